@@ -4,7 +4,7 @@
 //! revisions, is the SDK's. Nothing is kept between two requests: each says who calls, as every other
 //! request does, so there is no session that somebody else could take over.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -35,6 +35,7 @@ mod metadata;
 mod person;
 mod prompts;
 mod resources;
+mod slot;
 pub(super) mod stdio;
 mod subscriptions;
 mod tools;
@@ -42,8 +43,9 @@ mod toolset;
 mod work;
 
 use handler::McpHandler;
-use listener::ListenerSlot;
+use listener::Listener;
 pub(super) use listener::Subscriptions;
+use slot::Slot;
 pub use toolset::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
@@ -94,25 +96,13 @@ struct Arrival {
     /// What came of the call.
     outcome: Outcome,
     /// Who is to hear of changes, where the request asks for that.
-    listener: ListenerSlot,
+    listener: Slot<Result<Listener, Error>>,
     /// The end of the connection, where that is the end of everything.
     closing: Option<closing::Closing>,
 }
 
-/// Where a permit lies that nobody uses at the moment.
-#[derive(Clone, Default)]
-struct PermitSlot(Arc<Mutex<Option<CallPermit>>>);
-
-impl PermitSlot {
-    fn put(&self, permit: CallPermit) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
-    }
-
-    fn take(&self) -> Option<CallPermit> {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.take()
-    }
-}
+/// Where the permit of a call lies.
+type PermitSlot = Slot<CallPermit>;
 
 /// Who calls, and the answer to them.
 async fn answer(server: &Arc<Server>, toolset: McpToolset, request: Request) -> Response {
@@ -191,11 +181,12 @@ async fn run(
         }
     }
     let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
-    let mut listener = ListenerSlot::default();
+    let listener = Slot::default();
     if let Some(uris) = listener::asked_for(&text) {
         // Who listens holds nobody up.
         drop(admitted);
-        listener = ListenerSlot::begin(server, &caller, uris).await;
+        let looker = (Arc::clone(server), caller.clone());
+        listener.put(Listener::begin(looker, uris).await);
     } else {
         permit.put(admitted);
     }

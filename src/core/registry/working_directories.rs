@@ -1,6 +1,6 @@
 //! Where a user works in a conversation.
 
-use super::database::Statements as _;
+use super::database::{Connection, Statements as _};
 
 use super::{Registry, RegistryError};
 
@@ -18,12 +18,7 @@ impl Registry {
         tenant: &str,
         chat: &str,
     ) -> Result<Option<String>, RegistryError> {
-        self.kept.answer(WORKING_DIRECTORY, (tenant, &[chat]), || {
-            let path = self
-                .connection()?
-                .first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0));
-            Ok(path?)
-        })
+        self.known_directory(tenant, chat, Self::connection)
     }
 
     /// [`Self::working_directory`] for who cannot wait: fails where it would have to.
@@ -32,10 +27,17 @@ impl Registry {
         tenant: &str,
         chat: &str,
     ) -> Result<Option<String>, RegistryError> {
+        self.known_directory(tenant, chat, Self::reader)
+    }
+
+    fn known_directory(
+        &self,
+        tenant: &str,
+        chat: &str,
+        connection: fn(&Self) -> Result<Connection<'_>, RegistryError>,
+    ) -> Result<Option<String>, RegistryError> {
         self.kept.answer(WORKING_DIRECTORY, (tenant, &[chat]), || {
-            let path = self
-                .reader()?
-                .first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0));
+            let path = connection(self)?.first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0));
             Ok(path?)
         })
     }

@@ -59,7 +59,7 @@ impl Attributes {
     ) -> Self {
         let mut names = [0; 2 * VALUE_MAX_BYTES];
         let names = list(&mut names).map(|length| &names[..length]);
-        Self::asked(|name, bytes| match names {
+        let ask = |name: &str, bytes: &mut [u8]| match names {
             Ok(names)
                 if !names
                     .split(|byte| *byte == 0)
@@ -70,13 +70,10 @@ impl Attributes {
             Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(Errno::OPNOTSUPP),
             // It is there, or there are too many names.
             _ => get(name, bytes),
-        })
-    }
-
-    fn asked(ask: impl Fn(&str, &mut [u8]) -> Result<usize, Errno>) -> Self {
+        };
         let mut supported = true;
         let mut value = |name| {
-            let value = value(name, &ask);
+            let value = value(name, ask);
             supported &= value.is_ok();
             value.ok().flatten()
         };
@@ -127,14 +124,6 @@ impl Entry {
         Attributes::of_named(place.parent.as_fd(), &place.name)
     }
 
-    /// The same of a regular file that the server may read.
-    fn attributes_of_file(&self) -> Attributes {
-        self.open().map_or_else(
-            |_| self.attributes(),
-            |file| Attributes::of_open(file.as_fd()),
-        )
-    }
-
     /// When it was first there, as far as that can be told.
     #[must_use]
     pub fn created_at(&self) -> Timestamp {
@@ -172,7 +161,7 @@ impl Staged {
         if !own.supported {
             return Ok(());
         }
-        let old = replaced.attributes_of_file();
+        let old = replaced.attributes();
         let begun = || old.created_at.unwrap_or_else(|| replaced.begun_at());
         let kept = Attributes {
             created_at: own.created_at.is_none().then(begun),

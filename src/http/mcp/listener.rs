@@ -85,6 +85,8 @@ pub(super) struct Listener {
 }
 
 impl Listener {
+    /// What resources are like before the client is told that it will hear of them, so that a change
+    /// right after that is one.
     pub(super) async fn begin(looker: Looker, uris: Vec<String>) -> Result<Self, Error> {
         let entered = Entered::begin(&looker)?;
         let watched = looked(looker, move |work| {
@@ -94,24 +96,6 @@ impl Listener {
             watched: watched.await?,
             entered,
         })
-    }
-}
-
-/// Where one lies until the protocol asks for it.
-#[derive(Clone, Default)]
-pub(super) struct ListenerSlot(Arc<Mutex<Option<Result<Listener, Error>>>>);
-
-impl ListenerSlot {
-    /// What resources are like before the client is told that it will hear of them, so that a change
-    /// right after that is one.
-    pub(super) async fn begin(server: &Arc<Server>, caller: &Caller, uris: Vec<String>) -> Self {
-        let begun = Listener::begin((Arc::clone(server), caller.clone()), uris);
-        Self(Arc::new(Mutex::new(Some(begun.await))))
-    }
-
-    pub(super) fn take(&self) -> Option<Result<Listener, Error>> {
-        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        slot.take()
     }
 }
 

@@ -8,8 +8,8 @@ use fileshed_core::{Caller, Channel};
 use serde_json::{Map, Value};
 
 use super::closing::Closing;
-use super::listener::ListenerSlot;
 use super::resources::Watched;
+use super::slot::Slot;
 use super::{Arrival, PermitSlot};
 use crate::http::middleware::Outcome;
 
@@ -60,7 +60,7 @@ impl LocalPerson {
             bytes: 0,
             permit: PermitSlot::default(),
             outcome: Outcome::default(),
-            listener: ListenerSlot::default(),
+            listener: Slot::default(),
             closing: Some(self.closing.clone()),
         }
     }
