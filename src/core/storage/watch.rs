@@ -150,7 +150,12 @@ impl Watch {
                     }
                     self.enter(&path, &stat)?;
                     match kind_of(&stat) {
-                        Kind::Directory => self.scan(root, path)?,
+                        Kind::Directory => {
+                            self.scan(root, path.clone())?;
+                            let linked = self.linked.iter();
+                            let inside = linked.filter(|name| is_at_or_below(name, &path));
+                            look.extend(inside.filter(|name| !seen.contains(*name)).cloned());
+                        }
                         // The kernel does not tell that a file got another name, which its time of
                         // change shows.
                         Kind::File if stat.st_nlink > 1 => {

@@ -128,6 +128,21 @@ fn a_file_that_grows_by_another_name_is_seen() {
 }
 
 #[test]
+fn another_name_in_a_directory_that_came_is_told_once() {
+    let place = tempfile::tempdir().expect("a directory");
+    let at = |path: &str| place.path().join(path);
+    fs::write(at("file"), "x").expect("written");
+    let root = Root::open_ambient(place.path()).expect("opens");
+    let mut watch = begin(&root);
+    fs::create_dir(at("new")).expect("made");
+    fs::hard_link(at("file"), at("new/other")).expect("linked");
+    let changed = watch.refresh(&root).expect("known");
+    let changed: Vec<_> = changed.iter().map(|path| &**path).collect();
+    assert_eq!(changed, [&b"file"[..], b"new"]);
+    assert!(watch.refresh(&root).expect("known").is_empty());
+}
+
+#[test]
 fn more_than_the_kernel_tells_ends_it() {
     let place = tempfile::tempdir().expect("a directory");
     let root = Root::open_ambient(place.path()).expect("opens");
