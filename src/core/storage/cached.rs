@@ -1,24 +1,36 @@
-//! Files that are read without waiting for a disk.
+//! Files that are read, and directories that are listed, without waiting for a disk.
 //!
 //! The kernel itself says whether that can be: it resolves a path only as far as it has the names in
-//! memory (`RESOLVE_CACHED`), and reads only bytes that are there (`RWF_NOWAIT`). Where it cannot, and
-//! wherever something is not as plain as can be (a link on the way, another spelling, a right that is
-//! missing), there is nothing here: who may block looks again, and says what is wrong.
+//! memory (`RESOLVE_CACHED`), and reads only bytes that are there (`RWF_NOWAIT`). What a directory
+//! holds it cannot be asked for in such a way: [`RecentDirectories`] says how that is known. Where it
+//! cannot be, and wherever something is not as plain as can be (a link on the way, another spelling, a
+//! right that is missing), there is nothing here: who may block looks again, and says what is wrong.
 
 use std::io::IoSliceMut;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, ResolveFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::handle::BENEATH;
 use super::kind::kind_of;
-use super::{DiskError, Kind, Root, Stamp};
+use super::{DiskError, Found, Kind, Root, Stamp};
+use fileshed_types::ZonePath;
 
-/// Reads files that are in memory.
+use recent::RecentDirectories;
+
+mod recent;
+
+/// Bytes of what the kernel says of a directory that is listed so: some hundred names.
+const NAMES_BYTES: usize = 16 * 1024;
+
+/// Reads what is in memory.
 #[derive(Debug)]
 pub struct CachedReader {
     root: Root,
+    recent: RecentDirectories,
     /// Whether the kernel and the file system can say what is in memory, as far as is known.
     is_able: AtomicBool,
 }
@@ -33,10 +45,11 @@ pub struct CachedFile {
 }
 
 impl CachedReader {
-    /// Reads files below `root`.
+    /// Reads what is below `root`.
     pub fn new(root: &Root) -> Result<Self, DiskError> {
         Ok(Self {
             root: root.try_clone()?,
+            recent: RecentDirectories::default(),
             is_able: AtomicBool::new(true),
         })
     }
@@ -44,10 +57,21 @@ impl CachedReader {
     /// The regular file of at most so many bytes at `path`, which has no links and no `..`. Does not
     /// block: nothing where it would have to, and where there is no such file.
     pub fn read(&self, path: &str, most: u64) -> Option<CachedFile> {
+        self.known(|| self.try_read(path, most))
+    }
+
+    /// Everything in the small directory at `path`, unordered, without what is not UTF-8, named below
+    /// `called`. Does not block: nothing where it might have to, and where there is no such directory.
+    pub fn list(&self, path: &str, called: &ZonePath) -> Option<Vec<Found>> {
+        self.known(|| self.try_list(path, called))
+    }
+
+    /// What `ask` finds, where the kernel is able to say it.
+    fn known<T>(&self, ask: impl FnOnce() -> Result<Option<T>, Errno>) -> Option<T> {
         if !self.is_able.load(Ordering::Relaxed) {
             return None;
         }
-        match self.try_read(path, most) {
+        match ask() {
             Ok(found) => found,
             // The system call, its flag or the flag of the read is unknown here, and stays so.
             Err(Errno::NOSYS | Errno::INVAL | Errno::OPNOTSUPP) => {
@@ -59,9 +83,7 @@ impl CachedReader {
     }
 
     fn try_read(&self, path: &str, most: u64) -> Result<Option<CachedFile>, Errno> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let way = BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::CACHED;
-        let file = rustix::fs::openat2(self.root.handle(), path, flags, Mode::empty(), way)?;
+        let file = self.open(path, OFlags::NONBLOCK)?;
         let stat = rustix::fs::fstat(&file)?;
         let stamp = Stamp::of(&stat);
         if kind_of(&stat) != Kind::File || stamp.size() > most {
@@ -76,5 +98,44 @@ impl CachedReader {
             }
         }
         Ok(Some(CachedFile { bytes, stamp }))
+    }
+
+    fn try_list(&self, path: &str, called: &ZonePath) -> Result<Option<Vec<Found>>, Errno> {
+        let directory = self.open(path, OFlags::DIRECTORY)?;
+        if !self.recent.has(&directory)? {
+            return Ok(None);
+        }
+        let mut buffer = [MaybeUninit::uninit(); NAMES_BYTES];
+        let mut names = RawDir::new(&directory, &mut buffer);
+        let mut found = Vec::new();
+        let mut pieces = 0;
+        loop {
+            pieces += usize::from(names.is_buffer_empty());
+            let Some(entry) = names.next() else { break };
+            // The second piece is empty where the first one held everything.
+            if pieces > 1 {
+                return Ok(None);
+            }
+            let entry = entry?;
+            let Ok(name) = entry.file_name().to_str() else {
+                continue;
+            };
+            if matches!(name, "." | "..") {
+                continue;
+            }
+            match rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => found.push(Found::new(called.join(name), stat)),
+                Err(Errno::NOENT) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Opens what the kernel has in memory, without a link on the way.
+    fn open(&self, path: &str, more: OFlags) -> Result<OwnedFd, Errno> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
+        let way = BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::CACHED;
+        rustix::fs::openat2(self.root.handle(), path, flags, Mode::empty(), way)
     }
 }

@@ -13,6 +13,7 @@ mod cached;
 mod directory;
 mod entry;
 mod error;
+mod file_system;
 mod grant;
 mod handle;
 mod kind;

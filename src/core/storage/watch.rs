@@ -13,6 +13,7 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
 
+use super::file_system::is_local;
 use super::kind::kind_of;
 use super::snapshot::{is_at_or_below, join, split};
 use super::walk::{Below, each};
@@ -25,19 +26,6 @@ const DIRECTORIES_MOST: usize = 8192;
 /// Files of one watch that have several names: what changes by one is not told of the others, so
 /// they are looked at every time.
 const LINKED_MOST: usize = 256;
-
-/// File systems on which nobody but this kernel changes anything: ext, XFS, btrfs, tmpfs, overlayfs,
-/// ZFS, F2FS, bcachefs (statfs(2)).
-const LOCAL: [u64; 8] = [
-    0xef53,
-    0x5846_5342,
-    0x9123_683e,
-    0x0102_1994,
-    0x794c_7630,
-    0x2fc1_2fc1,
-    0xf2f5_2010,
-    0xca45_1a4e,
-];
 
 /// The device and the inode of a file.
 type Identity = (u64, u64);
@@ -64,8 +52,7 @@ impl Watch {
     /// could go unnoticed, or are more than the kernel would tell.
     #[must_use]
     pub fn begin(root: &Root, is_noted: fn(&str) -> bool) -> Option<Self> {
-        let system = rustix::fs::fstatfs(root.handle()).ok()?;
-        if !LOCAL.contains(&(system.f_type as u64)) {
+        if !is_local(root.handle()).ok()? {
             return None;
         }
         let notifier = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;

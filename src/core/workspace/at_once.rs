@@ -1,9 +1,8 @@
-//! Small files that are read where a call arrives, in no thread of their own: without waiting for a
-//! disk, a lock or anybody who writes.
+//! Small files that are read, and small directories that are listed, where a call arrives, in no
+//! thread of their own: without waiting for a disk, a lock or anybody who writes.
 //!
-//! Most reads are of small files that are in memory, by people who were here before, and handing
-//! them to a thread that may block takes longer than the read. So everything that a read asks is
-//! asked here too, in a way that cannot block: whether the account is suspended, whether the zone is
+//! Most of them are in memory, and whose they are was here before; to hand them to a thread that may
+//! block takes longer than the read. So everything that a read asks is asked here too, in a way that cannot block: whether the account is suspended, whether the zone is
 //! whole, whether the kernel has the file. Where one of the answers is not a plain yes, nothing is
 //! answered here, and the call takes the usual way, which repairs, notes and explains. What the
 //! registry says is remembered from one call to the next only while nobody changes anything in it.
@@ -11,10 +10,12 @@
 use std::sync::Arc;
 
 use crate::extraction::may_be_document;
+use crate::listing::DirectoryListing;
 use crate::store::Store;
 use crate::tenant::DATA;
 use crate::view::{View, ViewPath, ViewPlace};
-use crate::{Caller, ZoneName, ZonePath};
+use crate::volumes::Volume;
+use crate::{Caller, Scope, ZoneName, ZonePath};
 use fileshed_registry::Access;
 use fileshed_storage::CachedFile;
 
@@ -34,21 +35,49 @@ impl Store {
         zone: ZoneName,
         path: &ZonePath,
     ) -> Option<CachedFile> {
-        // Uploads may still have to be brought, and who is in a group is asked elsewhere.
-        if !matches!(zone, ZoneName::Storage | ZoneName::Documents) {
-            return None;
-        }
         let is_ambiguous = !caller.names_zones && path.zone_in_front().is_some();
         if is_ambiguous || path.is_root() {
+            return None;
+        }
+        let (volume, place) = self.place_at_once(caller, zone, path)?;
+        volume.cached_files.read(&place, MOST)
+    }
+
+    /// The volume of one of the caller's own zones, and where a path of it is there.
+    fn place_at_once(
+        &self,
+        caller: &Caller,
+        zone: ZoneName,
+        path: &ZonePath,
+    ) -> Option<(&Volume, String)> {
+        // Uploads may still have to be brought, and who is in a group is asked elsewhere.
+        if !matches!(zone, ZoneName::Storage | ZoneName::Documents) {
             return None;
         }
         let tenant = self.tenant_key(caller).ok()?;
         let access = self.access_at_once(caller, &tenant, zone)?;
         let volume = self.volume_at_once(access.volume.as_deref())?;
         let directory = zone.directory()?;
-        volume
-            .cached_files
-            .read(&format!("{tenant}/{directory}/{DATA}/{path}"), MOST)
+        let mut place = format!("{tenant}/{directory}/{DATA}");
+        if !path.is_root() {
+            place.push('/');
+            place.push_str(path.as_str());
+        }
+        Some((volume, place))
+    }
+
+    /// A small directory of one of the caller's own zones, listed without blocking; nothing where that
+    /// cannot be, or where there is no such directory.
+    fn directory_at_once(
+        &self,
+        caller: &Caller,
+        zone: ZoneName,
+        path: &ZonePath,
+    ) -> Option<DirectoryListing> {
+        let (volume, place) = self.place_at_once(caller, zone, path)?;
+        let found = volume.cached_files.list(&place, path)?;
+        let is_writable = zone.is_writable() && caller.scope == Scope::Write;
+        Some(DirectoryListing::unshared(zone, found, is_writable))
     }
 
     /// What the registry says, where the caller is active and known by the present name, and the zone
@@ -77,6 +106,25 @@ impl View<'_> {
     /// cannot be, where there is no such file, and of what may be a document by its name.
     #[must_use]
     pub fn file_at_once(&self, text: &str) -> Option<(ViewPath, CachedFile)> {
+        let (at, zone, path) = self.resolve_at_once(text)?;
+        if path.name().is_none_or(may_be_document) {
+            return None;
+        }
+        let file = self.store.file_at_once(self.caller, zone, &path)?;
+        Some((at, file))
+    }
+
+    /// A small directory of the tree, and its path there, listed without blocking; nothing where that
+    /// cannot be, and where there is no such directory.
+    #[must_use]
+    pub fn directory_at_once(&self, text: &str) -> Option<(ViewPath, DirectoryListing)> {
+        let (at, zone, path) = self.resolve_at_once(text)?;
+        let listing = self.store.directory_at_once(self.caller, zone, &path)?;
+        Some((at, listing))
+    }
+
+    /// A path of the tree as it is, the zone that has it, and the path there.
+    fn resolve_at_once(&self, text: &str) -> Option<(ViewPath, ZoneName, ZonePath)> {
         let start = if ViewPath::is_relative(text) {
             self.cwd_at_once()?
         } else {
@@ -86,11 +134,10 @@ impl View<'_> {
         let ViewPlace::Zone(zone, None, inside) = at.place() else {
             return None;
         };
-        let path = ZonePath::parse("path", inside).ok()?;
-        if path.name().is_none_or(may_be_document) {
-            return None;
-        }
-        let file = self.store.file_at_once(self.caller, zone, &path)?;
-        Some((at, file))
+        let path = match inside {
+            "" => ZonePath::root(),
+            inside => ZonePath::parse("path", inside).ok()?,
+        };
+        Some((at, zone, path))
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::zone::{Zone, ZonePath, is_git_name};
-use crate::{Error, sharing};
+use crate::{Error, ZoneName, sharing};
 use fileshed_registry::{Ownership as _, Record};
 use fileshed_storage::{Found, Kind};
 use fileshed_types::settings::WriteMode;
@@ -32,31 +32,50 @@ impl DirectoryListing {
     /// Lists a directory. Links and special files are no files to a caller, and git's own file in a
     /// versioned zone is not theirs.
     pub fn of(zone: &Zone<'_>, directory: &ZonePath) -> Result<Self, Error> {
-        let mut found = zone.data().list(directory)?;
-        let hides_git = zone.name().is_versioned();
+        let found = zone.data().list(directory)?;
+        let is_writable = zone.expect_writable().is_ok();
+        let mut listing = Self::unshared(zone.name(), found, is_writable);
+        if zone.group().is_some() {
+            listing.share(zone, directory)?;
+        }
+        Ok(listing)
+    }
+
+    /// What the disk says of a directory that is nobody else's.
+    pub(crate) fn unshared(zone: ZoneName, mut found: Vec<Found>, is_writable: bool) -> Self {
+        let hides_git = zone.is_versioned();
         found.retain(|found| {
             matches!(found.kind, Kind::File | Kind::Directory)
                 && !(hides_git && found.path.name().is_some_and(is_git_name))
         });
         found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
-        let is_writable = zone.expect_writable().is_ok();
-        let denied = sharing::denied_names(zone, directory)?;
-        let mut records = records(zone, directory)?;
-        let entries = found.into_iter().map(|found| {
-            let is_denied = !denied.is_empty() && denied.contains(&name_key(&found.path));
-            // Most directories have no records, and a key is made of every character of a path.
-            let key = (!records.is_empty()).then(|| found.path.key());
-            let record = key.and_then(|key| records.remove(&key));
-            ListedEntry {
-                is_writable: is_writable && !is_denied,
-                owner: record.map(|record| (record.owner, record.mode)),
-                found,
-            }
+        let entries = found.into_iter().map(|found| ListedEntry {
+            found,
+            is_writable,
+            owner: None,
         });
-        Ok(Self {
+        Self {
             is_writable,
             entries: entries.collect(),
-        })
+        }
+    }
+
+    /// Adds whose each file of a group is.
+    fn share(&mut self, zone: &Zone<'_>, directory: &ZonePath) -> Result<(), Error> {
+        let denied = sharing::denied_names(zone, directory)?;
+        let mut records = records(zone, directory)?;
+        for entry in &mut self.entries {
+            let path = &entry.found.path;
+            if !denied.is_empty() && denied.contains(&name_key(path)) {
+                entry.is_writable = false;
+            }
+            // Most directories have no records, and a key is made of every character of a path.
+            if !records.is_empty() {
+                let record = records.remove(&path.key());
+                entry.owner = record.map(|record| (record.owner, record.mode));
+            }
+        }
+        Ok(())
     }
 }
 

@@ -1,13 +1,17 @@
-//! Files that are read without waiting.
+//! Files that are read, and directories that are listed, without waiting.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 
 use rustix::fs::{Mode, mkfifoat};
 
+use fileshed_types::ZonePath;
+
 use super::Scene;
-use crate::{CachedReader, Stamp};
+use crate::{CachedReader, Found, Stamp};
 
 #[test]
 fn a_small_file_in_memory_is_read_whole() {
@@ -62,4 +66,52 @@ fn whatever_is_not_plain_is_left_to_who_may_block() {
     let absolute = outside.to_str().expect("text");
     assert!(reader.read(absolute, 1000).is_none());
     assert_eq!(reader.read("file", 1000).expect("read").bytes, b"file");
+}
+
+#[test]
+fn a_small_directory_is_listed_when_it_was_looked_through_before() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.at("notes/deep")).expect("made");
+    fs::write(scene.at("notes/a.txt"), "first").expect("written");
+    fs::write(scene.at("notes").join(OsStr::from_bytes(b"\xff")), "").expect("written");
+    symlink("a.txt", scene.at("notes/link")).expect("made");
+    let reader = CachedReader::new(&scene.data).expect("opens");
+    let path = ZonePath::parse("path", "notes").expect("a path");
+    let list = || reader.list("notes", &path);
+    assert!(list().is_none(), "nobody looked through it");
+    let of = |found: Vec<Found>| {
+        let mut found: Vec<_> = found
+            .iter()
+            .map(|found| (found.path.clone(), found.kind, found.stamp()))
+            .collect();
+        found.sort_by(|one, other| one.0.cmp(&other.0));
+        found
+    };
+    let walked = of(scene.data.list(&path).expect("listed"));
+    assert_eq!(walked.len(), 3, "without what is not text");
+    assert_eq!(of(list().expect("listed")), walked);
+    fs::write(scene.at("notes/b.txt"), "second").expect("written");
+    fs::remove_dir(scene.at("notes/deep")).expect("removed");
+    let walked = of(scene.data.list(&path).expect("listed"));
+    assert_eq!(of(list().expect("listed")), walked);
+    for other in ["missing", "notes/a.txt", "notes/link", "../data", "/etc"] {
+        for _ in 0..2 {
+            assert!(reader.list(other, &path).is_none(), "{other}");
+        }
+    }
+}
+
+#[test]
+fn a_large_directory_is_left_to_who_may_block() {
+    let scene = Scene::new();
+    let reader = CachedReader::new(&scene.data).expect("opens");
+    let mut lists = 0;
+    for number in 0..600 {
+        fs::write(scene.at(&format!("file-{number:036}")), "").expect("written");
+        if let Some(found) = reader.list(".", &ZonePath::root()) {
+            assert_eq!(found.len(), number + 1);
+            lists += 1;
+        }
+    }
+    assert!((100..500).contains(&lists), "{lists}");
 }

@@ -11,8 +11,9 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use crate::listing::DirectoryListing;
 use crate::view::View;
-use crate::{Caller, Chat, Settings, Store, UserId, ZoneName, ZonePath};
+use crate::{Caller, Chat, Scope, Settings, Store, UserId, ZoneName, ZonePath};
 
 struct Scene {
     base: TempDir,
@@ -100,6 +101,59 @@ fn who_is_known_reads_without_a_thread() {
     ] {
         assert!(view.file_at_once(text).is_none(), "{text}");
     }
+}
+
+#[test]
+fn who_is_known_lists_without_a_thread() {
+    let mut scene = Scene::new();
+    fs::create_dir(scene.base.path().join("users/ada/Documents/data/below")).expect("made");
+    for scope in [Scope::Write, Scope::Read] {
+        scene.caller.scope = scope;
+        let view = View {
+            store: &scene.store,
+            caller: &scene.caller,
+        };
+        let mut listed = Vec::new();
+        for (text, zone) in [
+            ("/storage", "storage"),
+            (".", "storage"),
+            ("/documents", "documents"),
+        ] {
+            let _looked_through = view.directory_at_once(text);
+            let (at, listing) = view.directory_at_once(text).expect(text);
+            assert_eq!(at.as_str(), format!("/{zone}"));
+            assert_eq!(listing.is_writable, scope == Scope::Write);
+            let opened = scene.store.zone(&scene.caller, zone, None).expect("a zone");
+            let walked = DirectoryListing::of(&opened, &ZonePath::root()).expect("listed");
+            assert_eq!(said(&listing), said(&walked));
+            listed.push(listing.entries.len());
+        }
+        assert_eq!(listed, [1, 1, 2], "without git's own");
+    }
+    let view = View {
+        store: &scene.store,
+        caller: &scene.caller,
+    };
+    for text in ["/", "/uploads", "/groups", "/groups/g", "a.txt", "/etc"] {
+        for _ in 0..2 {
+            assert!(view.directory_at_once(text).is_none(), "{text}");
+        }
+    }
+    scene.change("UPDATE users SET suspended_at = 1 WHERE id = 'ada'");
+    assert!(view.directory_at_once("/storage").is_none(), "suspended");
+}
+
+/// What a listing says.
+fn said(listing: &DirectoryListing) -> Vec<(String, u64, bool, bool)> {
+    let entries = listing.entries.iter();
+    entries
+        .map(|entry| {
+            let found = &entry.found;
+            let path = found.path.as_str().to_owned();
+            let has_owner = entry.owner.is_some();
+            (path, found.size(), entry.is_writable, has_owner)
+        })
+        .collect()
 }
 
 #[test]

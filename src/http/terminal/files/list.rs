@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::entry_type::name_of;
-use crate::http::terminal::endpoint::Endpoint;
+use crate::http::terminal::endpoint::{Endpoint, ImmediateEndpoint};
 
 /// `GET /files/list`
 pub(in crate::http::terminal) struct ListFiles;
@@ -47,6 +47,7 @@ impl Endpoint for ListFiles {
     const DOC: &'static str = "List a directory.";
     type Request = Request;
     type Response = Response;
+    const AT_ONCE: Option<ImmediateEndpoint<Self>> = Some(small_directory);
 
     fn run(view: View<'_>, request: Request) -> Result<Response, Error> {
         let text = request.directory.as_deref().unwrap_or(".");
@@ -81,11 +82,22 @@ fn fixed(path: &ViewPath, names: impl IntoIterator<Item = String>) -> Response {
 fn zone_directory(directory: &Resolved<'_>) -> Result<Response, Error> {
     directory.directory()?;
     let listing = directory.explained(|| DirectoryListing::of(&directory.zone, &directory.path))?;
-    Ok(Response {
-        dir: directory.at.as_str().to_owned(),
+    Ok(answer(&directory.at, &listing))
+}
+
+/// A small directory that is in memory.
+fn small_directory(view: View<'_>, request: &Request) -> Option<Response> {
+    let text = request.directory.as_deref().unwrap_or(".");
+    let (at, listing) = view.directory_at_once(text)?;
+    Some(answer(&at, &listing))
+}
+
+fn answer(at: &ViewPath, listing: &DirectoryListing) -> Response {
+    Response {
+        dir: at.as_str().to_owned(),
         writable: listing.is_writable,
         entries: listing.entries.iter().filter_map(entry).collect(),
-    })
+    }
 }
 
 fn entry(entry: &ListedFile) -> Option<ListedEntry> {
