@@ -26,7 +26,10 @@ struct State {
 #[derive(Debug, Default)]
 struct Shared {
     state: Mutex<State>,
-    changed: Condvar,
+    /// Something is asked for and nothing was before, or an end is.
+    wanted: Condvar,
+    /// What was asked for is on disk, or will not be.
+    settled: Condvar,
 }
 
 /// What was asked for.
@@ -72,23 +75,26 @@ impl Flusher {
     /// other file systems may be asked for theirs.
     pub fn ask(&self) -> FlushTicket {
         let mut state = self.shared.lock();
+        // Else the thread has something to do, and looks again when it is done.
+        let was_idle = state.asked == state.done;
         state.asked += 1;
-        self.shared.changed.notify_all();
+        if was_idle {
+            self.shared.wanted.notify_one();
+        }
         FlushTicket(state.asked)
     }
 
     /// Strict: comes back when what was asked for is on disk.
     pub fn wait(&self, FlushTicket(mine): FlushTicket) {
-        let mut state = self.shared.lock();
-        if self.durability == Durability::Strict {
-            while state.done < mine && !state.stopping {
-                state = self
-                    .shared
-                    .changed
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
-            }
+        if self.durability == Durability::Relaxed {
+            return;
         }
+        let state = self.shared.lock();
+        let _settled = self
+            .shared
+            .settled
+            .wait_while(state, |state| state.done < mine && !state.stopping)
+            .unwrap_or_else(PoisonError::into_inner);
     }
 
     /// Whether every change so far is on disk.
@@ -110,7 +116,8 @@ impl Root {
 impl Drop for Flusher {
     fn drop(&mut self) {
         self.shared.lock().stopping = true;
-        self.shared.changed.notify_all();
+        self.shared.wanted.notify_one();
+        self.shared.settled.notify_all();
         if let Some(thread) = self.thread.take() {
             let _ended = thread.join();
         }
@@ -125,17 +132,16 @@ impl Shared {
 
 fn flush_until_stopped(shared: &Shared, directory: &OwnedFd, durability: Durability) {
     loop {
-        let mut state = shared.lock();
-        while state.asked == state.done && !state.stopping {
-            state = shared
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+        let mut state = shared
+            .wanted
+            .wait_while(shared.lock(), |state| {
+                state.asked == state.done && !state.stopping
+            })
+            .unwrap_or_else(PoisonError::into_inner);
         if durability == Durability::Relaxed && !state.stopping {
             // Changes of the coming second share this flush.
             (state, _) = shared
-                .changed
+                .wanted
                 .wait_timeout_while(state, INTERVAL, |state| !state.stopping)
                 .unwrap_or_else(PoisonError::into_inner);
         }
@@ -146,7 +152,7 @@ fn flush_until_stopped(shared: &Shared, directory: &OwnedFd, durability: Durabil
         }
         let mut state = shared.lock();
         state.done = covered;
-        shared.changed.notify_all();
+        shared.settled.notify_all();
         if stopping {
             return;
         }
