@@ -24,9 +24,8 @@ use fileshed_test_support::rng::Rng;
 use fileshed_test_support::wire::Wire;
 use fileshed_test_support::{Server, Setup, eventually, wait_until};
 
-use crate::kills::setup;
+use crate::kills::{StopAtEnd, setup};
 use fleet::{Addresses, Fleet, GROUP, SERVERS, member};
-use rounds::StopAtEnd;
 
 const USER: &str = "emmy";
 const ZONES: [&str; 2] = ["storage", "documents"];

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
@@ -242,4 +243,13 @@ fn is_running(argument: &str) -> bool {
         line.split(|byte| *byte == 0)
             .any(|word| word == argument.as_bytes())
     })
+}
+
+/// Callers end, also where the test fails: else the scope of their threads would wait for ever.
+pub(crate) struct StopAtEnd<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for StopAtEnd<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }

@@ -17,7 +17,7 @@ use fileshed_test_support::rng::Rng;
 use fileshed_test_support::wire::Wire;
 use fileshed_test_support::{Finished, Server, Setup, wait_until};
 
-use crate::kills::{rounds, seed, setup};
+use crate::kills::{StopAtEnd, rounds, seed, setup};
 
 const USER: &str = "emmy";
 const ZONES: [&str; 2] = ["storage", "documents"];
@@ -173,6 +173,7 @@ fn moves_there_and_back(stage: &Stage, servers: usize) {
     let stop = AtomicBool::new(false);
     let count = || acknowledged.lock().unwrap().len();
     std::thread::scope(|scope| {
+        let _stop = StopAtEnd(&stop);
         for (number, server) in servers.iter().enumerate() {
             write(scope, (number, server), &acknowledged, &stop);
         }
@@ -185,7 +186,6 @@ fn moves_there_and_back(stage: &Stage, servers: usize) {
         }
         let before = count();
         wait_until("more lines", || count() > before + 20);
-        stop.store(true, Ordering::Relaxed);
     });
     everything_is_there(stage, &servers[0], &acknowledged);
     for server in &mut servers {
@@ -255,6 +255,7 @@ fn a_move_that_is_killed_leaves_the_user_in_one_place() {
     succeeds(&stage.setup.run(&arguments(VOLUMES[1 - stage.volume()])));
     let longest = begun.elapsed().as_millis() as u64 * 5 / 4;
     std::thread::scope(|scope| {
+        let _stop = StopAtEnd(&stop);
         write(scope, (0, &server), &acknowledged, &stop);
         for _ in 0..rounds("relaxed") {
             let to = VOLUMES[1 - stage.volume()];
@@ -267,7 +268,6 @@ fn a_move_that_is_killed_leaves_the_user_in_one_place() {
             let finished = child.wait_with_output().unwrap();
             ended += u64::from(finished.status.success());
         }
-        stop.store(true, Ordering::Relaxed);
     });
     println!("{ended} moves came to their end");
     everything_is_there(&stage, &server, &acknowledged);

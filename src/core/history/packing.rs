@@ -52,7 +52,8 @@ pub struct Worth {
 }
 
 /// Packs the history beside the work tree of `parent`, if that is worth it. Gives the number of
-/// objects that lost their own files. `goes_on` is asked often; without it, nothing has changed.
+/// objects that lost their own files. `goes_on` is asked often; without it, nothing has changed, and
+/// neither where somebody wants to [`hold`] it.
 pub fn pack(
     parent: &Root,
     worth: Worth,
@@ -64,6 +65,7 @@ pub fn pack(
     let Some(place) = PackPlace::open(parent).map_err(&fail)? else {
         return Ok(0);
     };
+    let goes_on = &|| goes_on() && !place.is_wanted();
     while goes_on() {
         let loose = loose::list(&place, LARGEST).map_err(&fail)?;
         let bytes: u64 = loose.iter().map(|object| object.bytes).sum();
@@ -101,13 +103,20 @@ pub struct PackingHold {
 }
 
 /// Keeps the history beside the work tree of `parent` from being packed; nothing where it is being
-/// packed now.
+/// packed now. Whoever packs it is asked to end, in whatever process: it has the lowest priority, and
+/// where all processors have work it may take minutes to its end.
 pub fn hold(parent: &Root) -> Result<Option<PackingHold>, HistoryError> {
-    let opened = PackPlace::look(parent).map_err(HistoryError::repository("pack"))?;
-    let place = match opened {
-        OpenedPlace::Open(place) => Some(place),
+    let fail = HistoryError::repository("pack");
+    let place = match PackPlace::look(parent).map_err(&fail)? {
+        OpenedPlace::Open(place) => {
+            place.is_had().map_err(&fail)?;
+            Some(place)
+        }
         OpenedPlace::Missing => None,
-        OpenedPlace::Taken => return Ok(None),
+        OpenedPlace::Taken => {
+            PackPlace::want(parent).map_err(&fail)?;
+            return Ok(None);
+        }
     };
     Ok(Some(PackingHold { _place: place }))
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::caller::Caller;
 use super::fleet::{Addresses, FAULTS, Fault, Fleet};
 use super::history::Histories;
-use crate::kills::seed;
+use crate::kills::{StopAtEnd, seed};
 use fileshed_test_support::moment::looks_at_histories;
 use fileshed_test_support::rng::Rng;
 use fileshed_test_support::wait_until;
@@ -89,13 +89,4 @@ fn work(callers: &mut [Caller<'_>], fleet: &mut Fleet<'_>, fault: Fault, rng: &m
         fleet.suffer(fault, rng);
         some_answers();
     });
-}
-
-/// Callers end, also where the test fails.
-pub(super) struct StopAtEnd<'a>(pub(super) &'a AtomicBool);
-
-impl Drop for StopAtEnd<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }

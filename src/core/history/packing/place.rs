@@ -5,9 +5,10 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use git2::Oid;
-use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
+use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
 use rustix::io::Errno;
 
 use crate::layout::{NAME, OWN};
@@ -17,8 +18,25 @@ use fileshed_storage::Root;
 /// Where a pack is made, inside the server's own part of the repository.
 const WORK: &str = "packing";
 
+/// Says that somebody wants the history to be left as it is, in the server's own part of it.
+const WANTED: &str = "wanted";
+
+/// How long it says so: who wants it says it again and again.
+const WANTED_FOR: Duration = Duration::from_secs(10);
+
 /// Begins the name of a file that says which pack is getting its name.
 const INSTALLING: &str = "installing-";
+
+/// The time of a file becomes the present.
+const NOW: Timestamps = Timestamps {
+    last_access: NOW_TIME,
+    last_modification: NOW_TIME,
+};
+
+const NOW_TIME: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: UTIME_NOW,
+};
 
 /// Free bytes that are left to everybody else.
 const SPARE: u64 = 64 * 1024 * 1024;
@@ -34,6 +52,7 @@ const PARTS: [&str; 5] = ["idx", "rev", "bitmap", "mtimes", "pack"];
 pub(super) struct PackPlace {
     objects: OwnedFd,
     packs: OwnedFd,
+    own: OwnedFd,
     /// Locked until it is closed.
     work: OwnedFd,
 }
@@ -69,7 +88,8 @@ impl PackPlace {
             opened => opened?,
         };
         let packs = made(&objects, "pack")?;
-        let work = made(&made(&repository, OWN)?, WORK)?;
+        let own = made(&repository, OWN)?;
+        let work = made(&own, WORK)?;
         match rustix::fs::flock(&work, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => Ok(OpenedPlace::Taken),
             locked => {
@@ -77,10 +97,33 @@ impl PackPlace {
                 Ok(OpenedPlace::Open(Self {
                     objects,
                     packs,
+                    own,
                     work,
                 }))
             }
         }
+    }
+
+    /// Asks whoever packs the history of `parent` to end.
+    pub(super) fn want(parent: &Root) -> io::Result<()> {
+        let own = directory(&directory(parent.handle(), NAME)?, OWN)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(own, WANTED, flags, Mode::from(0o600))?;
+        Ok(rustix::fs::futimens(&file, &NOW)?)
+    }
+
+    /// Whether somebody asks whoever packs to end.
+    pub(super) fn is_wanted(&self) -> bool {
+        let Ok(stat) = rustix::fs::statat(&self.own, WANTED, AtFlags::SYMLINK_NOFOLLOW) else {
+            return false;
+        };
+        let since = UNIX_EPOCH + Duration::from_secs(stat.st_mtime.unsigned_abs());
+        since.elapsed().is_ok_and(|passed| passed < WANTED_FOR)
+    }
+
+    /// Nobody need be asked any more.
+    pub(super) fn is_had(&self) -> io::Result<()> {
+        unlink(&self.own, WANTED)
     }
 
     /// Where packs are made, below the repository.
