@@ -159,8 +159,8 @@ impl<'a> Relocation<'a> {
         Ok(Err("what another program writes there".to_owned()))
     }
 
-    /// Keeps histories from being packed; nothing where one is for too long. Whoever packs has the lowest
-    /// priority, and gets on while nobody can write.
+    /// Keeps histories from being packed; nothing where one is for too long. Whoever packs is asked to
+    /// end, but has the lowest priority, and gets on while nobody can write.
     fn hold_packing(&self) -> Result<Option<Vec<PackingHold>>, Error> {
         let versioned = self.tenant.zones.iter().filter(|zone| zone.is_versioned());
         let mut held = Vec::new();
