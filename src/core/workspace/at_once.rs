@@ -2,10 +2,11 @@
 //! thread of their own: without waiting for a disk, a lock or anybody who writes.
 //!
 //! Most of them are in memory, and whose they are was here before; to hand them to a thread that may
-//! block takes longer than the read. So everything that a read asks is asked here too, in a way that cannot block: whether the account is suspended, whether the zone is
-//! whole, whether the kernel has the file. Where one of the answers is not a plain yes, nothing is
-//! answered here, and the call takes the usual way, which repairs, notes and explains. What the
-//! registry says is remembered from one call to the next only while nobody changes anything in it.
+//! block takes longer than the read. So everything that a read asks is asked here too, in a way that
+//! cannot block: whether the account is suspended, whether the zone is whole, whether the kernel has
+//! the file. Where one of the answers is not a plain yes, nothing is answered here, and the call takes
+//! the usual way, which repairs, notes and explains. What the registry says is remembered from one
+//! call to the next only while nobody changes anything in it.
 
 use std::sync::Arc;
 
