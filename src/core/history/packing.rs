@@ -65,7 +65,7 @@ pub fn pack(
     let Some(place) = PackPlace::open(parent).map_err(&fail)? else {
         return Ok(0);
     };
-    let goes_on = &|| goes_on() && !place.is_wanted();
+    let goes_on = &|| goes_on() && !place.is_asked_to_end();
     while goes_on() {
         let loose = loose::list(&place, LARGEST).map_err(&fail)?;
         let bytes: u64 = loose.iter().map(|object| object.bytes).sum();
@@ -109,12 +109,12 @@ pub fn hold(parent: &Root) -> Result<Option<PackingHold>, HistoryError> {
     let fail = HistoryError::repository("pack");
     let place = match PackPlace::look(parent).map_err(&fail)? {
         OpenedPlace::Open(place) => {
-            place.is_had().map_err(&fail)?;
+            place.withdraw().map_err(&fail)?;
             Some(place)
         }
         OpenedPlace::Missing => None,
         OpenedPlace::Taken => {
-            PackPlace::want(parent).map_err(&fail)?;
+            PackPlace::ask_to_end(parent).map_err(&fail)?;
             return Ok(None);
         }
     };

@@ -7,15 +7,15 @@
 //! right that is missing), there is nothing here: who may block looks again, and says what is wrong.
 
 use std::io::IoSliceMut;
-use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RawDir, ResolveFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::handle::BENEATH;
 use super::kind::kind_of;
+use super::names::names_of;
 use super::{DiskError, Found, Kind, Root, Stamp};
 use fileshed_types::ZonePath;
 
@@ -23,8 +23,8 @@ use recent::RecentDirectories;
 
 mod recent;
 
-/// Bytes of what the kernel says of a directory that is listed so: some hundred names.
-const NAMES_BYTES: usize = 16 * 1024;
+/// Names of a directory that is listed so: to look at more would keep others waiting.
+const MOST_NAMES: usize = 200;
 
 /// Reads what is in memory.
 #[derive(Debug)]
@@ -105,26 +105,14 @@ impl CachedReader {
         if !self.recent.has(&directory)? {
             return Ok(None);
         }
-        let mut buffer = [MaybeUninit::uninit(); NAMES_BYTES];
-        let mut names = RawDir::new(&directory, &mut buffer);
-        let mut found = Vec::new();
-        let mut pieces = 0;
-        loop {
-            pieces += usize::from(names.is_buffer_empty());
-            let Some(entry) = names.next() else { break };
-            // The second piece is empty where the first one held everything.
-            if pieces > 1 {
-                return Ok(None);
-            }
-            let entry = entry?;
-            let Ok(name) = entry.file_name().to_str() else {
-                continue;
-            };
-            if matches!(name, "." | "..") {
-                continue;
-            }
-            match rustix::fs::statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => found.push(Found::new(called.join(name), stat)),
+        let names = names_of(&directory)?;
+        if names.len() > MOST_NAMES {
+            return Ok(None);
+        }
+        let mut found = Vec::with_capacity(names.len());
+        for name in names {
+            match rustix::fs::statat(&directory, &*name.text, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => found.push(Found::new(called.join(&name.text), stat)),
                 Err(Errno::NOENT) => {}
                 Err(error) => return Err(error),
             }

@@ -68,7 +68,7 @@ impl Directory {
 }
 
 /// Reads a directory that was opened for that and not read before.
-fn names_of(handle: &OwnedFd) -> rustix::io::Result<Vec<Name>> {
+pub(super) fn names_of(handle: &OwnedFd) -> rustix::io::Result<Vec<Name>> {
     let mut buffer = [MaybeUninit::uninit(); BUFFER];
     let mut entries = RawDir::new(handle, &mut buffer);
     let mut names = Vec::new();

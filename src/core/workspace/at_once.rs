@@ -59,12 +59,7 @@ impl Store {
         let access = self.access_at_once(caller, &tenant, zone)?;
         let volume = self.volume_at_once(access.volume.as_deref())?;
         let directory = zone.directory()?;
-        let mut place = format!("{tenant}/{directory}/{DATA}");
-        if !path.is_root() {
-            place.push('/');
-            place.push_str(path.as_str());
-        }
-        Some((volume, place))
+        Some((volume, format!("{tenant}/{directory}/{DATA}/{path}")))
     }
 
     /// A small directory of one of the caller's own zones, listed without blocking; nothing where that
@@ -135,10 +130,8 @@ impl View<'_> {
         let ViewPlace::Zone(zone, None, inside) = at.place() else {
             return None;
         };
-        let path = match inside {
-            "" => ZonePath::root(),
-            inside => ZonePath::parse("path", inside).ok()?,
-        };
+        let inside = if inside.is_empty() { "." } else { inside };
+        let path = ZonePath::parse("path", inside).ok()?;
         Some((at, zone, path))
     }
 }

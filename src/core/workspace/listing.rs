@@ -35,9 +35,7 @@ impl DirectoryListing {
         let found = zone.data().list(directory)?;
         let is_writable = zone.expect_writable().is_ok();
         let mut listing = Self::unshared(zone.name(), found, is_writable);
-        if zone.group().is_some() {
-            listing.share(zone, directory)?;
-        }
+        listing.share(zone, directory)?;
         Ok(listing)
     }
 
@@ -60,7 +58,7 @@ impl DirectoryListing {
         }
     }
 
-    /// Adds whose each file of a group is.
+    /// Adds whose each file of a group is; outside groups nothing.
     fn share(&mut self, zone: &Zone<'_>, directory: &ZonePath) -> Result<(), Error> {
         let denied = sharing::denied_names(zone, directory)?;
         let mut records = records(zone, directory)?;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
 use git2::Oid;
-use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW};
+use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::layout::{NAME, OWN};
@@ -26,17 +26,6 @@ const WANTED_FOR: Duration = Duration::from_secs(10);
 
 /// Begins the name of a file that says which pack is getting its name.
 const INSTALLING: &str = "installing-";
-
-/// The time of a file becomes the present.
-const NOW: Timestamps = Timestamps {
-    last_access: NOW_TIME,
-    last_modification: NOW_TIME,
-};
-
-const NOW_TIME: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: UTIME_NOW,
-};
 
 /// Free bytes that are left to everybody else.
 const SPARE: u64 = 64 * 1024 * 1024;
@@ -105,15 +94,16 @@ impl PackPlace {
     }
 
     /// Asks whoever packs the history of `parent` to end.
-    pub(super) fn want(parent: &Root) -> io::Result<()> {
+    pub(super) fn ask_to_end(parent: &Root) -> io::Result<()> {
         let own = directory(&directory(parent.handle(), NAME)?, OWN)?;
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let file = rustix::fs::openat(own, WANTED, flags, Mode::from(0o600))?;
-        Ok(rustix::fs::futimens(&file, &NOW)?)
+        // Its time becomes the present.
+        File::from(file).write_all(b"\n")
     }
 
     /// Whether somebody asks whoever packs to end.
-    pub(super) fn is_wanted(&self) -> bool {
+    pub(super) fn is_asked_to_end(&self) -> bool {
         let Ok(stat) = rustix::fs::statat(&self.own, WANTED, AtFlags::SYMLINK_NOFOLLOW) else {
             return false;
         };
@@ -121,8 +111,8 @@ impl PackPlace {
         since.elapsed().is_ok_and(|passed| passed < WANTED_FOR)
     }
 
-    /// Nobody need be asked any more.
-    pub(super) fn is_had(&self) -> io::Result<()> {
+    /// Nobody is asked to end any more.
+    pub(super) fn withdraw(&self) -> io::Result<()> {
         unlink(&self.own, WANTED)
     }
 

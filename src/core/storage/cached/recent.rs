@@ -19,7 +19,7 @@ const MOMENT: Duration = Duration::from_secs(10);
 /// Directories that are remembered.
 const MOST_DIRECTORIES: usize = 4096;
 
-/// Most bytes of a directory: some hundred names, however they are stored.
+/// Most bytes of a directory: the names of a larger one are too many.
 const MOST_BYTES: i64 = 16 * 1024;
 
 /// When directories were looked through, by their file systems and numbers there.

@@ -21,6 +21,12 @@ pub(in crate::http::terminal) struct Request {
     directory: Option<String>,
 }
 
+impl Request {
+    fn directory(&self) -> &str {
+        self.directory.as_deref().unwrap_or(".")
+    }
+}
+
 /// A directory.
 #[derive(Serialize)]
 pub(in crate::http::terminal) struct Response {
@@ -50,7 +56,7 @@ impl Endpoint for ListFiles {
     const AT_ONCE: Option<ImmediateEndpoint<Self>> = Some(small_directory);
 
     fn run(view: View<'_>, request: Request) -> Result<Response, Error> {
-        let text = request.directory.as_deref().unwrap_or(".");
+        let text = request.directory();
         let path = view.path("directory", text)?;
         match path.place() {
             ViewPlace::Top => Ok(fixed(&path, TOP.map(str::to_owned))),
@@ -87,8 +93,7 @@ fn zone_directory(directory: &Resolved<'_>) -> Result<Response, Error> {
 
 /// A small directory that is in memory.
 fn small_directory(view: View<'_>, request: &Request) -> Option<Response> {
-    let text = request.directory.as_deref().unwrap_or(".");
-    let (at, listing) = view.directory_at_once(text)?;
+    let (at, listing) = view.directory_at_once(request.directory())?;
     Some(answer(&at, &listing))
 }
 
