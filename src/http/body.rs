@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
-use axum::http::header::{CONTENT_LENGTH, EXPECT};
+use axum::http::header::CONTENT_LENGTH;
 use fileshed_core::{Error, diagnostics};
 use http_body_util::BodyExt as _;
 use serde_json::{Map, Value};
@@ -18,8 +18,6 @@ use crate::json::{self, TopLevel, VALUES_MAX};
 
 /// How long a body may bring less than its pace wants.
 const RATE_WINDOW: Duration = Duration::from_secs(30);
-/// How long the rest of a refused body is still read.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 diagnostics! {
     /// Why a body has no arguments.
@@ -124,21 +122,6 @@ pub fn parse(
         Err(error) if json::has_too_many(&error) => Err(BodyError::TooMany),
         Err(error) => Err(BodyError::Malformed(error)),
     }
-}
-
-/// Lets a client whose body is not wanted read its answer. One that sent `Expect: 100-continue` has
-/// not begun to send.
-pub(super) async fn decline(headers: &HeaderMap, mut body: Body) {
-    if !headers.contains_key(EXPECT) {
-        drain(&mut body).await;
-    }
-}
-
-/// Reads some of the rest, so that a client that writes before it reads sees why it is refused.
-pub(super) async fn drain(body: &mut Body) {
-    let rest = async { while let Ok(Some(_)) = piece_now(body).await {} };
-    // The answer is the same whether the rest came or not.
-    let _ = tokio::time::timeout(DRAIN_TIMEOUT, rest).await;
 }
 
 /// The next piece; nothing at the end.

@@ -191,7 +191,6 @@ async fn serve(State(server): State<Arc<Server>>, request: Request) -> Response 
     let mut caller = match route::identify_for_files(&server, &parts).await {
         Ok(caller) => caller,
         Err(error) => {
-            body::decline(&parts.headers, body).await;
             let mut response = envelope::failure(error);
             response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
             return response;
@@ -213,13 +212,7 @@ async fn answer(
     mut parts: Parts,
     body: Body,
 ) -> Result<Response, Error> {
-    let verb = match begin(&caller, &parts) {
-        Ok(verb) => verb,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return Err(error);
-        }
-    };
+    let verb = begin(&caller, &parts)?;
     let path = DavPath::new(parts.uri.path()).map_err(|_| AddressError)?;
     let path = tree_path(below(view_path(&path)?.as_str()))?;
     match (verb, parts.headers.get(&DEPTH)) {
@@ -232,15 +225,7 @@ async fn answer(
         _ => {}
     }
     parts.headers.remove(&X_LITMUS);
-    let transfer_permit = if verb == Verb::Put {
-        match admission::transfer_permit(&server.store, &caller, None).await {
-            Ok(permit) => Some(permit),
-            Err(error) => {
-                body::decline(&parts.headers, body).await;
-                return Err(error);
-            }
-        }
-    } else if verb == Verb::Lock {
+    let transfer_permit = if matches!(verb, Verb::Put | Verb::Lock) {
         Some(admission::transfer_permit(&server.store, &caller, None).await?)
     } else {
         None

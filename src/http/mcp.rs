@@ -117,20 +117,14 @@ async fn answer(server: &Arc<Server>, toolset: McpToolset, request: Request) -> 
                 Err(error) => refuse(error),
             };
         }
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return refuse(error);
-        }
+        Err(error) => return refuse(error),
     };
     let subject = Subject::of(&server.store, &caller);
     let outcome = Outcome::default();
     let answered = run(server, toolset, caller, &parts, &mut body, &outcome).await;
     let mut response = match answered {
         Ok(response) => response,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            envelope::failure(error)
-        }
+        Err(error) => envelope::failure(error),
     };
     let answers = prefer::answers(&parts.headers);
     prefer::applied(&mut response, answers);

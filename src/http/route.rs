@@ -48,10 +48,7 @@ async fn call(
     let answers = prefer::answers(&parts.headers);
     let mut caller = match identify_person(server, &parts, Channel::Operations).await {
         Ok(caller) => caller,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return envelope::failure(error);
-        }
+        Err(error) => return envelope::failure(error),
     };
     caller.client.toolset = toolset;
     caller.client.answers = answers;
@@ -59,10 +56,7 @@ async fn call(
     let subject = Subject::of(&server.store, &caller);
     let mut response = match admit(server, entry, caller, &parts.headers, &mut body).await {
         Ok(response) => response,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            envelope::failure(error)
-        }
+        Err(error) => envelope::failure(error),
     };
     prefer::applied(&mut response, answers);
     response.extensions_mut().insert(client);

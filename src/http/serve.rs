@@ -2,6 +2,7 @@
 //! lets running work finish.
 
 mod connection;
+mod request_body;
 mod stream;
 mod table;
 
@@ -185,9 +186,11 @@ impl Acceptor {
         let (app, requests) = (self.app.clone(), Arc::clone(&connection));
         let service = service_fn(move |request: Request<Incoming>| {
             let running = requests.request();
+            let (request, rest) = request_body::with_rest(request);
             let answer = app.clone().oneshot(request);
             async move {
                 let answer = answer.await?;
+                rest.read().await;
                 Ok::<_, std::convert::Infallible>(answer.map(|body| HeldBody::new(body, running)))
             }
         });

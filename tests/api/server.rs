@@ -13,6 +13,7 @@ mod load;
 mod looks;
 mod page;
 mod page_uploads;
+mod refused_bodies;
 mod signed;
 mod token;
 mod user;

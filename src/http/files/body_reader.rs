@@ -1,11 +1,10 @@
 //! The body of a request, for a thread that may block.
 
 use axum::body::{Body, Bytes};
-use axum::http::HeaderMap;
 use fileshed_core::Error;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::http::body::{self, BodyError, MinimumRate};
+use crate::http::body::{BodyError, MinimumRate};
 use crate::http::route::RouteError;
 
 /// Chunks that wait between the connection and the disk.
@@ -64,11 +63,9 @@ impl BodyReader {
     }
 }
 
-/// Runs `work` on a body while it arrives. If `work` does not read it to its end, the client still
-/// gets its answer.
+/// Runs `work` on a body while it arrives.
 pub(in crate::http) async fn receive<T: Send + 'static>(
-    headers: &HeaderMap,
-    body: Body,
+    mut body: Body,
     work: impl FnOnce(&mut BodyReader) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
@@ -82,35 +79,29 @@ pub(in crate::http) async fn receive<T: Send + 'static>(
         work(&mut reader)
     });
     let feed = async {
-        let mut body = body;
-        if body_requested.await.is_err() {
-            body::decline(headers, body).await;
-        } else if !feed(&mut body, &sender).await {
-            body::drain(&mut body).await;
+        if body_requested.await.is_ok() {
+            feed(&mut body, &sender).await;
         }
     };
     let ((), result) = tokio::join!(feed, work);
     result.map_err(RouteError::from)?
 }
 
-/// Passes a body on; false if the rest of it is not wanted.
-async fn feed(body: &mut Body, sender: &mpsc::Sender<BodyChunk>) -> bool {
+/// Passes a body on, as far as it is wanted.
+async fn feed(body: &mut Body, sender: &mpsc::Sender<BodyChunk>) {
     let mut rate = MinimumRate::of_files();
     loop {
         let arrived = tokio::select! {
             arrived = rate.piece(body) => arrived,
-            () = sender.closed() => return false,
+            () = sender.closed() => return,
         };
         let (chunk, last) = match arrived {
             Ok(Some(chunk)) => (BodyChunk::Of(chunk), false),
             Ok(None) => (BodyChunk::End, true),
             Err(error) => (BodyChunk::Broken(error), true),
         };
-        if sender.send(chunk).await.is_err() {
-            return last;
-        }
-        if last {
-            return true;
+        if sender.send(chunk).await.is_err() || last {
+            return;
         }
         rate.resume();
     }
@@ -163,10 +154,7 @@ mod tests {
     #[tokio::test]
     async fn work_that_wants_nothing_answers_at_once() {
         let body = dripping(10, Duration::from_millis(1), 3);
-        let headers = HeaderMap::new();
-        let refused = receive(&headers, body, |_| {
-            Err::<(), _>(BodyError::Incomplete.into())
-        });
+        let refused = receive(body, |_| Err::<(), _>(BodyError::Incomplete.into()));
         assert!(refused.await.is_err());
     }
 }

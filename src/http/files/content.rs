@@ -66,10 +66,7 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
     let (parts, body) = request.into_parts();
     let (caller, query) = match read_request(&server, &parts).await {
         Ok(found) => found,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return envelope::failure(error);
-        }
+        Err(error) => return envelope::failure(error),
     };
     let (store, author, headers) = (
         Arc::clone(&server.store),
@@ -78,12 +75,9 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
     );
     let transfer_permit = match admission::transfer_permit(&store, &author, None).await {
         Ok(transfer_permit) => transfer_permit,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return with_subject(&store, &author, Err(error));
-        }
+        Err(error) => return with_subject(&store, &author, Err(error)),
     };
-    let stored = body_reader::receive(&parts.headers, body, move |reader| {
+    let stored = body_reader::receive(body, move |reader| {
         if headers.contains_key(CONTENT_RANGE) {
             return Err(PartialError.into());
         }

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::download::{Download, Presentation};
 use super::{body_reader, page, upload, with_subject};
 use crate::http::route::RouteError;
-use crate::http::{Server, admission, body, envelope};
+use crate::http::{Server, admission, envelope};
 use crate::ops::Reply;
 
 /// The name in intents, for repairs.
@@ -88,14 +88,11 @@ pub(super) async fn bring(
     let (parts, body) = request.into_parts();
     let (link, transfer_permit) = match admitted(&server, token).await {
         Ok(found) => found,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return refused(&parts.headers, error);
-        }
+        Err(error) => return refused(&parts.headers, error),
     };
     let caller = link.caller.clone();
     let (store, headers) = (Arc::clone(&server.store), parts.headers.clone());
-    let stored = body_reader::receive(&parts.headers, body, move |reader| {
+    let stored = body_reader::receive(body, move |reader| {
         take(&store, &link, transfer_permit, &headers, reader)
             .map_err(|error| in_plain_words(&store, error))
     });

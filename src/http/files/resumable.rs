@@ -4,7 +4,6 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
 use axum::http::request::Parts;
@@ -98,7 +97,7 @@ async fn accepted(server: &Arc<Server>, parts: &Parts) -> Result<(Caller, FileQu
 }
 
 async fn begin(server: &Arc<Server>, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
+    let (parts, _) = request.into_parts();
     let accepted = async {
         let (caller, query) = accepted(server, &parts).await?;
         let length = number(&parts.headers, &UPLOAD_LENGTH)?;
@@ -108,10 +107,10 @@ async fn begin(server: &Arc<Server>, request: Request) -> Response {
     };
     let (caller, query, length, name, permit) = match accepted.await {
         Ok(accepted) => accepted,
-        Err(error) => return declined(&parts.headers, body, error).await,
+        Err(error) => return envelope::failure(error),
     };
     let (store, author) = (Arc::clone(&server.store), caller.clone());
-    let begun = body_reader::receive(&parts.headers, body, move |_| {
+    let begun = tokio::task::spawn_blocking(move || {
         let zone = FileQuery::given(query.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
         let zone = store.zone(&author, zone, FileQuery::given(query.group.as_ref()))?;
         let new = NewUpload {
@@ -123,7 +122,8 @@ async fn begin(server: &Arc<Server>, request: Request) -> Response {
         };
         store.resumable_uploads().begin(&zone.made()?, new, permit)
     });
-    let result = begun.await.map(|state| {
+    let begun = begun.await.map_err(|error| RouteError::from(error).into());
+    let result = begun.flatten().map(|state| {
         let mut response = (StatusCode::CREATED, headers(&state)).into_response();
         // Beside the address that was asked, whatever a proxy calls that.
         if let Ok(location) = format!("uploads/{}", state.id).parse() {
@@ -151,11 +151,11 @@ async fn receive(server: &Arc<Server>, id: String, request: Request) -> Response
     };
     let (caller, offset, permit) = match accepted.await {
         Ok(accepted) => accepted,
-        Err(error) => return declined(&parts.headers, body, error).await,
+        Err(error) => return envelope::failure(error),
     };
     let (store, author) = (Arc::clone(&server.store), caller.clone());
     let length = body::content_length(&parts.headers);
-    let received = body_reader::receive(&parts.headers, body, move |reader| {
+    let received = body_reader::receive(body, move |reader| {
         let uploads = store.resumable_uploads();
         let mut upload = uploads.resume(&author, &id, offset, permit)?;
         upload.expect_room_for(length.unwrap_or_default())?;
@@ -230,11 +230,6 @@ async fn small(
         answered.await.map_err(RouteError::from)?
     };
     with_subject(&server.store, &asking, answered.await)
-}
-
-async fn declined(headers: &HeaderMap, body: Body, error: Error) -> Response {
-    body::decline(headers, body).await;
-    envelope::failure(error)
 }
 
 /// What every answer about an upload says.

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::body_reader::{self, BodyReader};
 use super::multipart::MultipartReader;
 use super::{FileQuery, read_request, with_subject};
-use crate::http::{Server, admission, body, envelope};
+use crate::http::{Server, admission, envelope};
 use crate::ops::Reply;
 
 /// The name in intents, for repairs.
@@ -23,10 +23,7 @@ pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) 
     let (parts, body) = request.into_parts();
     let (caller, query) = match read_request(&server, &parts).await {
         Ok(found) => found,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return envelope::failure(error);
-        }
+        Err(error) => return envelope::failure(error),
     };
     let (store, author, headers) = (
         Arc::clone(&server.store),
@@ -35,12 +32,9 @@ pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) 
     );
     let transfer_permit = match admission::transfer_permit(&store, &author, None).await {
         Ok(transfer_permit) => transfer_permit,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return with_subject(&store, &author, Err(error));
-        }
+        Err(error) => return with_subject(&store, &author, Err(error)),
     };
-    let stored = body_reader::receive(&parts.headers, body, move |reader| {
+    let stored = body_reader::receive(body, move |reader| {
         let zone = FileQuery::given(query.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
         let zone = store.zone(&author, zone, FileQuery::given(query.group.as_ref()))?;
         let zone = zone.made()?;

@@ -38,7 +38,6 @@ pub(super) async fn answer(
                 server.metrics.refused();
             }
             server.metrics.called(entry.id, true);
-            body::decline(&parts.headers, body).await;
             return failure::answer(server.fs, error, "");
         }
     };
@@ -53,7 +52,6 @@ pub(super) async fn answer(
             if matches!(error.code(), Code::PathEscape | Code::ProtectedPath) {
                 server.metrics.violated(mode);
             }
-            body::decline(&parts.headers, body).await;
             failure::answer(server.fs, error, &path)
         }
     };

@@ -245,19 +245,13 @@ async fn answer(server: &Arc<Server>, entry: &'static EndpointEntry, request: Re
     let path = path_parameters(&mut parts).await;
     let caller = match identify(server, &parts, entry.channel()).await {
         Ok(caller) => caller,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return failure::answer(error);
-        }
+        Err(error) => return failure::answer(error),
     };
     let subject = Subject::of(&server.store, &caller);
     let answered = run(server, entry, caller, (&parts, path), &mut body).await;
     let mut response = match answered {
         Ok(response) => response,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            failure::answer(error)
-        }
+        Err(error) => failure::answer(error),
     };
     server.listings.notice(&parts);
     response.extensions_mut().insert(subject);

@@ -13,9 +13,9 @@ use fileshed_core::{Caller, Channel, Error, Store, diagnostics};
 
 use super::failure;
 use super::identity::identify;
+use crate::http::Server;
 use crate::http::middleware::Subject;
 use crate::http::route::RouteError;
-use crate::http::{Server, body};
 
 /// A request whose caller is known.
 pub(super) struct StreamRequest {
@@ -38,10 +38,7 @@ where
     let (parts, body) = request.into_parts();
     let mut caller = match identify(&server, &parts, Channel::FileBrowser).await {
         Ok(caller) => caller,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return failure::answer(error);
-        }
+        Err(error) => return failure::answer(error),
     };
     caller.names_zones = true;
     let subject = Subject::of(&server.store, &caller);

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::http::files::body_reader;
 use crate::http::files::multipart::MultipartReader;
 use crate::http::terminal::stream::{self, Query, StreamRequest};
-use crate::http::{Server, admission, body};
+use crate::http::{Server, admission};
 use message_box::Sender;
 
 /// The name in intents, for repairs.
@@ -33,13 +33,7 @@ pub(in crate::http::terminal) async fn upload(
 ) -> Response {
     stream::answer(server, request, |request| async move {
         let query = Query::of(&request.parts.uri);
-        let directory = match query.required("directory") {
-            Ok(directory) => directory,
-            Err(error) => {
-                body::decline(&request.parts.headers, request.body).await;
-                return Err(error.into());
-            }
-        };
+        let directory = query.required("directory")?;
         match query.given("url") {
             Some(url) => fetch::fetch(request, directory, url).await,
             None => receive(request, directory).await,
@@ -55,16 +49,10 @@ async fn receive(request: StreamRequest, directory: String) -> Result<Response, 
         parts,
         body,
     } = request;
-    let transfer_permit = match admission::transfer_permit(&server.store, &caller, None).await {
-        Ok(transfer_permit) => transfer_permit,
-        Err(error) => {
-            body::decline(&parts.headers, body).await;
-            return Err(error);
-        }
-    };
+    let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
     let sender = server.listings.sender(&parts.headers, &directory);
     let (store, headers) = (Arc::clone(&server.store), parts.headers.clone());
-    let stored = body_reader::receive(&parts.headers, body, move |reader| {
+    let stored = body_reader::receive(body, move |reader| {
         let view = View {
             store: &store,
             caller: &caller,

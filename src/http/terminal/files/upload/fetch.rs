@@ -11,7 +11,6 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::{OPERATION, to_fill};
-use crate::http::body;
 use crate::http::terminal::stream::{self, StreamRequest};
 
 /// What a file is called whose address has no name.
@@ -24,12 +23,8 @@ pub(super) async fn fetch(
     url: String,
 ) -> Result<Response, Error> {
     let StreamRequest {
-        server,
-        mut caller,
-        parts,
-        body,
+        server, mut caller, ..
     } = request;
-    body::decline(&parts.headers, body).await;
     let user = server.store.namespace(&caller);
     let admitted = server.admission.admit(&user).await?;
     caller.place = admitted.place();

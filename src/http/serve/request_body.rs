@@ -1,0 +1,90 @@
+//! The body of a request, whose rest is read where whoever answered did not.
+//!
+//! Most clients write all of a request before they read the answer. A connection that ends with bytes that
+//! nobody read is reset, and a reset may overtake the answer (RFC 9112, section 9.6): the client would see
+//! that the connection broke, not why it was refused.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::{Bytes, HttpBody};
+use axum::http::Request;
+use axum::http::header::EXPECT;
+use http_body_util::BodyExt as _;
+use hyper::body::{Frame, Incoming, SizeHint};
+use tokio::sync::oneshot;
+
+/// How long the rest of a body is read.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What a client sends. Who drops it before its end leaves the rest to [`Rest`].
+pub(super) struct RequestBody {
+    /// Nothing only while it is dropped.
+    incoming: Option<Incoming>,
+    /// The client sends it when it is asked to, which the first look at it does.
+    waits: bool,
+    rest: Option<oneshot::Sender<Incoming>>,
+}
+
+/// What whoever answered left of a body.
+pub(super) struct Rest(oneshot::Receiver<Incoming>);
+
+/// A request whose body can be left unread.
+pub(super) fn with_rest(request: Request<Incoming>) -> (Request<RequestBody>, Rest) {
+    let (sender, rest) = oneshot::channel();
+    let waits = request.headers().contains_key(EXPECT);
+    let request = request.map(|incoming| RequestBody {
+        incoming: Some(incoming),
+        waits,
+        rest: Some(sender),
+    });
+    (request, Rest(rest))
+}
+
+impl Rest {
+    /// Reads it, for a while: the answer is the same whether all of it came or not.
+    pub(super) async fn read(mut self) {
+        if let Ok(mut incoming) = self.0.try_recv() {
+            let rest = async { while let Some(Ok(_)) = incoming.frame().await {} };
+            let _ = tokio::time::timeout(TIMEOUT, rest).await;
+        }
+    }
+}
+
+impl HttpBody for RequestBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        self.waits = false;
+        match &mut self.incoming {
+            Some(incoming) => Pin::new(incoming).poll_frame(context),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.incoming.as_ref().is_none_or(Incoming::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let hint = self.incoming.as_ref().map(Incoming::size_hint);
+        hint.unwrap_or_else(|| SizeHint::with_exact(0))
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        if self.waits || self.is_end_stream() {
+            return;
+        }
+        if let (Some(incoming), Some(rest)) = (self.incoming.take(), self.rest.take()) {
+            // Where the connection is gone, nobody takes it.
+            let _ = rest.send(incoming);
+        }
+    }
+}
