@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 /// How long the rest of a body is read.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a client sends. Who drops it before its end leaves the rest to [`Rest`].
+/// What a client sends. Who drops it before its end leaves the rest to [`UnreadBody`].
 pub(super) struct RequestBody {
     /// Nothing only while it is dropped.
     incoming: Option<Incoming>,
@@ -28,10 +28,10 @@ pub(super) struct RequestBody {
 }
 
 /// What whoever answered left of a body.
-pub(super) struct Rest(oneshot::Receiver<Incoming>);
+pub(super) struct UnreadBody(oneshot::Receiver<Incoming>);
 
 /// A request whose body can be left unread.
-pub(super) fn with_rest(request: Request<Incoming>) -> (Request<RequestBody>, Rest) {
+pub(super) fn with_rest(request: Request<Incoming>) -> (Request<RequestBody>, UnreadBody) {
     let (sender, rest) = oneshot::channel();
     let waits = request.headers().contains_key(EXPECT);
     let request = request.map(|incoming| RequestBody {
@@ -39,10 +39,10 @@ pub(super) fn with_rest(request: Request<Incoming>) -> (Request<RequestBody>, Re
         waits,
         rest: Some(sender),
     });
-    (request, Rest(rest))
+    (request, UnreadBody(rest))
 }
 
-impl Rest {
+impl UnreadBody {
     /// Reads it, for a while: the answer is the same whether all of it came or not.
     pub(super) async fn read(mut self) {
         if let Ok(mut incoming) = self.0.try_recv() {
