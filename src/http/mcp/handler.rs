@@ -17,6 +17,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use tokio::task::spawn_blocking;
 
 use super::description::Nameless;
+use super::listener::Listener;
 use super::person::LocalPerson;
 use super::work::Work;
 use super::{Arrival, McpToolset, failure, is_short, prompts, resources, subscriptions, tools};
@@ -65,7 +66,7 @@ impl McpHandler {
 
     /// A request with who makes it, and its permit.
     fn work<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Result<Work<'a>, ErrorData> {
-        let mut arrival = if let Some(person) = &self.person {
+        let arrival = if let Some(person) = &self.person {
             person.arrival()
         } else {
             let parts = context.extensions.get::<Parts>();
@@ -74,9 +75,14 @@ impl McpHandler {
                 ErrorData::internal_error("the request does not say who makes it", None)
             })?
         };
+        Ok(Work::new(&self.server, self.known(arrival), context))
+    }
+
+    /// A request whose caller is known by what this handler has.
+    fn known(&self, mut arrival: Arrival) -> Arrival {
         arrival.caller.client.toolset = self.toolset.operations();
         arrival.caller.names_zones = !self.toolset.has_operations();
-        Ok(Work::new(&self.server, arrival, context))
+        arrival
     }
 
     /// Does work that blocks for a request that is no call of a tool. Its failure is the program's
@@ -251,6 +257,14 @@ impl ServerHandler for McpHandler {
     ) -> Option<SubscriptionFilter> {
         let uris = requested.resource_subscriptions.as_deref();
         let uris = resources::Watched::accepted(uris.unwrap_or_default());
+        // The client hears of this next, and of changes from then on.
+        if let Some(person) = &self.person {
+            let looker = (
+                Arc::clone(&self.server),
+                self.known(person.arrival()).caller,
+            );
+            person.keep(uris.clone(), Listener::begin_here(&looker, &uris));
+        }
         Some(
             SubscriptionFilter::builder()
                 .resource_subscriptions(uris)
@@ -261,6 +275,14 @@ impl ServerHandler for McpHandler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let work = self.work(context.request_context())?;
         work.arrival.outcome.names("mcp.listen");
+        let uris = context.accepted().resource_subscriptions.as_deref();
+        let kept = self
+            .person
+            .as_ref()
+            .map(|person| person.take(uris.unwrap_or_default()));
+        if let Some(listener) = kept.flatten() {
+            work.arrival.listener.put(listener);
+        }
         subscriptions::listen(&work, &context)
             .await
             .map_err(|error| failure::of_request(error, &work.arrival))

@@ -97,6 +97,13 @@ impl Listener {
             entered,
         })
     }
+
+    /// The same where nobody else is held up meanwhile. Blocks.
+    pub(super) fn begin_here(looker: &Looker, uris: &[String]) -> Result<Self, Error> {
+        let entered = Entered::begin(looker)?;
+        let watched = Watched::begin(&looker.0.store, &looker.1, uris);
+        Ok(Self { entered, watched })
+    }
 }
 
 /// The resources that a message asks to hear of; nothing where it asks for something else.

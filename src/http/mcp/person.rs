@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fileshed_core::cancellation::Cancellation;
-use fileshed_core::{Caller, Channel};
+use fileshed_core::{Caller, Channel, Error};
 use serde_json::{Map, Value};
 
 use super::closing::Closing;
+use super::listener::Listener;
 use super::resources::Watched;
 use super::slot::Slot;
 use super::{Arrival, PermitSlot};
@@ -20,6 +21,8 @@ pub(super) struct LocalPerson {
     /// What the client wants to hear of.
     watched: Mutex<Watched>,
     is_watching: AtomicBool,
+    /// Who is about to be told that they will hear of changes of these.
+    listeners: Mutex<Vec<(Vec<String>, Result<Listener, Error>)>>,
 }
 
 impl LocalPerson {
@@ -32,6 +35,7 @@ impl LocalPerson {
             closing,
             watched: Mutex::default(),
             is_watching: AtomicBool::new(false),
+            listeners: Mutex::default(),
         }
     }
 
@@ -43,6 +47,27 @@ impl LocalPerson {
     /// Whether nobody has looked for changes so far; from now on somebody does.
     pub(super) fn begins_to_watch(&self) -> bool {
         !self.is_watching.swap(true, Ordering::SeqCst)
+    }
+
+    /// Keeps who is going to hear of changes of these until the client was told so.
+    pub(super) fn keep(&self, uris: Vec<String>, listener: Result<Listener, Error>) {
+        self.listeners().push((uris, listener));
+    }
+
+    /// One that was kept; of several that hear of the same, any.
+    pub(super) fn take(&self, uris: &[String]) -> Option<Result<Listener, Error>> {
+        let mut listeners = self.listeners();
+        let are_in =
+            |some: &[String], others: &[String]| some.iter().all(|uri| others.contains(uri));
+        let is_it = |(heard, _): &(Vec<String>, _)| are_in(heard, uris) && are_in(uris, heard);
+        let place = listeners.iter().position(is_it)?;
+        Some(listeners.remove(place).1)
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, Vec<(Vec<String>, Result<Listener, Error>)>> {
+        self.listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for the end of the connection.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use fileshed_test_support::{PATIENCE, Server, TestApp, wait_until};
 use serde_json::{Value, json};
 
-use super::client::Peer;
+use super::client::{NEWEST, Peer};
 use super::person::Person;
 use crate::ops::stage::small;
 
@@ -209,6 +209,30 @@ fn subscriptions_of_one_user_are_bounded() {
             .next()
             .is_some_and(|message| message["error"].is_null())
     });
+}
+
+#[test]
+fn a_change_right_after_the_answer_is_told_on_standard_streams() {
+    let setup = TestApp::with();
+    let mut person = Person::start(&setup, &[], NEWEST);
+    let file = json!({"zone": "storage", "path": "a.md", "content": "0"});
+    person.done("shed_create_file", &file);
+    let path = setup.path("data/shared/Storage/data/a.md");
+    let uri = "fileshed://storage/a.md";
+    // With more to look at, a look takes longer.
+    let uris: Vec<String> = (0..63)
+        .map(|number| format!("fileshed://storage/{number}"))
+        .chain([uri.to_owned()])
+        .collect();
+    let params = json!({"notifications": {"resourceSubscriptions": uris}});
+    for round in 0..20 {
+        let id = person.send("subscriptions/listen", params.clone());
+        person.until(|message| message["method"] == "notifications/subscriptions/acknowledged");
+        std::fs::write(&path, format!("{round} by hand")).unwrap();
+        let told = person.until(|message| message["method"] == "notifications/resources/updated");
+        assert_eq!(told["params"]["uri"], uri);
+        person.notify("notifications/cancelled", &json!({"requestId": id}));
+    }
 }
 
 #[test]
