@@ -21,8 +21,14 @@ pub(super) struct LocalPerson {
     /// What the client wants to hear of.
     watched: Mutex<Watched>,
     is_watching: AtomicBool,
-    /// Who is about to be told that they will hear of changes of these.
-    listeners: Mutex<Vec<(Vec<String>, Result<Listener, Error>)>>,
+    /// Who is about to be told that they will hear of changes.
+    listeners: Mutex<Vec<BegunListener>>,
+}
+
+/// Who is going to hear of changes of these.
+struct BegunListener {
+    uris: Vec<String>,
+    listener: Result<Listener, Error>,
 }
 
 impl LocalPerson {
@@ -51,7 +57,7 @@ impl LocalPerson {
 
     /// Keeps who is going to hear of changes of these until the client was told so.
     pub(super) fn keep(&self, uris: Vec<String>, listener: Result<Listener, Error>) {
-        self.listeners().push((uris, listener));
+        self.listeners().push(BegunListener { uris, listener });
     }
 
     /// One that was kept; of several that hear of the same, any.
@@ -59,12 +65,12 @@ impl LocalPerson {
         let mut listeners = self.listeners();
         let are_in =
             |some: &[String], others: &[String]| some.iter().all(|uri| others.contains(uri));
-        let is_it = |(heard, _): &(Vec<String>, _)| are_in(heard, uris) && are_in(uris, heard);
+        let is_it = |begun: &BegunListener| are_in(&begun.uris, uris) && are_in(uris, &begun.uris);
         let place = listeners.iter().position(is_it)?;
-        Some(listeners.remove(place).1)
+        Some(listeners.remove(place).listener)
     }
 
-    fn listeners(&self) -> MutexGuard<'_, Vec<(Vec<String>, Result<Listener, Error>)>> {
+    fn listeners(&self) -> MutexGuard<'_, Vec<BegunListener>> {
         self.listeners
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
