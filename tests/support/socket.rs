@@ -66,19 +66,26 @@ impl Socket {
     /// Reads until the terminal has shown a text; gives everything up to its end.
     #[track_caller]
     pub fn until(&mut self, text: &str) -> String {
+        self.find(text).unwrap_or_else(|| {
+            let end = &self.shown[self.shown.len().saturating_sub(2000)..];
+            let end = String::from_utf8_lossy(end);
+            panic!("no {text:?} in {end:?}, closed: {:?}", self.closed);
+        })
+    }
+
+    /// The same; nothing where the socket is closed before.
+    pub fn find(&mut self, text: &str) -> Option<String> {
         let deadline = Instant::now() + PATIENCE;
         let mut searched = 0;
         loop {
             let new = &self.shown[searched..];
             if let Some(at) = position(new, text.as_bytes()) {
                 let shown: Vec<u8> = self.shown.drain(..searched + at + text.len()).collect();
-                return String::from_utf8_lossy(&shown).into_owned();
+                return Some(String::from_utf8_lossy(&shown).into_owned());
             }
             searched = self.shown.len().saturating_sub(text.len());
             if Instant::now() > deadline || !self.read() {
-                let end = &self.shown[self.shown.len().saturating_sub(2000)..];
-                let end = String::from_utf8_lossy(end);
-                panic!("no {text:?} in {end:?}, closed: {:?}", self.closed);
+                return None;
             }
         }
     }

@@ -19,42 +19,50 @@ const RESERVED: u64 = 0x4000_0001;
 /// (`UNIX_SHM_DMS`, <https://sqlite.org/src/file?name=src/os_unix.c>).
 const OPEN_WITH_LOG: u64 = 128;
 
-/// What SQLite would take in with the database, or stumble over. A journal whose first byte is
-/// zero is finished, and an index of a log is made anew.
+/// What SQLite would take in with the database, or stumble over.
 fn live(data: &Root, database: &ZonePath) -> Result<Vec<ZonePath>, DiskError> {
     let mut found = Vec::new();
     for path in database.journals() {
-        let entry = match data.entry(&path) {
-            Ok(entry) => entry,
-            Err(error) if error.is_gone() => continue,
-            Err(error) => return Err(error),
-        };
-        let is_live = match entry.kind() {
-            Kind::File if path.as_str().ends_with("-shm") => false,
-            Kind::File if path.as_str().ends_with("-journal") => {
-                entry.size() > 0 && !entry.begins_with(&[0])?
-            }
-            Kind::File => entry.size() > 0,
-            Kind::Directory | Kind::Symlink | Kind::Special => true,
-        };
-        if is_live {
+        if unless_gone(is_live(data, &path))? {
             found.push(path);
         }
     }
     Ok(found)
 }
 
+/// A journal whose first byte is zero is finished, and an index of a log is made anew.
+fn is_live(data: &Root, path: &ZonePath) -> Result<bool, DiskError> {
+    let entry = data.entry(path)?;
+    Ok(match entry.kind() {
+        Kind::File if path.as_str().ends_with("-shm") => false,
+        Kind::File if path.as_str().ends_with("-journal") => {
+            entry.size() > 0 && !entry.begins_with(&[0])?
+        }
+        Kind::File => entry.size() > 0,
+        Kind::Directory | Kind::Symlink | Kind::Special => true,
+    })
+}
+
 /// Whether another process has the database open for changes right now.
 fn is_in_use(data: &Root, database: &ZonePath) -> Result<bool, DiskError> {
-    let locked = |path: &ZonePath, at| match data.entry(path) {
-        Ok(entry) if entry.kind() == Kind::File => entry.is_locked(at),
-        Ok(_) => Ok(false),
-        Err(error) if error.is_gone() => Ok(false),
-        Err(error) => Err(error),
+    let is_locked = |path: &ZonePath, at| {
+        let entry = data.entry(path)?;
+        Ok(entry.kind() == Kind::File && entry.is_locked(at)?)
     };
     let index = database.journals().last();
-    Ok(locked(database, RESERVED)?
-        || index.map_or(Ok(false), |index| locked(&index, OPEN_WITH_LOG))?)
+    Ok(unless_gone(is_locked(database, RESERVED))?
+        || index.map_or(Ok(false), |index| {
+            unless_gone(is_locked(&index, OPEN_WITH_LOG))
+        })?)
+}
+
+/// What is said of a file; nothing of one that goes while it is looked at, as a journal does at the
+/// end of a change of somebody else.
+fn unless_gone(said: Result<bool, DiskError>) -> Result<bool, DiskError> {
+    match said {
+        Err(error) if error.is_gone() => Ok(false),
+        said => said,
+    }
 }
 
 fn place<'a>(zone: &'a Zone<'_>, database: &'a ZonePath) -> DatabasePlace<'a> {
@@ -226,5 +234,41 @@ fn around(path: &str, beside: &[String], is_kept: bool, is_there: bool) -> Hint 
             .call(delete(first))
             .say(" takes it away for good"),
         _ => Hint::of(read).say(" reads a private copy"),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes files as others do")]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn a_journal_that_goes_while_it_is_looked_at_is_none() {
+        let directory = tempfile::TempDir::new().expect("a directory");
+        let data = Root::open_ambient(directory.path()).expect("opens");
+        let database = ZonePath::parse("path", "a.db").expect("a path");
+        std::fs::write(directory.path().join("a.db"), "").expect("written");
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for name in ["a.db-journal", "a.db-shm"] {
+                let (file, is_over) = (directory.path().join(name), &is_over);
+                scope.spawn(move || {
+                    while !is_over.load(Ordering::Relaxed) {
+                        std::fs::write(&file, "x").expect("written");
+                        std::fs::remove_file(&file).expect("removed");
+                    }
+                });
+            }
+            let looks: Vec<_> = (0..20_000)
+                .map(|_| (live(&data, &database), is_in_use(&data, &database)))
+                .collect();
+            is_over.store(true, Ordering::Relaxed);
+            for (live, is_in_use) in looks {
+                assert!(live.expect("looked").len() <= 1);
+                assert!(!is_in_use.expect("looked"));
+            }
+        });
     }
 }

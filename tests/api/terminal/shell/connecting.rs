@@ -135,10 +135,12 @@ fn an_id_is_a_credential_once_and_for_its_user() {
     drop(first);
     assert_eq!(come("ada").close_code(), 4004, "once");
     // By the credential itself, as a browser without a proxy brings it.
-    let mut direct = Socket::open(&app, &path(&id), &[]);
-    direct.say(&json!({"type": "auth", "token": session, "chat_id": "c9"}));
-    direct.type_in("echo ag''ain\n");
-    direct.until("\nagain\r\n");
+    wait_until("the shell is free", || {
+        let mut direct = Socket::open(&app, &path(&id), &[]);
+        direct.say(&json!({"type": "auth", "token": session, "chat_id": "c9"}));
+        direct.type_in("echo ag''ain\n");
+        direct.find("\nagain\r\n").is_some()
+    });
 }
 
 #[test]
