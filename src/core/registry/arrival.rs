@@ -1,7 +1,10 @@
 //! What a call asks before it opens anything of a tenant: in one statement, because each is a round trip
 //! where the registry is on another machine.
 
-use super::database::{DatabaseError, Statements as _};
+use std::sync::Arc;
+
+use super::database::{Connection, DatabaseError, Row, Statements as _};
+use super::intents::{Condition, Usage, usage};
 use super::placements::Placement;
 use super::users::Standing;
 use super::{Registry, RegistryError};
@@ -15,56 +18,97 @@ pub struct Arrival {
     pub quota: Option<u64>,
     /// Where the tenant lies, if that is written down.
     pub placement: Option<Placement>,
+    /// What is known of its zones.
+    pub condition: Condition,
 }
 
-const ARRIVAL: &str = "SELECT users.name, users.suspended_at, tenant_quotas.bytes,
+/// One row for each zone that was measured, or one without.
+const ARRIVAL: &str = "SELECT usage.zone, usage.bytes, usage.files,
+     EXISTS (SELECT 1 FROM intents WHERE home = ?2 AND instance = ''),
+     users.name, users.suspended_at, tenant_quotas.bytes,
      placements.volume, placements.moves, placements.placed_at
      FROM (SELECT 1) AS one
      LEFT JOIN users ON users.id = ?1
      LEFT JOIN tenant_quotas ON tenant_quotas.home = ?2
-     LEFT JOIN placements ON placements.home = ?2";
+     LEFT JOIN placements ON placements.home = ?2
+     LEFT JOIN usage ON usage.home = ?2";
 
 impl Registry {
     /// What is written down of `user`, who comes to `tenant`; nothing of a user whose id is empty.
-    pub fn arrival(&self, user: &str, tenant: &str) -> Result<Arrival, RegistryError> {
+    pub fn arrival(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>, RegistryError> {
         self.kept.answer(ARRIVAL, (tenant, &[user]), || {
-            let arrival = self.connection()?.first(ARRIVAL, [user, tenant], |row| {
-                let standing = match row.get::<Option<String>>(0)? {
-                    Some(name) => Some(Standing {
-                        name,
-                        suspended_at: row.get(1)?,
-                    }),
-                    None => None,
-                };
-                let placement = match row.get::<Option<String>>(3)? {
-                    Some(volume) => Some(Placement {
-                        volume,
-                        moves: row.get(4)?,
-                        placed_at: row.get(5)?,
-                    }),
-                    None => None,
-                };
-                let quota: Option<i64> = row.get(2)?;
-                Ok(Arrival {
-                    standing,
-                    quota: quota.map(|bytes| bytes as u64),
-                    placement,
-                })
-            })?;
-            Ok(arrival.ok_or(DatabaseError::NoRow)?)
+            ask(&self.connection()?, user, tenant)
         })
     }
+
+    /// The same on the connection that no writer ever has. Does not wait: fails where it would have to.
+    pub fn arrival_at_once(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>, RegistryError> {
+        self.kept.answer(ARRIVAL, (tenant, &[user]), || {
+            ask(&self.reader()?, user, tenant)
+        })
+    }
+}
+
+fn ask(
+    connection: &Connection<'_>,
+    user: &str,
+    tenant: &str,
+) -> Result<Arc<Arrival>, RegistryError> {
+    let mut arrival = None;
+    let zones: Vec<Option<Usage>> = connection.all(ARRIVAL, [user, tenant], |row| {
+        if arrival.is_none() {
+            arrival = Some(read(row)?);
+        }
+        let is_measured = row.get::<Option<String>>(0)?.is_some();
+        is_measured.then(|| usage(row)).transpose()
+    })?;
+    let mut arrival = arrival.ok_or(DatabaseError::NoRow)?;
+    arrival.condition.usage = zones.into_iter().flatten().collect();
+    Ok(Arc::new(arrival))
+}
+
+/// What each row says, without its zone.
+fn read(row: &Row<'_>) -> Result<Arrival, DatabaseError> {
+    let standing = match row.get::<Option<String>>(4)? {
+        Some(name) => Some(Standing {
+            name,
+            suspended_at: row.get(5)?,
+        }),
+        None => None,
+    };
+    let quota: Option<i64> = row.get(6)?;
+    let placement = match row.get::<Option<String>>(7)? {
+        Some(volume) => Some(Placement {
+            volume,
+            moves: row.get(8)?,
+            placed_at: row.get(9)?,
+        }),
+        None => None,
+    };
+    Ok(Arrival {
+        standing,
+        quota: quota.map(|bytes| bytes as u64),
+        placement,
+        condition: Condition {
+            usage: Vec::new(),
+            is_unfinished: row.get(3)?,
+        },
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::on_each_database;
+    use crate::testing::{in_a_file, on_each_database, open_again};
+    use fileshed_storage::Totals;
 
     #[test]
     fn one_statement_tells_what_several_tell() {
         on_each_database(|registry| {
-            let ask = |user, tenant| registry.arrival(user, tenant).expect("asked");
+            let ask = |user, tenant| {
+                let arrival = registry.arrival(user, tenant).expect("asked");
+                Arc::unwrap_or_clone(arrival)
+            };
             let stranger = ask("ada", "users/ada");
             assert_eq!(
                 stranger,
@@ -72,6 +116,10 @@ mod tests {
                     standing: None,
                     quota: None,
                     placement: None,
+                    condition: Condition {
+                        usage: Vec::new(),
+                        is_unfinished: false,
+                    },
                 }
             );
             registry.meet("ada", "", 1).expect("met");
@@ -81,15 +129,87 @@ mod tests {
                 .set_tenant_quota("users/ada", quota, 3)
                 .expect("set");
             registry.place("users/ada", "first", 4).expect("placed");
+            for (zone, bytes) in [("storage", 1), ("documents", 2)] {
+                let totals = Totals { bytes, files: 1 };
+                let measured = registry.measured("users/ada", zone, totals);
+                measured.expect("measured");
+            }
             let known = Arrival {
                 standing: registry.standing("ada").expect("asked"),
                 quota,
                 placement: registry.placement("users/ada").expect("asked"),
+                condition: Condition {
+                    usage: registry.usage("users/ada").expect("asked"),
+                    is_unfinished: false,
+                },
             };
             assert!(known.standing.is_some() && known.placement.is_some());
+            assert_eq!(known.condition.usage.len(), 2);
             assert_eq!(ask("ada", "users/ada"), known);
             assert_eq!(ask("", "users/ada").standing, None);
             assert_eq!(ask("bob", "groups/a"), stranger);
         });
+    }
+
+    #[test]
+    fn whoever_reads_does_not_wait_for_the_other_connection() {
+        let (_directory, registry) = in_a_file();
+        registry.meet("ada", "Ada", 1).expect("met");
+        registry.suspend("ada", 2).expect("suspended");
+        // Held by who writes, and by nobody else.
+        let _writer = registry.connection();
+        let name_of = |user| {
+            let arrival = registry.arrival_at_once(user, "users/ada").expect("asked");
+            arrival
+                .standing
+                .as_ref()
+                .map(|standing| standing.name.clone())
+        };
+        assert_eq!(name_of("ada").as_deref(), Some("Ada"));
+        assert_eq!(name_of("bob"), None);
+        let kept = registry.working_directory_at_once("users/ada", "chat");
+        assert_eq!(kept.expect("asked"), None);
+    }
+
+    #[test]
+    fn an_answer_is_kept_until_anybody_changes_anything() {
+        let (directory, registry) = in_a_file();
+        let name = || {
+            let arrival = registry.arrival_at_once("ada", "users/ada").expect("asked");
+            arrival
+                .standing
+                .as_ref()
+                .map(|standing| standing.name.clone())
+        };
+        let is_suspended = || {
+            let arrival = registry.arrival_at_once("ada", "users/ada").expect("asked");
+            let standing = arrival.standing.as_ref();
+            standing.is_some_and(|standing| standing.suspended_at.is_some())
+        };
+        let is_kept = || registry.kept.has(ARRIVAL, "users/ada");
+        name();
+        assert!(!is_kept(), "nothing was seen to change");
+        registry.meet("ada", "Ada", 1).expect("met");
+        for expected in ["Ada", "Ada B."] {
+            assert!(!is_kept());
+            assert_eq!(name().as_deref(), Some(expected));
+            assert!(is_kept());
+            assert_eq!(name().as_deref(), Some(expected));
+            registry.meet("ada", "Ada B.", 1).expect("met");
+        }
+        // A connection of its own, as other processes have.
+        let other = open_again(&directory);
+        for _ in 0..200 {
+            name();
+            assert!(is_kept());
+            assert!(other.suspend("ada", 2).expect("suspended"));
+            assert!(is_suspended());
+            assert!(is_kept());
+            assert!(other.resume("ada").expect("resumed"));
+            assert!(!is_suspended());
+        }
+        // What changes and is not committed is no change.
+        let _writer = other.connection();
+        assert!(is_kept());
     }
 }

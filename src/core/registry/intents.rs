@@ -30,17 +30,13 @@ pub struct Usage {
 }
 
 /// What is known of a tenant without a look at its files.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// Space of every measured zone.
     pub usage: Vec<Usage>,
-    /// Whether something in it may have to be repaired.
-    pub may_be_unfinished: bool,
+    /// Whether something in it is to be repaired.
+    pub is_unfinished: bool,
 }
-
-const CONDITION: &str = "SELECT zone, bytes, files,
-     EXISTS (SELECT 1 FROM intents WHERE home = ?1 AND instance = '')
-     FROM usage WHERE home = ?1";
 
 /// The intents of one zone whose processes are gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -305,20 +301,6 @@ impl Registry {
         )?)
     }
 
-    /// What is known of a tenant, in one statement.
-    pub fn condition(&self, tenant: &str) -> Result<Condition, RegistryError> {
-        self.kept.answer(CONDITION, (tenant, &[]), || {
-            let rows: Vec<(Usage, bool)> = self
-                .connection()?
-                .all(CONDITION, [tenant], |row| Ok((usage(row)?, row.get(3)?)))?;
-            Ok(Condition {
-                // Of what was never measured no row says anything.
-                may_be_unfinished: rows.first().is_none_or(|(_, unfinished)| *unfinished),
-                usage: rows.into_iter().map(|(usage, _)| usage).collect(),
-            })
-        })
-    }
-
     /// Records a fresh measurement.
     pub fn measured(&self, tenant: &str, zone: &str, totals: Totals) -> Result<(), RegistryError> {
         Ok(enter_measured(&self.connection()?, tenant, zone, totals)?)
@@ -392,7 +374,8 @@ impl Registry {
     }
 }
 
-fn usage(row: &Row<'_>) -> Result<Usage, DatabaseError> {
+/// A row that begins with a zone, its bytes and its files.
+pub(super) fn usage(row: &Row<'_>) -> Result<Usage, DatabaseError> {
     Ok(Usage {
         zone: row.get(0)?,
         totals: Totals {

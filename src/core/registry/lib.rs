@@ -4,7 +4,6 @@
 //! under way, ownership. It is SQLite in WAL mode beside the data, or PostgreSQL. Every statement is
 //! short; a file that is busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
 
-mod access;
 mod administration;
 mod arrival;
 mod attachments;
@@ -41,7 +40,6 @@ mod wal_index;
 mod working_directories;
 mod write_leases;
 
-pub use access::Access;
 pub use administration::InZone;
 pub use arrival::Arrival;
 pub use bin::{BIN, BinRow};

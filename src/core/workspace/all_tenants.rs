@@ -120,7 +120,7 @@ impl Store {
         tenant: &TenantRoot,
         name: ZoneName,
     ) -> Result<Zone<'a>, Error> {
-        let ready = self.make_ready(tenant, name);
+        let ready = self.make_ready(tenant, name, None);
         let base = match (tenant.existing_base(name)?, name.directory()) {
             (Some(base), _) => base,
             (None, directory) => tenant.root.subdirectory(directory.unwrap_or_default())?,

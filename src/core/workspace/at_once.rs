@@ -11,13 +11,14 @@
 use std::sync::Arc;
 
 use crate::extraction::may_be_document;
+use crate::guard::is_measured;
 use crate::listing::DirectoryListing;
 use crate::store::Store;
 use crate::tenant::DATA;
 use crate::view::{View, ViewPath, ViewPlace};
 use crate::volumes::Volume;
 use crate::{Caller, Scope, ZoneName, ZonePath};
-use fileshed_registry::Access;
+use fileshed_registry::Arrival;
 use fileshed_storage::CachedFile;
 
 #[cfg(test)]
@@ -56,8 +57,8 @@ impl Store {
             return None;
         }
         let tenant = self.tenant_key(caller).ok()?;
-        let access = self.access_at_once(caller, &tenant, zone)?;
-        let volume = self.volume_at_once(access.volume.as_deref())?;
+        let arrival = self.arrival_at_once(caller, &tenant, zone)?;
+        let volume = self.volume_at_once(arrival.placement.as_ref())?;
         let directory = zone.directory()?;
         Some((volume, format!("{tenant}/{directory}/{DATA}/{path}")))
     }
@@ -78,7 +79,12 @@ impl Store {
 
     /// What the registry says, where the caller is active and known by the present name, and the zone
     /// ready to use. Nothing also where that cannot be said without waiting.
-    fn access_at_once(&self, caller: &Caller, tenant: &str, zone: ZoneName) -> Option<Arc<Access>> {
+    fn arrival_at_once(
+        &self,
+        caller: &Caller,
+        tenant: &str,
+        zone: ZoneName,
+    ) -> Option<Arc<Arrival>> {
         if !self.visited().contains(tenant) {
             return None;
         }
@@ -86,14 +92,15 @@ impl Store {
             return None;
         }
         let user = caller.user.as_ref().map_or("", |user| user.as_str());
-        let zones = [zone.as_str(), zone.edits()];
-        let access = self.registry().access(user, tenant, zones).ok()?;
+        let arrival = self.registry().arrival_at_once(user, tenant).ok()?;
         let name = caller.name.as_deref().unwrap_or_default();
-        let is_noted = match &access.name {
+        let is_active = match &arrival.standing {
             None => user.is_empty(),
-            Some(noted) => name.is_empty() || noted == name,
+            Some(noted) => noted.suspended_at.is_none() && (name.is_empty() || noted.name == name),
         };
-        (is_noted && !access.is_suspended && access.is_whole).then_some(access)
+        let condition = &arrival.condition;
+        let is_whole = !condition.is_unfinished && is_measured(zone, &condition.usage);
+        (is_active && is_whole).then_some(arrival)
     }
 }
 

@@ -51,3 +51,4 @@ pub(crate) use open_ended::{OpenEndedPermit, OpenEndedRequest};
 pub use owner::PermissionError;
 pub(crate) use owner::{check as check_owner, keys as keys_of_records};
 pub use permit::{Change, Permit, SizeError, Writer};
+pub(crate) use repair::is_measured;

@@ -73,7 +73,7 @@ impl Store {
     fn make_tenant_ready(&self, key: &str) -> Result<(), Error> {
         if let Some(tenant) = self.existing_tenant(key)? {
             for zone in tenant.zones {
-                self.make_ready(&tenant, *zone);
+                self.make_ready(&tenant, *zone, None);
             }
         }
         Ok(())

@@ -1,5 +1,7 @@
 //! From a caller to the zones that are the caller's, as they are on disk.
 
+use std::sync::Arc;
+
 use crate::store::{Store, group_key};
 use crate::tenant::{DATA, TenantRoot};
 use crate::zone::{Shared, Zone, ZoneError};
@@ -14,22 +16,20 @@ pub(crate) const NOTHING: &str = ".empty";
 impl Store {
     /// Everything of the caller.
     pub(crate) fn tenant(&self, caller: &Caller) -> Result<TenantRoot, Error> {
-        self.tenant_for(caller, &self.tenant_key(caller)?)
+        let (tenant, _) = self.tenant_for(caller, &self.tenant_key(caller)?)?;
+        Ok(tenant)
     }
 
-    /// A tenant to which a caller comes who is active.
-    fn tenant_for(&self, caller: &Caller, key: &str) -> Result<TenantRoot, Error> {
+    /// A tenant to which a caller comes who is active, and what is known of it.
+    fn tenant_for(&self, caller: &Caller, key: &str) -> Result<(TenantRoot, Arc<Arrival>), Error> {
         let user = caller.user.as_ref().map_or("", UserId::as_str);
-        let Arrival {
-            standing,
-            quota,
-            placement,
-        } = self.registry().arrival(user, key)?;
-        self.meet(caller, standing)?;
-        Ok(TenantRoot {
+        let arrival = self.registry().arrival(user, key)?;
+        self.meet(caller, arrival.standing.as_ref())?;
+        let tenant = TenantRoot {
             place: caller.place.clone(),
-            ..self.made_tenant(key, quota, placement)?
-        })
+            ..self.made_tenant(key, &arrival)?
+        };
+        Ok((tenant, arrival))
     }
 
     /// The zone of one of the caller's groups, ready to use.
@@ -39,9 +39,9 @@ impl Store {
         group: Option<&str>,
     ) -> Result<Zone<'a>, Error> {
         let group = self.group(caller, group)?;
-        let tenant = self.tenant_for(caller, &group_key(&group))?;
+        let (tenant, arrival) = self.tenant_for(caller, &group_key(&group))?;
         Ok(Zone {
-            ready: self.make_ready(&tenant, ZoneName::Group),
+            ready: self.make_ready(&tenant, ZoneName::Group, Some(&arrival.condition)),
             store: self,
             caller,
             name: ZoneName::Group,
@@ -63,8 +63,8 @@ impl Store {
         caller: &'a Caller,
         name: ZoneName,
     ) -> Result<Zone<'a>, Error> {
-        let tenant = self.tenant(caller)?;
-        let ready = self.make_ready(&tenant, name);
+        let (tenant, arrival) = self.tenant_for(caller, &self.tenant_key(caller)?)?;
+        let ready = self.make_ready(&tenant, name, Some(&arrival.condition));
         let directory = name.directory().ok_or(ZoneError::NotPersonal)?;
         let (base, data, absent) = if name == ZoneName::Uploads {
             let place = self.uploads_of(caller);
@@ -97,7 +97,7 @@ impl Store {
         let tenant = self.tenant(caller)?;
         for &zone in tenant.zones {
             // One that cannot be repaired has the space that it had.
-            let _as_it_was = self.make_ready(&tenant, zone);
+            let _as_it_was = self.make_ready(&tenant, zone, None);
         }
         Ok(self.registry().usage(&tenant.key)?)
     }

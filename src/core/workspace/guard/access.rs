@@ -39,7 +39,7 @@ impl<'a> Zone<'a> {
     /// Waits for the write lock of the zone, which is repaired first where it has to be.
     pub(super) fn write_lock(&self) -> Result<WriteLock<'a>, Error> {
         if !self.ready {
-            let ready = self.store.try_make_ready(&self.tenant, self.name);
+            let ready = self.store.try_make_ready(&self.tenant, self.name, None);
             self.store.expect_unmoved(&self.tenant)?;
             ready.map_err(|error| self.explain(error))?;
         }

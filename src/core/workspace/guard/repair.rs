@@ -13,16 +13,29 @@ use crate::tenant::{DATA, TenantRoot};
 use crate::write_lock::WriteLock;
 use crate::{Error, Store, ZoneName, ZonePath};
 use fileshed_history::{Author, Position, power_cut};
-use fileshed_registry::{Orphan, Ownership as _, OwnershipChange, OwnershipEffect, Usage};
+use fileshed_registry::{
+    Condition, Orphan, Ownership as _, OwnershipChange, OwnershipEffect, Usage,
+};
 use fileshed_storage::{DiskError, Root};
+
+/// Whether a zone was measured, with its working copies if it can have any.
+pub(crate) fn is_measured(zone: ZoneName, usage: &[Usage]) -> bool {
+    let has = |name| usage.iter().any(|usage| usage.zone == name);
+    has(zone.as_str()) && (has(zone.edits()) || !zone.is_writable())
+}
 
 impl Store {
     /// Repairs and measures what needs it in one zone, and says whether that is done. What cannot
-    /// be repaired can still be read; it is tried again before the next change. Costs two look-ups
-    /// when there is nothing to do, and a look into staging the first time: what was staged
-    /// without a change has no intent that tells of it.
-    pub(crate) fn make_ready(&self, tenant: &TenantRoot, zone: ZoneName) -> bool {
-        let outcome = self.try_make_ready(tenant, zone);
+    /// be repaired can still be read; it is tried again before the next change. Costs nothing
+    /// when the condition of the tenant was just asked, and there is nothing to do; the first time
+    /// a look into staging: what was staged without a change has no intent that tells of it.
+    pub(crate) fn make_ready(
+        &self,
+        tenant: &TenantRoot,
+        zone: ZoneName,
+        known: Option<&Condition>,
+    ) -> bool {
+        let outcome = self.try_make_ready(tenant, zone, known);
         if let Err(error) = &outcome {
             let cause = std::error::Error::source(error).map(ToString::to_string);
             let (tenant, zone) = (&tenant.key, zone.as_str());
@@ -32,17 +45,28 @@ impl Store {
     }
 
     /// Repairs and measures a zone; fails if that cannot be done.
-    pub(crate) fn try_make_ready(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
-        self.mark_unfinished();
+    pub(crate) fn try_make_ready(
+        &self,
+        tenant: &TenantRoot,
+        zone: ZoneName,
+        known: Option<&Condition>,
+    ) -> Result<(), Error> {
+        let is_as_known = self.mark_unfinished().is_empty() && self.visited().contains(&tenant.key);
         let undone = self.tidy(tenant);
-        let condition = self.registry().condition(&tenant.key)?;
+        let arrival;
+        let condition = if let Some(known) = known.filter(|_| is_as_known) {
+            known
+        } else {
+            arrival = self.registry().arrival("", &tenant.key)?;
+            &arrival.condition
+        };
         let orphan_of_zone = || -> Result<Option<Orphan>, Error> {
             let orphans = self.registry().orphans(&tenant.key)?.into_iter();
             Ok(orphans
                 .into_iter()
                 .find(|orphan| orphan.zone == zone.as_str()))
         };
-        if condition.may_be_unfinished
+        if condition.is_unfinished
             && let Some(mut orphan) = orphan_of_zone()?
         {
             // The zones of a journal have orphans: the others need not wait for it.
@@ -117,13 +141,9 @@ impl Store {
         zone: ZoneName,
         usage: &[Usage],
     ) -> Result<(), Error> {
-        let is_measured = |usage: &[Usage]| {
-            let has = |name| usage.iter().any(|usage| usage.zone == name);
-            has(zone.as_str()) && (has(zone.edits()) || !zone.is_writable())
-        };
-        if !is_measured(usage) {
+        if !is_measured(zone, usage) {
             let _write_lock = self.write_lock(tenant, zone)?;
-            if !is_measured(&self.registry().usage(&tenant.key)?) {
+            if !is_measured(zone, &self.registry().usage(&tenant.key)?) {
                 self.measure(tenant, zone)?;
                 self.measure_edits(tenant, zone)?;
             }

@@ -18,7 +18,7 @@ impl Store {
         have_ended: impl Fn(&Root) -> Result<bool, Error>,
     ) -> Result<bool, Error> {
         let zone = ZoneName::Uploads;
-        self.try_make_ready(tenant, zone)?;
+        self.try_make_ready(tenant, zone, None)?;
         let _write_lock = self.write_lock(tenant, zone)?;
         let Some(uploads) = tenant.existing_base(zone)? else {
             return Ok(false);

@@ -11,7 +11,11 @@ impl Store {
         let Some(user) = &caller.user else {
             return Ok(());
         };
-        match self.registry.standing(user.as_str())? {
+        // Whoever opens something next asks the same.
+        let arrival = self
+            .registry
+            .arrival(user.as_str(), &self.tenant_of_user(user)?)?;
+        match &arrival.standing {
             Some(standing) if standing.suspended_at.is_some() => Err(Suspended.into()),
             _ => Ok(()),
         }
@@ -19,7 +23,7 @@ impl Store {
 
     /// Fails if the caller, of whom this is known, is suspended, and records who it is, since the name
     /// of a directory does not tell.
-    pub(crate) fn meet(&self, caller: &Caller, standing: Option<Standing>) -> Result<(), Error> {
+    pub(crate) fn meet(&self, caller: &Caller, standing: Option<&Standing>) -> Result<(), Error> {
         let Some(user) = &caller.user else {
             return Ok(());
         };

@@ -7,7 +7,7 @@ use super::{GROUPS, Store};
 use crate::tenant::{TenantRoot, VolumePlace};
 use crate::volumes::{Volume, VolumeError, Volumes};
 use crate::{Error, ZoneName, ZonePath};
-use fileshed_registry::{Occupant, Placement, RegistryError};
+use fileshed_registry::{Arrival, Occupant, Placement, RegistryError};
 use fileshed_storage::{Kind, Reserve, Root};
 use fileshed_types::fair::Place;
 
@@ -29,21 +29,16 @@ impl Store {
     }
 
     /// A tenant, of which there may be nothing yet, with the quota and the place that are written down.
-    pub(crate) fn made_tenant(
-        &self,
-        key: &str,
-        quota: Option<u64>,
-        placement: Option<Placement>,
-    ) -> Result<TenantRoot, Error> {
-        let place = self.decided_place(key, placement)?;
+    pub(crate) fn made_tenant(&self, key: &str, arrival: &Arrival) -> Result<TenantRoot, Error> {
+        let place = self.decided_place(key, arrival.placement.as_ref())?;
         let root = self.volumes.at(place.number).root.subdirectory(key)?;
-        Ok(self.tenant_at(key, place, root, quota))
+        Ok(self.tenant_at(key, place, root, arrival.quota))
     }
 
     /// A tenant, if there is anything of it.
     pub(crate) fn existing_tenant(&self, key: &str) -> Result<Option<TenantRoot>, Error> {
         let arrival = self.registry.arrival("", key)?;
-        let Some(place) = self.existing_place(key, arrival.placement)? else {
+        let Some(place) = self.existing_place(key, arrival.placement.as_ref())? else {
             return Ok(None);
         };
         let volume = self.volumes.at(place.number);
@@ -76,7 +71,9 @@ impl Store {
     /// The volume that a tenant comes to of which there is nothing; from now on it is that tenant's.
     pub(crate) fn volume_of_new(&self, key: &str) -> Result<&Volume, Error> {
         let placement = self.registry.placement(key)?;
-        Ok(self.volumes.at(self.decided_place(key, placement)?.number))
+        Ok(self
+            .volumes
+            .at(self.decided_place(key, placement.as_ref())?.number))
     }
 
     /// Fails where a tenant was moved since its directory was opened. It stays so for who has one of its
@@ -91,13 +88,12 @@ impl Store {
         }
     }
 
-    /// The volume whose name the registry gave for a tenant that is there; nothing where it is not known
-    /// without a look at the disk.
-    pub(crate) fn volume_at_once(&self, name: Option<&str>) -> Option<&Volume> {
+    /// The volume of a tenant that is there; nothing where it is not known without a look at the disk.
+    pub(crate) fn volume_at_once(&self, placement: Option<&Placement>) -> Option<&Volume> {
         if !self.volumes.are_several() {
             return Some(self.volumes.at(0));
         }
-        Some(self.volumes.at(self.volumes.named(name?)?))
+        Some(self.volumes.at(self.volumes.named(&placement?.volume)?))
     }
 
     /// Where tenants lie, for who looks at all of them; empty where there is one volume.
@@ -111,7 +107,7 @@ impl Store {
     /// The name of the volume in which a tenant lies, of whom it is decided.
     pub(crate) fn volume_name(&self, key: &str) -> Result<Option<String>, Error> {
         let placement = self.registry.placement(key)?;
-        let place = match self.existing_place(key, placement) {
+        let place = match self.existing_place(key, placement.as_ref()) {
             // Of one that lies in two, nothing is decided.
             Err(error) if matches!(error.cause(), Some(VolumeError::TwoPlaces)) => None,
             place => place?,
@@ -153,13 +149,13 @@ impl Store {
     fn existing_place(
         &self,
         key: &str,
-        placement: Option<Placement>,
+        placement: Option<&Placement>,
     ) -> Result<Option<VolumePlace>, Error> {
         if !self.volumes.are_several() {
             return Ok(Some(VolumePlace::default()));
         }
         if let Some(placement) = placement {
-            return Ok(Some(self.place(&placement)?));
+            return Ok(Some(self.place(placement)?));
         }
         match *self.volumes.with_directory(key)? {
             [] => Ok(None),
@@ -169,7 +165,11 @@ impl Store {
     }
 
     /// Where a tenant lies, from now on where that was not decided.
-    fn decided_place(&self, key: &str, placement: Option<Placement>) -> Result<VolumePlace, Error> {
+    fn decided_place(
+        &self,
+        key: &str,
+        placement: Option<&Placement>,
+    ) -> Result<VolumePlace, Error> {
         match self.existing_place(key, placement)? {
             Some(place) => Ok(place),
             None => self.write_down(key, self.volumes.choose(key)),

@@ -40,7 +40,7 @@ impl Store {
         let mut write_locks = Vec::new();
         if let Some(tenant) = &tenant {
             for zone in tenant.zones {
-                self.try_make_ready(tenant, *zone)?;
+                self.try_make_ready(tenant, *zone, None)?;
             }
             for zone in tenant.zones {
                 write_locks.push(self.write_lock(tenant, *zone)?);

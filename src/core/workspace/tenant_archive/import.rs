@@ -105,7 +105,7 @@ impl Store {
         };
         let mut is_empty = true;
         for zone in tenant.zones {
-            self.try_make_ready(&tenant, *zone)?;
+            self.try_make_ready(&tenant, *zone, None)?;
             if let Some(base) = tenant.existing_base(*zone)?
                 && zone.is_versioned()
                 && let Some(repository) = base.existing_subdirectory(REPOSITORY)?

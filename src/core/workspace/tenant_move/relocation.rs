@@ -70,7 +70,7 @@ impl<'a> Relocation<'a> {
         to: &'a Volume,
     ) -> Result<Self, Error> {
         let arrival = store.registry().arrival("", key)?;
-        let tenant = store.made_tenant(key, arrival.quota, arrival.placement)?;
+        let tenant = store.made_tenant(key, &arrival)?;
         let (id, name) = (id.to_string(), to.name.clone());
         let from = store.registry().placement(key)?;
         let Some(from) = from.filter(|from| from.volume != to.name) else {
@@ -123,7 +123,7 @@ impl<'a> Relocation<'a> {
     /// Keeps everybody from changing the tenant and brings over the rest; or says what has to end first.
     pub(super) fn hold(&mut self) -> Result<Result<TenantHold<'a>, String>, Error> {
         for zone in self.tenant.zones {
-            self.store.try_make_ready(&self.tenant, *zone)?;
+            self.store.try_make_ready(&self.tenant, *zone, None)?;
         }
         let since = Instant::now();
         let mut write_locks = Vec::new();
