@@ -42,7 +42,7 @@ ONE_MACHINE = {"rtt": 0.0, "flush": 0.33, "file": 0.05, "lease": 0, "lease_commi
 ROUND_TRIPS = (0.2, 0.5, 1.0, 2.0)
 
 # What took so long in the section on PostgreSQL, in milliseconds; its writes kept the size of the file.
-MEASURED_CALLS = {"read": 0.43, "list": 0.55, "write into storage": 1.97, "write into documents": 2.71}
+MEASURED_CALLS = {"read": 0.53, "list": 0.49, "write into storage": 2.21, "write into documents": 3.41}
 
 GROUP = "write into a group"
 OF_95 = "95 of 100 below"
@@ -248,7 +248,7 @@ def compared(costs, calls, count):
     to be full, and enough of the rest that who waits there does not spare others the wait."""
     small = changed(costs, cores=2, parallel=3, own=2.0)
     plants = {
-        "connections at 60%": (0.6, changed(small, connections=6, pg_cores=3)),
+        "connections at 60%": (0.6, changed(small, connections=4, pg_cores=3)),
         "PostgreSQL at 80%": (0.8, changed(small, connections=60, cores=16, parallel=30, pg_cores=1)),
     }
     for title, (target, there) in plants.items():
@@ -296,7 +296,7 @@ def main():
     sys.stdout.reconfigure(encoding="utf-8")
     parser = argparse.ArgumentParser(prog="capacity.py", description="Capacity, from measured costs.")
     parser.add_argument("--check", action="store_true", help="compare the formulas with a simulation")
-    parser.add_argument("--calls", type=int, default=4_000, help="calls of a simulation")
+    parser.add_argument("--calls", type=int, default=8_000, help="calls of a simulation")
     for name, (value, unit, text, _) in DATA["assumed"].items():
         parser.add_argument(f"--{option(name)}", type=float, default=value, metavar=unit or "N", help=text)
     options = vars(parser.parse_args())
