@@ -101,7 +101,10 @@ impl Listener {
     /// The same where nobody else is held up meanwhile. Blocks.
     pub(super) fn begin_here(looker: &Looker, uris: &[String]) -> Result<Self, Error> {
         let entered = Entered::begin(looker)?;
-        let watched = Watched::begin(&looker.0.store, &looker.1, uris);
+        let begin = || Watched::begin(&looker.0.store, &looker.1, uris);
+        // What asks PostgreSQL runs in no thread that serves.
+        let watched = std::thread::scope(|scope| scope.spawn(begin).join());
+        let watched = watched.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         Ok(Self { entered, watched })
     }
 }
