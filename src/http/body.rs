@@ -125,13 +125,7 @@ pub fn parse(
 }
 
 /// The next piece; nothing at the end.
-async fn piece(body: &mut Body, pause: Duration) -> Result<Option<Bytes>, BodyError> {
-    tokio::time::timeout(pause, piece_now(body))
-        .await
-        .map_err(|_| BodyError::Incomplete)?
-}
-
-async fn piece_now(body: &mut Body) -> Result<Option<Bytes>, BodyError> {
+async fn next_piece(body: &mut Body) -> Result<Option<Bytes>, BodyError> {
     loop {
         match body.frame().await {
             None => return Ok(None),
@@ -178,7 +172,9 @@ impl MinimumRate {
 
     /// The next piece; nothing at the end.
     pub(super) async fn piece(&mut self, body: &mut Body) -> Result<Option<Bytes>, BodyError> {
-        let piece = piece(body, RATE_WINDOW.saturating_sub(self.waited)).await?;
+        let pause = RATE_WINDOW.saturating_sub(self.waited);
+        let piece = tokio::time::timeout(pause, next_piece(body)).await;
+        let piece = piece.map_err(|_| BodyError::Incomplete)??;
         self.waited += self.begun.elapsed();
         self.begun = Instant::now();
         self.bytes += piece.as_ref().map_or(0, Bytes::len);

@@ -151,22 +151,43 @@ mod tests {
         });
     }
 
+    /// What is said where nobody may wait.
+    fn at_once(registry: &Registry, user: &str) -> Arrival {
+        let arrival = registry.arrival_at_once(user, "users/ada");
+        Arc::unwrap_or_clone(arrival.expect("asked"))
+    }
+
+    fn known_as(name: &str, suspended_at: Option<i64>) -> Standing {
+        let name = name.to_owned();
+        Standing { name, suspended_at }
+    }
+
     #[test]
     fn whoever_reads_does_not_wait_for_the_other_connection() {
         let (_directory, registry) = in_a_file();
+        assert_eq!(at_once(&registry, "ada").standing, None);
         registry.meet("ada", "Ada", 1).expect("met");
         registry.suspend("ada", 2).expect("suspended");
+        let zones = ["storage", "storage/edits"];
+        for (number, zone) in zones.into_iter().enumerate() {
+            assert_eq!(at_once(&registry, "ada").condition.usage.len(), number);
+            let measured = registry.measured("users/ada", zone, Totals::default());
+            measured.expect("measured");
+        }
         // Held by who writes, and by nobody else.
         let _writer = registry.connection();
-        let name_of = |user| {
-            let arrival = registry.arrival_at_once(user, "users/ada").expect("asked");
-            arrival
-                .standing
-                .as_ref()
-                .map(|standing| standing.name.clone())
-        };
-        assert_eq!(name_of("ada").as_deref(), Some("Ada"));
-        assert_eq!(name_of("bob"), None);
+        let arrival = at_once(&registry, "ada");
+        assert_eq!(arrival.standing, Some(known_as("Ada", Some(2))));
+        assert!(arrival.placement.is_none() && !arrival.condition.is_unfinished);
+        let mut measured: Vec<_> = arrival
+            .condition
+            .usage
+            .into_iter()
+            .map(|of| of.zone)
+            .collect();
+        measured.sort();
+        assert_eq!(measured, zones);
+        assert_eq!(at_once(&registry, "bob").standing, None);
         let kept = registry.working_directory_at_once("users/ada", "chat");
         assert_eq!(kept.expect("asked"), None);
     }
@@ -174,39 +195,28 @@ mod tests {
     #[test]
     fn an_answer_is_kept_until_anybody_changes_anything() {
         let (directory, registry) = in_a_file();
-        let name = || {
-            let arrival = registry.arrival_at_once("ada", "users/ada").expect("asked");
-            arrival
-                .standing
-                .as_ref()
-                .map(|standing| standing.name.clone())
-        };
-        let is_suspended = || {
-            let arrival = registry.arrival_at_once("ada", "users/ada").expect("asked");
-            let standing = arrival.standing.as_ref();
-            standing.is_some_and(|standing| standing.suspended_at.is_some())
-        };
+        let standing = || at_once(&registry, "ada").standing;
         let is_kept = || registry.kept.has(ARRIVAL, "users/ada");
-        name();
+        standing();
         assert!(!is_kept(), "nothing was seen to change");
         registry.meet("ada", "Ada", 1).expect("met");
-        for expected in ["Ada", "Ada B."] {
+        for name in ["Ada", "Ada B."] {
             assert!(!is_kept());
-            assert_eq!(name().as_deref(), Some(expected));
+            assert_eq!(standing(), Some(known_as(name, None)));
             assert!(is_kept());
-            assert_eq!(name().as_deref(), Some(expected));
+            assert_eq!(standing(), Some(known_as(name, None)));
             registry.meet("ada", "Ada B.", 1).expect("met");
         }
         // A connection of its own, as other processes have.
         let other = open_again(&directory);
         for _ in 0..200 {
-            name();
+            standing();
             assert!(is_kept());
             assert!(other.suspend("ada", 2).expect("suspended"));
-            assert!(is_suspended());
+            assert_eq!(standing(), Some(known_as("Ada B.", Some(2))));
             assert!(is_kept());
             assert!(other.resume("ada").expect("resumed"));
-            assert!(!is_suspended());
+            assert_eq!(standing(), Some(known_as("Ada B.", None)));
         }
         // What changes and is not committed is no change.
         let _writer = other.connection();

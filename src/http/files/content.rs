@@ -68,11 +68,7 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         Ok(found) => found,
         Err(error) => return envelope::failure(error),
     };
-    let (store, author, headers) = (
-        Arc::clone(&server.store),
-        caller.clone(),
-        parts.headers.clone(),
-    );
+    let (store, author, headers) = (Arc::clone(&server.store), caller.clone(), parts.headers);
     let transfer_permit = match admission::transfer_permit(&store, &author, None).await {
         Ok(transfer_permit) => transfer_permit,
         Err(error) => return with_subject(&store, &author, Err(error)),

@@ -51,7 +51,7 @@ async fn receive(request: StreamRequest, directory: String) -> Result<Response, 
     } = request;
     let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
     let sender = server.listings.sender(&parts.headers, &directory);
-    let (store, headers) = (Arc::clone(&server.store), parts.headers.clone());
+    let (store, headers) = (Arc::clone(&server.store), parts.headers);
     let stored = body_reader::receive(body, move |reader| {
         let view = View {
             store: &store,
