@@ -249,7 +249,7 @@ impl FileWrite<'_> {
             let permit = writer.guard(ChangeRequest::write(&target, size))?;
             return self.finish(permit.append(file, at)?, at, size, false);
         }
-        let mut staged = writer.staging().copy(&mut file)?;
+        let mut staged = writer.staging().copy(file)?;
         staged
             .file()
             .write_all(&added)
@@ -273,6 +273,7 @@ impl FileWrite<'_> {
         let mut staged = writer.staging().create()?;
         let (outcome, differs) = convert(&mut source, staged.file())
             .map_err(|error| self.zone.explain(error.with_detail("path", path.as_str())))?;
+        drop(source);
         if differs {
             self.install(writer, Target::Entry(entry), staged)?;
         }

@@ -101,10 +101,11 @@ impl Staging {
     }
 
     /// A staged file with the content of `source`, from where it stands; shares the blocks where
-    /// the file system can.
-    pub fn copy(&self, source: &mut File) -> Result<Staged, DiskError> {
+    /// the file system can. The source is closed then: a client of NFS would keep what is replaced
+    /// while it is open, under a name in its directory.
+    pub fn copy(&self, mut source: File) -> Result<Staged, DiskError> {
         let mut staged = self.create()?;
-        std::io::copy(source, &mut staged.file)
+        std::io::copy(&mut source, &mut staged.file)
             .map_err(|error| DiskError::of("copy", &ZonePath::root(), error))?;
         Ok(staged)
     }

@@ -282,11 +282,11 @@ impl<'a> Edit<'a> {
         let zone = self.zone;
         let writer = zone.writer("shed_lockedit_save")?;
         self.expect_held()?;
-        let mut copy = self.directory.followed(&self.copy)?.open()?;
+        let copy = self.directory.followed(&self.copy)?.open()?;
         if !overwrite {
             self.expect_unchanged()?;
         }
-        let staged = writer.staging().copy(&mut copy)?;
+        let staged = writer.staging().copy(copy)?;
         let size = staged.size()?;
         let target = zone.target("path", &self.path)?;
         let text = format!("Edit {}", self.path);

@@ -34,7 +34,7 @@ impl Staging {
     ) -> Result<StagedEntry, DiskError> {
         expect_movable(entry.path().as_str().as_bytes(), entry.kind(), entry)?;
         if entry.kind() == Kind::File {
-            let mut staged = self.copy(&mut entry.open()?)?;
+            let mut staged = self.copy(entry.open()?)?;
             rustix::fs::fchmod(staged.file(), mode_of(entry.mode()))
                 .map_err(|error| DiskError::of("copy", entry.path(), error))?;
             return Ok(staged.into());

@@ -29,7 +29,7 @@ impl Emptied {
             match zone.data().entry(&path) {
                 Ok(entry) if entry.kind() == Kind::File && entry.size() > 0 => {
                     let staging = zone.store.staging(&zone.tenant)?;
-                    files.push((path, Some(staging.copy(&mut entry.open()?)?)));
+                    files.push((path, Some(staging.copy(entry.open()?)?)));
                 }
                 Err(error) if error.is_gone() => files.push((path, None)),
                 _ => {}

@@ -97,7 +97,7 @@ fn read(
     };
     file.seek(SeekFrom::Start(0)).map_err(fail)?;
     let staging = zone.store.staging(&zone.tenant)?;
-    let packed = staging.copy(&mut file)?;
+    let packed = staging.copy(file)?;
     let mut unpacked = staging.create()?;
     let outcome = compressor(run, program, &["-dc"], &packed, &mut unpacked)?;
     if outcome.status != 0 {

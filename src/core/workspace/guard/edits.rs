@@ -51,7 +51,7 @@ impl<'a> EditWriter<'a> {
 impl EditPermit<'_, '_> {
     /// Copies a file for a lock that is not taken yet, so that a lock always has its copy.
     pub(crate) fn copy(&self, lock: &Lock, file: &Entry, name: &ZonePath) -> Result<(), Error> {
-        let staged = self.writer.staging.copy(&mut file.open()?)?;
+        let staged = self.writer.staging.copy(file.open()?)?;
         let target = working_copy(self.writer.zone, lock)?.target(name)?;
         staged.install(target)?.keep();
         Ok(())

@@ -12,12 +12,12 @@ impl<'a> Zone<'a> {
         directory: &'a Root,
         copy: &'a ZonePath,
     ) -> Result<OpenEndedEdit<'a>, Error> {
-        let mut file = directory.followed(copy)?.open()?;
+        let file = directory.followed(copy)?.open()?;
         Ok(OpenEndedEdit {
             zone: self,
             directory,
             copy,
-            content: self.store.staging(&self.tenant)?.copy(&mut file)?,
+            content: self.store.staging(&self.tenant)?.copy(file)?,
             there: directory.measure()?.bytes,
             used: self.store.used_without_bin(&self.tenant)?,
         })

@@ -36,7 +36,7 @@ impl<'a> LockedFiles<'a> {
             if let Ok(entry) = zone.data().entry(&path)
                 && let Ok(footprint) = entry.footprint()
             {
-                let content = store.staging(&zone.tenant)?.copy(&mut entry.open()?)?;
+                let content = store.staging(&zone.tenant)?.copy(entry.open()?)?;
                 files.push(LockedFile {
                     path,
                     working_copy: lock.working_copy,
