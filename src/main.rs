@@ -11,9 +11,6 @@ use fileshed::http::{self, McpToolset};
 use fileshed_core::{CallRecorder, Store, Takeover, UploadsRetention, sandbox};
 use tokio::runtime::{Builder, Runtime};
 
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
-
 fn main() -> ExitCode {
     // The zygote, of which each command is a copy: nothing else is ever in its memory.
     if std::env::args_os().skip(1).eq([sandbox::ARGUMENT]) {
@@ -32,6 +29,7 @@ fn main() -> ExitCode {
 /// Makes the parts, wires them, and serves until a stop is asked for.
 fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
     cli::log(config);
+    sandbox::share_heaps();
     sandbox::hide_this_process();
     let descriptors = sandbox::raise_descriptor_limit();
     let (store, config) = cli::serve(config)?;

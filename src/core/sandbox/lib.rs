@@ -27,7 +27,7 @@ pub use child::{Ending, Outcome, run, run_with_network};
 pub use confinement::{Confinement, hide_this_process};
 pub use descriptors::{descriptor_limit, raise_descriptor_limit};
 pub use error::SandboxError;
-pub use heaps::release_heaps;
+pub use heaps::{release_heaps, share_heaps};
 pub use jail::{ARGUMENT, COMPLAINT, FAILED, serve};
 pub use job::{
     BindMount, BuiltInJob, CountedMemory, Job, JobSpec, Limits, MountNamespace, PreparedJob,
