@@ -416,3 +416,60 @@ fn a_server_that_slept_ends_nothing_that_others_took_over() {
     assert!(sleeper.logged("stood still for too long"));
     everything_is_there(&first, &acknowledged);
 }
+
+#[test]
+fn a_file_that_others_saw_stays_when_its_server_wakes() {
+    let Some(postgres) = Postgres::shared() else {
+        return;
+    };
+    for zone in ZONES {
+        let database = postgres.database();
+        let first = on(&database).start();
+        begin(&first);
+        let ask = |sql: &str| {
+            let name = database.rsplit('/').next().unwrap();
+            let sql = format!("SET search_path TO fileshed; {sql}");
+            postgres.run(name, &sql).trim().to_owned()
+        };
+        let mut sleeper = first.again();
+        let place = data(&first, zone);
+        // The first that stands still while its file is there and the change is not final.
+        let caught = (0..100).any(|number| {
+            let path = format!("new-{number}.txt");
+            let call = json!({"zone": zone, "path": path, "content": "new\n"});
+            let file = place.join("data").join(&path);
+            let mut wire = Wire::open(&sleeper, USER, "work");
+            std::thread::scope(|scope| {
+                let caller = scope.spawn(move || wire.call("shed_create_file", &call));
+                while !file.exists() {
+                    std::hint::spin_loop();
+                }
+                kill_process(sleeper.process(), Signal::STOP).unwrap();
+                if ask("SELECT count(*) FROM intents") == "0" {
+                    kill_process(sleeper.process(), Signal::CONT).unwrap();
+                    let answer = caller.join().unwrap();
+                    assert_eq!(answer.unwrap().0, 200);
+                    return false;
+                }
+                let mut other = Wire::open(&first, USER, "work");
+                eventually("another takes over", || {
+                    add(&mut other, zone, "of the first").unwrap().then_some(())
+                });
+                kill_process(sleeper.process(), Signal::CONT).unwrap();
+                let answer = caller.join().unwrap();
+                assert!(answer.is_err() || answer.unwrap().0 != 200);
+                assert!(file.exists(), "{zone}: {path} is gone");
+                true
+            })
+        });
+        assert!(caught, "{zone}: no change was caught");
+        assert_eq!(sleeper.wait(), Some(1), "{}", sleeper.log());
+        // Who comes next measures what nobody knows.
+        let mut wire = Wire::open(&first, USER, "work");
+        wire.data("shed_tree", &json!({"zone": zone}));
+        let (bytes, files) = totals(&tree(&place.join("data")));
+        let counted = format!("SELECT bytes || ' ' || files FROM usage WHERE zone = '{zone}'");
+        assert_eq!(ask(&counted), format!("{bytes} {files}"), "{zone}");
+        everything_is_there(&first, &Mutex::default());
+    }
+}

@@ -56,6 +56,12 @@ impl Installed {
         })
     }
 
+    /// Whether something had the name before.
+    #[must_use]
+    pub fn has_replaced(&self) -> bool {
+        self.replaced
+    }
+
     /// Makes the change final.
     pub fn keep(self) {
         drop(self.keep_displaced());

@@ -375,6 +375,16 @@ impl<'a> Permit<'a> {
         }
     }
 
+    /// Has the zones measured anew: others may have measured them while the change was there and is not any
+    /// more, or the other way round.
+    fn forget_usage(&self) {
+        let zone = self.zone();
+        let forgotten = zone.store.registry().forget_usage(&zone.tenant.key);
+        if let Err(error) = forgotten {
+            tracing::error!(%error, "the space of a zone may be counted wrong");
+        }
+    }
+
     /// The change is done. Fails where others ended it, because they took this process for dead.
     fn settle(&mut self) -> Result<(), Error> {
         let Some(intent) = self.intent.take() else {
@@ -420,9 +430,13 @@ impl Drop for Permit<'_> {
             zone.store.leave_to_repair(&zone.tenant.key, intent);
             return;
         }
-        if let Err(error) = registry.roll_back(intent, &self.request.plan()) {
-            tracing::error!(%error, "a rolled back change is still in the registry");
-            zone.store.leave_to_repair(&zone.tenant.key, intent);
+        match registry.roll_back(intent, &self.request.plan()) {
+            Err(RegistryError::TakenOver) => self.forget_usage(),
+            Err(error) => {
+                tracing::error!(%error, "a rolled back change is still in the registry");
+                zone.store.leave_to_repair(&zone.tenant.key, intent);
+            }
+            Ok(()) => {}
         }
     }
 }
@@ -457,11 +471,13 @@ impl Effect {
         matches!(self, Self::Appended(_) | Self::Several(_))
     }
 
-    /// Others took over, and what they found is what there is. What moved within the zone stays where they
-    /// saw it; what is in staging goes back, if they were not there before and removed it.
+    /// Others took over, and what they found is what there is. What moved within the zone, or came into it,
+    /// stays where they saw it; what is in staging goes back, if they were not there before and removed it.
     fn leave_to_others(self) {
-        if let Self::Renamed(renamed) = self {
-            renamed.keep();
+        match self {
+            Self::Renamed(renamed) => renamed.keep(),
+            Self::Installed(installed) if !installed.has_replaced() => installed.keep(),
+            _ => {}
         }
     }
 
@@ -498,15 +514,25 @@ impl Change<'_> {
             mut source,
             effect,
         } = self;
-        let mut commit = permit.enter_history(message, default)?;
-        if let Some(source) = &source {
-            commit = source.enter_history(message, default)?.or(commit);
-        }
+        let entered = permit.enter_history(message, default).and_then(|commit| {
+            let Some(source) = &source else {
+                return Ok(commit);
+            };
+            Ok(source.enter_history(message, default)?.or(commit))
+        });
+        let commit = match entered {
+            Err(error) if permit.expect_alive().is_err() => {
+                effect.leave_to_others();
+                return Err(error);
+            }
+            entered => entered?,
+        };
         if permit.zone().store.shares_data() && !effect.has_journal() {
             // Before the change is final: it is not where others took over.
             for permit in source.iter_mut().chain([&mut permit]) {
                 if let Err(error) = permit.settle() {
                     effect.leave_to_others();
+                    permit.forget_usage();
                     return Err(error);
                 }
             }
