@@ -441,7 +441,7 @@ fn a_file_that_others_saw_stays_when_its_server_wakes() {
             let mut wire = Wire::open(&sleeper, USER, "work");
             std::thread::scope(|scope| {
                 let caller = scope.spawn(move || wire.call("shed_create_file", &call));
-                while !file.exists() {
+                while !file.exists() && !caller.is_finished() {
                     std::hint::spin_loop();
                 }
                 kill_process(sleeper.process(), Signal::STOP).unwrap();
