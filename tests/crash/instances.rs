@@ -58,6 +58,18 @@ fn add(wire: &mut Wire, zone: &str, line: &str) -> Result<bool, std::io::Error> 
     Ok(wire.call("shed_patch_text", &call)?.0 == 200)
 }
 
+/// What a query on the registry answers.
+fn ask(postgres: &Postgres, database: &str, sql: &str) -> String {
+    let name = database.rsplit('/').next().unwrap();
+    postgres.run(name, sql).trim().to_owned()
+}
+
+/// Whether changes of the user are under way.
+fn has_intents(postgres: &Postgres, database: &str) -> bool {
+    let count = format!("SELECT count(*) FROM fileshed.intents WHERE home = 'users/{USER}'");
+    ask(postgres, database, &count) != "0"
+}
+
 fn begin(server: &Server) {
     let mut wire = Wire::open(server, USER, "work");
     for zone in ZONES {
@@ -366,13 +378,7 @@ fn what_a_killed_server_left_is_ended_by_another_that_nobody_asks() {
             other.kill();
             stopped.store(true, Ordering::Relaxed);
         });
-        let has_intents = || {
-            let home = format!("users/{USER}");
-            let count = format!("SELECT count(*) FROM fileshed.intents WHERE home = '{home}'");
-            let intents = postgres.run(database.rsplit('/').next().unwrap(), &count);
-            intents.trim() != "0"
-        };
-        wait_until("nothing is under way", || !has_intents());
+        wait_until("nothing is under way", || !has_intents(postgres, &database));
         let told = first.log().matches("repaired a zone").count();
         if told > repaired {
             repaired = told;
@@ -426,11 +432,6 @@ fn a_file_that_others_saw_stays_when_its_server_wakes() {
         let database = postgres.database();
         let first = on(&database).start();
         begin(&first);
-        let ask = |sql: &str| {
-            let name = database.rsplit('/').next().unwrap();
-            let sql = format!("SET search_path TO fileshed; {sql}");
-            postgres.run(name, &sql).trim().to_owned()
-        };
         let mut sleeper = first.again();
         let place = data(&first, zone);
         // The first that stands still while its file is there and the change is not final.
@@ -445,7 +446,7 @@ fn a_file_that_others_saw_stays_when_its_server_wakes() {
                     std::hint::spin_loop();
                 }
                 kill_process(sleeper.process(), Signal::STOP).unwrap();
-                if ask("SELECT count(*) FROM intents") == "0" {
+                if !has_intents(postgres, &database) {
                     kill_process(sleeper.process(), Signal::CONT).unwrap();
                     let answer = caller.join().unwrap();
                     assert_eq!(answer.unwrap().0, 200);
@@ -468,8 +469,10 @@ fn a_file_that_others_saw_stays_when_its_server_wakes() {
         let mut wire = Wire::open(&first, USER, "work");
         wire.data("shed_tree", &json!({"zone": zone}));
         let (bytes, files) = totals(&tree(&place.join("data")));
-        let counted = format!("SELECT bytes || ' ' || files FROM usage WHERE zone = '{zone}'");
-        assert_eq!(ask(&counted), format!("{bytes} {files}"), "{zone}");
+        let counted =
+            format!("SELECT bytes || ' ' || files FROM fileshed.usage WHERE zone = '{zone}'");
+        let counted = ask(postgres, &database, &counted);
+        assert_eq!(counted, format!("{bytes} {files}"), "{zone}");
         everything_is_there(&first, &Mutex::default());
     }
 }

@@ -128,12 +128,17 @@ impl Server {
 
     /// Sends bytes as they are and reads until the connection ends, however it ends.
     pub fn raw(&self, request: &[u8]) -> String {
-        let mut stream = TcpStream::connect(self.address()).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        self.try_raw(request).unwrap()
+    }
+
+    /// The same; fails where nobody listens.
+    pub fn try_raw(&self, request: &[u8]) -> std::io::Result<String> {
+        let mut stream = TcpStream::connect(self.address())?;
+        stream.set_read_timeout(Some(PATIENCE))?;
         let mut answer = Vec::new();
         let _ = stream.write_all(request);
         let _ = stream.read_to_end(&mut answer);
-        String::from_utf8_lossy(&answer).into_owned()
+        Ok(String::from_utf8_lossy(&answer).into_owned())
     }
 }
 

@@ -1,7 +1,6 @@
 //! Three servers on one directory and one database, and what can happen to them.
 
 use std::collections::BTreeSet;
-use std::net::TcpStream;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -327,8 +326,9 @@ impl<'a> Fleet<'a> {
 
 /// Whether it says that it works. One that just ended says nothing.
 fn is_ready(server: &Server) -> bool {
-    let request = b"GET /ready HTTP/1.0\r\nHost: localhost\r\n\r\n";
-    TcpStream::connect(server.address()).is_ok() && server.raw(request).contains(" 200 ")
+    server
+        .try_raw(b"GET /ready HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        .is_ok_and(|answer| answer.contains(" 200 "))
 }
 
 /// The library that shows another time to a program.
