@@ -1,9 +1,10 @@
 """Tries what is in deploy/: the compose file and the manifests as the tools read them, and the proxy with
-two real servers and PostgreSQL behind it; and a cable to the database that is cut.
+two real servers and PostgreSQL behind it; the examples for other proxies; and a cable to the database that
+is cut.
 
 deployment.py [part ...]
 
-The parts are compose, kubernetes, traffic and cable. A program that is not there, and a package that no index
+The parts are compose, kubernetes, traffic, nginx, caddy and cable. A program that is not there, and a package that no index
 gives, is skipped by a line that begins with SKIP.
 """
 
@@ -15,8 +16,9 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Callable
 
-from deployment import manifests, site, traffic
+from deployment import manifests, proxies, site, traffic
 from deployment.cable import cable
 from harness import check, parts
 
@@ -25,8 +27,26 @@ SETTINGS = {"FILESHED_INSTANCE_DRAIN_SECONDS": "5"}
 
 
 def _traffic(directory: Path) -> None:
-    with site.Site(directory, SETTINGS) as ours:
-        for scenario in traffic.SCENARIOS:
+    _try(traffic.SCENARIOS, site.Site(directory, SETTINGS, proxies.Haproxy()))
+
+
+def _nginx(directory: Path) -> None:
+    for names, scenarios in (
+        (site.SERVERS[:1], [*traffic.THROUGH_ANY_PROXY, traffic.an_answer_with_tls]),
+        (site.SERVERS, [*traffic.THROUGH_ANY_PROXY, traffic.a_server_that_listens_no_more]),
+    ):
+        place = directory / str(len(names))
+        place.mkdir()
+        _try(scenarios, site.Site(place, SETTINGS, proxies.Nginx(), names))
+
+
+def _caddy(directory: Path) -> None:
+    _try(traffic.THROUGH_ANY_PROXY, site.Site(directory, SETTINGS, proxies.Caddy(), site.SERVERS[:1]))
+
+
+def _try(scenarios: list[Callable[[site.Site], None]], ours: site.Site) -> None:
+    with ours:
+        for scenario in scenarios:
             begun = time.monotonic()
             try:
                 scenario(ours)
@@ -40,6 +60,8 @@ PARTS = {
     "compose": manifests.compose,
     "kubernetes": manifests.kubernetes,
     "traffic": _traffic,
+    "nginx": _nginx,
+    "caddy": _caddy,
     "cable": cable,
 }
 

@@ -1,27 +1,21 @@
-"""Two servers, PostgreSQL and the proxy of this repository, as processes of this machine."""
+"""Servers, PostgreSQL and a proxy in front of them, as processes of this machine."""
 
 from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Iterable
 
-from harness import check, fileshed, install, web
+from harness import check, fileshed, web
 from harness.postgres import Postgres
-from harness.process import LOOPBACK, Process, free_port
+from harness.process import LOOPBACK, free_port
 
-CONFIGURATION = fileshed.REPOSITORY / "deploy" / "haproxy.cfg"
+from deployment.proxies import Caddy, Haproxy, Nginx
+
 SERVERS = ("fileshed-0", "fileshed-1")
 KEY, TERMINAL_KEY = "service-key", "terminal-key"
-
-
-def proxy_program() -> str:
-    found = shutil.which("haproxy", path="/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin")
-    if not found:
-        raise install.Missing("haproxy is not installed")
-    return found
 
 
 def as_user(user: str, **more: str) -> dict[str, str]:
@@ -38,8 +32,14 @@ def at_terminal(user: str) -> dict[str, str]:
 class Site:
     """`with Site(directory) as site:` ends all that it started."""
 
-    def __init__(self, directory: Path, settings: dict[str, str]):
-        self._program = proxy_program()
+    def __init__(
+        self,
+        directory: Path,
+        settings: dict[str, str],
+        proxy: Haproxy | Nginx | Caddy,
+        names: tuple[str, ...] = SERVERS,
+    ):
+        self.proxy, self._names = proxy, names
         self._postgres = Postgres()
         self._directory, self._settings = directory, settings
         self._port = free_port()
@@ -50,7 +50,7 @@ class Site:
     def __enter__(self) -> "Site":
         with contextlib.ExitStack() as started:
             postgres = started.enter_context(self._postgres)
-            for name in SERVERS:
+            for name in self._names:
                 place = self._directory / name
                 place.mkdir()
                 settings = {
@@ -65,41 +65,42 @@ class Site:
                 }
                 self.servers[name] = fileshed.Fileshed(fileshed.binary(), place, settings)
                 started.callback(self.servers[name].__exit__)
-            self._proxy = self._start_proxy()
-            started.callback(self._proxy.stop)
+            addresses = {name: server.url.removeprefix("http://") for name, server in self.servers.items()}
+            self._process = self.proxy.start(self._directory, self._port, addresses)
+            started.callback(self._process.stop)
             for server in self.servers.values():
                 server.__enter__()
-            check.until("both servers get calls", lambda: self.has_served(["fileshed-0", "fileshed-1"]))
+            check.until("the proxy listens", self._is_reached)
+            check.until("all servers get calls", lambda: self.has_served(self._names))
             self._started = started.pop_all()
         return self
 
     def __exit__(self, *_failure: object) -> None:
         self._started.close()
 
-    def _start_proxy(self) -> Process:
-        addresses = {
-            f"SERVER_{number}": server.url.removeprefix("http://")
-            for number, server in enumerate(self.servers.values())
-        }
-        environment = {"PROXY_BIND": f"{LOOPBACK}:{self._port}", **addresses}
-        command = [self._program, "-db", "-f", CONFIGURATION]
-        return Process("proxy", command, environment, self._directory)
+    def _is_reached(self) -> bool:
+        try:
+            return web.request("GET", f"{self.url}/health").status == 200
+        except ConnectionError:
+            return False
 
     def proxy_said(self) -> list[str]:
-        return self._proxy.log.read_text(errors="replace").splitlines()
+        return self._process.log.read_text(errors="replace").splitlines()
 
-    def has_served(self, names: list[str]) -> bool:
+    def has_served(self, names: Iterable[str]) -> bool:
         """Whether these servers get what is asked, and no others."""
         seen = {self.server_of(f"somebody-{number}") for number in range(20)}
         return seen == set(names)
 
     def server_of(self, user: str, **headers: str) -> str:
         """The server that gets what a user asks, or whoever sends these headers."""
+        if len(self._names) == 1:
+            return self._names[0]
         sent = headers or as_user(user)
         mark = len(self.proxy_said())
         web.request("GET", f"{self.url}/health", headers=sent)
         line = check.until("the proxy says so", lambda: self.proxy_said()[mark:])[-1]
-        return line.split()[1]
+        return self.proxy.server_in(line)
 
     def a_user_of(self, server: str, beginning: str = "user") -> str:
         users = (f"{beginning}-{number}" for number in range(1000))

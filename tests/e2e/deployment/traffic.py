@@ -54,7 +54,7 @@ def _unsigned(claims: dict) -> str:
 
 def a_session_of_the_page(site: Site) -> None:
     """The server compares Host, Origin and its public address: all three are the proxy's."""
-    made = site.servers[SERVERS[0]].run("login-link", "--user", "ada")
+    made = next(iter(site.servers.values())).run("login-link", "--user", "ada")
     link = made.stdout.split()[-1]
     check.that("the link leads to the proxy", link.startswith(f"{site.url}/page/sign-in/"), made)
     own = {"Origin": site.url, "Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
@@ -71,7 +71,7 @@ def a_session_of_the_page(site: Site) -> None:
 
 def a_shell(site: Site) -> None:
     """A terminal over a socket, at the server that started it."""
-    for server in SERVERS:
+    for server in site.servers:
         user = site.a_user_of(server)
         shells = f"{site.url}/terminal/api/terminals"
         opened = web.request("POST", shells, headers=at_terminal(user), document={})
@@ -90,7 +90,7 @@ def a_shell(site: Site) -> None:
 
 def an_answer_as_it_comes(site: Site) -> None:
     """A command waits for what is sent when its first line is there."""
-    user = site.a_user_of(SERVERS[0])
+    user = site.a_user_of(next(iter(site.servers)))
     line = "echo first; until [ -e go ]; do sleep 0.1; done; echo second"
     connection, answer = _post(site, "/terminal/execute?stream=true", at_terminal(user), {"command": line})
     entries = []
@@ -288,13 +288,34 @@ def _runs(word: str) -> bool:
     return False
 
 
-SCENARIOS = [
-    one_server_for_a_user,
+def a_server_that_listens_no_more(site: Site) -> None:
+    """A proxy that asks no server whether it is ready finds out by a call that no server takes."""
+    ended, other = SERVERS
+    users = [site.a_user_of(server, beginning) for server in SERVERS for beginning in "ab"]
+    site.servers[ended].kill()
+    for number in range(8):
+        for user in users:
+            site.call(user, "shed_create_file", zone="storage", path=f"{number}.txt", content="now")
+    check.that("the other one has all calls", site.has_served([other]))
+    site.servers[ended].start()
+    check.until("it gets calls again", lambda: site.has_served(SERVERS))
+
+
+def an_answer_with_tls(site: Site) -> None:
+    site.proxy.answers_with_tls()
+
+
+THROUGH_ANY_PROXY = [
     a_session_of_the_page,
     a_shell,
     an_answer_as_it_comes,
     a_call_of_mcp,
     a_large_file,
+]
+
+SCENARIOS = [
+    one_server_for_a_user,
+    *THROUGH_ANY_PROXY,
     a_server_that_dies,
     a_server_that_is_told_to_stop,
 ]
