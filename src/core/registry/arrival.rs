@@ -78,11 +78,7 @@ fn read(row: &Row<'_>) -> Result<Arrival, DatabaseError> {
     };
     let quota: Option<i64> = row.get(6)?;
     let placement = match row.get::<Option<String>>(7)? {
-        Some(volume) => Some(Placement {
-            volume,
-            moves: row.get(8)?,
-            placed_at: row.get(9)?,
-        }),
+        Some(_) => Some(Placement::read(row, 7)?),
         None => None,
     };
     Ok(Arrival {

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::database::{DatabaseError, Statements, Transaction};
+use super::database::{DatabaseError, Row, Statements, Transaction};
 use super::{Registry, RegistryError};
 
 /// Where a tenant lies.
@@ -19,6 +19,17 @@ pub struct Placement {
     pub placed_at: i64,
 }
 
+impl Placement {
+    /// What the columns of a row say, from this one on.
+    pub(super) fn read(row: &Row<'_>, first: usize) -> Result<Self, DatabaseError> {
+        Ok(Self {
+            volume: row.get(first)?,
+            moves: row.get(first + 1)?,
+            placed_at: row.get(first + 2)?,
+        })
+    }
+}
+
 /// Something that has the directory of a tenant open as long as it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "who does not leave keeps the tenant from being moved"]
@@ -30,13 +41,7 @@ impl Registry {
         Ok(self.connection()?.first(
             "SELECT volume, moves, placed_at FROM placements WHERE home = ?1",
             [tenant],
-            |row| {
-                Ok(Placement {
-                    volume: row.get(0)?,
-                    moves: row.get(1)?,
-                    placed_at: row.get(2)?,
-                })
-            },
+            |row| Placement::read(row, 0),
         )?)
     }
 
@@ -45,14 +50,7 @@ impl Registry {
         Ok(self.connection()?.all(
             "SELECT home, volume, moves, placed_at FROM placements",
             (),
-            |row| {
-                let placement = Placement {
-                    volume: row.get(1)?,
-                    moves: row.get(2)?,
-                    placed_at: row.get(3)?,
-                };
-                Ok((row.get(0)?, placement))
-            },
+            |row| Ok((row.get(0)?, Placement::read(row, 1)?)),
         )?)
     }
 
