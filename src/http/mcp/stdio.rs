@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fileshed_core::{Caller, Store};
-use rmcp::serve_server;
-use rmcp::service::ServerInitializeError;
+use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::async_rw::AsyncRwTransport;
-use rmcp::transport::stdio_pipes;
+use rmcp::transport::{Transport, stdio_pipes};
+use rmcp::{RoleServer, ServiceExt as _, serve_server};
 
 use super::handler::McpHandler;
 use super::input::Input;
@@ -41,7 +41,9 @@ pub async fn serve(
     // A pipe is written to without a thread for each message.
     let (_, output) = stdio_pipes();
     let transport = AsyncRwTransport::new(input, output).with_max_line_length(most);
-    let handler = McpHandler::new(server, toolset).of(person);
+    let transport = SmallSends(transport);
+    // The library moves the future of a request several times, and here it is a pointer.
+    let handler = McpHandler::new(server, toolset).of(person).into_dyn();
     let ends = async {
         tokio::select! {
             _ = input_ended => tokio::time::sleep(GRACE).await,
@@ -64,4 +66,26 @@ pub async fn serve(
     }
     // What was cancelled answers, if somebody still reads.
     tokio::time::timeout(GRACE, answers).await.unwrap_or(Ok(()))
+}
+
+/// A transport of which what is sent is moved as a pointer, too.
+struct SmallSends<T>(T);
+
+impl<T: Transport<RoleServer>> Transport<RoleServer> for SmallSends<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        Box::pin(self.0.send(message))
+    }
+
+    fn receive(&mut self) -> impl Future<Output = Option<RxJsonRpcMessage<RoleServer>>> + Send {
+        self.0.receive()
+    }
+
+    fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
+        self.0.close()
+    }
 }
