@@ -8,11 +8,9 @@ COPY . .
 ENV CARGO_PROFILE_RELEASE_LTO=thin CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 \
     RUSTFLAGS="-Clink-arg=-Wl,-z,pack-relative-relocs"
 # What was compiled once is kept between builds: registry, dependencies and target directory.
-# Kernels for ARM have pages of 4, 16 or 64 KiB, and the allocator must know the largest.
 RUN --mount=type=cache,target=/usr/local/cargo/registry \
     --mount=type=cache,target=/src/target \
-    if [ "$(uname -m)" = aarch64 ]; then export JEMALLOC_SYS_WITH_LG_PAGE=16; fi \
-    && cargo build --release --locked --bin fileshed \
+    cargo build --release --locked --bin fileshed \
     && install -D target/release/fileshed /out/fileshed
 
 FROM debian:bookworm-slim AS standard

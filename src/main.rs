@@ -11,9 +11,6 @@ use fileshed::http::{self, McpToolset};
 use fileshed_core::{CallRecorder, Store, Takeover, UploadsRetention, sandbox};
 use tokio::runtime::{Builder, Runtime};
 
-#[global_allocator]
-static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
-
 fn main() -> ExitCode {
     // The zygote, of which each command is a copy: nothing else is ever in its memory.
     if std::env::args_os().skip(1).eq([sandbox::ARGUMENT]) {
