@@ -127,7 +127,8 @@ fn the_packages_have_the_programs() {
         println!("SKIP: packages are looked into only on the distribution of the image");
         return;
     }
-    for rule in commands() {
+    // Those of the server itself have none.
+    for rule in commands().iter().filter(|rule| !rule.package.is_empty()) {
         // An empty package that depends on the one with the programs.
         let package = match rule.package {
             "imagemagick" => "imagemagick-6.q16",
