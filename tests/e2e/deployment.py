@@ -4,8 +4,8 @@ is cut.
 
 deployment.py [part ...]
 
-The parts are compose, kubernetes, traffic, nginx, caddy and cable. A program that is not there, and a package that no index
-gives, is skipped by a line that begins with SKIP.
+The parts are compose, kubernetes, traffic, nginx, caddy and cable. A program that is not there, and a
+package that no index gives, is skipped by a line that begins with SKIP.
 """
 
 from __future__ import annotations

@@ -52,9 +52,10 @@ class Haproxy:
         environment = {"PROXY_BIND": f"{LOOPBACK}:{port}", **addresses}
         return Process("proxy", [self._program, "-db", "-f", self.CONFIGURATION], environment, directory)
 
-    def server_in(self, line: str) -> str:
-        """The server that got a call, by what the proxy said of it."""
-        return line.split()[1]
+    def server_in(self, line: str) -> str | None:
+        """The server that got a call, by what the proxy said of it; nothing in lines of something else."""
+        words = line.split()
+        return words[1] if len(words) == 9 else None
 
 
 class Nginx:
@@ -101,8 +102,10 @@ class Nginx:
         configuration.write_text("\n".join(lines))
         return Process("proxy", [self._program, "-p", directory, "-c", configuration], {}, directory)
 
-    def server_in(self, line: str) -> str:
-        return self._names[line.split()[1]]
+    def server_in(self, line: str) -> str | None:
+        # One that takes no call is named before the one that takes it.
+        words = line.split()
+        return self._names.get(words[-1]) if words[:1] == ["call"] else None
 
     def answers_with_tls(self) -> None:
         trusted = ssl.create_default_context(cafile=str(self._certificate))

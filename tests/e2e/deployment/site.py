@@ -99,8 +99,7 @@ class Site:
         sent = headers or as_user(user)
         mark = len(self.proxy_said())
         web.request("GET", f"{self.url}/health", headers=sent)
-        line = check.until("the proxy says so", lambda: self.proxy_said()[mark:])[-1]
-        return self.proxy.server_in(line)
+        return check.until("the proxy says so", lambda: self._served(mark))[-1]
 
     def a_user_of(self, server: str, beginning: str = "user") -> str:
         users = (f"{beginning}-{number}" for number in range(1000))
@@ -118,5 +117,9 @@ class Site:
 
     def counts(self, since: int) -> Counter[str]:
         """Calls to each server, from this line of the proxy on."""
-        lines = [line.split() for line in self.proxy_said()[since:]]
-        return Counter(words[1] for words in lines if len(words) == 9)
+        return Counter(self._served(since))
+
+    def _served(self, since: int) -> list[str]:
+        """The server of each call from this line of the proxy on."""
+        servers = map(self.proxy.server_in, self.proxy_said()[since:])
+        return [server for server in servers if server]
