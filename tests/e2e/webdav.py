@@ -62,14 +62,6 @@ class World:
         return f"{self.server.url}/dav/{path}"
 
 
-def program(name: str) -> str:
-    """Where a program is."""
-    found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-    if not found:
-        raise install.Missing(f"{name} is not installed")
-    return found
-
-
 def run(what: str, command: list[object], **more: object) -> str:
     """Runs a program to its end, which must be a good one; gives what it said."""
     done = subprocess.run(
@@ -105,7 +97,7 @@ def same(one: Path, other: Path) -> None:
 
 
 def litmus(world: World, _files: int) -> None:
-    suite = program("litmus")
+    suite = install.program("litmus")
     for zone in ZONES:
         directory = world.directory / f"litmus-{zone.replace('/', '-')}"
         directory.mkdir()
@@ -119,7 +111,7 @@ def litmus(world: World, _files: int) -> None:
 
 
 def rclone(world: World, files: int) -> None:
-    command = program("rclone")
+    command = install.program("rclone")
     environment = {
         **os.environ,
         "RCLONE_CONFIG": str(world.directory / "rclone.conf"),
@@ -165,7 +157,7 @@ def uploads_of_chats(world: World, command: str, environment: dict[str, str]) ->
 
 
 def cadaver(world: World, _files: int) -> None:
-    command = program("cadaver")
+    command = install.program("cadaver")
     home = world.directory / "cadaver"
     home.mkdir()
     host = world.server.url.removeprefix("http://").split(":")[0]
@@ -193,7 +185,7 @@ def cadaver(world: World, _files: int) -> None:
 
 
 def davfs2(world: World, _files: int) -> None:
-    mount, unmount = program("mount.davfs"), program("umount")
+    mount, unmount = install.program("mount.davfs"), install.program("umount")
     if os.geteuid() != 0 or not Path("/dev/fuse").exists():
         raise install.Missing("only root mounts, and /dev/fuse must be there")
     sent = tree(world.directory / "few", 40)

@@ -77,10 +77,8 @@ fn read(row: &Row<'_>) -> Result<Arrival, DatabaseError> {
         None => None,
     };
     let quota: Option<i64> = row.get(6)?;
-    let placement = match row.get::<Option<String>>(7)? {
-        Some(_) => Some(Placement::read(row, 7)?),
-        None => None,
-    };
+    let is_placed = row.get::<Option<i64>>(8)?.is_some();
+    let placement = is_placed.then(|| Placement::read(row, 7)).transpose()?;
     Ok(Arrival {
         standing,
         quota: quota.map(|bytes| bytes as u64),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -22,9 +21,7 @@ class Cable:
     both."""
 
     def __init__(self) -> None:
-        self._ip = shutil.which("ip", path="/usr/sbin:/sbin:/usr/bin:/bin")
-        if not self._ip:
-            raise install.Missing("ip is not installed")
+        self._ip = install.program("ip")
         if os.geteuid() != 0:
             raise install.Missing("only root lays a cable")
         number = os.getpid() % 16384

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import ssl
 import subprocess
 from http.client import HTTPSConnection
@@ -14,14 +13,6 @@ from harness.process import LOOPBACK, Process, free_port
 
 ADMINISTRATION = fileshed.REPOSITORY / "docs" / "administration.md"
 SEVERAL_SERVERS = fileshed.REPOSITORY / "docs" / "several-servers.md"
-_PLACES = "/usr/sbin:/usr/local/sbin:/usr/bin:/usr/local/bin"
-
-
-def _program(name: str) -> str:
-    found = shutil.which(name, path=_PLACES)
-    if not found:
-        raise install.Missing(f"{name} is not installed")
-    return found
 
 
 def _example(page: Path, language: str) -> str:
@@ -45,7 +36,7 @@ class Haproxy:
     CONFIGURATION = fileshed.REPOSITORY / "deploy" / "haproxy.cfg"
 
     def __init__(self) -> None:
-        self._program = _program("haproxy")
+        self._program = install.program("haproxy")
 
     def start(self, directory: Path, port: int, servers: dict[str, str]) -> Process:
         addresses = {f"SERVER_{number}": address for number, address in enumerate(servers.values())}
@@ -63,7 +54,7 @@ class Nginx:
     call. It listens without TLS beside."""
 
     def __init__(self) -> None:
-        self._program = _program("nginx")
+        self._program = install.program("nginx")
         self._names: dict[str, str] = {}
 
     def start(self, directory: Path, port: int, servers: dict[str, str]) -> Process:
@@ -121,7 +112,7 @@ def _certificate(directory: Path) -> Path:
     options = ["-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
     names = ["-addext", f"subjectAltName=DNS:localhost,IP:{LOOPBACK}"]
     files = ["-keyout", str(place.with_suffix(".key")), "-out", str(place)]
-    command = [_program("openssl"), "req", "-x509", *options, *names, *files]
+    command = [install.program("openssl"), "req", "-x509", *options, *names, *files]
     made = subprocess.run(command, capture_output=True, text=True, timeout=60)
     check.equal(f"a certificate: {made.stderr}", made.returncode, 0)
     return place
@@ -131,7 +122,7 @@ class Caddy:
     """With the example for it, without a certificate, which it gets from elsewhere."""
 
     def __init__(self) -> None:
-        self._program = _program("caddy")
+        self._program = install.program("caddy")
 
     def start(self, directory: Path, port: int, servers: dict[str, str]) -> Process:
         (address,) = servers.values()

@@ -54,7 +54,7 @@ def _unsigned(claims: dict) -> str:
 
 def a_session_of_the_page(site: Site) -> None:
     """The server compares Host, Origin and its public address: all three are the proxy's."""
-    made = next(iter(site.servers.values())).run("login-link", "--user", "ada")
+    made = site.servers[SERVERS[0]].run("login-link", "--user", "ada")
     link = made.stdout.split()[-1]
     check.that("the link leads to the proxy", link.startswith(f"{site.url}/page/sign-in/"), made)
     own = {"Origin": site.url, "Sec-Fetch-Site": "same-origin", "Accept": "text/html"}
@@ -90,7 +90,7 @@ def a_shell(site: Site) -> None:
 
 def an_answer_as_it_comes(site: Site) -> None:
     """A command waits for what is sent when its first line is there."""
-    user = site.a_user_of(next(iter(site.servers)))
+    user = site.a_user_of(SERVERS[0])
     line = "echo first; until [ -e go ]; do sleep 0.1; done; echo second"
     connection, answer = _post(site, "/terminal/execute?stream=true", at_terminal(user), {"command": line})
     entries = []
@@ -240,7 +240,7 @@ def a_server_that_dies(site: Site) -> None:
     for caller in _with_callers(site, dies):
         # The call that it had, and none after it.
         check.that(f"changes of {caller.user} that failed", len(caller.unwritten) <= 1, caller.unwritten)
-    check.until("both servers get calls", lambda: site.has_served(list(SERVERS)))
+    check.until("both servers get calls", lambda: site.has_served(SERVERS))
 
 
 def a_server_that_is_told_to_stop(site: Site) -> None:

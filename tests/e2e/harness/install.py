@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -38,6 +39,14 @@ class Missing(Exception):
 
 class NotInstalled(Exception):
     """Something else went wrong."""
+
+
+def program(name: str) -> str:
+    """Where a program of this machine is, also one for administrators."""
+    found = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+    if not found:
+        raise Missing(f"{name} is not installed")
+    return found
 
 
 def environment(version: Version, directory: Path) -> Path:
