@@ -43,10 +43,11 @@ class Haproxy:
         environment = {"PROXY_BIND": f"{LOOPBACK}:{port}", **addresses}
         return Process("proxy", [self._program, "-db", "-f", self.CONFIGURATION], environment, directory)
 
-    def server_in(self, line: str) -> str | None:
-        """The server that got a call, by what the proxy said of it; nothing in lines of something else."""
+    def call_in(self, line: str) -> tuple[str, str] | None:
+        """The method of a call and the server that got it, by what the proxy said of it; nothing in lines
+        of something else."""
         words = line.split()
-        return words[1] if len(words) == 9 else None
+        return (words[2], words[1]) if len(words) == 9 else None
 
 
 class Nginx:
@@ -83,7 +84,7 @@ class Nginx:
             "error_log /dev/stderr warn;",
             "events {}",
             "http {",
-            'log_format servers "call $upstream_addr";',
+            'log_format servers "call $request_method $upstream_addr";',
             *(f"{kind}_temp_path {directory}/{kind};" for kind in kinds),
             several,
             server,
@@ -93,10 +94,11 @@ class Nginx:
         configuration.write_text("\n".join(lines))
         return Process("proxy", [self._program, "-p", directory, "-c", configuration], {}, directory)
 
-    def server_in(self, line: str) -> str | None:
+    def call_in(self, line: str) -> tuple[str, str] | None:
         # One that takes no call is named before the one that takes it.
         words = line.split()
-        return self._names.get(words[-1]) if words[:1] == ["call"] else None
+        is_call = words[:1] == ["call"] and words[-1] in self._names
+        return (words[1], self._names[words[-1]]) if is_call else None
 
     def answers_with_tls(self) -> None:
         trusted = ssl.create_default_context(cafile=str(self._certificate))

@@ -202,7 +202,10 @@ class Caller(threading.Thread):
 
 def _with_callers(site: Site, work: Callable[[list[Caller]], None]) -> list[Caller]:
     """Two users of each server call while something happens; who they are, when it is over."""
-    callers = [Caller(site, site.a_user_of(server, beginning)) for server in SERVERS for beginning in "ab"]
+    check.until("both servers get calls", lambda: site.has_served(SERVERS))
+    # Names differ by server, too: a server that is taken for gone in between gives its users away.
+    users = [site.a_user_of(server, f"{server}-{half}") for server in SERVERS for half in "ab"]
+    callers = [Caller(site, user) for user in users]
     for caller in callers:
         caller.start()
     try:
