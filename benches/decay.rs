@@ -33,7 +33,7 @@ mod handler;
 const DECAY: f64 = 1.5;
 
 /// How often a row is measured before it counts as slower.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 10;
 
 /// Processor time that is spent for a measurement, at least, and measurements of a figure.
 const SPENT: Duration = Duration::from_millis(300);

@@ -74,7 +74,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     went_well = True
     for name in arguments.part or list(PARTS):
-        with tempfile.TemporaryDirectory(prefix="fileshed-deployment-") as directory:
+        with tempfile.TemporaryDirectory(prefix="fileshed-deployment-", ignore_cleanup_errors=True) as directory:
             went_well &= parts.attempt("deployment", name, lambda: PARTS[name](Path(directory)))
     return 0 if went_well else 1
 

@@ -197,7 +197,7 @@ def main() -> int:
     # A SystemExit unwinds, so everything that was started is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     went_well = True
-    with tempfile.TemporaryDirectory(prefix="fileshed-mcp-") as directory, World(Path(directory)) as world:
+    with tempfile.TemporaryDirectory(prefix="fileshed-mcp-", ignore_cleanup_errors=True) as directory, World(Path(directory)) as world:
         for name in chosen:
             part = (PARTS | MORE)[name]
             went_well &= parts.attempt("MCP clients", name, lambda: part(world, fileshed.target() / "e2e"))

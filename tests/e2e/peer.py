@@ -33,7 +33,7 @@ def main() -> int:
     except install.Missing as missing:
         print(f"SKIP: open-terminal: {missing}")
         return 0
-    with tempfile.TemporaryDirectory(prefix="fileshed-peer-") as directory:
+    with tempfile.TemporaryDirectory(prefix="fileshed-peer-", ignore_cleanup_errors=True) as directory:
         place = Path(directory)
         (place / "peer").mkdir()
         (place / "ours").mkdir()

@@ -36,7 +36,7 @@ def main() -> int:
     # Nobody is asked who they are: one person on their own machine.
     settings = {"FILESHED_API_KEYS": "", "FILESHED_LOG_LEVEL": "warn"}
     failed = 0
-    with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+    with tempfile.TemporaryDirectory(prefix="fileshed-people-", ignore_cleanup_errors=True) as directory:
         downloads, *places = [Path(directory) / name for name in ("downloads", "desk", "phone")]
         for place in (downloads, *places):
             place.mkdir()
@@ -55,6 +55,14 @@ def main() -> int:
 
 
 def _holds(world: World, name: str) -> bool:
+    """Each has a second try, which is told, on a server where nothing was done."""
+    if _is_done(world, name, "AGAIN "):
+        return True
+    with world.another(api_keys="") as fresh:
+        return _is_done(fresh, name, "FAILED")
+
+
+def _is_done(world: World, name: str, otherwise: str) -> bool:
     scenario, on_phone = SCENARIOS[name]
     begun = time.monotonic()
     try:
@@ -64,7 +72,7 @@ def _holds(world: World, name: str) -> bool:
         print(f"SKIP: the page, {name}: {missing}", flush=True)
         return True
     except Exception as failure:
-        print(f"FAILED the page: {name}", flush=True)
+        print(f"{otherwise} the page: {name}", flush=True)
         print(failure if isinstance(failure, check.Failed) else traceback.format_exc(), flush=True)
         return False
     print(f"ok     the page: {name} ({time.monotonic() - begun:.1f} s)", flush=True)

@@ -102,14 +102,10 @@ def _keep(world: World) -> int:
     return 0
 
 
-#: Scenarios in a browser, which waits for a page of somebody else's: each has a second try, which is
-#: told.
-IN_BROWSER = ("own_server", "page", "terminal_")
-
-
 def _holds(world: World, name: str, run: Callable[[World], None]) -> bool:
+    """Each has a second try, which is told: what somebody else's program does in time is not ours."""
     title = f"Open WebUI {world.version.number}: {name}"
-    tries = 2 if name.startswith(IN_BROWSER) else 1
+    tries = 2
     for attempt in range(1, tries + 1):
         begun = time.monotonic()
         try:

@@ -13,6 +13,9 @@ import urllib.request
 from pathlib import Path
 
 KEY, USER = "service-key", "ada"
+# How this ends where a server says that it can do nothing now, as one does that had no processor for
+# seconds: nothing is shown by that (EX_TEMPFAIL of sysexits.h).
+LATER = 75
 
 
 def ask(address: str, operation: str, **arguments) -> dict:
@@ -32,7 +35,8 @@ def call(address: str, operation: str, **arguments) -> dict:
     """What a good answer says."""
     said = ask(address, operation, **arguments)
     if not said["success"]:
-        sys.exit(f"{operation} {arguments}: {said['error']}")
+        print(f"{operation} {arguments}: {said['error']}", flush=True)
+        sys.exit(LATER if said["error"]["code"] in ("BUSY", "DB_ERROR") else 1)
     return said["data"]
 
 

@@ -92,7 +92,7 @@ class Machine:
         command = [
             "qemu-system-x86_64", "-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2",
             "-m", str(memory), "-nographic", "-no-reboot", "-kernel", str(kernel),
-            "-initrd", str(self._initrd(made)), "-append", "console=ttyS0 quiet panic=1",
+            "-initrd", str(self._initrd(made)), "-append", "console=ttyS0 quiet loglevel=0 nowatchdog rcupdate.rcu_cpu_stall_suppress=1 panic=1",
             "-virtfs", "local,path=/,mount_tag=host,security_model=passthrough,multidevs=remap",
             "-drive", f"file={disk},format=raw,if=virtio,cache=unsafe,werror=report", "-nic", "none",
             *(["-rtc", f"base={clock}"] if clock else []),

@@ -190,7 +190,7 @@ def davfs2(world: World, _files: int) -> None:
         raise install.Missing("only root mounts, and /dev/fuse must be there")
     sent = tree(world.directory / "few", 40)
     # The program drops its rights, and must still reach where it mounts.
-    with tempfile.TemporaryDirectory(prefix="fileshed-davfs2-") as name:
+    with tempfile.TemporaryDirectory(prefix="fileshed-davfs2-", ignore_cleanup_errors=True) as name:
         place = Path(name)
         place.chmod(0o755)
         settings = place / "davfs2.conf"
@@ -230,7 +230,7 @@ def main() -> int:
     # A SystemExit unwinds, so everything that was started is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     went_well = True
-    with tempfile.TemporaryDirectory(prefix="fileshed-webdav-") as directory, World(Path(directory)) as world:
+    with tempfile.TemporaryDirectory(prefix="fileshed-webdav-", ignore_cleanup_errors=True) as directory, World(Path(directory)) as world:
         for name in arguments.part or list(PARTS):
             went_well &= parts.attempt("WebDAV", name, lambda: PARTS[name](world, arguments.files))
     return 0 if went_well else 1

@@ -113,7 +113,10 @@ class Site:
         return answer.json()["data"]
 
     def is_draining(self, name: str) -> bool:
-        answer = web.request("GET", f"{self.servers[name].url}/ready")
+        try:
+            answer = web.request("GET", f"{self.servers[name].url}/ready")
+        except ConnectionError:
+            return False
         return answer.status == 503 and json.loads(answer.body)["status"] == "draining"
 
     def counts(self, since: int) -> Counter[str]:

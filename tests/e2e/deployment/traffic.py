@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -23,7 +24,7 @@ UPLOAD_BYTES = 128 * 1024 * 1024
 PIECE = bytes(range(256)) * 4096
 
 #: How long a command runs that is under way when its server is told to stop.
-SLOW_SECONDS = 14
+SLOW_SECONDS = 25
 
 
 def one_server_for_a_user(site: Site) -> None:
@@ -146,11 +147,10 @@ def a_large_file(site: Site) -> None:
 
 def _bytes_below(place: Path) -> int:
     total = 0
-    for path in place.rglob("*"):
-        try:
-            total += path.stat().st_size
-        except FileNotFoundError:
-            continue
+    for directory, _, files in os.walk(place):
+        for name in files:
+            with contextlib.suppress(FileNotFoundError):
+                total += os.stat(os.path.join(directory, name)).st_size
     return total
 
 
@@ -200,8 +200,9 @@ class Caller(threading.Thread):
         check.equal("lines that are lost", set(self.written) - set(lines), set())
 
 
-def _with_callers(site: Site, work: Callable[[list[Caller]], None]) -> list[Caller]:
-    """Two users of each server call while something happens; who they are, when it is over."""
+def _with_callers(site: Site, work: Callable[[list[Caller]], None], cut: int = 0) -> list[Caller]:
+    """Two users of each server call while something happens; who they are, when it is over. So many reads
+    of each may fail, as an answer does whose server dies after its head."""
     check.until("both servers get calls", lambda: site.has_served(SERVERS))
     # Names differ by server, too: a server that is taken for gone in between gives its users away.
     users = [site.a_user_of(server, f"{server}-{half}") for server in SERVERS for half in "ab"]
@@ -216,8 +217,9 @@ def _with_callers(site: Site, work: Callable[[list[Caller]], None]) -> list[Call
             caller.end()
     for caller in callers:
         caller.everything_is_there_once()
-        check.equal(f"reads of {caller.user} that failed", caller.unread, [])
-        print(f"  {caller.user}: {caller.writes} writes, {caller.unwritten or 'none failed'}", flush=True)
+        check.that(f"reads of {caller.user} that failed", len(caller.unread) <= cut, caller.unread)
+        failed = caller.unwritten + caller.unread
+        print(f"  {caller.user}: {caller.writes} writes, {failed or 'none failed'}", flush=True)
     return callers
 
 
@@ -240,7 +242,7 @@ def a_server_that_dies(site: Site) -> None:
         check.until("it gets calls again", lambda: site.counts(mark)[died] > 10)
         _all_go_on(callers)
 
-    for caller in _with_callers(site, dies):
+    for caller in _with_callers(site, dies, cut=1):
         # The call that it had, and none after it.
         check.that(f"changes of {caller.user} that failed", len(caller.unwritten) <= 1, caller.unwritten)
     check.until("both servers get calls", lambda: site.has_served(SERVERS))

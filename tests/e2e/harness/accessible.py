@@ -119,27 +119,44 @@ class Accessible:
 
     def _still(self, role: str, name: str | None, inside: Place | None) -> tuple[float, float] | None:
         """Its middle, unless it moves or something lies over it, such as a dialog that has just opened."""
-        node = self.see(role, name, inside)
+        nodes = self._nodes(role, name, inside)
+        if not nodes:
+            return None
+        node = nodes[-1]
         before = self._middle(node)
         self._driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         return before if before and before == self._middle(node) and self._is_on_top(node, before) else None
 
     def _is_on_top(self, node: dict, point: tuple[float, float]) -> bool:
+        from selenium.common.exceptions import WebDriverException
+
         contains = "function (x, y) { return this.contains(document.elementFromPoint(x, y)); }"
-        return bool(self._ask(node, contains, *point))
+        try:
+            return bool(self._ask(node, contains, *point))
+        except WebDriverException:
+            # It has gone.
+            return False
 
     def click(self, role: str, name: str | None = None, inside: Place | None = None) -> None:
         """With the mouse, or a finger, in its middle; in another part of the page, where that is given."""
+        self.see(role, name, inside)
         what = f"the {role} {name or ''} stands still with nothing over it"
-        middle = check.until(what, lambda: self._still(role, name, inside))
+        check.until(what, lambda: self.could_click(role, name, inside))
+
+    def could_click(self, role: str, name: str | None = None, inside: Place | None = None) -> bool:
+        """The same at once; false where it is not there, or moves."""
+        middle = self._still(role, name, inside)
+        if not middle:
+            return False
         if self.touches:
             self._tell("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": middle[0], "y": middle[1]}])
             self._tell("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-            return
+            return True
         where = {"x": middle[0], "y": middle[1], "button": "left", "clickCount": 1}
         self._tell("Input.dispatchMouseEvent", type="mouseMoved", x=middle[0], y=middle[1])
         self._tell("Input.dispatchMouseEvent", type="mousePressed", **where)
         self._tell("Input.dispatchMouseEvent", type="mouseReleased", **where)
+        return True
 
     def follow(self, role: str, name: str) -> None:
         """Clicks what leads to another page, and waits for that: Chromium never answers what is asked

@@ -97,7 +97,10 @@ def ask_without_trace(
     webui.ask("GET", "/api/models", who.token)
     document = {**_request(question, str(uuid.uuid4()), str(uuid.uuid4()), [], None, tools), "chat_id": chat}
     webui.ask("POST", "/api/chat/completions", who.token, document=document)
-    check.until("the model says its last word", lambda: len(script.requests) > len(turns))
+    check.until(
+        "the model says its last word",
+        lambda: len(script.requests) > len(turns) and len(script.results) >= len(turns),
+    )
     return [Result(text) for text in script.results]
 
 

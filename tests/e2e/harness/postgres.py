@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -31,7 +32,7 @@ class Postgres:
         self.url = f"postgres://fileshed@{address}:{self._port}/postgres"
 
     def __enter__(self) -> "Postgres":
-        self._place = tempfile.TemporaryDirectory(prefix="fileshed-postgres-")
+        self._place = tempfile.TemporaryDirectory(prefix="fileshed-postgres-", ignore_cleanup_errors=True)
         data, settings = f"{self._place.name}/data", {"LC_ALL": "C.UTF-8"}
         if os.geteuid() == 0:
             subprocess.run(["chown", ACCOUNT, self._place.name], check=True)
@@ -50,7 +51,8 @@ class Postgres:
         return self
 
     def __exit__(self, *_failure: object) -> None:
-        self._process.stop()
+        # Without waiting for who is connected.
+        self._process.stop(signal.SIGINT)
         self._place.cleanup()
 
     def _as_account(self, command: list) -> list[str]:

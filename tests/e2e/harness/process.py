@@ -14,10 +14,19 @@ LOOPBACK = "127.0.0.1"
 _INHERITED = ("PATH", "LANG", "TZ")
 
 
+# What was given out: another one may listen there only later.
+_given: set[int] = set()
+
+
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind((LOOPBACK, 0))
-        return listener.getsockname()[1]
+    """One that nobody has, and nobody else was given here."""
+    while True:
+        with socket.socket() as listener:
+            listener.bind((LOOPBACK, 0))
+            port = listener.getsockname()[1]
+        if port not in _given:
+            _given.add(port)
+            return port
 
 
 class Process:
@@ -49,8 +58,8 @@ class Process:
         """How it ended, if it did."""
         return self._child.poll()
 
-    def stop(self) -> None:
-        for end, patience in ((signal.SIGTERM, 15), (signal.SIGKILL, 15)):
+    def stop(self, by: signal.Signals = signal.SIGTERM) -> None:
+        for end, patience in ((by, 15), (signal.SIGKILL, 15)):
             try:
                 os.killpg(self._child.pid, end)
             except ProcessLookupError:

@@ -119,6 +119,11 @@ def _stopped(here: World) -> None:
     here.clean("what runs")
     [end] = [name for name in page.names("button") if name.startswith("End: ")]
     page.click("button", end)
-    page.gone("button", end)
+
+    def is_gone() -> bool:
+        page.click("button", "Refresh")
+        return not page.count("button", end)
+
+    check.until("it is shown no more", is_gone)
     running.join(60)
     check.that("it has ended", answers and answers[0].status != 200, answers and answers[0].text)

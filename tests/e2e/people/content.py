@@ -85,10 +85,15 @@ def played(world: World) -> None:
 
 def _frame_kind(world: World) -> str:
     """What the browser takes the first frame of the page for."""
+    from selenium.common.exceptions import WebDriverException
+
     driver = world.window.driver
     try:
         driver.switch_to.frame(0)
         return driver.execute_script("return document.contentType")
+    except WebDriverException:
+        # The viewer puts another one in its place.
+        return ""
     finally:
         driver.switch_to.default_content()
 
@@ -113,7 +118,7 @@ def _film(world: World) -> bytes:
         const draw = () => {
             pen.fillStyle = frames % 2 ? "red" : "blue";
             pen.fillRect(0, 0, 32, 32);
-            ++frames < 15 ? requestAnimationFrame(draw) : recorder.stop();
+            ++frames < 60 ? requestAnimationFrame(draw) : recorder.stop();
         };
         recorder.ondataavailable = async ({ data }) => {
             done(btoa(String.fromCharCode(...new Uint8Array(await data.arrayBuffer()))));

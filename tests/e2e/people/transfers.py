@@ -15,7 +15,7 @@ from people.world import World
 
 #: Bytes of an upload that is cut off, and how many of it pass in a second.
 LARGE = 1024 * 1024 * 1024
-RATE = 80 * 1024 * 1024
+RATE = 40 * 1024 * 1024
 
 
 def upload(world: World) -> None:

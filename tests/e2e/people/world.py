@@ -93,7 +93,7 @@ class World:
         """The same window on another server, with its own data and these settings beside the usual ones."""
         given = {"FILESHED_LOG_LEVEL": "warn"}
         given |= {f"FILESHED_{name.upper()}": value for name, value in settings.items()}
-        with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+        with tempfile.TemporaryDirectory(prefix="fileshed-people-", ignore_cleanup_errors=True) as directory:
             with fileshed.Fileshed(fileshed.binary(), Path(directory), given) as server:
                 try:
                     yield World(server, self.window, self.pictures, self.page)
@@ -155,7 +155,7 @@ class World:
 
     def drop(self, name: str, content: bytes) -> None:
         """Lets a file go over the list."""
-        with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
+        with tempfile.TemporaryDirectory(prefix="fileshed-people-", ignore_cleanup_errors=True) as directory:
             file = Path(directory) / name
             file.write_bytes(content)
             self.page.drop("main", None, [file])
@@ -163,9 +163,14 @@ class World:
 
     def dismiss(self) -> None:
         """Closes the notes."""
-        while names := [name for name in self.page.names("button") if name.startswith("Close: ")]:
-            self.page.click("button", names[0])
-            self.page.gone("button", names[0])
+        def are_gone() -> bool:
+            names = [name for name in self.page.names("button") if name.startswith("Close: ")]
+            if names:
+                # It may go by itself before.
+                self.page.could_click("button", names[0])
+            return not names
+
+        check.until("no notes are left", are_gone)
 
     def choose(self, *names: str) -> None:
         for name in names:

@@ -48,11 +48,9 @@ def _team(world: World, name: str) -> None:
     check.until(
         "who was removed is out",
         lambda: "GROUP_NOT_FOUND" in world.call(ada, "shed_exec", **read).text,
-        LIFETIME + 5,
     )
     world.webui.change_group(group, "add", bob)
     check.until(
         "who was added is in",
         lambda: "Tuesday" in world.call(bob, "shed_exec", **read).text,
-        LIFETIME + 5,
     )
