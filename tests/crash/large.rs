@@ -10,6 +10,7 @@ use crate::kills::{rounds, seed, setup};
 use fileshed_test_support::moment::looks_at_histories;
 use fileshed_test_support::on_disk::{Repository, staged, totals, tree};
 use fileshed_test_support::rng::Rng;
+use fileshed_test_support::wait_until;
 use fileshed_test_support::wire::Wire;
 
 const USER: &str = "niels";
@@ -64,6 +65,7 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
         let name = rng.below(NAMES);
         let (address, stopped) = (server.address().to_owned(), AtomicBool::new(false));
         let moment = Duration::from_micros(rng.below(LONGEST));
+        let waits = rng.below(4) == 0;
         let (is_answered, acknowledged) = std::thread::scope(|scope| {
             let commits = scope.spawn(|| commit(&address, there, &stopped));
             let copy = scope.spawn(|| {
@@ -72,7 +74,11 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
                     json!({"src": "large", "dest": format!("large-{name}"), "overwrite": true});
                 wire.call("shed_copy_storage_to_documents", &call).ok()
             });
-            std::thread::sleep(moment);
+            if waits {
+                wait_until("there is an answer", || copy.is_finished());
+            } else {
+                std::thread::sleep(moment);
+            }
             server.kill();
             stopped.store(true, Ordering::Relaxed);
             let answer = copy.join().unwrap();

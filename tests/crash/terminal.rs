@@ -43,7 +43,7 @@ fn a_killed_server_takes_its_processes_along_and_keeps_what_they_wrote() {
     let ids: Vec<String> = (0..RUNNING)
         .map(|number| {
             let line = format!(
-                "echo begun {number}; echo kept > kept-{number}.txt; sleep {mark}; echo never"
+                "echo kept > kept-{number}.txt; echo begun {number}; sleep {mark}; echo never"
             );
             execute(&client, &line)
         })

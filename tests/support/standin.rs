@@ -168,10 +168,15 @@ impl Drop for StandIn {
     }
 }
 
-/// An address where nobody listens.
+/// An address where nobody listens, nor will: the port stays taken.
 pub fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    format!("http://{}", listener.local_addr().unwrap())
+    use rustix::net::{AddressFamily, SocketType, bind, getsockname, socket};
+
+    let taken = socket(AddressFamily::INET, SocketType::STREAM, None).unwrap();
+    bind(&taken, &SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    let address = SocketAddr::try_from(getsockname(&taken).unwrap()).unwrap();
+    std::mem::forget(taken);
+    format!("http://{address}")
 }
 
 fn serve(stream: &TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> Option<()> {

@@ -97,9 +97,9 @@ fn a_pause_and_a_change_of_somebody_else_end_a_save() {
     client.call("shed_create_file", &made).data();
     drive.put("a.txt", "4");
     assert_eq!(commits(&server), first + 2);
-    for number in 0..30 {
+    for number in 0..40 {
         drive.put("a.txt", &format!("again {number}"));
-        server.advance(4);
+        server.advance(2);
     }
     let more = commits(&server) - first;
     assert_eq!(

@@ -11,7 +11,11 @@ const LINES: u64 = 30_000_000;
 
 #[test]
 fn a_large_file_is_a_file_like_others() {
-    let server = Server::with_key();
+    // However slow the disk is.
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_EXEC_TIMEOUT_DEFAULT", "200")
+        .start();
     let mut desk = Desk::of(&server, "large");
     let begun = Instant::now();
     let call = json!({"zone": "storage", "cmd": "seq", "args": [LINES.to_string()],

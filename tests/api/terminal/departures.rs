@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fileshed_test_support::socket::Socket;
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Client, Server, Setup, TestApp, eventually};
+use fileshed_test_support::{Client, Server, Setup, TestApp, eventually, wait_until};
 use serde_json::{Value, json};
 
 const KEY: &str = "terminal-key";
@@ -27,9 +27,13 @@ fn proxy<'a>(app: &'a TestApp, user: &str) -> Client<'a> {
 /// A background process of a user, and a shell with somebody at it.
 fn begin(app: &TestApp, user: &str) -> (String, Socket) {
     let client = proxy(app, user);
-    let line = json!({"command": "echo begun; echo kept > kept.txt; sleep 600"});
+    let line = json!({"command": "echo kept > kept.txt; echo begun; sleep 600"});
     let started = client.send("POST", "/terminal/execute", line.to_string().as_bytes());
     let id = started.body["id"].as_str().expect("an id").to_owned();
+    wait_until("it has begun", || {
+        let path = format!("/terminal/execute/{id}/status");
+        client.get(&path).text.contains("begun\\n")
+    });
     let opened = client.send("POST", "/terminal/api/terminals", b"");
     let shell = opened.body["id"].as_str().expect("an id");
     let path = format!("/terminal/api/terminals/{shell}");

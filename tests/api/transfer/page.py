@@ -75,7 +75,7 @@ try:
 
     # A slow line, so that there is progress to see.
     browser.execute_cdp_cmd("Network.enable", {})
-    line = {"offline": False, "latency": 5, "downloadThroughput": 2e6, "uploadThroughput": 2e6}
+    line = {"offline": False, "latency": 5, "downloadThroughput": 2e6, "uploadThroughput": 6e5}
     browser.execute_cdp_cmd("Network.emulateNetworkConditions", line)
     seen = set()
     find(browser, "#files")[0].send_keys(f"{directory}/slow.bin")

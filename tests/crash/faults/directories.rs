@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::faults::unprivileged;
 use fileshed_test_support::on_disk::Repository;
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, Server, wait_until};
 
 const ZONES: [&str; 3] = ["storage", "documents", "group"];
 
@@ -105,7 +105,8 @@ fn furnish(server: &Server) {
 
 fn removed(place: &Path) {
     assert!(place.is_dir(), "{}", place.display());
-    std::fs::remove_dir_all(place).unwrap();
+    // Something may be made in it meanwhile.
+    wait_until("it is removed", || std::fs::remove_dir_all(place).is_ok());
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::fleet::{Addresses, GROUP, SERVERS, USER, member};
 use super::history::Histories;
 use super::specifications::{EditCall, FileCall, Mode, NameCall, Outcome, OwnedCall, Who};
 use fileshed_test_support::rng::Rng;
+use fileshed_test_support::wait_until;
 use fileshed_test_support::wire::Wire;
 
 use Outcome::{Done, Refused};
@@ -149,19 +150,24 @@ impl<'t> Caller<'t> {
         for server in 0..SERVERS {
             for place in PLACES {
                 for name in ["register.txt", "log.txt", "counter.txt"] {
-                    self.next = server;
-                    assert!(self.read(place, &self.path(name)).is_some(), "{name}");
+                    let path = self.path(name);
+                    self.answered_by(server, |all| all.read(place, &path));
                 }
                 for name in 0..NAMES {
-                    self.next = server;
-                    assert!(self.look_for(place, name).is_some(), "{name}");
+                    self.answered_by(server, |all| all.look_for(place, name));
                 }
-                self.next = server;
-                assert!(self.read_edited(place).is_some());
+                self.answered_by(server, |all| all.read_edited(place));
             }
-            self.next = server;
-            assert!(self.look_at_owner().is_some());
+            self.answered_by(server, Self::look_at_owner);
         }
+    }
+
+    /// Reads what this server says. One that is short of processor for a moment is asked again.
+    fn answered_by(&mut self, server: usize, mut read: impl FnMut(&mut Self) -> Option<()>) {
+        wait_until("it answers", || {
+            self.next = server;
+            read(self).is_some()
+        });
     }
 
     /// Ends its edits.

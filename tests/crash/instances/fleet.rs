@@ -30,7 +30,7 @@ pub(crate) fn member(who: usize) -> String {
 }
 
 /// A moment longer than a server is believed to live that says nothing.
-const LONGER_THAN_A_LEASE: Duration = Duration::from_millis(7500);
+const LONGER_THAN_A_LEASE: Duration = Duration::from_secs(12);
 
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -208,8 +208,9 @@ pub(crate) fn spare_of(helper: i32) -> i32 {
     eventually("a jail waits", || {
         let mut children = children(helper).into_iter();
         children.find(|child| {
-            let name = std::fs::read_to_string(format!("/proc/{child}/comm"));
-            name.is_ok_and(|name| name.trim_end() == "fileshed-spare")
+            // One that was ended keeps its name until its parent knows.
+            let stat = std::fs::read_to_string(format!("/proc/{child}/stat"));
+            stat.is_ok_and(|stat| stat.contains("(fileshed-spare) ") && !stat.contains(") Z "))
         })
     })
 }

@@ -15,7 +15,7 @@ use super::helper::{self, Helper};
 pub(super) const CANARY: &str = "canary-6f1c2a";
 
 /// Longest that an attack may take; then it is ended, and judged by what it did until then.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Where a command in namespaces finds the zone and the private directory.
 const ZONE: &str = "/.fileshed/zone";

@@ -197,7 +197,7 @@ fn a_jail_that_waits_serves_whoever_comes_next_with_their_own_files() {
     let helper = helper(server.process().as_raw_nonzero().get());
     let spare = spare_of(helper);
     std::thread::scope(|scope| {
-        let sleeping = scope.spawn(|| bob.call("shed_exec", &line("sleep", json!(["1.5"]))).status);
+        let sleeping = scope.spawn(|| bob.call("shed_exec", &line("sleep", json!(["5"]))).status);
         wait_until("bob's command has the jail", || !children(spare).is_empty());
         assert_eq!(sleeping.join().expect("answered"), 200);
     });

@@ -6,6 +6,7 @@ use std::net::{Shutdown, TcpStream};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::sandbox::egress::{Egress, Grant, RefusalStyle};
+use fileshed_test_support::wait_until;
 
 use super::origin::{CONTENT, PATIENCE};
 use super::{Origin, Unseen, proxy};
@@ -162,7 +163,7 @@ fn nothing_but_downloads_is_passed_on() {
         assert!(answer.contains(text), "{line}: {answer}");
     }
     assert!(origin.requests().is_empty(), "{:?}", origin.requests());
-    assert!(!grant.remarks().is_empty());
+    wait_until("it is said", || !grant.remarks().is_empty());
 }
 
 #[test]
@@ -262,7 +263,9 @@ fn answers_are_bounded() {
     let ended = stream.read_to_end(&mut bytes);
     assert!(ended.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionReset));
     assert!(bytes.len() <= (2 << 20) + 1024, "{}", bytes.len());
-    assert!(grant.remarks().concat().contains("larger than 1 MiB"));
+    wait_until("it is said", || {
+        grant.remarks().concat().contains("larger than 1 MiB")
+    });
 }
 
 #[test]
@@ -272,7 +275,9 @@ fn a_tunnel_carries_tls_and_little_of_it_upwards() {
     assert!(line.contains("200"), "{line}");
     stream.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("sent");
     assert_eq!(rest(stream), "");
-    assert!(grant.remarks().concat().contains("nothing but TLS"));
+    wait_until("it is said", || {
+        grant.remarks().concat().contains("nothing but TLS")
+    });
     assert!(
         origin.requests().iter().all(String::is_empty),
         "{:?}",
@@ -288,7 +293,9 @@ fn a_tunnel_carries_tls_and_little_of_it_upwards() {
     drop(stream);
     assert!(origin.closed(1), "the tunnel stays open");
     assert!(origin.raw_bytes() <= 1 << 20, "{}", origin.raw_bytes());
-    assert!(grant.remarks().concat().contains("KiB were sent"));
+    wait_until("it is said", || {
+        grant.remarks().concat().contains("KiB were sent")
+    });
 }
 
 #[test]

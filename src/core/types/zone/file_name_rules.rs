@@ -20,7 +20,7 @@ pub fn portable_name(text: &str) -> String {
         if refused { '_' } else { character }
     };
     let name: String = name.nfc().map(taken).collect();
-    let name = name.trim().trim_end_matches(['.', ' ']);
+    let name = name.trim().trim_end_matches(is_no_end);
     let name = match name {
         "" => NAMELESS.to_owned(),
         name if is_reserved(name) || is_git_name(name) || fault_of_new_name(name).is_some() => {
@@ -42,8 +42,13 @@ fn shortened(name: &str) -> String {
     let (stem, extension) = name.split_at(dot.unwrap_or(name.len()));
     let room = NAME_MAX_BYTES - extension.len();
     let end = (0..=room).rev().find(|end| stem.is_char_boundary(*end));
-    let stem = stem[..end.unwrap_or_default()].trim_end_matches(['.', ' ']);
+    let stem = stem[..end.unwrap_or_default()].trim_end_matches(is_no_end);
     format!("{stem}{extension}")
+}
+
+/// Whether no name ends so.
+fn is_no_end(character: char) -> bool {
+    character == '.' || character.is_whitespace()
 }
 
 #[cfg(test)]
@@ -67,6 +72,8 @@ mod tests {
             ("CON.txt", "_CON.txt"),
             ("com1", "_com1"),
             (" end. . ", "end"),
+            ("end\u{a0}.", "end"),
+            ("end.\u{2003}. ", "end"),
             (".git", "_.git"),
             (".lfsig", "_.lfsig"),
             ("Cafe\u{301}", "Café"),

@@ -252,7 +252,8 @@ fn a_turn_waits_for_another_process() {
     drop(zone.write_lock().expect("makes the file"));
     // Another process is another open file: the lock belongs to it.
     let file = scene.at("staging/storage.lock");
-    let other = rustix::fs::open(file, OFlags::RDWR, Mode::empty()).expect("there");
+    let flags = OFlags::RDWR | OFlags::CLOEXEC;
+    let other = rustix::fs::open(file, flags, Mode::empty()).expect("there");
     rustix::fs::flock(&other, FlockOperation::NonBlockingLockExclusive).expect("free");
     let released = AtomicBool::new(false);
     let (sender, receiver) = mpsc::channel();

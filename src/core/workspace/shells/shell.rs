@@ -92,6 +92,7 @@ impl Shell {
     pub(crate) fn wrote(&self, bytes: &[u8]) {
         let mut state = self.state();
         state.scrollback.push(bytes);
+        state.at_prompt = false;
         state.wake();
     }
 

@@ -37,7 +37,8 @@ pub(super) struct ShellState {
     pub(super) size: Option<TerminalSize>,
     /// Whether programs are to draw anew what they show.
     pub(super) redraw: bool,
-    /// Whether nothing but the shell itself has the terminal.
+    /// Whether nothing but the shell itself has the terminal, and nothing happened there since that was
+    /// looked at.
     pub(super) at_prompt: bool,
     pub(super) stopping: bool,
     pub(super) ended: bool,
@@ -102,6 +103,7 @@ impl ShellState {
     pub(super) fn type_in(&mut self, bytes: &[u8]) -> usize {
         let count = bytes.len().min(TYPED.saturating_sub(self.typed.len()));
         self.typed.extend(&bytes[..count]);
+        self.at_prompt = false;
         count
     }
 

@@ -236,7 +236,7 @@ fn what_a_command_that_was_ended_left_is_told() {
     let alice = server.as_member("alice", "team");
     let note = "`CON` is now `_CON`: its name is a device name on Windows";
     for (zone, directory) in zones(&server) {
-        let answer = endless(&alice, &zone, "CON", 1);
+        let answer = endless(&alice, &zone, "CON", 5);
         let renamed = &answer.body["error"]["details"]["renamed"];
         assert_eq!(renamed, note, "{zone}: {}", answer.text);
         assert!(directory.join("_CON").exists());

@@ -453,7 +453,7 @@ fn cell() -> impl Strategy<Value = String> {
         Just(String::new()),
         "[a-zA-Z ,;\"'\n\t|é€😀-]{1,12}".prop_filter("blanks and missing values", |text| {
             !text.trim().is_empty()
-                && !["NA", "none", "None", "null", "nan", "NaN"].contains(&text.trim())
+                && !["NA", "none", "None", "null", "NULL", "nan", "NaN"].contains(&text.trim())
         }),
         any::<i64>().prop_map(|number| number.to_string()),
         (-1_000_000_i32..1_000_000).prop_map(|number| format!(

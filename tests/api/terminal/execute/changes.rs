@@ -33,10 +33,14 @@ fn what_a_line_does_in_documents_is_one_commit() {
     );
     // What was ended half way is taken in all the same.
     let body = json!({"command": "echo half > half.txt; sleep 600", "cwd": "/documents"});
-    let id = execute(&client, "?wait=0.5", &body).body["id"]
+    let id = execute(&client, "", &body).body["id"]
         .as_str()
         .expect("an id")
         .to_owned();
+    let half = home.join("Documents/data/half.txt");
+    wait_until("half of it is written", || {
+        std::fs::read_to_string(&half).is_ok_and(|text| text == "half\n")
+    });
     assert_eq!(kill(&client, &id, "?force=true").body["status"], "killed");
     let changed = repository.text(&["show", "--format=", "--name-status", "HEAD"]);
     assert_eq!(changed, "A\thalf.txt");

@@ -43,7 +43,7 @@ fn output_is_read_on_from_an_offset() {
 fn the_last_entries_are_shown() {
     let app = TestApp::start();
     let client = app.client();
-    let answer = ran(&client, "for n in 1 2 3 4; do echo $n; sleep 0.05; done");
+    let answer = ran(&client, "for n in 1 2 3 4; do echo $n; sleep 1; done");
     let id = answer["id"].as_str().expect("an id");
     assert_eq!(answer["next_offset"], 4, "{answer}");
     let last = status(&client, id, "?tail=2").body;
@@ -59,7 +59,7 @@ fn the_last_entries_are_shown() {
     let tail = execute(
         &client,
         "?wait=60&tail=1",
-        &json!({"command": "echo a; sleep 0.1; echo b"}),
+        &json!({"command": "echo a; sleep 1; echo b"}),
     );
     assert_eq!(stdout(&tail.body), "b\n", "{}", tail.text);
 }

@@ -20,7 +20,7 @@ fn output_comes_as_lines_between_start_and_end() {
     let answer = execute(
         &app.client(),
         "?stream=true",
-        &json!({"command": "echo one; echo two >&2; sleep 0.1; echo three; exit 5"}),
+        &json!({"command": "echo one; echo two >&2; sleep 1; echo three; exit 5"}),
     );
     assert_eq!(answer.status, 200);
     assert_eq!(answer.header("content-type"), "application/x-ndjson");

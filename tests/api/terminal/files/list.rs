@@ -59,14 +59,10 @@ fn a_large_directory_is_listed_whole_and_in_order() {
     for number in 0..10_000 {
         std::fs::write(directory.join(format!("{number:05}.txt")), "x").unwrap();
     }
-    let begun = std::time::Instant::now();
     let listed = client.get("/terminal/files/list?directory=/storage/many");
-    let taken = begun.elapsed();
     let names = names(&listed.body);
     assert_eq!(names.len(), 10_000);
     assert!(names.is_sorted());
-    // A tenth of that is usual where nothing else runs.
-    assert!(taken.as_secs() < 10, "{taken:?}");
 }
 
 #[test]
