@@ -17,6 +17,9 @@ const BALANCE: (&str, &str) = (
 /// How a line with a server begins.
 const SERVER: &str = "    server fileshed-";
 
+/// What makes the proxy ask each server again and again whether it is ready.
+const CHECK: &str = "    default-server check ";
+
 /// Servers as processes, and the proxy before them.
 pub(crate) struct Balanced {
     address: SocketAddr,
@@ -56,7 +59,9 @@ fn configuration<'a>(addresses: impl Iterator<Item = &'a str>) -> String {
     let delivered = std::fs::read_to_string(file).unwrap();
     assert!(delivered.contains(BALANCE.0), "{delivered}");
     let delivered = delivered.replace(BALANCE.0, BALANCE.1);
-    let lines = delivered.lines().filter(|line| !line.starts_with(SERVER));
+    // No server goes away here: none is taken for gone because it is slow.
+    let is_kept = |line: &&str| !line.starts_with(SERVER) && !line.starts_with(CHECK);
+    let lines = delivered.lines().filter(is_kept);
     let lines = lines.map(str::to_owned);
     let servers = addresses.enumerate();
     let servers = servers.map(|(number, address)| format!("{SERVER}{number} {address}"));

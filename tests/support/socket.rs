@@ -78,6 +78,8 @@ impl Socket {
         let deadline = Instant::now() + PATIENCE;
         let mut searched = 0;
         loop {
+            // What is not shown after all may have made it shorter.
+            searched = searched.min(self.shown.len());
             let new = &self.shown[searched..];
             if let Some(at) = position(new, text.as_bytes()) {
                 let shown: Vec<u8> = self.shown.drain(..searched + at + text.len()).collect();

@@ -31,7 +31,7 @@ fn a_client_that_hangs_up_ends_its_command() {
 fn who_asks_for_it_hears_of_work_that_lasts() {
     let server = Server::start();
     let peer = Peer::new(server.client());
-    let sleep = json!({"zone": "storage", "cmd": "sleep", "args": ["2.5"]});
+    let sleep = json!({"zone": "storage", "cmd": "sleep", "args": ["4"]});
     let call = json!({"name": "shed_exec", "arguments": sleep, "_meta": {"progressToken": 7}});
     let lines = BufReader::new(peer.begin("tools/call", &call)).lines();
     let data = lines.map(|line| line.expect("in time"));
@@ -79,7 +79,7 @@ fn who_asks_for_it_hears_of_an_import_that_lasts() {
     chats.file("f-1", "ada", "one");
     let slow = StandIn::answering(move |asked| {
         if asked.path.ends_with("/content") {
-            std::thread::sleep(Duration::from_millis(2500));
+            std::thread::sleep(Duration::from_secs(4));
         }
         chats.answer(asked)
     });

@@ -99,15 +99,24 @@ fn calls(server: &Server, count: usize) {
 
 /// So many clients that are there at the same time and do what clients do.
 fn clients(server: &Server, count: usize) {
-    let mut all: Vec<Connected> = (0..count)
-        .map(|number| Connected::to(server, number % 50))
-        .collect();
+    // Each asks at once: who says nothing for seconds is cut.
+    let share = count.div_ceil(THREADS);
+    let begin = |number: usize| {
+        let mut client = Connected::to(server, number % 50);
+        client.begin();
+        client
+    };
+    let mut all: Vec<Connected> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|_| scope.spawn(|| (0..share).map(begin).collect::<Vec<_>>()))
+            .collect();
+        let clients = threads.into_iter().map(|thread| thread.join().unwrap());
+        clients.flatten().collect()
+    });
     for step in [
-        Connected::begin,
         |client: &mut Connected| drop(client.request("tools/list", &json!({}))),
         Connected::call,
     ] {
-        let share = all.len().div_ceil(THREADS);
         std::thread::scope(|scope| {
             for some in all.chunks_mut(share) {
                 scope.spawn(move || some.iter_mut().for_each(step));

@@ -1,6 +1,6 @@
 //! Who hears that a resource has changed.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::time::Instant;
 
@@ -96,7 +96,11 @@ fn a_change_by_anybody_is_told() {
     told.sort();
     assert_eq!(told, [uris[2], uris[1]]);
     let data = server.data().join("users").join("ada");
-    std::fs::write(data.join("Storage/data/a.md"), "3").unwrap();
+    // In one step, which is one change however soon it is seen.
+    let path = data.join("Storage/data/a.md");
+    let mut file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all(b"3").unwrap();
+    drop(file);
     assert_eq!(stream.changed(), uris[0]);
     // Nothing of others, though they name the same: the next change is the own one.
     let bob = Peer::new(server.as_user("bob"));

@@ -73,7 +73,7 @@ fn a_long_command_shows_while_it_runs_and_a_short_one_does_not() {
     let webui = webui();
     let server = server(&webui, "true");
     sleep(&server, "0");
-    sleep(&server, "3");
+    sleep(&server, "5");
     let shown = events(&webui, 2);
     let expected = shows([("Running sleep", false), ("sleep: N s", true)]);
     assert_eq!(lines(&shown), expected);
@@ -88,13 +88,13 @@ fn a_line_says_how_it_ended() {
     let webui = webui();
     let server = server(&webui, "true");
     let slow =
-        "BEGIN {end = systime() + 4; for (n = 0; n < 240; n++) print n; while (systime() < end);}";
+        "BEGIN {end = systime() + 7; for (n = 0; n < 240; n++) print n; while (systime() < end);}";
     let slow = json!({"zone": "storage", "cmd": "awk", "args": [slow]});
     message(&server).call("shed_exec", &slow).data();
     let expected = shows([("Running awk", false), ("awk: N s, N lines", true)]);
     assert_eq!(lines(&events(&webui, 2)), expected);
 
-    let late = json!({"zone": "storage", "cmd": "sleep", "args": ["60"], "timeout": 4});
+    let late = json!({"zone": "storage", "cmd": "sleep", "args": ["60"], "timeout": 7});
     message(&server)
         .call("shed_exec", &late)
         .refused(504, "TIMEOUT");
@@ -106,7 +106,8 @@ fn a_line_says_how_it_ended() {
 fn a_line_ends_when_its_caller_hangs_up_and_when_the_server_stops() {
     let webui = webui();
     let mut server = server(&webui, "true");
-    let body = json!({"zone": "storage", "cmd": "sleep", "args": ["60"]}).to_string();
+    let sleep = json!({"zone": "storage", "cmd": "sleep", "args": ["60"], "timeout": 10});
+    let body = sleep.to_string();
     let head = format!(
         "POST /shed_exec HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer service-key\r\n\
         X-OpenWebUI-User-Id: ada\r\nX-OpenWebUI-Chat-Id: chat-1\r\n\
@@ -141,7 +142,7 @@ fn an_end_that_is_not_taken_is_told_again() {
         Answer::json(&json!(true))
     });
     let server = server(&webui, "true");
-    sleep(&server, "3");
+    sleep(&server, "5");
     let shown = events(&webui, 3);
     assert_eq!(line(&shown[0]), ("Running sleep".to_owned(), false));
     assert_eq!(shown[1], shown[2]);
@@ -155,13 +156,13 @@ fn a_line_has_ended_before_the_answer() {
     let count = Arc::clone(&told);
     let webui = StandIn::answering(move |asked: &Asked| {
         if asked.path == EVENTS {
-            std::thread::sleep(Duration::from_millis(300));
+            std::thread::sleep(Duration::from_millis(100));
             count.fetch_add(1, Ordering::SeqCst);
         }
         Answer::json(&json!(true))
     });
     let server = server(&webui, "true");
-    sleep(&server, "3");
+    sleep(&server, "5");
     assert_eq!(told.load(Ordering::SeqCst), 2);
 }
 
@@ -175,7 +176,7 @@ fn an_answer_does_not_wait_for_a_chat_that_keeps_silent() {
     });
     let server = server(&webui, "true");
     // An answer that does not come in time fails the call.
-    sleep(&server, "3");
+    sleep(&server, "5");
     assert!(!webui.asked().is_empty());
     drop(end);
 }
@@ -184,7 +185,7 @@ fn an_answer_does_not_wait_for_a_chat_that_keeps_silent() {
 fn nothing_shows_where_it_is_turned_off() {
     let webui = webui();
     let server = server(&webui, "false");
-    sleep(&server, "3");
+    sleep(&server, "5");
     assert_eq!(webui.asked().len(), 0);
 }
 
