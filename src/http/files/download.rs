@@ -116,7 +116,7 @@ pub(in crate::http) struct FileDownload {
 enum FileContent {
     /// It is read while it is sent.
     Open(File),
-    /// It was read.
+    /// It is small, and was read.
     Read(Bytes),
 }
 
@@ -133,19 +133,32 @@ impl FileDownload {
         }
     }
 
-    /// Opens a file; blocks.
+    /// Opens a file, and reads it if it is small: so its answer goes out in one piece, and a server
+    /// that dies has sent all of it or nothing, which a proxy asks again. Blocks.
     pub(in crate::http) fn open(entry: &Entry) -> Result<Self, Error> {
         let file = entry.open()?;
         let stamp = Stamp::of_file(&file)?;
-        let mut beginning = vec![0; content_type::BEGINNING];
+        let size = stamp.size() as usize;
+        let is_small = size <= CHUNK_BYTES;
+        let read = if is_small {
+            size
+        } else {
+            content_type::BEGINNING
+        };
+        let mut bytes = vec![0; read];
         let length = file
-            .read_at(&mut beginning, 0)
+            .read_at(&mut bytes, 0)
             .map_err(|error| DiskError::of("read", entry.path(), error))?;
         let name = entry.path().name().unwrap_or_default().to_owned();
+        let beginning = &bytes[..length.min(content_type::BEGINNING)];
         Ok(Self {
-            content: FileContent::Open(file),
+            content_type: content_type::header(&name, beginning),
+            content: if is_small && length == size {
+                FileContent::Read(bytes.into())
+            } else {
+                FileContent::Open(file)
+            },
             stamp,
-            content_type: content_type::header(&name, &beginning[..length]),
             name,
         })
     }
