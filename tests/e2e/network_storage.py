@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from power_cut import ACKNOWLEDGED
+from shared_directory import LATER
 from virtual_machine import Machine, Missing, Slow
 
 SECONDS = 900

@@ -11,7 +11,6 @@ from harness import check
 from harness.browser import Browser, attach, log_in
 from harness.model import Script, text_of
 from harness.panel import Panel, choose_terminal, usable
-from harness.webui import Account
 from harness.world import World
 
 ADVICE = "Answer in verse."
