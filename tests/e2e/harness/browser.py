@@ -192,9 +192,15 @@ def attach(browser: Browser, message: str, files: list[Path]) -> None:
     browser.choose_files("input[type=file][multiple]", files)
     browser.write("#chat-input", message)
 
+    from selenium.common.exceptions import WebDriverException
+
     def sent() -> bool:
-        if message in browser.see("#chat-input").text:
-            browser.press("#chat-input", "ENTER")
-        return message not in browser.see("#chat-input").text
+        try:
+            if message in browser.see("#chat-input").text:
+                browser.press("#chat-input", "ENTER")
+            return message not in browser.see("#chat-input").text
+        except WebDriverException:
+            # The page puts another one in its place.
+            return False
 
     check.until("the message is sent", sent)
