@@ -155,7 +155,7 @@ class World:
 
     def drop(self, name: str, content: bytes) -> None:
         """Lets a file go over the list."""
-        with tempfile.TemporaryDirectory(prefix="fileshed-people-", ignore_cleanup_errors=True) as directory:
+        with tempfile.TemporaryDirectory(prefix="fileshed-people-") as directory:
             file = Path(directory) / name
             file.write_bytes(content)
             self.page.drop("main", None, [file])
