@@ -32,11 +32,13 @@ def ask(address: str, operation: str, **arguments) -> dict:
 
 
 def call(address: str, operation: str, **arguments) -> dict:
-    """What a good answer says."""
+    """What a good and whole answer says."""
     said = ask(address, operation, **arguments)
     if not said["success"]:
         print(f"{operation} {arguments}: {said['error']}", flush=True)
         sys.exit(LATER if said["error"]["code"] in ("BUSY", "DB_ERROR") else 1)
+    if said["data"].get("truncated"):
+        sys.exit(f"{operation} {arguments}: not all of it is in the answer")
     return said["data"]
 
 

@@ -100,7 +100,8 @@ impl<'a> Fleet<'a> {
         let ways: Vec<Forwarder> = (0..SERVERS)
             .map(|_| Forwarder::to(&postgres.socket()))
             .collect();
-        let all = setup("relaxed");
+        // A file is read whole however much is written while a fault lasts.
+        let all = setup("relaxed").env("FILESHED_MAX_OUTPUT_GATEWAY", "5000000");
         let setups: Vec<Setup> = ways
             .iter()
             .map(|way| {

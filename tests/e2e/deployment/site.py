@@ -107,10 +107,12 @@ class Site:
         return next(user for user in users if self.server_of(user) == server)
 
     def call(self, user: str, operation: str, **arguments: object) -> dict:
-        """What a good answer says."""
+        """What a good and whole answer says."""
         answer = web.request("POST", f"{self.url}/{operation}", headers=as_user(user), document=arguments)
         check.equal(f"{operation}: {answer.text}", answer.status, 200)
-        return answer.json()["data"]
+        data = answer.json()["data"]
+        check.that(f"all of {operation} is in its answer", not data.get("truncated"), data)
+        return data
 
     def is_draining(self, name: str) -> bool:
         try:
