@@ -93,7 +93,11 @@ fn who_asks_for_it_hears_of_an_import_that_lasts() {
 
 #[test]
 fn who_asks_for_it_hears_of_an_archive_that_lasts() {
-    let server = TestApp::start();
+    // Room for what a fast machine packs in a second.
+    let server = TestApp::with()
+        .env("FILESHED_MAX_FILE_SIZE_MB", "8000")
+        .env("FILESHED_QUOTA_PER_USER_MB", "16000")
+        .app();
     let peer = Peer::new(server.client());
     // What cannot be made smaller takes longest, and twice as much where it was not enough.
     let directory = server.data().join("shared/Storage/data/d");

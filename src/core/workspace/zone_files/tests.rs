@@ -179,7 +179,9 @@ fn where_a_file_keeps_nothing_the_registry_does() {
         let known = (&found.mime_type, found.created_at);
         assert_eq!(known, (&made.mime_type, made.created_at), "{name}");
     }
-    // Another file with its name is another file, though it may get the same inode.
+    // Another file with its name is another file, though it may get the same inode: it is born
+    // later by the kernel's clock, which moves in steps.
+    std::thread::sleep(std::time::Duration::from_millis(50));
     std::fs::remove_file(scene.at("b")).expect("removed");
     std::fs::write(scene.at("c"), "3").expect("written");
     assert_eq!(files.stat(&path("c")).expect("found").mime_type, None);
