@@ -2,7 +2,7 @@
 //! the same user; the server is killed meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -17,9 +17,6 @@ const USER: &str = "niels";
 
 /// Bytes of the file: what is prepared, and no more.
 const LENGTH: usize = 5 * 1024 * 1024;
-
-/// Longest time from the call to the kill, in microseconds.
-const LONGEST: u64 = 250_000;
 
 /// Names of large files in documents: some calls make a file, others change one.
 const NAMES: u64 = 3;
@@ -54,6 +51,8 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
     let home = server.data().join("users").join(USER);
     let mut large = vec![None::<u64>; NAMES as usize];
     let (mut there, mut answered, mut unanswered) = (0, 0, 0);
+    // Microseconds from the call to a little after its answer, as last seen.
+    let mut longest = 0;
     std::fs::create_dir_all(home.join("Storage/data")).unwrap();
     let rounds = rounds("relaxed");
     for round in 0..rounds {
@@ -64,8 +63,8 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
         Wire::open(&server, USER, "work").data("shed_exec", &call);
         let name = rng.below(NAMES);
         let (address, stopped) = (server.address().to_owned(), AtomicBool::new(false));
-        let moment = Duration::from_micros(rng.below(LONGEST));
-        let waits = rng.below(4) == 0;
+        let waits = round == 0 || rng.below(4) == 0;
+        let moment = Duration::from_micros(rng.below(longest.max(1)));
         let (is_answered, acknowledged) = std::thread::scope(|scope| {
             let commits = scope.spawn(|| commit(&address, there, &stopped));
             let copy = scope.spawn(|| {
@@ -75,7 +74,9 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
                 wire.call("shed_copy_storage_to_documents", &call).ok()
             });
             if waits {
+                let begun = Instant::now();
                 wait_until("there is an answer", || copy.is_finished());
+                longest = begun.elapsed().as_micros() as u64 * 5 / 4;
             } else {
                 std::thread::sleep(moment);
             }

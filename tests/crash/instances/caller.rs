@@ -19,6 +19,10 @@ use Outcome::{Done, Refused};
 /// How long a caller waits for an answer: not as long as a server may stand still.
 const PATIENCE: Duration = Duration::from_secs(3);
 
+/// How long a caller rests after a call of which nobody knows whether it happened. The check tries every
+/// order of those, so a fast machine must not make more of them while a fault lasts.
+const AFTER_UNKNOWN: Duration = Duration::from_millis(100);
+
 /// Names of a file that is renamed.
 pub(crate) const NAMES: usize = 4;
 
@@ -205,13 +209,17 @@ impl<'t> Caller<'t> {
             std::thread::sleep(Duration::from_millis(5));
             return Reply::Unsent;
         };
+        let unknown = || {
+            std::thread::sleep(AFTER_UNKNOWN);
+            Reply::Unknown
+        };
         let Ok((status, mut answer)) = wire.call(operation, &place.arguments(arguments)) else {
-            return Reply::Unknown;
+            return unknown();
         };
         wires[server] = Some(wire);
         match status {
             200 => Reply::Data(answer["data"].take()),
-            429 | 500.. => Reply::Unknown,
+            429 | 500.. => unknown(),
             _ => Reply::Refused(answer["error"]["code"].as_str().unwrap().to_owned()),
         }
     }
