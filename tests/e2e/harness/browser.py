@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 from pathlib import Path
+from typing import Callable
 
 from harness import check
 from harness.webui import PASSWORD, Account, OpenWebUI
@@ -116,18 +117,24 @@ class Browser:
         finally:
             self.driver.switch_to.default_content()
 
-    def click(self, selector: str, text: str = "") -> None:
+    def until(self, what: str, works: Callable[[], bool]) -> None:
+        """Waits until it works; what the page moves or replaces meanwhile is looked for again."""
         from selenium.common.exceptions import WebDriverException
 
-        def works() -> bool:
+        def works_now() -> bool:
             try:
-                self.see(selector, text).click()
-                return True
+                return works()
             except WebDriverException:
-                # The page moves.
                 return False
 
-        check.until(f"{selector} {text} can be clicked", works)
+        check.until(what, works_now)
+
+    def click_on(self, what: str, find: Callable) -> None:
+        """Clicks what is found; `what` says what is waited for."""
+        self.until(what, lambda: find().click() is None)
+
+    def click(self, selector: str, text: str = "") -> None:
+        self.click_on(f"{selector} {text} can be clicked", lambda: self.see(selector, text))
 
     def write(self, selector: str, text: str) -> None:
         self.click(selector)
@@ -192,15 +199,9 @@ def attach(browser: Browser, message: str, files: list[Path]) -> None:
     browser.choose_files("input[type=file][multiple]", files)
     browser.write("#chat-input", message)
 
-    from selenium.common.exceptions import WebDriverException
-
     def sent() -> bool:
-        try:
-            if message in browser.see("#chat-input").text:
-                browser.press("#chat-input", "ENTER")
-            return message not in browser.see("#chat-input").text
-        except WebDriverException:
-            # The page puts another one in its place.
-            return False
+        if message in browser.see("#chat-input").text:
+            browser.press("#chat-input", "ENTER")
+        return message not in browser.see("#chat-input").text
 
-    check.until("the message is sent", sent)
+    browser.until("the message is sent", sent)

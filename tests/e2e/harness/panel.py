@@ -74,7 +74,7 @@ class Panel:
 
     def open(self, name: str) -> None:
         """A folder or a file."""
-        self._retry(f"{name} can be opened", lambda: self._part(name, "button[draggable]").click())
+        self._browser.click_on(f"{name} can be opened", lambda: self._part(name, "button[draggable]"))
 
     def go(self, crumb: str) -> None:
         """To one of the folders above."""
@@ -154,18 +154,5 @@ class Panel:
         return self.row(name).find_element(By.CSS_SELECTOR, selector)
 
     def _menu(self, button, item: str) -> None:
-        self._retry(f"a menu with {item} opens", lambda: button().click())
+        self._browser.click_on(f"a menu with {item} opens", button)
         self._browser.click("button", item)
-
-    def _retry(self, what: str, act) -> None:
-        """Until the page holds still."""
-        from selenium.common.exceptions import WebDriverException
-
-        def works() -> bool:
-            try:
-                act()
-                return True
-            except WebDriverException:
-                return False
-
-        check.until(what, works)
