@@ -64,7 +64,6 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
         let name = rng.below(NAMES);
         let (address, stopped) = (server.address().to_owned(), AtomicBool::new(false));
         let waits = round == 0 || rng.below(4) == 0;
-        let moment = Duration::from_micros(rng.below(longest.max(1)));
         let (is_answered, acknowledged) = std::thread::scope(|scope| {
             let commits = scope.spawn(|| commit(&address, there, &stopped));
             let copy = scope.spawn(|| {
@@ -78,7 +77,7 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
                 wait_until("there is an answer", || copy.is_finished());
                 longest = begun.elapsed().as_micros() as u64 * 5 / 4;
             } else {
-                std::thread::sleep(moment);
+                std::thread::sleep(Duration::from_micros(rng.below(longest)));
             }
             server.kill();
             stopped.store(true, Ordering::Relaxed);
