@@ -11,7 +11,7 @@ use axum::http::header::{ACCEPT, CONTENT_LENGTH, HOST, USER_AGENT};
 use axum::http::{HeaderName, HeaderValue, Request};
 use fileshed::config::{Effective, Inputs};
 use fileshed::http;
-use fileshed_core::Store;
+use fileshed_core::{Clock, Store};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use tokio::time::timeout;
@@ -194,7 +194,7 @@ impl Routes {
         };
         let mut config = Effective::load(&inputs).unwrap().config;
         config.core.helper = program();
-        let store = Arc::new(Store::open(config.core.clone()).unwrap());
+        let store = Arc::new(Store::open_at(config.core.clone(), Clock::movable()).unwrap());
         store.listens_at(ADDRESS.parse().unwrap());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)

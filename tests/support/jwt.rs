@@ -8,7 +8,7 @@ use sha2::Sha256;
 
 /// The present second.
 pub fn now() -> i64 {
-    fileshed_core::Clock::default().now().as_second()
+    fileshed_core::Clock::SYSTEM.now().as_second()
 }
 
 /// A token with this header and payload, signed with HS256 whatever the header says.

@@ -153,7 +153,7 @@ mod tests {
     #[test]
     fn a_session_lives_as_long_as_it_is_used_and_no_longer_than_it_may() {
         on_each_database(|registry| {
-            let clock = Clock::default();
+            let clock = Clock::movable();
             let sessions = PageSessions::new(registry, &clock, LIFE);
             let alice = Principal {
                 name: Some("Alice".to_owned()),
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn what_was_made_with_a_token_ends_with_it() {
         on_each_database(|registry| {
-            let clock = Clock::default();
+            let clock = Clock::movable();
             let sessions = PageSessions::new(registry, &clock, LIFE);
             let links = SignInLinks::new(registry, &clock);
             let tokens = Tokens::new(registry, &clock);
@@ -209,7 +209,7 @@ mod tests {
     #[test]
     fn sessions_of_one_user_are_bounded_and_end_together() {
         on_each_database(|registry| {
-            let clock = Clock::default();
+            let clock = Clock::movable();
             let sessions = PageSessions::new(registry, &clock, LIFE);
             let (alice, bob) = (user("alice"), user("bob"));
             let other = sessions.create(&bob).expect("made");

@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_link_works_once_and_not_for_long() {
         on_each_database(|registry| {
-            let clock = Clock::default();
+            let clock = Clock::movable();
             let links = SignInLinks::new(registry, &clock);
             let alice = Principal::of(UserId::parse("alice").expect("an id"));
             let create = || links.create(&alice).expect("made").secret;

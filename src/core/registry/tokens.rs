@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn a_token_lives_until_it_expires_or_is_revoked() {
         on_each_database(|registry| {
-            let clock = Clock::default();
+            let clock = Clock::movable();
             let tokens = Tokens::new(registry, &clock);
             let alice = UserId::parse("alice").expect("a name");
             let soon = clock.now() + jiff::SignedDuration::from_secs(60);

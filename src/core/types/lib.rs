@@ -20,6 +20,7 @@ pub mod random;
 mod secret;
 pub mod settings;
 pub mod size;
+pub mod timings;
 pub mod zone;
 
 pub use caller::{Caller, Chat, GroupClaim, Role, Scope, UserId};
@@ -30,4 +31,5 @@ pub use error::{Code, Diagnostic, Error};
 pub use hint::{Call, Hint, Repeat};
 pub use secret::Secret;
 pub use settings::Settings;
+pub use timings::Timings;
 pub use zone::{ZoneName, ZonePath};

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use crate::{Client, ZonePath};
+use crate::{Client, Timings, ZonePath};
 
 pub use data_directories::{DataDirectories, DataDirectory};
 pub use destination::Destination;
@@ -277,6 +277,8 @@ pub struct Settings {
     pub fs_text_limit_mb: u64,
     /// The program that confines a command and then becomes it: the server's own binary.
     pub helper: PathBuf,
+    /// Every duration that is none of the above. No administrator sets them; tests may.
+    pub timings: Timings,
 }
 
 impl Settings {
@@ -369,6 +371,7 @@ impl Settings {
             fs_read_only: false,
             fs_text_limit_mb: 10,
             helper: PathBuf::from("/proc/self/exe"),
+            timings: Timings::STANDARD,
         }
     }
 }

@@ -186,7 +186,7 @@ impl Store {
             } else {
                 "storage".to_owned()
             };
-            let promises = data.try_promises(Clock::default().now())?.into_iter();
+            let promises = data.try_promises(Clock::SYSTEM.now())?.into_iter();
             checks.extend(promises.map(|promise| {
                 let state = match promise.kept {
                     Kept::Yes => CheckState::Ok,

@@ -363,7 +363,7 @@ mod tests {
     #[test]
     fn a_link_ends_by_itself_and_makes_room() {
         let directory = tempfile::tempdir().expect("a directory");
-        let clock = Clock::default();
+        let clock = Clock::movable();
         let settings = Settings {
             link_expiry_hours: 2,
             link_max_per_user: 1,

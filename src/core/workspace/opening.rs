@@ -8,16 +8,16 @@ impl Store {
     /// Opens the data directory; makes it at the first start, and refuses one in which something
     /// is lost.
     pub fn open(settings: Settings) -> Result<Self, Error> {
-        Self::open_at(settings, Clock::default())
+        Self::open_at(settings, Clock::SYSTEM)
     }
 
     /// Opens a store that exists; refuses a directory that has none.
     pub fn open_existing(settings: Settings) -> Result<Self, Error> {
-        let clock = Clock::default();
+        let clock = Clock::SYSTEM;
         Self::assemble(settings, clock, Opening::Existing, recover_databases)
     }
 
-    /// [`Store::open`] with a clock that a test moves.
+    /// [`Store::open`] with a clock, which a test may move.
     pub fn open_at(settings: Settings, clock: Clock) -> Result<Self, Error> {
         Self::assemble(settings, clock, Opening::Make, recover_databases)
     }

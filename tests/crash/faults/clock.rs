@@ -50,7 +50,7 @@ impl Moved {
             forward_jwt_secret: signed.then(|| Secret::new(SECRET)),
             ..Config::default()
         };
-        let clock = Clock::default();
+        let clock = Clock::movable();
         let store = Arc::new(Store::open_at(core, clock.clone()).unwrap());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()

@@ -10,7 +10,7 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
-        let clock = Clock::default();
+        let clock = Clock::movable();
         Self {
             shells: Shells::new(&Settings::new("unused"), &clock, None),
             clock,

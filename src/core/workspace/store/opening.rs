@@ -140,7 +140,7 @@ impl Store {
         if instance::is_anybody_there(&data, settings)? {
             return Err(StoreError::InUse.into());
         }
-        let suffix = format!("lost-{}", Clock::default().now().as_second());
+        let suffix = format!("lost-{}", Clock::SYSTEM.now().as_second());
         match part {
             Part::Registry => {
                 Registry::set_aside(&data, settings, &suffix)?;

@@ -35,7 +35,7 @@ impl Store {
         let source = Registry::open(&data, &from)?;
         let copied = source.copy_to(&Registry::open(&data, &to)?)?;
         drop(source);
-        let suffix = format!("copied-{}", Clock::default().now().as_second());
+        let suffix = format!("copied-{}", Clock::SYSTEM.now().as_second());
         Registry::set_aside(&data, &from, &suffix)?;
         Ok(copied)
     }

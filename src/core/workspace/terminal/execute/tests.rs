@@ -19,7 +19,7 @@ impl World {
 
     fn with(change: impl FnOnce(&mut Settings)) -> Self {
         let place = tempfile::tempdir().expect("a directory");
-        let clock = Clock::default();
+        let clock = Clock::movable();
         let mut settings = Settings::new(place.path());
         change(&mut settings);
         let store = Store::open_at(settings, clock.clone()).expect("open");
