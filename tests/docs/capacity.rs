@@ -4,7 +4,7 @@
 use std::process::{Command, Stdio};
 
 use crate::page::{between, read};
-use fileshed_test_support::repository;
+use fileshed_test_support::{repository, skip};
 
 /// What the model prints, where Python can run it.
 fn model(arguments: &[&str]) -> Option<String> {
@@ -14,7 +14,7 @@ fn model(arguments: &[&str]) -> Option<String> {
         .stdin(Stdio::null())
         .output();
     let Ok(output) = output else {
-        println!("SKIP: benches/capacity.py is run by python3, which is not there");
+        skip("benches/capacity.py is run by python3, which is not there");
         return None;
     };
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();

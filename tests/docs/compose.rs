@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::page::{between, read};
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Server, Setup};
+use fileshed_test_support::{Server, Setup, skip};
 
 /// The compose file as JSON, where Python can read YAML.
 fn compose() -> Option<Value> {
@@ -23,12 +23,16 @@ fn parse(file: &str) -> Option<Value> {
         .stdin(Stdio::null())
         .output();
     let Ok(output) = output else {
-        println!("SKIP: {file} is read by python3, which is not there");
+        skip(format_args!(
+            "{file} is read by python3, which is not there"
+        ));
         return None;
     };
     let complaint = String::from_utf8_lossy(&output.stderr);
     if complaint.contains("No module named 'yaml'") {
-        println!("SKIP: {file} is read by python3-yaml, which is not there");
+        skip(format_args!(
+            "{file} is read by python3-yaml, which is not there"
+        ));
         return None;
     }
     assert!(output.status.success(), "{complaint}");

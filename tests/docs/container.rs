@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use fileshed_core::rules::commands;
 
 use crate::page::{between, read};
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, skip};
 
 /// The packages that the image installs for commands.
 fn installed() -> Vec<String> {
@@ -64,12 +64,12 @@ fn is_the_image_s() -> bool {
 fn the_base_image_s_distribution_has_these_packages() {
     let text = read("Dockerfile");
     if !is_the_image_s() {
-        println!("SKIP: names of packages are looked up only on the distribution of the image");
+        skip("names of packages are looked up only on the distribution of the image");
         return;
     }
     let known = run("apt-cache", &["pkgnames"], "").map(|output| printed(&output));
     let Some(known) = known.filter(|names| names.lines().count() > 10_000) else {
-        println!("SKIP: apt-cache has no index: apt-get update");
+        skip("apt-cache has no index: apt-get update");
         return;
     };
     let known: BTreeSet<&str> = known.lines().collect();
@@ -107,7 +107,7 @@ fn the_full_image_s_packages_exist() {
         .map(|output| printed(&output))
         .filter(|names| names.lines().count() > 10_000)
     else {
-        println!("SKIP: names of packages are looked up only on the distribution of the image");
+        skip("names of packages are looked up only on the distribution of the image");
         return;
     };
     for package in packages {
@@ -124,7 +124,7 @@ fn files(package: &str) -> Option<String> {
 #[test]
 fn the_packages_have_the_programs() {
     if !is_the_image_s() {
-        println!("SKIP: packages are looked into only on the distribution of the image");
+        skip("packages are looked into only on the distribution of the image");
         return;
     }
     // Those of the server itself have none.
@@ -135,7 +135,7 @@ fn the_packages_have_the_programs() {
             package => package,
         };
         let Some(files) = files(package) else {
-            println!("SKIP: {} is not installed here", rule.package);
+            skip(format_args!("{} is not installed here", rule.package));
             continue;
         };
         let file = format!("/{}", rule.program);

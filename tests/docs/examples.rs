@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::page::{between, pages, read};
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, skip};
 
 /// A block to paste, and the answers that stand below it, if there are any.
 struct Example {
@@ -92,7 +92,7 @@ fn paste(server: &Server, examples: &[Example]) {
 #[test]
 fn the_first_steps_work_without_any_set_up() {
     if !is_there("curl") || !is_there("git") {
-        println!("SKIP: the examples of the documents need curl and git");
+        skip("the examples of the documents need curl and git");
         return;
     }
     for examples in examples("shared") {
@@ -103,7 +103,7 @@ fn the_first_steps_work_without_any_set_up() {
 #[test]
 fn the_examples_with_a_key_work() {
     if !is_there("curl") {
-        println!("SKIP: the examples of the documents need curl");
+        skip("the examples of the documents need curl");
         return;
     }
     let text = read("README.md");

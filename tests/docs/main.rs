@@ -2,10 +2,9 @@
 //! names looked up.
 
 #![expect(
-    clippy::print_stdout,
     clippy::expect_used,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on panics, names what it skips, and starts programs"
+    reason = "a test that cannot go on panics, and it starts programs"
 )]
 
 mod capacity;

@@ -138,6 +138,7 @@ fn variables_exist() {
                 "SECONDS",
                 "SEED",
                 "SERVERS",
+                "SKIPS",
                 "STEPS",
                 "WAY",
             ]

@@ -17,7 +17,7 @@ mod spare;
 mod view;
 mod write;
 
-pub(crate) use helper::{has_namespaces, ways};
+pub(crate) use helper::{has_namespaces, needs_namespaces, ways};
 use scene::{Row, play};
 pub(crate) use scene::{Scene, installed, loader};
 use serde_json::json;

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fileshed_test_support::{Answer, Client, Server, Setup, wait_until};
+use fileshed_test_support::{Answer, Client, Server, Setup, skip, wait_until};
 use serde_json::json;
 
 /// What the server may have of a command, in MiB.
@@ -23,7 +23,7 @@ impl Delegated {
     /// None where the machine gives none.
     fn new(name: &str) -> Option<Self> {
         let skip = |why: &str| {
-            println!("SKIP: {why}");
+            skip(format_args!("{why}"));
             None
         };
         if !rustix::process::geteuid().is_root() {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use fileshed_test_support::{Server, Setup};
+use fileshed_test_support::{Server, Setup, skip};
 
 /// Makes one system call unknown to whatever it starts (seccomp, classic BPF), then starts it.
 const WITHOUT_CALL: &str = r"
@@ -31,7 +31,7 @@ const NAMESPACES: &str = "442";
 fn without(call: &str) -> Option<Setup> {
     let python = "/usr/bin/python3";
     if !std::path::Path::new(python).exists() {
-        println!("SKIP: python3 is not installed");
+        skip("python3 is not installed");
         return None;
     }
     Some(Server::with().through(&[python, "-c", WITHOUT_CALL, call]))
@@ -119,7 +119,7 @@ fn the_profile_for_containers_leaves_namespaces() {
         .args(["-B", &launcher, &profile, "/bin/true"])
         .output();
     if !tried.is_ok_and(|output| output.status.success()) {
-        println!("SKIP: the profile is tried with python3 and the headers of the kernel");
+        skip("the profile is tried with python3 and the headers of the kernel");
         return;
     }
     let isolation = |setup: Setup| {
@@ -186,7 +186,7 @@ fn without_a_supervisor_modes_stay_as_they_are() {
     // A filter with a listener already: there can be only one.
     let python = "/usr/bin/python3";
     if !std::path::Path::new(python).exists() {
-        println!("SKIP: python3 is not installed");
+        skip("python3 is not installed");
         return;
     }
     let server = Server::with()

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use fileshed_test_support::processes;
 use fileshed_test_support::wire::Wire;
 use fileshed_test_support::{PATIENCE, Server, wait_until};
+use fileshed_test_support::{processes, skip};
 
 const CLIENTS: usize = 4;
 
@@ -103,7 +103,7 @@ fn very_many_commands_leave_nothing_behind() {
     let (open, memory) = (settled(&server, idle), resident(&server));
     if open == 0 {
         assert!(!rustix::process::geteuid().is_root());
-        println!("SKIP: descriptors of the server: only root can count them");
+        skip("descriptors of the server: only root can count them");
     }
     run(&server, commands);
     let pid = server.process().as_raw_nonzero().get();

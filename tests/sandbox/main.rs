@@ -10,8 +10,7 @@
 #![expect(
     clippy::disallowed_methods,
     clippy::expect_used,
-    clippy::print_stdout,
-    reason = "a test that cannot go on panics; attacks start the helper by hand; what is skipped is said"
+    reason = "a test that cannot go on panics; attacks start the helper by hand"
 )]
 
 mod attacks;

@@ -4,7 +4,7 @@
 use fileshed_core::rules;
 use serde_json::json;
 
-use fileshed_test_support::{Server, Setup};
+use fileshed_test_support::{Server, Setup, skip};
 
 /// What must be seen.
 enum Sees {
@@ -406,7 +406,7 @@ fn roomy() -> Setup {
 /// image runs it. None where the tests can become no other.
 pub(crate) fn without_rights(setup: Setup) -> Option<(Setup, u32)> {
     if !rustix::process::geteuid().is_root() {
-        println!("SKIP: these tests run under an account without rights themselves");
+        skip("these tests run under an account without rights themselves");
         return None;
     }
     let account = 200_000 + std::process::id() % 100_000;
@@ -447,7 +447,7 @@ fn all_rows(setup: Setup, account: Option<u32>) {
     let mut faults = Vec::new();
     for (command, args, sees) in ROWS {
         if is_missing(command) {
-            println!("SKIP: {command} is not installed");
+            skip(format_args!("{command} is not installed"));
             continue;
         }
         let answer = server.call(

@@ -1,6 +1,7 @@
 //! The way in which `tests/ways.sh` runs these tests is the way that it names.
 
 use crate::attacks::has_namespaces;
+use fileshed_test_support::skip;
 
 #[test]
 fn tests_run_in_the_way_that_is_named() {
@@ -19,6 +20,6 @@ fn tests_run_in_the_way_that_is_named() {
             assert!(!has_namespaces());
         }
         Ok(other) => panic!("`{other}` is no way of running"),
-        Err(_) => println!("SKIP: no way of running is named: tests/ways.sh does"),
+        Err(_) => skip("no way of running is named: tests/ways.sh does"),
     }
 }

@@ -1,11 +1,10 @@
 //! Servers of others that tests talk to: real ones from a package index, each started for one test
-//! on a free port of this machine. Where one is not installed, that is said, and the test is skipped.
+//! on a free port of this machine. If one is not installed, the test is skipped, by name.
 //!
 //! It knows nothing of fileshed, so that the tests of every crate can use it.
 
 #![expect(
     clippy::expect_used,
-    clippy::print_stdout,
     clippy::disallowed_methods,
     clippy::missing_panics_doc,
     clippy::must_use_candidate,
@@ -15,6 +14,7 @@
 mod forwarder;
 mod postgres;
 mod proxy;
+mod skipped;
 
 use std::env;
 use std::io::{BufRead, BufReader, Read, Write as _};
@@ -26,6 +26,7 @@ use std::thread;
 pub use forwarder::Forwarder;
 pub use postgres::Postgres;
 pub use proxy::Proxy;
+pub use skipped::skip;
 
 /// A program that serves, and how it is started.
 #[derive(Debug)]
@@ -92,7 +93,7 @@ impl TestServer {
     /// Starts it and waits until it says its address. Nothing where it is not installed.
     pub fn start(program: &Program, more: &[&str]) -> Option<Self> {
         let Some(place) = program.find() else {
-            println!("SKIP: {} is not installed", program.name);
+            skip(format_args!("{} is not installed", program.name));
             return None;
         };
         let (output, errors) = if program.in_errors {

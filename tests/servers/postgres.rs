@@ -1,5 +1,6 @@
 //! The distribution's PostgreSQL, for the tests of one process.
 
+use crate::skip;
 use std::env;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -54,6 +55,8 @@ impl Postgres {
     /// The server of this process, which ends with it. Nothing where it is not installed.
     pub fn shared() -> Option<&'static Self> {
         static SHARED: OnceLock<Option<Postgres>> = OnceLock::new();
+        // Every test that lacks it is named, not only the first.
+        find_or_skip()?;
         SHARED.get_or_init(Self::start).as_ref()
     }
 
@@ -73,7 +76,7 @@ impl Postgres {
         let mut server = Self::start_with(&["fsync=off"])?;
         server.stop();
         if !server.make_certificates() {
-            println!("SKIP: openssl is not installed");
+            skip("openssl is not installed");
             return None;
         }
         let free = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -112,14 +115,7 @@ impl Postgres {
     }
 
     fn start_with(settings: &[&str]) -> Option<Self> {
-        let Some(programs) = find() else {
-            println!("SKIP: PostgreSQL is not installed");
-            return None;
-        };
-        if !has_a_name() {
-            println!("SKIP: PostgreSQL serves nobody whose account has no name");
-            return None;
-        }
+        let programs = find_or_skip()?;
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let name = format!("postgres-{}-{number}", std::process::id());
         let directory = env::temp_dir().join(name);
@@ -286,6 +282,19 @@ fn as_ordinary_user(mut command: Command, directory: &Path) -> Command {
 }
 
 /// The newest one: Debian keeps a directory for each version.
+/// The directory of its programs, if this account can start them.
+#[track_caller]
+fn find_or_skip() -> Option<PathBuf> {
+    let programs = find();
+    if programs.is_none() {
+        skip("PostgreSQL is not installed");
+    } else if !has_a_name() {
+        skip("PostgreSQL serves nobody whose account has no name");
+        return None;
+    }
+    programs
+}
+
 fn find() -> Option<PathBuf> {
     if let Some(named) = env::var_os("FILESHED_TEST_POSTGRES") {
         return Some(named.into());

@@ -36,6 +36,7 @@ use std::time::Duration;
 
 pub use app::TestApp;
 pub use client::{Answer, Client, team_of, within};
+pub use fileshed_test_servers::skip;
 pub use server::Server;
 pub use setup::{Finished, Setup};
 pub use wait::{eventually, wait_until};

@@ -1,5 +1,6 @@
 //! The data as it is on disk, and the history as git itself reads it.
 
+use crate::skip;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -201,10 +202,9 @@ impl Repository {
 /// The turn of a writer in another process, at the lock of a zone: until it is dropped, nobody writes
 /// there. Nothing where the registry has the turns, and a file says nothing of them.
 #[must_use]
-#[expect(clippy::print_stdout, reason = "what is skipped is told by name")]
 pub fn take_turn(lock: &Path) -> Option<File> {
     if std::env::var_os("FILESHED_TEST_REGISTRY").is_some() {
-        println!("SKIP: the registry on PostgreSQL has the turns of writers, not a file");
+        skip("the registry on PostgreSQL has the turns of writers, not a file");
         return None;
     }
     let lock = File::open(lock).unwrap();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::groups::team::{
     assert_clean, assert_sound, call, done, file, files, owners, repository, run, start,
 };
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server, skip};
 
 /// A way to change the file `{d}/f.txt`, which holds two lines. Beside it is `{d}/mine.txt`, which
 /// everybody may change; `{n}` is a free name.
@@ -265,7 +265,7 @@ fn rows(ways: &[Way]) -> (u32, Vec<String>) {
         if let Command(command, _) = way
             && missing.contains(*command)
         {
-            println!("skipped: `{command}` is not installed");
+            skip(format_args!("{command} is not installed"));
             continue;
         }
         for mode in ["owner", "group", "owner_ro"] {

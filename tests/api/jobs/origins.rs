@@ -8,7 +8,7 @@ use crate::dav::Drive;
 use crate::ops::stage::{done, file, ran};
 use crate::transfer::form;
 use fileshed_test_support::on_disk::Repository;
-use fileshed_test_support::{Client, Server, Setup, TestApp, team_of};
+use fileshed_test_support::{Client, Server, Setup, TestApp, skip, team_of};
 
 const CHAT: &str = "5b1c-chat";
 
@@ -119,7 +119,7 @@ fn each_way_has_its_name_in_documents() {
 #[test]
 fn a_line_of_the_shell_is_the_models() {
     if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
-        println!("SKIP: documents in a shell: without namespaces it has one zone");
+        skip("documents in a shell: without namespaces it has one zone");
         return;
     }
     let server = setup().start();

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 
 use fileshed_test_support::processes::resident;
-use fileshed_test_support::{PATIENCE, Server, wait_until};
+use fileshed_test_support::{PATIENCE, Server, skip, wait_until};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 
@@ -129,7 +129,7 @@ fn clients(server: &Server, count: usize) {
 fn ten_thousand_calls_and_a_thousand_clients_leave_memory_where_it_was() {
     let limit = getrlimit(Resource::Nofile);
     if limit.maximum.is_some_and(|most| most < 4 * CLIENTS as u64) {
-        println!("SKIP: a thousand clients: too few files may be open here");
+        skip("a thousand clients: too few files may be open here");
         return;
     }
     let raised = Rlimit {
@@ -140,7 +140,7 @@ fn ten_thousand_calls_and_a_thousand_clients_leave_memory_where_it_was() {
     let server = small().start();
     let process = server.process().as_raw_nonzero().get();
     if std::fs::read_dir(format!("/proc/{process}/fd")).is_err() {
-        println!("SKIP: memory of the server: it is hidden from who is not root");
+        skip("memory of the server: it is hidden from who is not root");
         return;
     }
     let open = || {

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::ops::stage::{done, place};
 use fileshed_test_support::on_disk::{Tree, assert_same, tree};
-use fileshed_test_support::{Client, Server, Setup, TestApp, repository};
+use fileshed_test_support::{Client, Server, Setup, TestApp, repository, skip};
 
 /// A server with directories that have their users' names, and ordinary limits.
 pub(crate) fn roomy() -> Setup {
@@ -28,7 +28,7 @@ pub(crate) fn attempt(program: &str, arguments: &[&str], directory: &Path) -> Op
     match output {
         Ok(output) => Some(output),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            println!("skipped: `{program}` is not installed");
+            skip(format_args!("{program} is not installed"));
             None
         }
         Err(error) => panic!("{program}: {error}"),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::ops::stage::{Provoked, content, done, file, output, place, small};
 use crate::ops::{fault, real};
-use fileshed_test_support::{Server, TestApp};
+use fileshed_test_support::{Server, TestApp, skip};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -77,7 +77,7 @@ fn as_the_commands(server: &TestApp, name: &str, bytes: &[u8]) -> bool {
             .env("LC_ALL", "C.UTF-8")
             .output();
         let Ok(ran) = ran else {
-            println!("skipped: `{program}` is not installed");
+            skip(format_args!("{program} is not installed"));
             return false;
         };
         assert!(ran.status.success(), "{name}: {ran:?}");

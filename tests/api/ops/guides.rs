@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::stage::{done, has, small};
-use fileshed_test_support::{Client, repository};
+use fileshed_test_support::{Client, repository, skip};
 
 /// Makes a call of a text; a command must also end well.
 fn make(client: &Client<'_>, operation: &str, arguments: &Value) {
     if let Some(command) = arguments["cmd"].as_str() {
         let commands = done(client, "shed_allowed_commands", &json!({}));
         if has(&commands["storage"]["missing"], command) {
-            println!("skipped: `{command}` is not installed");
+            skip(format_args!("{command} is not installed"));
             return;
         }
     }

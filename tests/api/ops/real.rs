@@ -1,5 +1,6 @@
 //! Files that nobody wrote for these tests: those of this machine.
 
+use fileshed_test_support::skip;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -50,7 +51,7 @@ pub(crate) fn printed(program: &str, arguments: &[&str], file: &Path) -> Option<
         .env("LC_ALL", "C.UTF-8")
         .output();
     let Ok(output) = output else {
-        println!("skipped: `{program}` is not installed");
+        skip(format_args!("{program} is not installed"));
         return None;
     };
     assert!(

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::hints::Reading;
-use fileshed_test_support::{Answer, Client, Server, Setup, TestApp, team_of};
+use fileshed_test_support::{Answer, Client, Server, Setup, TestApp, skip, team_of};
 
 /// A case for each code that an operation declares.
 pub(crate) type Provoked = &'static [(&'static str, fn(&Stage<'_>))];
@@ -107,7 +107,7 @@ pub(crate) fn installed(client: &Client<'_>, command: &str) -> bool {
     let commands = done(client, "shed_allowed_commands", &json!({}));
     let there = has(&commands["storage"]["available"], command);
     if !there {
-        println!("skipped: `{command}` is not installed");
+        skip(format_args!("{command} is not installed"));
     }
     there
 }
@@ -234,7 +234,7 @@ impl<'a> Stage<'a> {
 
     /// Says why the case cannot be made here.
     pub(crate) fn skip(&self, reason: &str) {
-        println!("skipped: {} {}: {reason}", self.entry.id, self.code);
+        skip(format_args!("{} {}: {reason}", self.entry.id, self.code));
         self.refusals.set(1);
     }
 

@@ -1,6 +1,6 @@
 //! How long uploads are kept: `uploads_retention_days`.
 
-use fileshed_test_support::{Client, Server, TestApp, wait_until};
+use fileshed_test_support::{Client, Server, TestApp, skip, wait_until};
 use serde_json::json;
 
 use crate::ops::stage::{done, file, small, upload};
@@ -120,7 +120,7 @@ fn a_server_that_runs_ends_uploads_by_itself() {
         .arg("-ldl")
         .status();
     if !made.is_ok_and(|made| made.success()) {
-        println!("skipped: there is no C compiler to make a clock that is ahead");
+        skip("there is no C compiler to make a clock that is ahead");
         return;
     }
     // The time of the last change of a file is the system's: it is the server that is later.

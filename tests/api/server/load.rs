@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use fileshed_test_support::on_disk::take_turn;
-use fileshed_test_support::{PATIENCE, Server, Setup};
+use fileshed_test_support::{PATIENCE, Server, Setup, skip};
 
 /// Most that the server may ever have held, in MiB.
 const MEMORY_MAX: u64 = 450;
@@ -326,7 +326,7 @@ fn a_command_waits_for_its_turn_among_commands() {
 fn with_few_descriptors(setup: Setup) -> Option<Server> {
     let program = "/usr/bin/prlimit";
     if !std::path::Path::new(program).exists() {
-        println!("SKIP: prlimit is not installed");
+        skip("prlimit is not installed");
         return None;
     }
     Some(setup.through(&[program, "--nofile=256:256"]).start())
@@ -384,7 +384,7 @@ fn held_connections(server: &Server) -> usize {
 fn the_soft_limit_of_descriptors_is_raised() {
     let program = "/usr/bin/prlimit";
     if !std::path::Path::new(program).exists() {
-        println!("SKIP: prlimit is not installed");
+        skip("prlimit is not installed");
         return;
     }
     let server = Server::with()

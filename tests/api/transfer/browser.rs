@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::transfer::form::{files, many_users};
-use fileshed_test_support::repository;
+use fileshed_test_support::{repository, skip};
 
 /// The Python that the distribution's packages belong to.
 const PYTHON: &str = "/usr/bin/python3";
@@ -22,7 +22,7 @@ fn is_there() -> bool {
 #[test]
 fn people_send_files_in_a_browser() {
     if !is_there() {
-        println!("SKIP: the upload page needs chromium, chromium-driver and python3-selenium");
+        skip("the upload page needs chromium, chromium-driver and python3-selenium");
         return;
     }
     let server = many_users().env("FILESHED_MAX_FILE_SIZE_MB", "4").start();

@@ -4,7 +4,7 @@ use percent_encoding::{NON_ALPHANUMERIC, percent_encode};
 use serde_json::{Value, json};
 
 use crate::transfer::form::{files, many_users};
-use fileshed_test_support::{Answer, Client, Server, TestApp};
+use fileshed_test_support::{Answer, Client, Server, TestApp, skip};
 
 const ADDRESS: &str = "/files/content?zone=storage&path=notes/a.md";
 
@@ -118,7 +118,7 @@ pub(crate) fn unpacked(archive: &[u8]) -> Option<Value> {
         .arg(&file)
         .output();
     let Ok(output) = output else {
-        println!("SKIP: archives are read by python3, which is not there");
+        skip("archives are read by python3, which is not there");
         return None;
     };
     let complaint = String::from_utf8_lossy(&output.stderr);

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, skip};
 
 /// Runs curl on an address; status and body, or nothing where there is no curl.
 fn curl(arguments: &[&str], address: &str) -> Option<(u16, Vec<u8>)> {
@@ -12,7 +12,7 @@ fn curl(arguments: &[&str], address: &str) -> Option<(u16, Vec<u8>)> {
         .arg(address)
         .output();
     let Ok(output) = output else {
-        println!("SKIP: ranges are asked for with curl, which is not there");
+        skip("ranges are asked for with curl, which is not there");
         return None;
     };
     let status = String::from_utf8(output.stderr).unwrap().parse().unwrap();
@@ -91,7 +91,7 @@ fn a_refusal_comes_before_the_content() {
     let arguments = ["-v", "-T", file.to_str().unwrap(), "-o", "/dev/null"];
     let output = Command::new("curl").args(arguments).arg(&address).output();
     let Ok(output) = output else {
-        println!("SKIP: large uploads are tried with curl, which is not there");
+        skip("large uploads are tried with curl, which is not there");
         return;
     };
     let log = String::from_utf8_lossy(&output.stderr).into_owned();

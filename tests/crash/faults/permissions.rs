@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::faults::unprivileged;
 use fileshed_test_support::on_disk::Repository;
-use fileshed_test_support::{Answer, Client, within};
+use fileshed_test_support::{Answer, Client, skip, within};
 
 fn run(client: &Client<'_>, zone: &str, line: &[&str]) -> Answer {
     let (cmd, args) = line.split_first().unwrap();
@@ -256,7 +256,7 @@ fn no_rights_are_given_back_outside_the_zone() {
 #[test]
 fn one_zone_that_cannot_be_repaired_does_not_fail_the_others() {
     if !rustix::process::geteuid().is_root() {
-        println!("SKIP: files of another account can only be made by root");
+        skip("files of another account can only be made by root");
         return;
     }
     let Some(setup) = unprivileged::setup() else {

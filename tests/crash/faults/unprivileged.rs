@@ -3,7 +3,7 @@
 use std::os::unix::fs::chown;
 use std::path::Path;
 
-use fileshed_test_support::{Server, Setup};
+use fileshed_test_support::{Server, Setup, skip};
 
 /// The account of the image.
 pub(crate) const ACCOUNT: u32 = 10001;
@@ -20,7 +20,7 @@ pub(crate) fn setup() -> Option<Setup> {
     }
     let setpriv = Path::new("/usr/bin/setpriv");
     if !setpriv.exists() {
-        println!("SKIP: root cannot become another account without setpriv");
+        skip("root cannot become another account without setpriv");
         return None;
     }
     chown(setup.path(""), Some(ACCOUNT), Some(ACCOUNT)).unwrap();

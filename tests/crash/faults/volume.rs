@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use crate::faults::unprivileged;
-use fileshed_test_support::Setup;
+use fileshed_test_support::{Setup, skip};
 
 /// A mounted tmpfs that only this test and its server see. It lasts as long as the value, also
 /// over restarts of the server.
@@ -49,14 +49,14 @@ pub(crate) fn small(bytes: u64) -> Option<(Volume, Setup)> {
         .stderr(Stdio::null())
         .spawn();
     let Ok(mut holder) = holder else {
-        println!("SKIP: a small file system needs unshare");
+        skip("a small file system needs unshare");
         return None;
     };
     let mut said = String::new();
     let _ = BufReader::new(holder.stdout.take().unwrap()).read_line(&mut said);
     if said.trim() != "mounted" {
         let _ = holder.wait();
-        println!("SKIP: nothing can be mounted here");
+        skip("nothing can be mounted here");
         return None;
     }
     let data =

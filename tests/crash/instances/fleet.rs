@@ -14,7 +14,7 @@ use fileshed_test_servers::{Forwarder, Postgres};
 use fileshed_test_support::on_disk::{Repository, staged, totals, tree};
 use fileshed_test_support::rng::Rng;
 use fileshed_test_support::wire::Wire;
-use fileshed_test_support::{Server, Setup, eventually, wait_until};
+use fileshed_test_support::{Server, Setup, eventually, skip, wait_until};
 
 pub(crate) const SERVERS: usize = 3;
 
@@ -185,7 +185,7 @@ impl<'a> Fleet<'a> {
             }
             Fault::Clock => {
                 let Some(library) = faketime() else {
-                    println!("SKIP: libfaketime is not installed");
+                    skip("libfaketime is not installed");
                     return;
                 };
                 let hours = ["-1h", "+1h"][rng.below(2) as usize];

@@ -4,6 +4,7 @@ mod starts;
 
 use super::scene::play_with;
 use super::{Row, Scene, loader, play};
+use fileshed_test_support::skip;
 use serde_json::json;
 use starts::STARTS;
 
@@ -261,7 +262,7 @@ fn planted_machine_code_is_held_as_well() {
         ),
     ];
     if super::installed("cc").is_none() {
-        println!("SKIP: cc is not installed");
+        skip("cc is not installed");
         return;
     }
     play(ROWS, |scene| {
@@ -323,13 +324,12 @@ fn no_second_program_starts() {
             ],
         ),
     ] {
-        match scene.attack(program, &arguments) {
-            None => println!("SKIP: {program} is not installed"),
-            Some(ended) => assert!(
+        if let Some(ended) = scene.attack(program, &arguments) {
+            assert!(
                 !ended.output.contains("uid="),
                 "{program} {arguments:?}: {}",
                 ended.output
-            ),
+            );
         }
     }
 }

@@ -2,6 +2,7 @@
 //! left when every rule about arguments was fooled. Played with namespaces and without, under the
 //! account of the tests and one without any right, and with each version of Landlock.
 
+use fileshed_test_support::skip;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::os::unix::process::CommandExt;
@@ -39,7 +40,7 @@ impl Compiled {
             .args([&compiled.program(), &source])
             .output();
         let Ok(output) = gcc else {
-            println!("SKIP: gcc is not installed");
+            skip("gcc is not installed");
             return None;
         };
         assert!(output.status.success(), "{output:?}");

@@ -16,7 +16,7 @@ use rustix::net::{
 };
 use serde_json::{Value, json};
 
-use fileshed_test_support::eventually;
+use fileshed_test_support::{eventually, skip};
 
 /// The helper of one attack; ended with the value.
 pub(super) struct Helper {
@@ -24,8 +24,8 @@ pub(super) struct Helper {
     child: Child,
 }
 
-/// Whether a command on this machine gets files and processes of its own.
-pub(crate) fn has_namespaces() -> &'static bool {
+/// `true` if a command on this machine gets files and processes of its own.
+pub(crate) fn has_namespaces() -> bool {
     static ANSWER: LazyLock<bool> = LazyLock::new(|| {
         let order = json!({
             "file": "/dev/null", "name": "", "arguments": [], "environment": [], "input": null,
@@ -39,20 +39,24 @@ pub(crate) fn has_namespaces() -> &'static bool {
         let helper = Helper::start("");
         let (_, output) = helper.run(&order, Path::new("/"), Duration::from_secs(20));
         let report: Value = serde_json::from_slice(&output).expect("a report");
-        let has = report["namespaces"] == true;
-        if !has {
-            println!("SKIP: namespaces: this machine lets this account make none");
-        }
-        has
+        report["namespaces"] == true
     });
-    &ANSWER
+    *ANSWER
+}
+
+/// As `has_namespaces`, for a test that skips what needs them.
+pub(crate) fn needs_namespaces() -> bool {
+    if !has_namespaces() {
+        skip("namespaces: this machine lets this account make none");
+    }
+    has_namespaces()
 }
 
 /// The ways in which commands are held: every attack is played in each.
 pub(crate) fn ways() -> impl Iterator<Item = bool> {
     [false, true]
         .into_iter()
-        .filter(|separate| !separate || *has_namespaces())
+        .filter(|separate| !separate || needs_namespaces())
 }
 
 /// An order as the program reads it: what is about the program itself is one part of it.

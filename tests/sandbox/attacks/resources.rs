@@ -8,7 +8,6 @@ use super::Scene;
 fn exhausts(program: &str, arguments: &[&str], limits: &Value) {
     let scene = Scene::new();
     let Some(ended) = scene.attack_with(program, arguments, &json!({"limits": limits})) else {
-        println!("SKIP: {program} is not installed");
         return;
     };
     assert!(

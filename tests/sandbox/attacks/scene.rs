@@ -1,5 +1,6 @@
 //! The place of the attacks, and how one is played and judged.
 
+use fileshed_test_support::skip;
 use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
@@ -108,15 +109,15 @@ impl Scene {
         self.attack_with(program, arguments, &json!({}))
     }
 
-    /// Runs a program as the server would on this machine, with nothing checked. None when it is
-    /// not installed. What else was in its session is killed at its end.
+    /// Runs a program as the server would on this machine, with nothing checked. `None`, and noted
+    /// as skipped, if it is not installed. What else was in its session is killed at its end.
     pub(crate) fn attack_with(
         &self,
         program: &str,
         arguments: &[&str],
         changes: &Value,
     ) -> Option<Ended> {
-        self.attack_in(*helper::has_namespaces(), program, arguments, changes)
+        self.attack_in(helper::has_namespaces(), program, arguments, changes)
     }
 
     /// The same, with files and processes of its own or among those of the host.
@@ -127,7 +128,11 @@ impl Scene {
         arguments: &[&str],
         changes: &Value,
     ) -> Option<Ended> {
-        let (file, scripts) = interpreted(installed(program)?);
+        let Some(file) = installed(program) else {
+            skip(format_args!("{program} is not installed"));
+            return None;
+        };
+        let (file, scripts) = interpreted(file);
         let what = (file, scripts, program);
         Some(self.start(separate, None, what, arguments, changes))
     }
@@ -271,10 +276,7 @@ impl Scene {
         changes: &Value,
         outside: &Contents,
     ) -> Option<String> {
-        let Some(ended) = self.attack_in(separate, program, arguments, changes) else {
-            println!("SKIP: {program} is not installed");
-            return None;
-        };
+        let ended = self.attack_in(separate, program, arguments, changes)?;
         if ended.output.contains("fileshed jail") {
             return Some(format!("it did not start: {}", ended.output));
         }

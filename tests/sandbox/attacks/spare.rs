@@ -9,7 +9,7 @@ use fileshed_test_support::{Server, wait_until};
 
 use super::helper::{Helper, children, spare_of};
 use super::scene::{CANARY, contents};
-use super::{Row, Scene, has_namespaces, installed, loader};
+use super::{Row, Scene, installed, loader, needs_namespaces};
 
 /// One of each kind; the whole book is played in such jails with `JAIL_SPARE=1`.
 const ROWS: &[Row] = &[
@@ -50,7 +50,7 @@ const ROWS: &[Row] = &[
 
 #[test]
 fn attacks_in_a_jail_that_waited_achieve_nothing() {
-    if !*has_namespaces() {
+    if !needs_namespaces() {
         return;
     }
     for (program, arguments) in ROWS {
@@ -87,7 +87,7 @@ fn output(helper: &Helper, order: &Value, directory: &Path) -> String {
 
 #[test]
 fn a_job_finds_its_own_directory_whatever_has_its_name() {
-    if !*has_namespaces() {
+    if !needs_namespaces() {
         return;
     }
     let scene = Scene::new();
@@ -122,7 +122,7 @@ fn a_job_finds_its_own_directory_whatever_has_its_name() {
 
 #[test]
 fn a_jail_that_waits_has_nothing_of_a_job() {
-    if !*has_namespaces() {
+    if !needs_namespaces() {
         return;
     }
     let scene = Scene::new();
@@ -148,7 +148,7 @@ fn a_jail_that_waits_has_nothing_of_a_job() {
 
 #[test]
 fn few_jails_wait_and_none_outlives_its_helper() {
-    if !*has_namespaces() {
+    if !needs_namespaces() {
         return;
     }
     let scene = Scene::new();
@@ -182,7 +182,7 @@ fn state(process: i32) -> Option<char> {
 
 #[test]
 fn a_jail_that_waits_serves_whoever_comes_next_with_their_own_files() {
-    if !*has_namespaces() {
+    if !needs_namespaces() {
         return;
     }
     let mut server = Server::with_key();

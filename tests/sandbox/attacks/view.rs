@@ -1,15 +1,16 @@
 //! What namespaces add: what is not there can be neither seen nor touched.
 
+use fileshed_test_support::skip;
 use std::os::unix::fs::MetadataExt;
 
 use serde_json::json;
 
-use super::helper::{has_namespaces, ways};
+use super::helper::{needs_namespaces, ways};
 use super::{Scene, installed};
 
 #[test]
 fn the_root_holds_the_system_and_the_rooms() {
-    if !has_namespaces() {
+    if !needs_namespaces() {
         return;
     }
     let scene = Scene::new();
@@ -29,7 +30,7 @@ fn the_root_holds_the_system_and_the_rooms() {
 
 #[test]
 fn nobody_learns_or_changes_what_is_written_about_a_file_outside() {
-    if !has_namespaces() {
+    if !needs_namespaces() {
         return;
     }
     let scene = Scene::new();
@@ -68,7 +69,6 @@ fn nobody_learns_or_changes_what_is_written_about_a_file_outside() {
         ("test", vec!["-e", "{S}"]),
     ] {
         let Some(ended) = scene.attack(program, &arguments) else {
-            println!("SKIP: {program} is not installed");
             continue;
         };
         assert_ne!(ended.status, Some(0), "{program} {arguments:?}");
@@ -81,7 +81,7 @@ fn nobody_learns_or_changes_what_is_written_about_a_file_outside() {
 fn no_library_is_loaded_from_a_room() {
     let scene = Scene::new();
     let Some(library) = some_library() else {
-        println!("SKIP: no library of sqlite3 to plant");
+        skip("no library of sqlite3 to plant");
         return;
     };
     scene.plant(&library, "planted.so");
@@ -142,7 +142,6 @@ fn whatever_is_started_ends_with_the_command() {
     let scene = Scene::new();
     let script = "import os, time\nfor _ in range(5):\n  if os.fork() == 0:\n    if os.fork() == 0:\n      time.sleep(600)\n    os._exit(0)\nprint('started')";
     let Some(ended) = scene.attack("python3", &["-c", script]) else {
-        println!("SKIP: python3 is not installed");
         return;
     };
     assert!(ended.output.contains("started"), "{}", ended.output);

@@ -405,9 +405,7 @@ fn a_command_that_only_reads_changes_no_mode_and_no_time() {
         ("python3", vec!["-c", "import os; os.utime('{S}', (0, 0))"]),
         ("perl", vec!["-e", "chmod 0666, '{S}'; utime 0, 0, '{S}'"]),
     ] {
-        if scene.attack_with(program, &arguments, &reads).is_none() {
-            println!("SKIP: {program} is not installed");
-        }
+        scene.attack_with(program, &arguments, &reads);
         assert_eq!(about(), before, "{program} {arguments:?}");
     }
 }

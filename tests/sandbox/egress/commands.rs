@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::origin::CONTENT;
 use super::{Origin, Unseen};
-use fileshed_test_support::{Answer, Server};
+use fileshed_test_support::{Answer, Server, skip};
 
 /// A server that lets `origin` through and nothing else.
 pub(super) fn server(origin: &Origin) -> Server {
@@ -59,7 +59,7 @@ fn downloads_work() {
         ("file", "curl", vec!["-sSO", &url], json!({})),
     ] {
         if is_missing(&server, cmd) {
-            println!("SKIP: {cmd} is not installed");
+            skip(format_args!("{cmd} is not installed"));
             continue;
         }
         let answer = exec(&server, cmd, &args, &more);
@@ -68,7 +68,7 @@ fn downloads_work() {
     }
     let sound = origin.url("/sound.wav");
     if is_missing(&server, "ffprobe") {
-        println!("SKIP: ffprobe is not installed");
+        skip("ffprobe is not installed");
     } else {
         let args = ["-v", "error", "-show_format", &sound];
         let answer = exec(&server, "ffprobe", &args, &json!({}));
@@ -100,7 +100,7 @@ fn nothing_else_is_reached() {
     addresses.push(server.url("/health"));
     for (cmd, options) in tools {
         if is_missing(&server, cmd) {
-            println!("SKIP: {cmd} is not installed");
+            skip(format_args!("{cmd} is not installed"));
             continue;
         }
         for address in &addresses {
@@ -182,7 +182,7 @@ fn a_command_that_is_stopped_leaves_no_connection() {
     let origin = Origin::start();
     let server = server(&origin);
     if is_missing(&server, "curl") {
-        println!("SKIP: curl is not installed");
+        skip("curl is not installed");
         return;
     }
     let url = origin.url("/slow");
@@ -202,7 +202,7 @@ fn a_download_is_no_larger_than_a_file_may_be() {
     let server = server(&origin);
     for (cmd, options) in [("curl", ["-sS", "-o"]), ("wget", ["-q", "-O"])] {
         if is_missing(&server, cmd) {
-            println!("SKIP: {cmd} is not installed");
+            skip(format_args!("{cmd} is not installed"));
             continue;
         }
         for path in ["/endless", "/large"] {

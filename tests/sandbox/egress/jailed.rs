@@ -1,5 +1,6 @@
 //! Processes that may reach the proxy, attacked past every argument rule.
 
+use fileshed_test_support::skip;
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
 use std::path::Path;
@@ -64,12 +65,7 @@ fn only_the_proxy_is_reached() {
         ("gawk", vec![&datagram]),
     ] {
         for separate in ways() {
-            if scene
-                .attack_in(separate, program, &arguments, &order)
-                .is_none()
-            {
-                println!("SKIP: {program} is not installed");
-            }
+            scene.attack_in(separate, program, &arguments, &order);
             unseen.assert_unseen(&format!("{program} {arguments:?}, separate: {separate}"));
             assert!(datagrams.recv(&mut [0; 8]).is_err(), "{program} sent");
         }
@@ -115,16 +111,11 @@ except OSError: pass
             ("curl", vec!["-m5", "--noproxy", "*", &address]),
             ("wget", vec!["-t1", "-T5", "-O-", "--no-proxy", &address]),
         ] {
-            if scene
-                .attack_in(separate, program, &arguments, &order)
-                .is_none()
-            {
-                println!("SKIP: {program} is not installed");
-            }
+            scene.attack_in(separate, program, &arguments, &order);
             elsewhere.assert_unseen(&format!("{program}, separate: {separate}"));
         }
         let Some(order) = &git else {
-            println!("SKIP: git has no http");
+            skip("git has no http");
             continue;
         };
         for arguments in [
@@ -173,15 +164,12 @@ tried('mapped', lambda: c.connect(('::ffff:127.0.0.1', {bad})))
     let scene = Scene::new();
     let order = to_proxy(good, &[]);
     for separate in ways() {
-        match scene.attack_in(separate, "python3", &["-c", &attack], &order) {
-            None => println!("SKIP: python3 is not installed"),
-            Some(ended) => {
-                let said = |text: &str| ended.output.contains(text);
-                assert!(!said("OPEN"), "{}", ended.output);
-                assert!(said("refused fast"), "{}", ended.output);
-                assert!(said("the proxy is there"), "{}", ended.output);
-                assert!(said("refused mapped"), "{}", ended.output);
-            }
+        if let Some(ended) = scene.attack_in(separate, "python3", &["-c", &attack], &order) {
+            let said = |text: &str| ended.output.contains(text);
+            assert!(!said("OPEN"), "{}", ended.output);
+            assert!(said("refused fast"), "{}", ended.output);
+            assert!(said("the proxy is there"), "{}", ended.output);
+            assert!(said("refused mapped"), "{}", ended.output);
         }
     }
     unseen.assert_unseen("a socket");
@@ -236,7 +224,7 @@ fn git_clones_through_the_proxy() {
     let grant = egress.grant(RefusalStyle::InWords).expect("a grant");
     let scene = Scene::new();
     let Some(order) = git_order(&grant) else {
-        println!("SKIP: git has no http");
+        skip("git has no http");
         return;
     };
     let url = origin.url("/files/r.git");
@@ -355,7 +343,7 @@ impl Drop for TlsServer {
 fn tls_goes_through_a_tunnel() {
     let directory = tempfile::tempdir().expect("a directory");
     let Some(server) = TlsServer::start(directory.path()) else {
-        println!("SKIP: openssl is not installed");
+        skip("openssl is not installed");
         return;
     };
     let egress = proxy(&[format!("127.0.0.1:{}", server.port)]);
@@ -373,15 +361,14 @@ fn tls_goes_through_a_tunnel() {
         ("ffprobe", &ffprobe, "=wav"),
     ] {
         for separate in ways() {
-            match scene.attack_in(separate, program, arguments, &order) {
-                None => println!("SKIP: {program} is not installed"),
-                Some(ended) => assert!(ended.output.contains(part), "{program}: {}", ended.output),
+            if let Some(ended) = scene.attack_in(separate, program, arguments, &order) {
+                assert!(ended.output.contains(part), "{program}: {}", ended.output);
             }
         }
     }
     let repository = format!("https://127.0.0.1:{}/r.git", server.port);
     match git_order(&grant) {
-        None => println!("SKIP: git has no http"),
+        None => skip("git has no http"),
         Some(order) => {
             let ended = scene
                 .attack_with("git", &["ls-remote", &repository], &order)

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::commands::{exec, file, is_missing, server};
 use super::origin::CONTENT;
 use super::{Origin, Unseen};
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, skip};
 
 /// The files of the zone.
 fn names(server: &Server) -> Vec<String> {
@@ -73,7 +73,7 @@ fn a_refused_download_fails_and_leaves_nothing() {
     let fine = origin.url("/file");
     for (cmd, before, after) in tools {
         if is_missing(&server, cmd) {
-            println!("SKIP: {cmd} is not installed");
+            skip(format_args!("{cmd} is not installed"));
             continue;
         }
         for (address, reason) in refused(&origin, &unseen) {
@@ -119,7 +119,7 @@ fn a_refused_download_leaves_what_was_there() {
     let unseen = Unseen::new();
     for (cmd, options) in [("curl", &["-sSL"][..]), ("wget", &["-q"])] {
         if is_missing(&server, cmd) {
-            println!("SKIP: {cmd} is not installed");
+            skip(format_args!("{cmd} is not installed"));
             continue;
         }
         for (address, _) in refused(&origin, &unseen) {
@@ -144,7 +144,7 @@ fn what_a_site_says_of_its_own_is_downloaded() {
     let origin = Origin::start();
     let server = server(&origin);
     if is_missing(&server, "curl") {
-        println!("SKIP: curl is not installed");
+        skip("curl is not installed");
         return;
     }
     let missing = origin.url("/missing");

@@ -4,7 +4,7 @@ use super::Origin;
 use super::commands::{file, is_missing, server};
 use super::origin::CONTENT;
 use fileshed_test_support::on_disk::Repository;
-use fileshed_test_support::{Answer, Server};
+use fileshed_test_support::{Answer, Server, skip};
 
 fn fetch(server: &Server, directory: &str, url: &str) -> Answer {
     let mut address = form_urlencoded::Serializer::new("/terminal/files/upload?".to_owned());
@@ -17,7 +17,7 @@ fn a_file_comes_from_where_downloads_may_go() {
     let origin = Origin::start();
     let server = server(&origin);
     if is_missing(&server, "curl") {
-        println!("SKIP: curl is not installed");
+        skip("curl is not installed");
         return;
     }
     let answer = fetch(&server, "/storage/new/", &origin.url("/file"));

@@ -4,6 +4,7 @@ use fileshed_core::history::subject;
 use fileshed_core::settings::NamespacePolicy;
 use fileshed_core::{Code, Scope, Store, ZoneName, ZonePath, lockedit};
 use fileshed_test_support::on_disk::Repository;
+use fileshed_test_support::skip;
 
 use super::scene::{Scene, caller};
 
@@ -29,7 +30,7 @@ const LINES: &[(&str, &str)] = &[
 fn a_line_of_the_shell_has_the_tree_before_it() {
     let scene = Scene::new();
     if !scene.has_tree() {
-        println!("SKIP: no mount namespaces");
+        skip("no mount namespaces");
         return;
     }
     for (line, output) in LINES {

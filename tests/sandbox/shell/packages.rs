@@ -1,5 +1,6 @@
 //! Packages that users install in their own files, and what they do with them.
 
+use fileshed_test_support::skip;
 use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 
@@ -24,16 +25,16 @@ fn scene(allowed: &str) -> Option<Scene> {
         settings.exec_cpu_limit_seconds = 300;
     });
     if scene.store.confinement().holds_connections().is_err() {
-        println!("SKIP: connections cannot be held");
+        skip("connections cannot be held");
         return None;
     }
     if !scene.has_tree() {
-        println!("SKIP: without mount namespaces pip finds less than it needs");
+        skip("without mount namespaces pip finds less than it needs");
         return None;
     }
     let ran = scene.line("python3 -c 'import ensurepip, venv'");
     if ran.status != 0 {
-        println!("SKIP: python3-venv is not installed");
+        skip("python3-venv is not installed");
         return None;
     }
     Some(scene)
@@ -120,7 +121,7 @@ fn a_package_is_installed_into_an_environment_through_the_proxy() {
 fn a_million_rows_become_a_picture() {
     // Where the index is not public, its names: `pypi.org:443,files.pythonhosted.org:443`.
     let Ok(index) = std::env::var("FILESHED_TEST_PACKAGES") else {
-        println!("SKIP: packages are not downloaded: set FILESHED_TEST_PACKAGES");
+        skip("packages are not downloaded: set FILESHED_TEST_PACKAGES");
         return;
     };
     let Some(scene) = scene(&index) else {
@@ -161,7 +162,7 @@ fn an_environment_is_made_in_both_ways_of_confinement() {
     }
     for scene in scenes(&["*"]) {
         if scene.line("python3 -c 'import ensurepip, venv'").status != 0 {
-            println!("SKIP: python3-venv is not installed");
+            skip("python3-venv is not installed");
             return;
         }
         succeeds(&scene, "python3 -m venv own");
@@ -235,11 +236,11 @@ fn a_crate_is_built_and_run() {
         settings.exec_cpu_limit_seconds = 300;
     });
     if !scene.has_tree() {
-        println!("SKIP: without mount namespaces a toolchain is not found at home");
+        skip("without mount namespaces a toolchain is not found at home");
         return;
     }
     let Some(path) = bring_rust(&scene) else {
-        println!("SKIP: there is no cargo, or it is on another disk");
+        skip("there is no cargo, or it is on another disk");
         return;
     };
     succeeds(&scene, &format!("{path}cargo new --vcs none own 2>&1"));

@@ -2,6 +2,7 @@
 
 use fileshed_core::Settings;
 use fileshed_core::settings::{NamespacePolicy, ProgramName};
+use fileshed_test_support::skip;
 
 use super::scene::{Ran, Scene};
 
@@ -11,7 +12,7 @@ pub(super) fn has(program: &str) -> bool {
         .iter()
         .any(|directory| std::path::Path::new(directory).join(program).exists());
     if !found {
-        println!("SKIP: {program} is not installed");
+        skip(format_args!("{program} is not installed"));
     }
     found
 }
@@ -138,7 +139,7 @@ fn with_every_program_what_users_build_runs() {
 #[test]
 fn with_every_program_a_line_has_processes_and_shared_memory_of_its_own() {
     let Some(scene) = scenes(&["*"]).into_iter().find(Scene::has_tree) else {
-        println!("SKIP: no mount namespaces");
+        skip("no mount namespaces");
         return;
     };
     expect(&scene.line("head -c 1000 /dev/zero | wc -c"), "1000\n");

@@ -127,7 +127,6 @@ fn what_a_repository_holds_under_kept_names_is_taken_away() {
     let server = small().start();
     let alice = server.as_user("alice");
     if !installed(&alice, "git") {
-        println!("SKIP: needs git");
         return;
     }
     file(&alice, "storage", "first.md", "x");

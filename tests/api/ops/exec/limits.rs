@@ -86,7 +86,6 @@ fn open_files_that_a_command_lacks_are_said_beside_its_words() {
     let server = Server::start();
     let client = server.client();
     if !installed(&client, "paste") || !installed(&client, "split") {
-        println!("SKIP: needs paste and split");
         return;
     }
     file(&client, "storage", "lines", &"x\n".repeat(300));

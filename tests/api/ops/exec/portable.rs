@@ -257,7 +257,6 @@ fn what_git_keeps_in_a_repository_keeps_its_name() {
     let server = small().start();
     let alice = server.as_user("alice");
     if !installed(&alice, "git") {
-        println!("SKIP: needs git");
         return;
     }
     file(&alice, "storage", "r/a.md", "x");

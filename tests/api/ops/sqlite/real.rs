@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::at;
 use crate::ops::stage::done;
-use fileshed_test_support::Server;
+use fileshed_test_support::{Server, skip};
 
 /// Compares every cell of a table with the file that it was made from.
 const COMPARE: &str = r##"
@@ -48,7 +48,7 @@ print(len(rows))
 fn python() -> bool {
     let there = Command::new("python3").arg("--version").output().is_ok();
     if !there {
-        println!("skipped: python3 is not installed");
+        skip("python3 is not installed");
     }
     there
 }
@@ -133,7 +133,7 @@ fn files_of_packages_are_read_as_python_reads_them() {
         ),
     ] {
         let Ok(bytes) = std::fs::read(file) else {
-            println!("skipped: {file} (package {package}) is not installed");
+            skip(format_args!("{file} (package {package}) is not installed"));
             continue;
         };
         let rows = compare(&server, &bytes, &more, ("utf-8", delimiter));
@@ -214,10 +214,10 @@ fn the_shell_of_sqlite_agrees() {
     let server = Server::start();
     let file = Path::new("/usr/share/ieee-data/oui.csv");
     let Ok(bytes) = std::fs::read(file) else {
-        println!(
-            "skipped: {} (package ieee-data) is not installed",
+        skip(format_args!(
+            "{} (package ieee-data) is not installed",
             file.display()
-        );
+        ));
         return;
     };
     let client = server.client();
@@ -233,7 +233,7 @@ fn the_shell_of_sqlite_agrees() {
     let theirs = server.data().join("theirs.db");
     let import = format!(".import --csv {} t", file.display());
     if shell(&theirs, &[&import]).is_none() {
-        println!("skipped: `sqlite3` is not installed");
+        skip("sqlite3 is not installed");
         return;
     }
     // The shell stores empty cells as empty text.

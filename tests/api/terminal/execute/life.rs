@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fileshed_test_support::processes::{helper, left_of_commands, resident};
-use fileshed_test_support::{PATIENCE, Server, eventually};
+use fileshed_test_support::{PATIENCE, Server, eventually, skip};
 use serde_json::{Value, json};
 
 use super::{listed, ran, started, status, stdout};
@@ -50,7 +50,7 @@ fn processes_leave_nothing_but_their_logs() {
     // Connections of this client may come and go.
     let most = [before[0] + 4, before[1], before[2], before[3], before[4]];
     if before[0] == 0 {
-        println!("SKIP: descriptors of the server: only root can count them");
+        skip("descriptors of the server: only root can count them");
     }
     let resident_before = resident(process) + resident(helper);
     let mut ids = Vec::new();

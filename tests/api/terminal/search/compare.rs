@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use fileshed_test_support::{Answer, Client, TestApp};
+use fileshed_test_support::{Answer, Client, TestApp, skip};
 use serde_json::{Value, json};
 
 use super::{fill, storage};
@@ -19,7 +19,7 @@ fn compare(client: &Client<'_>, body: &Value) -> Answer {
 fn reads_pdf() -> bool {
     let is_there = Command::new("pdftotext").arg("-v").output().is_ok();
     if !is_there {
-        println!("SKIP: pdftotext is not installed");
+        skip("pdftotext is not installed");
     }
     is_there
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use fileshed_test_support::TestApp;
 use fileshed_test_support::rng::Rng;
+use fileshed_test_support::{TestApp, skip};
 
 use super::{field, lines, storage};
 
@@ -45,7 +45,7 @@ fn output(program: &str, arguments: &[&str], directory: &Path) -> Option<String>
         .current_dir(directory)
         .output();
     let Ok(ran) = ran else {
-        println!("SKIP: {program} is not installed");
+        skip(format_args!("{program} is not installed"));
         return None;
     };
     Some(String::from_utf8_lossy(&ran.stdout).into_owned())

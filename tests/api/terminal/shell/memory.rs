@@ -1,7 +1,7 @@
 //! What shells take, and that nothing of them stays.
 
 use fileshed_test_support::processes::left_of_commands;
-use fileshed_test_support::{Server, wait_until};
+use fileshed_test_support::{Server, skip, wait_until};
 
 use super::{proxy, setup, shell};
 
@@ -9,7 +9,7 @@ use super::{proxy, setup, shell};
 fn taken(app: &Server) -> (usize, u64) {
     let process = app.process().as_raw_nonzero();
     if std::fs::read_dir(format!("/proc/{process}/fd")).is_err() {
-        println!("SKIP: memory of the server: it is hidden from who is not root");
+        skip("memory of the server: it is hidden from who is not root");
         return (0, 0);
     }
     let descriptors = std::fs::read_dir(format!("/proc/{process}/fd"))

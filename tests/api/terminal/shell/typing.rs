@@ -1,6 +1,6 @@
 //! What a terminal does with what is typed.
 
-use fileshed_test_support::wait_until;
+use fileshed_test_support::{skip, wait_until};
 use serde_json::json;
 
 use super::{setup, shell, start};
@@ -115,7 +115,7 @@ fn what_is_pasted_arrives_whole() {
 #[test]
 fn documents_are_committed_when_the_shell_falls_quiet() {
     if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
-        println!("SKIP: documents in a shell: without namespaces it has one zone");
+        skip("documents in a shell: without namespaces it has one zone");
         return;
     }
     let app = setup().start();
@@ -138,7 +138,7 @@ fn documents_are_committed_when_the_shell_falls_quiet() {
 #[test]
 fn what_is_undone_when_the_shell_falls_quiet_is_said_there() {
     if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
-        println!("SKIP: documents in a shell: without namespaces it has one zone");
+        skip("documents in a shell: without namespaces it has one zone");
         return;
     }
     let app = setup().start();
