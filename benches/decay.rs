@@ -1,5 +1,5 @@
-//! Whether a call has become slower than it was: `cargo bench --profile dev --bench decay`, which
-//! `.ci/run` does with every change.
+//! Ratios of calls to bare work, compared with recorded ones: `cargo bench --profile dev --bench decay`,
+//! a step of `.ci/nightly`.
 //!
 //! Each figure is a ratio to something bare that is measured in the same run, so that another machine
 //! gives about the same. What was measured when this was written stands in [`ROWS`]; half as much

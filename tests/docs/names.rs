@@ -151,6 +151,8 @@ fn variables_exist() {
         "deploy/compose.yml",
         "deploy/kubernetes/servers.yaml",
         ".ci/run",
+        ".ci/nightly",
+        ".ci/steps.sh",
     ]
     .map(str::to_owned);
     for page in pages().into_iter().chain(others) {
