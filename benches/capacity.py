@@ -122,7 +122,7 @@ def print_units(costs, calls):
         f"connections of an instance ({costs.connections:g})": costs.connections / plant.connection,
         f"calls at once on an instance ({costs.places:g})": costs.places / plant.response,
         f"processors of PostgreSQL ({costs.pg_cores:g})": costs.pg_cores / plant.pg,
-        "a volume": costs.parallel / (plant.files * costs.file),
+        "a file server": costs.parallel / (plant.files * costs.file),
     }
     rows = []
     for name, rate in sorted(limits.items(), key=lambda limit: limit[1]):
@@ -148,12 +148,12 @@ def print_sizes(costs, calls):
     row("calls a second", lambda plan, _: 1000 * plan.rate)
     row("statements a second", lambda plan, plant: 1000 * plan.rate * plant.statements)
     row("flushed commits a second", lambda plan, plant: 1000 * plan.rate * plant.commits)
-    for name in ("instances", "databases", "volumes"):
-        row(name, lambda plan, _, name=name: str(getattr(plan, name)))
+    for name in ("instances", "databases", "file servers"):
+        row(name, lambda plan, _, name=name.replace(" ", "_"): str(getattr(plan, name)))
     for name in plans[0].plant.utilisations():
         row(f"used: {name}", lambda _, plant, name=name: f"{plant.utilisations()[name]:.1%}")
     row("commits while the log is flushed once", commits_at_once)
-    for name, attribute in (("a connection", "pool"), ("PostgreSQL", "database"), ("the volume", "volume")):
+    for name, attribute in (("a connection", "pool"), ("PostgreSQL", "database"), ("the file server", "file_server")):
         row(f"wait for {name}, {OF_95}", lambda _, plant, attribute=attribute: wait_of_95(plant, attribute))
     for name in ("read", "write into documents", GROUP):
         row(f"{name}, mean", lambda _, plant, name=name: f"{number(plant.time(name))} ms")
@@ -236,10 +236,10 @@ def print_sensitivity(costs, calls):
         plan = planned(there, kinds, SIZES[-1])
         group = 1000 / Plant(there, kinds).locked(GROUP)[0]
         times = (plan.plant.time("read"), plan.plant.time("write into documents"))
-        machines = (str(plan.instances), str(plan.databases), str(plan.volumes))
+        machines = (str(plan.instances), str(plan.databases), str(plan.file_servers))
         rows.append((name, plan.plant.statements, *times, group, *machines))
     times = ("statements a call", "read, ms", "documents, ms", "writes of a group a second")
-    head = ("", *times, "instances", "databases", "volumes")
+    head = ("", *times, "instances", "databases", "file servers")
     table(f"{SIZES[-1]:,} users, if something else holds", head, rows)
 
 
@@ -259,7 +259,7 @@ def compared(costs, calls, count):
             yield f"{title}: {name}, %", 100 * utilisation, 100 * found[name]
         yield f"{title}: wait for a connection", expected.pool[1], found["wait for a connection"]
         yield f"{title}: wait for PostgreSQL", expected.database[1], found["wait for PostgreSQL"]
-        yield f"{title}: wait for the volume", expected.volume[1], found["wait for the volume"]
+        yield f"{title}: wait for the file server", expected.file_server[1], found["wait for the file server"]
         yield f"{title}: flush of a commit", expected.commit, found["flush of a commit"]
         for name in expected.steps:
             if expected.shares[name]:

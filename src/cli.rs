@@ -205,7 +205,7 @@ pub fn serve(config: &Config) -> Result<(Store, Config), Failure> {
 /// The configuration with the keys that the server makes for itself; a new one is shown once.
 fn with_keys(config: &Config, store: &Store) -> Result<Config, Failure> {
     let mut config = config.clone();
-    let place = config.core.storage_base_path.first().to_owned();
+    let place = config.core.storage_base_path.clone();
     for (setting, key) in config.keys_to_make() {
         let made = store.generated_key(setting)?;
         if made.is_new {
@@ -227,19 +227,16 @@ fn open(config: &Config) -> Result<Store, Failure> {
 }
 
 fn cannot_open(config: &Config, error: Error) -> Failure {
-    let place = config.core.storage_base_path.first().display().to_string();
+    let place = config.core.storage_base_path.display().to_string();
     Failure::Data(place, error)
 }
 
 /// Says which data directory is used, beside the answer.
 fn name_directory(config: &Config) {
-    let all = config.core.storage_base_path.all().map(|directory| {
-        let whole = std::path::absolute(&directory.path);
-        let place = whole.as_ref().unwrap_or(&directory.path);
-        place.display().to_string()
-    });
-    let all: Vec<String> = all.collect();
-    tell(&format!("data directory: {}", all.join(", ")));
+    let place = &config.core.storage_base_path;
+    let whole = std::path::absolute(place);
+    let place = whole.as_ref().unwrap_or(place);
+    tell(&format!("data directory: {}", place.display()));
 }
 
 /// Writes lines for people. If standard error is gone, nobody can be informed.

@@ -4,7 +4,7 @@
 - Processors of an instance are shared by all that run: the mean time there depends on the mean of the
   work alone, not on how it varies (Baskett, Chandy, Muntz, Palacios, "Open, Closed, and Mixed Networks
   of Queues with Different Classes of Customers", Journal of the ACM 22, 1975).
-- Connections, processors of PostgreSQL and the volume serve who comes first: M/M/c by Erlang's C, with
+- Connections, processors of PostgreSQL and the file server serve who comes first: M/M/c by Erlang's C, with
   the factor of Allen and Cunneen for services that vary more or less than exponential ones (A. O. Allen,
   "Probability, Statistics, and Queueing Theory", 1990).
 - The write lock of a zone is M/G/1 by Pollaczek and Khinchine, which is the same with one server.
@@ -86,9 +86,9 @@ def moments(kinds):
 
 
 class Plant:
-    """Instances, databases and volumes under a load."""
+    """Instances, databases and file servers under a load."""
 
-    def __init__(self, costs, calls, rate=0.0, instances=1, databases=1, volumes=1, has_lease=True):
+    def __init__(self, costs, calls, rate=0.0, instances=1, databases=1, file_servers=1, has_lease=True):
         self.costs = costs
         self.steps = {name: steps(call, costs, has_lease) for name, call in calls.items()}
         self.shares = {name: call["share"] for name, call in calls.items()}
@@ -97,13 +97,13 @@ class Plant:
         self.cpu = self.mean(lambda step: step[1] if step[0] == "cpu" else 0)
         self.files = self.mean(lambda step: step[0] == "file")
         self.pg = self.statements * costs.pg_statement + self.commits * costs.pg_commit
-        self.solve(rate / instances, rate / databases, rate / volumes)
+        self.solve(rate / instances, rate / databases, rate / file_servers)
 
     def mean(self, value):
         """The mean of the sum of a value of each step, over all calls."""
         return sum(self.shares[name] * sum(map(value, steps)) for name, steps in self.steps.items())
 
-    def solve(self, at_instance, at_database, at_volume):
+    def solve(self, at_instance, at_database, at_file_server):
         costs = self.costs
         # Service, servers and variation of each queue.
         self.services = {}
@@ -121,7 +121,7 @@ class Plant:
         taken = at_instance * sum(holds.values())
         self.pool = self.queue("a connection", taken, kinds, costs.connections)
         kinds = [(1, costs.file, costs.file**2)]
-        self.volume = self.queue("the volume", at_volume * self.files, kinds, costs.parallel)
+        self.file_server = self.queue("the file server", at_file_server * self.files, kinds, costs.parallel)
         self.processors, _, chance = queue(at_instance, self.cpu, costs.cores)
         is_full = self.processors >= 1
         self.slower = math.inf if is_full else 1 + chance / (costs.cores * (1 - self.processors))
@@ -155,7 +155,7 @@ class Plant:
             elif step[0] == "hold":
                 time += self.hold(*step[1:]) + self.pool[1]
             elif step[0] == "file":
-                time += self.costs.file + self.volume[1]
+                time += self.costs.file + self.file_server[1]
         return time
 
     def locked(self, name):
@@ -175,7 +175,7 @@ class Plant:
             "connections of the instances": self.pool[0],
             "calls at once on the instances": self.places,
             "processors of PostgreSQL": self.database[0],
-            "volumes": self.volume[0],
+            "file servers": self.file_server[0],
         }
 
 
@@ -195,8 +195,8 @@ def planned(costs, calls, users):
             break
     connections = instances * costs.connections / costs.pg_connections
     databases = max(1, math.ceil(max(need * alone.pg / costs.pg_cores, connections)))
-    volumes = max(1, math.ceil(need * alone.files * costs.file / costs.parallel))
-    plant = Plant(costs, calls, rate, instances, databases, volumes, has_lease)
+    file_servers = max(1, math.ceil(need * alone.files * costs.file / costs.parallel))
+    plant = Plant(costs, calls, rate, instances, databases, file_servers, has_lease)
     return SimpleNamespace(
-        users=users, rate=rate, instances=instances, databases=databases, volumes=volumes, plant=plant
+        users=users, rate=rate, instances=instances, databases=databases, file_servers=file_servers, plant=plant
     )

@@ -194,7 +194,7 @@ class Machines:
         self.pools = [Servers(clock, costs.connections) for _ in range(instances)]
         self.database = Servers(clock, costs.pg_cores)
         self.log = Log(clock, costs.flush)
-        self.volume = Servers(clock, costs.parallel)
+        self.file_server = Servers(clock, costs.parallel)
         self.held = 0.0
 
     def call(self, steps, instance):
@@ -204,7 +204,7 @@ class Machines:
             if step[0] == "cpu":
                 yield self.processors[instance].serve, step[1]
             elif step[0] == "file":
-                yield self.volume.serve, costs.file
+                yield self.file_server.serve, costs.file
             elif step[0] == "hold":
                 yield pool.take, None
                 begun = clock.now
@@ -241,10 +241,10 @@ def plant(costs, kinds, shares, rate, instances, count):
         "connections of the instances": machines.held / clock.now / instances / costs.connections,
         "calls at once on the instances": spent / clock.now / instances / costs.places,
         "processors of PostgreSQL": machines.database.work / clock.now / costs.pg_cores,
-        "volumes": machines.volume.work / clock.now / costs.parallel,
+        "file servers": machines.file_server.work / clock.now / costs.parallel,
         "wait for a connection": mean(waits),
         "wait for PostgreSQL": mean(counted(machines.database.waits)),
-        "wait for the volume": mean(counted(machines.volume.waits)),
+        "wait for the file server": mean(counted(machines.file_server.waits)),
         "flush of a commit": mean(counted(machines.log.times)),
         **{name: mean(counted(found)) for name, found in times.items()},
     }

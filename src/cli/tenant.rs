@@ -17,7 +17,7 @@ use super::{Failure, print, tell};
 #[derive(Debug, Subcommand)]
 pub enum TenantCommand {
     /// List users and groups, the largest first: kind, id, directory, bytes, quota in MiB, files, last
-    /// call, active or suspended, volume, name
+    /// call, active or suspended, name
     List,
     /// Show one user or group
     Show(OneTenant),
@@ -36,16 +36,6 @@ pub enum TenantCommand {
     /// Write everything of a user or a group to standard output, as a ZIP archive; changes of its files
     /// wait meanwhile
     Export(OneTenant),
-    /// Move everything of a user or a group to another volume, while calls go on; shells and background
-    /// processes that have it open have to end before
-    Move {
-        /// Who is moved
-        #[command(flatten)]
-        tenant: OneTenant,
-        /// The volume, as `tenant list` shows it
-        #[arg(long, value_name = "VOLUME")]
-        to: String,
-    },
     /// Bring in what `tenant export` wrote, from standard input; of whom it is nothing may be here
     Import,
     /// Remove a user, or the files of a group, history included
@@ -115,21 +105,6 @@ impl TenantCommand {
                 }
                 Ok(ExitCode::SUCCESS)
             }
-            Self::Move { tenant, to } => {
-                let id = tenant.id()?;
-                let moved = store.move_tenant(&id, to)?;
-                if moved.skipped > 0 {
-                    tell(&format!("left out {} pipes and sockets", moved.skipped));
-                }
-                if moved.is_kept {
-                    tell("the old copy is removed by a server when nobody can be reading it");
-                }
-                let held = moved.held.as_secs_f64();
-                print(&format!(
-                    "moved {id} to {to} ({} bytes); changes waited for {held:.1} s",
-                    moved.bytes
-                ))
-            }
             Self::Import => {
                 let imported = store.import_tenant(std::io::stdin().lock())?;
                 let (files, bytes) = (imported.files, imported.bytes);
@@ -163,7 +138,6 @@ fn line(tenant: &TenantSummary) -> String {
         tenant.files.to_string(),
         last_call(tenant),
         state(tenant).to_owned(),
-        volume(tenant),
         tenant.name.clone().unwrap_or_default(),
     ];
     columns.join("\t")
@@ -180,7 +154,6 @@ fn show(tenant: &TenantSummary) -> Result<ExitCode, Failure> {
         ),
         ("state", state(tenant).to_owned()),
         ("directory", tenant.tenant.clone()),
-        ("volume", volume(tenant)),
         ("bytes", tenant.bytes.to_string()),
         ("files", tenant.files.to_string()),
         ("quota", format!("{} MiB, {quota}", tenant.limit / MEBIBYTE)),
@@ -193,10 +166,6 @@ fn show(tenant: &TenantSummary) -> Result<ExitCode, Failure> {
         print(&format!("{name}\t{value}"))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn volume(tenant: &TenantSummary) -> String {
-    tenant.volume.clone().unwrap_or_else(|| "-".to_owned())
 }
 
 fn state(tenant: &TenantSummary) -> &'static str {

@@ -155,11 +155,9 @@ pub static SETTINGS: &[Setting] = &[
         |c| &mut c.webdav,
     ),
     // Data.
-    open(
-        "storage_base_path",
-        "Directory of all data, or several with weights, like /data, /mnt/b=2: users and groups are spread on them",
-        |c| &mut c.core.storage_base_path,
-    ),
+    open("storage_base_path", "Directory of all data", |c| {
+        &mut c.core.storage_base_path
+    }),
     open(
         "namespace",
         "How a user's directory is named; plain keeps the user id",
@@ -403,7 +401,7 @@ pub static SETTINGS: &[Setting] = &[
     // The compact tools.
     open(
         "files.url",
-        "Where the files of the compact tools are: the storage of each user, memory, or a bucket like s3://bucket/path",
+        "Where the files of the compact tools are: the storage of each user, or memory",
         |c| &mut c.core.files_url,
     ),
     open(

@@ -2,12 +2,13 @@
 
 use std::net::SocketAddr;
 use std::num::NonZeroU64;
+use std::path::PathBuf;
 
 use axum::http::HeaderName;
 use fileshed_core::settings::{
-    DataDirectories, DataDirectory, Destination, Durability, FilesUrl, GroupSource, LinkHost,
-    MimePrefix, NamespacePolicy, NamespaceStyle, NetworkMode, PeerAddress, ProgramName, PublicUrl,
-    RegistryUrl, SandboxPolicy, WriteMode,
+    Destination, Durability, FilesUrl, GroupSource, LinkHost, MimePrefix, NamespacePolicy,
+    NamespaceStyle, NetworkMode, PeerAddress, ProgramName, PublicUrl, RegistryUrl, SandboxPolicy,
+    WriteMode,
 };
 use fileshed_core::{Secret, ZonePath, files};
 use tracing::Level;
@@ -92,32 +93,30 @@ impl SettingValue for String {
     }
 }
 
-impl SettingValue for DataDirectories {
+impl SettingValue for PathBuf {
     fn read(&mut self, text: &str) -> Result<(), String> {
         if text.contains('\0') {
             return Err("must be a path".to_owned());
         }
         if text.contains([',', '\n']) {
-            return self.read_list(&items(text));
+            return self.read_list(&[]);
         }
-        *self = Self::one(text);
+        *self = Self::from(text);
         Ok(())
     }
 
-    fn read_list(&mut self, items: &[String]) -> Result<(), String> {
-        *self = Self::of_list(items)?;
-        Ok(())
+    fn read_list(&mut self, _items: &[String]) -> Result<(), String> {
+        Err(ONE_DIRECTORY.to_owned())
     }
 
     fn show(&self) -> String {
-        if !self.are_several() {
-            return quoted(&self.first().to_string_lossy());
-        }
-        let all: Vec<String> = self.all().map(DataDirectory::written).collect();
-        let all: Vec<String> = all.iter().map(|item| quoted(item)).collect();
-        format!("[{}]", all.join(", "))
+        quoted(&self.to_string_lossy())
     }
 }
+
+/// What is said of a list of directories, which version 0.1.0 took for volumes.
+const ONE_DIRECTORY: &str = "must be one directory: only version 0.1.0 had several volumes, and it brings users \
+     and groups home with `fileshed tenant move --to volume-1`; then name the directory of `volume-1` alone";
 
 impl SettingValue for SocketAddr {
     fn read(&mut self, text: &str) -> Result<(), String> {

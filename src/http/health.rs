@@ -63,10 +63,7 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
     // What an administrator has to put right is said where files are: nobody can work.
     let problems = checks
         .iter()
-        .filter(|check| {
-            let what = check.name.split(' ').next().unwrap_or_default();
-            ["data", "files"].contains(&what) && check.state == CheckState::Failed
-        })
+        .filter(|check| check.name == "data" && check.state == CheckState::Failed)
         .map(|check| (check.name.clone(), check.text.clone().into()));
     let problems: serde_json::Map<String, serde_json::Value> = problems.collect();
     let checks: serde_json::Map<String, serde_json::Value> = checks

@@ -13,7 +13,6 @@ mod errors;
 mod isolation;
 mod limits;
 mod modes;
-mod objects;
 mod provider;
 mod scenarios;
 mod tools;

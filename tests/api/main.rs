@@ -23,4 +23,3 @@ mod sign_in;
 mod terminal;
 mod texts;
 mod transfer;
-mod volumes;

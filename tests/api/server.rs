@@ -17,3 +17,4 @@ mod refused_bodies;
 mod signed;
 mod token;
 mod user;
+mod version_0_1_0;

@@ -29,4 +29,3 @@ mod resumable;
 mod tenant_import;
 mod terminal;
 mod upgrade;
-mod volumes;

@@ -7,7 +7,7 @@ use fileshed_test_support::repository;
 
 /// The names of all tests about faults.
 fn tests() -> BTreeSet<String> {
-    let directories = ["crash", "crash/faults", "crash/instances", "api/volumes"];
+    let directories = ["crash", "crash/faults", "crash/instances"];
     let files = directories.into_iter().flat_map(|of| {
         let directory = repository().join("tests").join(of);
         std::fs::read_dir(directory).expect("the tests").flatten()

@@ -17,10 +17,9 @@ mod proxy;
 mod skipped;
 
 use std::env;
-use std::io::{BufRead, BufReader, Read, Write as _};
-use std::net::TcpStream;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread;
 
 pub use forwarder::Forwarder;
@@ -37,40 +36,9 @@ pub struct Program {
     /// Where `.ci/run` installs it, below the target directory.
     directory: &'static str,
     arguments: &'static [&'static str],
-    /// What stands before its address in the line that says it.
+    /// What stands before its address in the line of its errors that says it.
     announces: &'static str,
-    /// Whether that line is one of its errors.
-    in_errors: bool,
 }
-
-/// A server of S3's interface.
-pub const MOTO: Program = Program {
-    name: "moto_server",
-    variable: "FILESHED_TEST_S3_SERVER",
-    directory: "ci/moto/bin",
-    arguments: &["-H", "127.0.0.1", "-p", "0"],
-    announces: "Running on http://",
-    in_errors: true,
-};
-
-/// A server of Azure's interface.
-pub const AZURITE: Program = Program {
-    name: "azurite-blob",
-    variable: "FILESHED_TEST_AZURE_SERVER",
-    directory: "ci/azurite/node_modules/.bin",
-    arguments: &[
-        "--inMemoryPersistence",
-        "--skipApiVersionCheck",
-        "--disableTelemetry",
-        "--silent",
-        "--blobHost",
-        "127.0.0.1",
-        "--blobPort",
-        "0",
-    ],
-    announces: "listens on http://",
-    in_errors: false,
-};
 
 /// A provider of OpenID Connect.
 pub const OIDC_PROVIDER: Program = Program {
@@ -79,7 +47,6 @@ pub const OIDC_PROVIDER: Program = Program {
     directory: "ci/oidc/bin",
     arguments: &["-p", "0", "-n", "true"],
     announces: "running on http://",
-    in_errors: true,
 };
 
 /// A server that runs; it ends with the value.
@@ -96,35 +63,23 @@ impl TestServer {
             skip(format_args!("{} is not installed", program.name));
             return None;
         };
-        let (output, errors) = if program.in_errors {
-            (Stdio::null(), Stdio::piped())
-        } else {
-            (Stdio::piped(), Stdio::null())
-        };
         let mut child = Command::new(place)
             .args(program.arguments)
             .args(more)
-            .stdout(output)
-            .stderr(errors)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .expect("it starts");
-        let stream: Box<dyn Read + Send> = match (child.stdout.take(), child.stderr.take()) {
-            (Some(output), _) => Box::new(output),
-            (_, errors) => Box::new(errors.expect("its errors")),
-        };
+        let errors = child.stderr.take().expect("its errors");
         let mut server = Self {
             child,
             address: String::new(),
         };
-        server.address = server.wait_for_address(BufReader::new(stream), program);
+        server.address = server.wait_for_address(BufReader::new(errors), program);
         Some(server)
     }
 
-    fn wait_for_address(
-        &mut self,
-        mut lines: BufReader<Box<dyn Read + Send>>,
-        program: &Program,
-    ) -> String {
+    fn wait_for_address(&mut self, mut lines: BufReader<ChildStderr>, program: &Program) -> String {
         let mut line = String::new();
         loop {
             line.clear();
@@ -143,29 +98,6 @@ impl TestServer {
     /// host:port
     pub fn address(&self) -> &str {
         &self.address
-    }
-
-    /// The answer to a request without a body, in full: for what a test prepares. Each header ends
-    /// its line.
-    pub fn request(&self, method: &str, target: &str, headers: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).expect("a connection");
-        let host = &self.address;
-        let request = format!(
-            "{method} {target} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\n{headers}\
-             Connection: close\r\n\r\n"
-        );
-        stream.write_all(request.as_bytes()).expect("sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        answer
-    }
-
-    /// moto with an empty bucket called `bucket`.
-    pub fn with_bucket() -> Option<Self> {
-        let server = Self::start(&MOTO, &[])?;
-        let answer = server.request("PUT", "/bucket", "");
-        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-        Some(server)
     }
 }
 

@@ -23,7 +23,7 @@ use super::{HistoryError, isolation, object, size};
 use fileshed_storage::Root;
 use loose::Loose;
 
-use place::{OpenedPlace, PackPlace};
+use place::PackPlace;
 
 /// What one pack is made from, at most: objects, and their bytes before compression.
 const OBJECTS: usize = 50_000;
@@ -52,8 +52,7 @@ pub struct Worth {
 }
 
 /// Packs the history beside the work tree of `parent`, if that is worth it. Gives the number of
-/// objects that lost their own files. `goes_on` is asked often; without it, nothing has changed, and
-/// neither where somebody wants to [`hold`] it.
+/// objects that lost their own files. `goes_on` is asked often; without it, nothing has changed.
 pub fn pack(
     parent: &Root,
     worth: Worth,
@@ -65,7 +64,6 @@ pub fn pack(
     let Some(place) = PackPlace::open(parent).map_err(&fail)? else {
         return Ok(0);
     };
-    let goes_on = &|| goes_on() && !place.is_asked_to_end();
     while goes_on() {
         let loose = loose::list(&place, LARGEST).map_err(&fail)?;
         let bytes: u64 = loose.iter().map(|object| object.bytes).sum();
@@ -93,32 +91,6 @@ pub fn pack(
         size::forget(parent);
     }
     Ok(packed)
-}
-
-/// Keeps a history from being packed by anybody, in all processes.
-#[derive(Debug)]
-pub struct PackingHold {
-    /// Nothing where there is no history.
-    _place: Option<PackPlace>,
-}
-
-/// Keeps the history beside the work tree of `parent` from being packed; nothing where it is being
-/// packed now. Whoever packs it is asked to end, in whatever process: it has the lowest priority, and
-/// where all processors have work it may take minutes to its end.
-pub fn hold(parent: &Root) -> Result<Option<PackingHold>, HistoryError> {
-    let fail = HistoryError::repository("pack");
-    let place = match PackPlace::look(parent).map_err(&fail)? {
-        OpenedPlace::Open(place) => {
-            place.withdraw().map_err(&fail)?;
-            Some(place)
-        }
-        OpenedPlace::Missing => None,
-        OpenedPlace::Taken => {
-            PackPlace::ask_to_end(parent).map_err(&fail)?;
-            return Ok(None);
-        }
-    };
-    Ok(Some(PackingHold { _place: place }))
 }
 
 /// Takes away directories of objects that are empty. The caller holds the writer lock of the zone:

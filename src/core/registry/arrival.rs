@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::database::{Connection, DatabaseError, Row, Statements as _};
 use super::intents::{Condition, Usage, usage};
-use super::placements::Placement;
 use super::users::Standing;
 use super::{Registry, RegistryError};
 
@@ -16,8 +15,6 @@ pub struct Arrival {
     pub standing: Option<Standing>,
     /// Bytes that the tenant may hold, where an administrator gave it a quota of its own.
     pub quota: Option<u64>,
-    /// Where the tenant lies, if that is written down.
-    pub placement: Option<Placement>,
     /// What is known of its zones.
     pub condition: Condition,
 }
@@ -25,12 +22,10 @@ pub struct Arrival {
 /// One row for each zone that was measured, or one without.
 const ARRIVAL: &str = "SELECT usage.zone, usage.bytes, usage.files,
      EXISTS (SELECT 1 FROM intents WHERE home = ?2 AND instance = ''),
-     users.name, users.suspended_at, tenant_quotas.bytes,
-     placements.volume, placements.moves, placements.placed_at
+     users.name, users.suspended_at, tenant_quotas.bytes
      FROM (SELECT 1) AS one
      LEFT JOIN users ON users.id = ?1
      LEFT JOIN tenant_quotas ON tenant_quotas.home = ?2
-     LEFT JOIN placements ON placements.home = ?2
      LEFT JOIN usage ON usage.home = ?2";
 
 impl Registry {
@@ -77,12 +72,9 @@ fn read(row: &Row<'_>) -> Result<Arrival, DatabaseError> {
         None => None,
     };
     let quota: Option<i64> = row.get(6)?;
-    let is_placed = row.get::<Option<i64>>(8)?.is_some();
-    let placement = is_placed.then(|| Placement::read(row, 7)).transpose()?;
     Ok(Arrival {
         standing,
         quota: quota.map(|bytes| bytes as u64),
-        placement,
         condition: Condition {
             usage: Vec::new(),
             is_unfinished: row.get(3)?,
@@ -109,7 +101,6 @@ mod tests {
                 Arrival {
                     standing: None,
                     quota: None,
-                    placement: None,
                     condition: Condition {
                         usage: Vec::new(),
                         is_unfinished: false,
@@ -122,7 +113,6 @@ mod tests {
             registry
                 .set_tenant_quota("users/ada", quota, 3)
                 .expect("set");
-            registry.place("users/ada", "first", 4).expect("placed");
             for (zone, bytes) in [("storage", 1), ("documents", 2)] {
                 let totals = Totals { bytes, files: 1 };
                 let measured = registry.measured("users/ada", zone, totals);
@@ -131,13 +121,12 @@ mod tests {
             let known = Arrival {
                 standing: registry.standing("ada").expect("asked"),
                 quota,
-                placement: registry.placement("users/ada").expect("asked"),
                 condition: Condition {
                     usage: registry.usage("users/ada").expect("asked"),
                     is_unfinished: false,
                 },
             };
-            assert!(known.standing.is_some() && known.placement.is_some());
+            assert!(known.standing.is_some());
             assert_eq!(known.condition.usage.len(), 2);
             assert_eq!(ask("ada", "users/ada"), known);
             assert_eq!(ask("", "users/ada").standing, None);
@@ -172,7 +161,7 @@ mod tests {
         let _writer = registry.connection();
         let arrival = at_once(&registry, "ada");
         assert_eq!(arrival.standing, Some(known_as("Ada", Some(2))));
-        assert!(arrival.placement.is_none() && !arrival.condition.is_unfinished);
+        assert!(!arrival.condition.is_unfinished);
         let mut measured: Vec<_> = arrival
             .condition
             .usage

@@ -100,13 +100,6 @@ diagnostics! {
             hint: "look at what is there, and repeat the call",
             retry_after: 1,
         },
-        /// The tenant lies in another volume now than when the call began.
-        #[error("these files were moved to another volume while the call was under way; nothing was changed")]
-        Moved => {
-            code: Busy,
-            hint: "repeat the same call",
-            retry_after: 1,
-        },
         /// What should be the address of a database is none.
         #[error("the setting `registry` is no address of a PostgreSQL database")]
         Address(#[source] source: DatabaseError = DatabaseError::NoRow) => {
@@ -179,7 +172,6 @@ impl From<DatabaseError> for RegistryError {
             DatabaseError::Busy => Self::Unreachable(error),
             DatabaseError::Address(_) => Self::Address(error),
             DatabaseError::TakenOver => Self::TakenOver,
-            DatabaseError::Moved => Self::Moved,
             _ => Self::Failed(error),
         }
     }

@@ -49,9 +49,6 @@ pub enum DatabaseError {
     /// Others took this process for dead, and ended the change.
     #[error("others ended the change")]
     TakenOver,
-    /// The tenant was moved since its directory was opened.
-    #[error("the tenant was moved")]
-    Moved,
     /// A statement that always finds a row found none.
     #[error("there is no row")]
     NoRow,

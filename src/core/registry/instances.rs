@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use super::database::{Database, DatabaseError, Statements, Transaction};
-use super::{Registry, RegistryError, placements, terminal_hosts, write_leases};
+use super::{Registry, RegistryError, terminal_hosts, write_leases};
 
 /// The present, by the clock of the database: milliseconds of Unix time.
 const NOW: &str = "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)";
@@ -126,7 +126,6 @@ fn take_out(transaction: &Transaction<'_>, name: &str) -> Result<(), DatabaseErr
         transaction.execute(&mark, [name])?;
     }
     terminal_hosts::forget(transaction, name)?;
-    placements::forget_occupants(transaction, name)?;
     write_leases::forget(transaction, name)
 }
 
@@ -166,7 +165,7 @@ mod tests {
     #[test]
     fn who_is_taken_for_dead_ends_nothing_any_more() {
         with_instances(|registry| {
-            let under_way = registry.begin(&intent("ada", None)).expect("begun");
+            let under_way = registry.begin(&intent("ada")).expect("begun");
             assert_eq!(
                 registry.reap_instances(|_| false).expect("looked"),
                 Vec::<String>::new()
@@ -192,7 +191,7 @@ mod tests {
     #[test]
     fn whose_process_is_gone_need_not_be_waited_for() {
         with_instances(|registry| {
-            let _under_way = registry.begin(&intent("ada", None)).expect("begun");
+            let _under_way = registry.begin(&intent("ada")).expect("begun");
             let left = registry.reap_instances(|process| process == "ada");
             assert_eq!(left.expect("taken out"), ["users/ada"]);
             assert_eq!(registry.live_instances().expect("listed"), ["bob"]);

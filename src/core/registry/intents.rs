@@ -8,7 +8,7 @@ use super::database::{DatabaseError, Row, Statements, Transaction};
 
 use super::locks::{self, Lock};
 use super::ownership::{self, OwnershipChange};
-use super::{Registry, RegistryError, placements};
+use super::{Registry, RegistryError};
 use fileshed_storage::Totals;
 use fileshed_types::hint::space;
 use fileshed_types::settings::MEBIBYTE;
@@ -78,8 +78,6 @@ pub struct NewIntent<'a> {
     pub most_files: u64,
     /// What it does to ownership, in a group.
     pub ownership_change: Option<&'a str>,
-    /// How often the tenant was moved when its directory was opened, where it may be moved.
-    pub moves: Option<i64>,
 }
 
 /// Lets a zone hold more or less; never less than nothing.
@@ -106,11 +104,8 @@ impl Registry {
             let intents = plans.iter().map(|plan| enter(transaction, plan));
             intents.collect::<Result<Vec<_>, DatabaseError>>()
         };
-        // None of them begins while its tenant is moved.
-        let movable = plans.iter().filter(|plan| plan.moves.is_some());
-        let tenants: Vec<&str> = movable.map(|plan| plan.tenant).collect();
         Ok(self
-            .transact_unflushed(&tenants, enter_all)
+            .transact_unflushed(&[], enter_all)
             .map_err(RegistryError::from)?)
     }
 
@@ -320,7 +315,6 @@ impl Registry {
             let mark = format!("UPDATE {table} SET instance = '' WHERE instance = ?1");
             connection.execute(&mark, [instance])?;
         }
-        placements::forget_occupants(&connection, instance)?;
         Ok(())
     }
 
@@ -435,9 +429,6 @@ pub(super) fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), D
 }
 
 fn enter(transaction: &Transaction<'_>, plan: &NewIntent<'_>) -> Result<Intent, DatabaseError> {
-    if let Some(moves) = plan.moves {
-        placements::expect_unmoved(transaction, plan.tenant, moves)?;
-    }
     if plan.bytes != 0 || plan.files != 0 {
         transaction.execute(GROW, (plan.tenant, plan.zone, plan.bytes, plan.files))?;
     }
@@ -513,13 +504,13 @@ mod tests {
     fn changes_of_others_in_the_zone_are_told_that_they_may_be_undone() {
         on_each_database(|registry| {
             let place = ("users/ada", "storage");
-            let own = registry.begin(&intent("first", None)).expect("begun");
-            let other = registry.begin(&intent("second", None)).expect("begun");
+            let own = registry.begin(&intent("first")).expect("begun");
+            let other = registry.begin(&intent("second")).expect("begun");
             registry.undo_others("first", place).expect("told");
             assert!(!registry.is_undone(own).expect("asked"));
             assert!(registry.is_undone(other).expect("asked"));
             // Whoever begins afterwards has nothing to lose.
-            let later = registry.begin(&intent("second", None)).expect("begun");
+            let later = registry.begin(&intent("second")).expect("begun");
             assert!(!registry.is_undone(later).expect("asked"));
             registry
                 .undo_others("second", ("users/ada", "documents"))

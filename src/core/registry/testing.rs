@@ -19,8 +19,8 @@ pub(crate) fn on_each_database(test: impl Fn(&Registry)) {
     }
 }
 
-/// Something that an instance begins in a user's zone, of which it knows how often it was moved.
-pub(crate) fn intent(instance: &str, moves: Option<i64>) -> NewIntent<'_> {
+/// Something that an instance begins in a user's zone.
+pub(crate) fn intent(instance: &str) -> NewIntent<'_> {
     NewIntent {
         tenant: "users/ada",
         zone: "storage",
@@ -33,7 +33,6 @@ pub(crate) fn intent(instance: &str, moves: Option<i64>) -> NewIntent<'_> {
         limit: 1,
         most_files: 1,
         ownership_change: None,
-        moves,
     }
 }
 

@@ -56,14 +56,14 @@ pub use promises::{Kept, Promise};
 pub use reserve::Reserve;
 pub use root::Root;
 pub use snapshot::Snapshot;
-pub use staging::{Appendable, Appended, Mirror, MirrorPass};
+pub use staging::{Appendable, Appended};
 pub use staging::{
     Displaced, Installed, Journal, PrivateDirectory, Removals, Removed, Remover, Renamed,
 };
 pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
 pub use stamp::{ContentState, Stamp};
 pub use store::FileIdentity;
-pub use sync::{FlushTicket, Flusher};
+pub use sync::Flusher;
 pub use unclosed::UnclosedFile;
 pub use walk::{Found, Summary, Totals, Weight};
 pub use watch::Watch;

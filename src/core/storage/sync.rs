@@ -32,11 +32,6 @@ struct Shared {
     settled: Condvar,
 }
 
-/// What was asked for.
-#[derive(Debug)]
-#[must_use = "strict durability waits for it"]
-pub struct FlushTicket(u64);
-
 /// The flushing thread and the way to wait for it.
 #[derive(Debug)]
 pub struct Flusher {
@@ -68,12 +63,6 @@ impl Flusher {
 
     /// Says that something changed. Strict: comes back when it is on disk.
     pub fn changed(&self) {
-        self.wait(self.ask());
-    }
-
-    /// Says that something changed; [`Flusher::wait`] comes back when that is on disk. Between them,
-    /// other file systems may be asked for theirs.
-    pub fn ask(&self) -> FlushTicket {
         let mut state = self.shared.lock();
         // Else the thread has something to do, and looks again when it is done.
         let was_idle = state.asked == state.done;
@@ -81,15 +70,10 @@ impl Flusher {
         if was_idle {
             self.shared.wanted.notify_one();
         }
-        FlushTicket(state.asked)
-    }
-
-    /// Strict: comes back when what was asked for is on disk.
-    pub fn wait(&self, FlushTicket(mine): FlushTicket) {
         if self.durability == Durability::Relaxed {
             return;
         }
-        let state = self.shared.lock();
+        let mine = state.asked;
         let _settled = self
             .shared
             .settled
@@ -102,14 +86,6 @@ impl Flusher {
     pub(super) fn is_flushed(&self) -> bool {
         let state = self.shared.lock();
         state.asked == state.done
-    }
-}
-
-impl Root {
-    /// Brings everything of its file system to disk, now.
-    pub fn flush_file_system(&self) -> Result<(), DiskError> {
-        let fail = |error| DiskError::of("flush", &fileshed_types::zone::ZonePath::root(), error);
-        rustix::fs::syncfs(self.handle()).map_err(fail)
     }
 }
 

@@ -1,7 +1,6 @@
 //! What an administrator decides, as the core sees it. Names and defaults are the valves of the
 //! Fileshed specification, part "Configuration (Valves)", and ours beside them.
 
-mod data_directories;
 mod destination;
 mod files_url;
 mod mime_prefix;
@@ -17,7 +16,6 @@ use serde::Deserialize;
 
 use crate::{Client, Timings, ZonePath};
 
-pub use data_directories::{DataDirectories, DataDirectory};
 pub use destination::Destination;
 pub use files_url::FilesUrl;
 pub use mime_prefix::MimePrefix;
@@ -161,8 +159,8 @@ pub enum LinkHost {
 /// Everything that the core is told.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The directory of all data, or several.
-    pub storage_base_path: DataDirectories,
+    /// The directory of all data.
+    pub storage_base_path: PathBuf,
     /// How a user's directory is named.
     pub namespace: NamespaceStyle,
     /// The database that holds the registry; nothing for a file beside the data.
@@ -314,7 +312,7 @@ impl Settings {
     #[must_use]
     pub fn new(storage_base_path: impl Into<PathBuf>) -> Self {
         Self {
-            storage_base_path: DataDirectories::one(storage_base_path),
+            storage_base_path: storage_base_path.into(),
             namespace: NamespaceStyle::default(),
             registry: None,
             registry_connections: 16,

@@ -8,17 +8,13 @@
 //! the usual way, which repairs, notes and explains. What the registry says is remembered from one
 //! call to the next only while nobody changes anything in it.
 
-use std::sync::Arc;
-
 use crate::extraction::may_be_document;
 use crate::guard::is_measured;
 use crate::listing::DirectoryListing;
 use crate::store::Store;
 use crate::tenant::DATA;
 use crate::view::{View, ViewPath, ViewPlace};
-use crate::volumes::Volume;
 use crate::{Caller, Scope, ZoneName, ZonePath};
-use fileshed_registry::Arrival;
 use fileshed_storage::CachedFile;
 
 #[cfg(test)]
@@ -41,26 +37,22 @@ impl Store {
         if is_ambiguous || path.is_root() {
             return None;
         }
-        let (volume, place) = self.place_at_once(caller, zone, path)?;
-        volume.cached_files.read(&place, MOST)
+        let place = self.place_at_once(caller, zone, path)?;
+        self.cached_files().read(&place, MOST)
     }
 
-    /// The volume of one of the caller's own zones, and where a path of it is there.
-    fn place_at_once(
-        &self,
-        caller: &Caller,
-        zone: ZoneName,
-        path: &ZonePath,
-    ) -> Option<(&Volume, String)> {
+    /// Where a path of one of the caller's own zones is below the data directory.
+    fn place_at_once(&self, caller: &Caller, zone: ZoneName, path: &ZonePath) -> Option<String> {
         // Uploads may still have to be brought, and who is in a group is asked elsewhere.
         if !matches!(zone, ZoneName::Storage | ZoneName::Documents) {
             return None;
         }
         let tenant = self.tenant_key(caller).ok()?;
-        let arrival = self.arrival_at_once(caller, &tenant, zone)?;
-        let volume = self.volume_at_once(arrival.placement.as_ref())?;
+        if !self.is_ready_at_once(caller, &tenant, zone)? {
+            return None;
+        }
         let directory = zone.directory()?;
-        Some((volume, format!("{tenant}/{directory}/{DATA}/{path}")))
+        Some(format!("{tenant}/{directory}/{DATA}/{path}"))
     }
 
     /// A small directory of one of the caller's own zones, listed without blocking; nothing where that
@@ -71,20 +63,15 @@ impl Store {
         zone: ZoneName,
         path: &ZonePath,
     ) -> Option<DirectoryListing> {
-        let (volume, place) = self.place_at_once(caller, zone, path)?;
-        let found = volume.cached_files.list(&place, path)?;
+        let place = self.place_at_once(caller, zone, path)?;
+        let found = self.cached_files().list(&place, path)?;
         let is_writable = zone.is_writable() && caller.scope == Scope::Write;
         Some(DirectoryListing::unshared(zone, found, is_writable))
     }
 
-    /// What the registry says, where the caller is active and known by the present name, and the zone
-    /// ready to use. Nothing also where that cannot be said without waiting.
-    fn arrival_at_once(
-        &self,
-        caller: &Caller,
-        tenant: &str,
-        zone: ZoneName,
-    ) -> Option<Arc<Arrival>> {
+    /// Whether the caller is active and known by the present name, and the zone ready to use, as the
+    /// registry says. Nothing where that cannot be said without waiting.
+    fn is_ready_at_once(&self, caller: &Caller, tenant: &str, zone: ZoneName) -> Option<bool> {
         if !self.visited().contains(tenant) {
             return None;
         }
@@ -100,7 +87,7 @@ impl Store {
         };
         let condition = &arrival.condition;
         let is_whole = !condition.is_unfinished && is_measured(zone, &condition.usage);
-        (is_active && is_whole).then_some(arrival)
+        Some(is_active && is_whole)
     }
 }
 

@@ -105,10 +105,6 @@ impl CrossZoneTransfer<'_> {
         let arrived = arriving
             .guard(ChangeRequest::install(&target, &weight, replaced).prepared(prepared))?
             .install(staged, target)?;
-        if self.from.tenant.volume.number != self.to.tenant.volume.number {
-            // Two file systems: what has arrived is on disk before it goes where it was.
-            self.to.tenant.root.flush_file_system()?;
-        }
         let left = leaving.remove(&entry)?;
         let commit = arrived.commit(self.message, &message)?;
         let removal = left.commit(self.message, &message)?;

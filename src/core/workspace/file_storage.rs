@@ -3,10 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::{Clock, Error, Settings, diagnostics};
+use crate::{Clock, Settings};
 use fileshed_files::{Memory, MemoryLimit, Provider};
-#[cfg(feature = "objects")]
-use fileshed_objects::ObjectStorage;
 use fileshed_types::settings::{FilesUrl, MEBIBYTE};
 
 /// The files of all users.
@@ -21,14 +19,12 @@ enum Kind {
         limit: Arc<MemoryLimit>,
         tenants: Mutex<HashMap<String, Arc<Memory>>>,
     },
-    #[cfg(feature = "objects")]
-    Objects(ObjectStorage),
 }
 
 impl FileStorage {
     /// The storage at an address.
-    pub(crate) fn open(settings: &Settings, clock: &Clock) -> Result<Self, Error> {
-        Ok(Self(match &settings.files_url {
+    pub(crate) fn open(settings: &Settings, clock: &Clock) -> Self {
+        Self(match settings.files_url {
             FilesUrl::Zone => Kind::Zone,
             FilesUrl::Memory => Kind::Memory {
                 clock: clock.clone(),
@@ -37,8 +33,7 @@ impl FileStorage {
                 )),
                 tenants: Mutex::default(),
             },
-            FilesUrl::Objects(address) => objects(address, clock)?,
-        }))
+        })
     }
 
     /// What callers call the root of their files.
@@ -47,28 +42,17 @@ impl FileStorage {
         match self.0 {
             Kind::Zone => "storage",
             Kind::Memory { .. } => "memory",
-            #[cfg(feature = "objects")]
-            Kind::Objects(_) => "objects",
         }
     }
 
-    /// Asks whether files can be where the setting says, in bounded time; else why not. Nothing where
-    /// they are in the storage zone of their user.
-    pub(crate) fn check(&self) -> Option<Result<String, FileStorageError>> {
-        match &self.0 {
-            Kind::Zone => None,
-            Kind::Memory { limit, .. } => {
-                let (used, most) = (limit.used(), limit.most());
-                Some(Ok(format!("{used} of {most} bytes of memory are used")))
-            }
-            #[cfg(feature = "objects")]
-            Kind::Objects(storage) => Some(match storage.check() {
-                Ok(()) => Ok("the bucket answers".to_owned()),
-                Err(why) => Err(FileStorageError {
-                    reason: format!("names a bucket that cannot be used: {why}"),
-                }),
-            }),
-        }
+    /// How much of the memory for files is used, in words; nothing where they are in the storage zone of
+    /// their user.
+    pub(crate) fn memory_use(&self) -> Option<String> {
+        let Kind::Memory { limit, .. } = &self.0 else {
+            return None;
+        };
+        let (used, most) = (limit.used(), limit.most());
+        Some(format!("{used} of {most} bytes of memory are used"))
     }
 
     /// Whether files are in the storage zone of their user.
@@ -92,40 +76,6 @@ impl FileStorage {
                     .or_insert_with(|| Arc::new(Memory::within(clock.clone(), Arc::clone(limit))));
                 Some(Arc::clone(files) as _)
             }
-            // One segment of a key, and nobody's but the tenant's.
-            #[cfg(feature = "objects")]
-            Kind::Objects(storage) => Some(Arc::new(storage.files(&tenant.replace('/', "-")))),
         }
-    }
-}
-
-/// A bucket. As whom it is used, the environment of the server says.
-#[cfg(feature = "objects")]
-fn objects(address: &str, clock: &Clock) -> Result<Kind, FileStorageError> {
-    let storage = ObjectStorage::open(address, &[], clock.clone());
-    let storage = storage.map_err(|error| FileStorageError {
-        reason: error.to_string(),
-    })?;
-    Ok(Kind::Objects(storage))
-}
-
-#[cfg(not(feature = "objects"))]
-fn objects(_: &str, _: &Clock) -> Result<Kind, FileStorageError> {
-    Err(FileStorageError {
-        reason: "needs a program that was built with the feature `objects`".to_owned(),
-    })
-}
-
-diagnostics! {
-    /// Files cannot be where the setting says.
-    #[derive(Debug, thiserror::Error)]
-    #[error("the setting `files.url` {reason}")]
-    pub struct FileStorageError {
-        /// Why not.
-        reason: String = "cannot be used: there is no region".to_owned(),
-    } => {
-        code: InternalApiError,
-        hint: "set `files.url` to file:, memory: or the address of a bucket",
-        details: { "setting": "files.url" },
     }
 }

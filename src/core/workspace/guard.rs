@@ -29,7 +29,6 @@ mod permit;
 mod records;
 mod repair;
 mod space;
-mod tenant_intent;
 mod tenant_removal;
 #[cfg(test)]
 mod tests;

@@ -4,12 +4,11 @@ mod machine;
 
 use crate::programs::Programs;
 use crate::store::{GROUPS, SHARED, Store, StoreError, USERS};
-use crate::volumes::Volume;
 use crate::{Clock, Error, Settings, ZoneName, ZonePath};
 use fileshed_history::SET_ASIDE;
 use fileshed_registry::FILE_NAME;
 use fileshed_sandbox::{Confinement, Zygote};
-use fileshed_storage::{Kept, Root};
+use fileshed_storage::{DiskError, Kept, Root, Staging};
 use fileshed_types::settings::SandboxPolicy;
 use machine::Machine;
 
@@ -144,9 +143,8 @@ impl Store {
     /// Looks at everything that the store depends on.
     #[must_use]
     pub fn check(&self) -> Vec<Check> {
-        let volumes = self.volumes().all();
-        std::iter::once(self.check_registry())
-            .chain(volumes.map(|volume| self.check_volume(volume)))
+        [self.check_registry(), self.check_data()]
+            .into_iter()
             .chain(self.check_files())
             .chain(self.machine().check())
             .collect()
@@ -174,29 +172,20 @@ impl Store {
         Ok(machine.check())
     }
 
-    /// Tries what the file systems of the data directories have to promise. It makes files, so it is for
+    /// Tries what the file system of the data directory has to promise. It makes files, so it is for
     /// people who ask, not for probes.
     pub fn check_storage(settings: &Settings) -> Result<Vec<Check>, Error> {
-        let directories = &settings.storage_base_path;
-        let mut checks = Vec::new();
-        for (number, directory) in directories.all().enumerate() {
-            let data = Root::open_ambient(&directory.path)?;
-            let name = if directories.are_several() {
-                format!("storage {}", number + 1)
-            } else {
-                "storage".to_owned()
+        let data = Root::open_ambient(&settings.storage_base_path)?;
+        let promises = data.try_promises(Clock::SYSTEM.now())?.into_iter();
+        let checks = promises.map(|promise| {
+            let state = match promise.kept {
+                Kept::Yes => CheckState::Ok,
+                Kept::Otherwise => CheckState::Warning,
+                Kept::No => CheckState::Failed,
             };
-            let promises = data.try_promises(Clock::SYSTEM.now())?.into_iter();
-            checks.extend(promises.map(|promise| {
-                let state = match promise.kept {
-                    Kept::Yes => CheckState::Ok,
-                    Kept::Otherwise => CheckState::Warning,
-                    Kept::No => CheckState::Failed,
-                };
-                Check::new(&format!("{name} {}", promise.name), state, promise.text)
-            }));
-        }
-        Ok(checks)
+            Check::new(&format!("storage {}", promise.name), state, promise.text)
+        });
+        Ok(checks.collect())
     }
 
     /// Looks for histories that were damaged. It looks into every tenant, so it is for people who
@@ -271,53 +260,35 @@ impl Store {
         }
     }
 
-    /// Whether the files of the compact tools can be where they are to be, if that is no zone.
+    /// How the files of the compact tools are, if they are in no zone.
     fn check_files(&self) -> Option<Check> {
-        Some(match self.files().check()? {
-            Ok(text) => Check::new("files", CheckState::Ok, text),
+        let text = self.files().memory_use()?;
+        Some(Check::new("files", CheckState::Ok, text))
+    }
+
+    /// Whether the data directory can be written.
+    fn check_data(&self) -> Check {
+        match self.probe_data() {
+            Ok(()) => Check::new("data", CheckState::Ok, "can be written"),
             Err(error) => {
                 let error = Error::from(error);
                 let text = format!("{}; {}", error.message(), error.hint());
-                Check::new("files", CheckState::Failed, text)
+                Check::new("data", CheckState::Failed, text)
             }
-        })
+        }
     }
 
-    /// Whether a volume can be written, and is still the one that was opened.
-    fn check_volume(&self, volume: &Volume) -> Check {
-        let is_one_of_several = self.volumes().are_several();
-        let name = if is_one_of_several {
-            format!("data {}", volume.name)
-        } else {
-            "data".to_owned()
-        };
-        let probe = volume
-            .root
-            .subdirectory(".instances")
-            .map_err(Error::from)
-            .and_then(|directory| {
-                if is_one_of_several {
-                    volume.expect_mounted()?;
-                }
-                let mut staged =
-                    fileshed_storage::Staging::new(directory, self.instance()).write(b"probe")?;
-                let _size = staged.file();
-                let _size = staged.size()?;
-                volume.root.expect_writable()?;
-                for parent in [USERS, GROUPS, SHARED] {
-                    if let Some(directory) = volume.root.existing_subdirectory(parent)? {
-                        directory.expect_writable()?;
-                    }
-                }
-                Ok(())
-            });
-        match probe {
-            Ok(()) => Check::new(&name, CheckState::Ok, "can be written"),
-            Err(error) => Check::new(
-                &name,
-                CheckState::Failed,
-                format!("{}; {}", error.message(), error.hint()),
-            ),
+    fn probe_data(&self) -> Result<(), DiskError> {
+        let directory = self.data().subdirectory(".instances")?;
+        let mut staged = Staging::new(directory, self.instance()).write(b"probe")?;
+        let _size = staged.file();
+        let _size = staged.size()?;
+        self.data().expect_writable()?;
+        for parent in [USERS, GROUPS, SHARED] {
+            if let Some(directory) = self.data().existing_subdirectory(parent)? {
+                directory.expect_writable()?;
+            }
         }
+        Ok(())
     }
 }

@@ -14,16 +14,15 @@
 //!
 //! The modules lie on floors, and each uses only those below it:
 //!
-//! - vocabulary: `tenant`, `namespace`, `volumes`, `chat_host`, `write_lock`, `running`, `running_commands`,
-//!   [`background`],
-//!   [`shells`], `programs`, limiters, keys;
+//! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `running`, `running_commands`,
+//!   [`background`], [`shells`], `programs`, limiters, keys;
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
 //! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
 //!   [`archive`], [`cross_zone`], [`sharing`], [`listing`], [`terminal`], `zone_files`,
 //!   `file_storage`;
 //! - what joins them: `zones`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`],
-//!   [`administration`], [`tenant_archive`], [`tenant_move`].
+//!   [`administration`], [`tenant_archive`].
 //!
 //! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and
 //! `tables` for databases of users), know git ([`history`]) or start processes ([`sandbox`]). Here
@@ -80,14 +79,12 @@ pub mod store;
 mod takeover;
 mod tenant;
 pub mod tenant_archive;
-pub mod tenant_move;
 pub mod terminal;
 pub mod transfer;
 mod transfer_limiter;
 mod uploads_retention;
 pub mod users;
 pub mod view;
-mod volumes;
 mod waiting_uploads;
 mod watched;
 pub mod whereabouts;

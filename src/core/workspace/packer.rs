@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crate::tenant::{TenantRoot, VolumePlace};
+use crate::tenant::TenantRoot;
 use crate::write_lock::Queue;
 use crate::{Error, Settings, ZoneName};
 use fileshed_history::packing::{self, Worth};
@@ -32,8 +32,8 @@ const QUIET_SHARE: u64 = 8;
 const BYTES: u64 = 8 * 1024 * 1024;
 const QUIET_BYTES: u64 = 1024 * 1024;
 
-/// A tenant with the number of its volume, and a zone of it.
-type HistoryKey = (String, usize, ZoneName);
+/// A tenant and a zone of it.
+type HistoryKey = (String, ZoneName);
 
 /// A history that may be worth it.
 #[derive(Debug)]
@@ -59,9 +59,9 @@ pub(crate) struct HistoryPacker {
 }
 
 impl HistoryPacker {
-    /// Starts packing below these volumes. `queue` has the write locks.
+    /// Starts packing below the data directory. `queue` has the write locks.
     pub(crate) fn start(
-        volumes: Vec<Root>,
+        data: Root,
         settings: &Settings,
         queue: &Arc<Queue>,
     ) -> Result<Self, Error> {
@@ -71,7 +71,7 @@ impl HistoryPacker {
         if objects > 0 {
             let worker = PackThread {
                 shared: Arc::clone(&shared),
-                volumes,
+                data,
                 queue: Arc::clone(queue),
                 objects,
             };
@@ -88,14 +88,14 @@ impl HistoryPacker {
     }
 
     /// Says that something was done to a history.
-    pub(crate) fn touched(&self, (tenant, volume): (&str, usize), zone: ZoneName) {
+    pub(crate) fn touched(&self, tenant: &str, zone: ZoneName) {
         if self.objects == 0 {
             return;
         }
         let mut touched = self.shared.lock();
         let is_first = touched.is_empty();
         let one = touched
-            .entry((tenant.to_owned(), volume, zone))
+            .entry((tenant.to_owned(), zone))
             .or_insert_with(|| Touched {
                 times: 0,
                 last: Instant::now(),
@@ -137,7 +137,7 @@ fn looks_after(objects: u64) -> u64 {
 
 struct PackThread {
     shared: Arc<PackQueue>,
-    volumes: Vec<Root>,
+    data: Root,
     queue: Arc<Queue>,
     objects: u64,
 }
@@ -147,7 +147,7 @@ impl PackThread {
         give_way();
         while let Some((key, is_quiet)) = self.next() {
             if let Err(error) = self.pack(&key, is_quiet) {
-                let (tenant, _, zone) = key;
+                let (tenant, zone) = key;
                 let cause = std::error::Error::source(&error).map(ToString::to_string);
                 tracing::warn!(tenant, zone = zone.as_str(), %error, cause, "a history is not packed");
             }
@@ -191,21 +191,13 @@ impl PackThread {
     }
 
     fn pack(&self, key: &HistoryKey, is_quiet: bool) -> Result<(), Error> {
-        let (tenant, volume, zone) = (&key.0, key.1, key.2);
-        let root = self.volumes.get(volume);
-        let root = root
-            .map(|root| root.existing_subdirectory(tenant))
-            .transpose()?;
-        let Some(root) = root.flatten() else {
+        let (tenant, zone) = (&key.0, key.1);
+        let Some(root) = self.data.existing_subdirectory(tenant)? else {
             return Ok(());
         };
         let tenant = TenantRoot {
             key: tenant.clone(),
             root,
-            volume: VolumePlace {
-                number: volume,
-                moves: None,
-            },
             limit: 0,
             zones: &[],
             place: Place::default(),

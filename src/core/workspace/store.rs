@@ -3,16 +3,16 @@
 
 mod activity;
 mod bin;
+mod former_volumes;
 mod histories;
 mod instance;
 mod last_calls;
 mod measure;
 mod opening;
-mod placements;
 mod registry_copy;
+mod tenant_roots;
 mod tenants;
 mod unfinished;
-mod volumes;
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -36,7 +36,6 @@ use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
-use crate::volumes::Volumes;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::WriteLock;
 use crate::{Caller, Clock, Error, Settings, UserId, ZoneName};
@@ -44,7 +43,7 @@ use fileshed_history::KeptRepositories;
 use fileshed_registry::{Registry, Tokens};
 use fileshed_sandbox::egress::Egress;
 use fileshed_sandbox::{Confinement, Zygote};
-use fileshed_storage::{DiskError, FileIdentity, Remover, Root};
+use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::fair::Grant;
 
 pub use activity::Suspended;
@@ -70,12 +69,11 @@ pub(crate) const GROUPS: &str = "groups";
 /// it is handed to the store from above.
 pub(crate) type RecoverDatabases = fn(&Store, &TenantRoot, ZoneName) -> Result<(), Error>;
 
-/// Everything under one data directory, or several.
+/// Everything under one data directory.
 #[derive(Debug)]
 pub struct Store {
     settings: Settings,
     clock: Clock,
-    /// What belongs to no tenant: the first of the volumes.
     data: Root,
     registry: Registry,
     /// The file of the registry that is open.
@@ -85,8 +83,12 @@ pub struct Store {
     packer: HistoryPacker,
     repositories: KeptRepositories,
     remover: Remover,
-    /// Dropped after what may still write in them.
-    volumes: Volumes,
+    /// Dropped after what may still write there.
+    flusher: Flusher,
+    /// Files that are read without waiting for a disk.
+    cached_files: CachedReader,
+    /// Space that is kept for deletions.
+    reserve: Reserve,
     /// Tenants in whose staging this process has looked.
     visited: Mutex<HashSet<String>>,
     /// Histories that are whole, as far as a power cut goes.
@@ -128,16 +130,15 @@ impl Store {
         opening: Opening,
         recover_databases: RecoverDatabases,
     ) -> Result<Self, Error> {
-        let files = FileStorage::open(&settings, &clock)?;
-        volumes::expect_first(&settings)?;
+        let files = FileStorage::open(&settings, &clock);
         let data = opening::open(&settings, opening)?;
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, &settings)?;
         registry.expect_pepper(&pepper.fingerprint())?;
-        let volumes = volumes::open(&settings, opening, &data, &pepper, &registry)?;
+        former_volumes::expect_all_in_first(&registry)?;
         let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
         let instance = Instance::register(&data, &settings, &registry)?;
-        let packer = HistoryPacker::start(volumes.roots()?, &settings, instance.queue())?;
+        let packer = HistoryPacker::start(data.try_clone()?, &settings, instance.queue())?;
         let egress = Egress::new(&settings);
         let programs = Programs::find(&settings);
         let zygote = Zygote::new(settings.helper.clone());
@@ -148,11 +149,14 @@ impl Store {
         let opened_at = clock.now().as_second();
         let among = registry.holds_leases().then(|| instance.name());
         let shells = Shells::new(&settings, &clock, among);
+        let flusher = Flusher::start(&data, settings.durability)?;
         Ok(Self {
             settings,
             clock,
+            flusher,
+            cached_files: CachedReader::new(&data)?,
+            reserve: Reserve::take(&data)?,
             data,
-            volumes,
             registry,
             registry_file,
             pepper,
@@ -400,7 +404,7 @@ impl Store {
             .is_ok_and(|live_instances| live_instances.len() <= 1)
     }
 
-    /// The directory of what belongs to no tenant.
+    /// The directory of all data.
     pub(crate) fn data(&self) -> &Root {
         &self.data
     }
@@ -514,9 +518,6 @@ impl Store {
         tenant: &TenantRoot,
         zone: ZoneName,
     ) -> Result<WriteLock<'_>, Error> {
-        let write_lock = self.instance.queue().of_zone(tenant, zone);
-        // Of one that was moved, the old directory may be gone: that is no failure.
-        self.expect_unmoved(tenant)?;
-        write_lock
+        self.instance.queue().of_zone(tenant, zone)
     }
 }

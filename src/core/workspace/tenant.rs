@@ -11,25 +11,14 @@ pub(crate) const EDITZONE: &str = "editzone";
 /// Directory of a zone's files, beside what belongs to them.
 pub(crate) const DATA: &str = "data";
 
-/// The volume in which a tenant lies, and since when.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct VolumePlace {
-    /// Its number in the setting, from 0.
-    pub(crate) number: usize,
-    /// How often the tenant was moved before; nothing where there is one volume, and nobody moves.
-    pub(crate) moves: Option<i64>,
-}
-
 /// Everything of one user (or of the one person of shared mode, or of a group): the unit of
 /// quota and of repair.
 #[derive(Debug)]
 pub(crate) struct TenantRoot {
-    /// `shared`, `users/<namespace>`, `groups/<id>`: the name below its volume, and the
-    /// key in the registry.
+    /// `shared`, `users/<namespace>`, `groups/<id>`: the name below the data directory, and
+    /// the key in the registry.
     pub(crate) key: String,
     pub(crate) root: Root,
-    /// Where it lies.
-    pub(crate) volume: VolumePlace,
     /// Bytes that it may hold.
     pub(crate) limit: u64,
     /// What it holds.
@@ -62,7 +51,6 @@ impl TenantRoot {
         Ok(Self {
             key: self.key.clone(),
             root: self.root.try_clone()?,
-            volume: self.volume,
             limit: self.limit,
             zones: self.zones,
             place: self.place.clone(),

@@ -10,6 +10,5 @@ mod resumable;
 mod upload;
 
 pub use crate::transfer_limiter::{PATIENCE, TransferBusyError, TransferPermit, TransferQueue};
-pub(crate) use resumable::ARRIVING;
 pub use resumable::{ArrivingUpload, NewUpload, ResumableError, ResumableUploads, UploadState};
 pub use upload::{Existing, Incoming, Stored, Upload, UploadError};

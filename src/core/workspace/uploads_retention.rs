@@ -73,8 +73,6 @@ fn work(store: &Store, stopped: &Receiver<()>) {
             Ok(deletions) => tracing::info!(deletions, "what was deleted has left the bin"),
             Err(error) => tracing::warn!(%error, "what has ended is still in the bin"),
         }
-        // What begins has no call yet that reads.
-        store.sweep_moves(round == 0 && store.is_alone());
         if let Err(error) = store.resumable_uploads().end_abandoned() {
             tracing::warn!(%error, "uploads that were given up are still there");
         }

@@ -22,8 +22,6 @@ struct ShownTenant {
     id: Option<String>,
     name: Option<String>,
     directory: String,
-    /// The name of the volume in which that is; nothing where it is decided with the first file.
-    volume: Option<String>,
     bytes: u64,
     files: u64,
     quota_mb: u64,
@@ -44,7 +42,6 @@ impl From<TenantSummary> for ShownTenant {
             id: tenant.id,
             name: tenant.name,
             directory: tenant.tenant,
-            volume: tenant.volume,
             bytes: tenant.bytes,
             files: tenant.files,
             quota_mb: tenant.limit / MEBIBYTE,

@@ -25,7 +25,6 @@ fn the_list_tells_what_users_and_groups_have() {
             "3",
             "-",
             "active",
-            "volume-1",
             ""
         ]
     );
@@ -40,7 +39,6 @@ fn the_list_tells_what_users_and_groups_have() {
             "2",
             "-",
             "active",
-            "volume-1",
             "Team"
         ]
     );

@@ -279,8 +279,8 @@ fn files_location_is_a_setting() {
         .env("FILESHED_FILES_URL", "ftp://x")
         .run(&["config"]);
     assert_eq!(server.code, Some(1));
-    assert!(server.stderr.contains("files.url"), "{}", server.stderr);
-    assert!(server.stderr.contains("s3://"), "{}", server.stderr);
+    let said = "`files.url` = `ftp://x` must be file: or memory:\n";
+    assert!(server.stderr.contains(said), "{}", server.stderr);
 }
 
 #[test]

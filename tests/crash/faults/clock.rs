@@ -221,7 +221,6 @@ fn uploads_that_have_ended_are_removed_in_the_background() {
         .store
         .settings()
         .storage_base_path
-        .first()
         .join("users/ada/Uploads/chat");
     let retention = UploadsRetention::start(&moved.store).unwrap();
     assert!(uploads.join("a.txt").is_file());

@@ -80,7 +80,6 @@ impl Scene {
         let (output, ours) = reader();
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let request = ShellRequest {
-            name: "line".to_owned(),
             cwd: ViewPath::parse("cwd", cwd, &ViewPath::home())?,
             command: Some(line),
             environment: environment.iter().map(own).collect(),

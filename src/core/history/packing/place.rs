@@ -5,7 +5,6 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, UNIX_EPOCH};
 
 use git2::Oid;
 use rustix::fs::{AtFlags, Dir, FlockOperation, Mode, OFlags};
@@ -17,12 +16,6 @@ use fileshed_storage::Root;
 
 /// Where a pack is made, inside the server's own part of the repository.
 const WORK: &str = "packing";
-
-/// Says that somebody wants the history to be left as it is, in the server's own part of it.
-const WANTED: &str = "wanted";
-
-/// How long it says so: who wants it says it again and again.
-const WANTED_FOR: Duration = Duration::from_secs(10);
 
 /// Begins the name of a file that says which pack is getting its name.
 const INSTALLING: &str = "installing-";
@@ -41,79 +34,35 @@ const PARTS: [&str; 5] = ["idx", "rev", "bitmap", "mtimes", "pack"];
 pub(super) struct PackPlace {
     objects: OwnedFd,
     packs: OwnedFd,
-    own: OwnedFd,
     /// Locked until it is closed.
     work: OwnedFd,
-}
-
-/// What came of opening one.
-#[derive(Debug)]
-pub(super) enum OpenedPlace {
-    /// It is nobody else's now.
-    Open(PackPlace),
-    /// Somebody packs there.
-    Taken,
-    /// There is no repository.
-    Missing,
 }
 
 impl PackPlace {
     /// Opens the repository in `parent`; nothing where there is none, or somebody packs it.
     pub(super) fn open(parent: &Root) -> io::Result<Option<Self>> {
-        Ok(match Self::look(parent)? {
-            OpenedPlace::Open(place) => Some(place),
-            OpenedPlace::Taken | OpenedPlace::Missing => None,
-        })
-    }
-
-    /// The same, where it matters why there is nothing.
-    pub(super) fn look(parent: &Root) -> io::Result<OpenedPlace> {
         let repository = match directory(parent.handle(), NAME) {
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(OpenedPlace::Missing),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
             opened => opened?,
         };
         let objects = match directory(&repository, "objects") {
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(OpenedPlace::Missing),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
             opened => opened?,
         };
         let packs = made(&objects, "pack")?;
         let own = made(&repository, OWN)?;
         let work = made(&own, WORK)?;
         match rustix::fs::flock(&work, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) => Ok(OpenedPlace::Taken),
+            Err(Errno::WOULDBLOCK) => Ok(None),
             locked => {
                 locked?;
-                Ok(OpenedPlace::Open(Self {
+                Ok(Some(Self {
                     objects,
                     packs,
-                    own,
                     work,
                 }))
             }
         }
-    }
-
-    /// Asks whoever packs the history of `parent` to end.
-    pub(super) fn ask_to_end(parent: &Root) -> io::Result<()> {
-        let own = directory(&directory(parent.handle(), NAME)?, OWN)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(own, WANTED, flags, Mode::from(0o600))?;
-        // Its time becomes the present.
-        File::from(file).write_all(b"\n")
-    }
-
-    /// Whether somebody asks whoever packs to end.
-    pub(super) fn is_asked_to_end(&self) -> bool {
-        let Ok(stat) = rustix::fs::statat(&self.own, WANTED, AtFlags::SYMLINK_NOFOLLOW) else {
-            return false;
-        };
-        let since = UNIX_EPOCH + Duration::from_secs(stat.st_mtime.unsigned_abs());
-        since.elapsed().is_ok_and(|passed| passed < WANTED_FOR)
-    }
-
-    /// Nobody is asked to end any more.
-    pub(super) fn withdraw(&self) -> io::Result<()> {
-        unlink(&self.own, WANTED)
     }
 
     /// Where packs are made, below the repository.

@@ -229,30 +229,3 @@ fn a_history_that_somebody_packs_is_left_to_them() {
     drop(held);
     assert!(zone.pack(ALL) > 0);
 }
-
-#[test]
-fn whoever_packs_ends_when_somebody_wants_to_hold_the_history() {
-    let zone = Zone::new();
-    zone.change(0, 40);
-    let told = zone.told();
-    let loose = zone.loose();
-    let asked = AtomicUsize::new(0);
-    // In the middle of it.
-    let goes_on = || {
-        if asked.fetch_add(1, Ordering::Relaxed) == 20 {
-            let held = packing::hold(&zone.parent).expect("looked");
-            assert!(held.is_none(), "it is being packed");
-        }
-        true
-    };
-    let packed = packing::pack(&zone.parent, ALL, &goes_on).expect("ends");
-    assert_eq!((packed, zone.loose()), (0, loose));
-    assert_eq!(zone.pack(ALL), 0, "it is still wanted");
-    let held = packing::hold(&zone.parent).expect("looked");
-    assert!(held.is_some());
-    assert_eq!(zone.pack(ALL), 0, "it is held");
-    drop(held);
-    assert!(zone.pack(ALL) > 0);
-    assert_eq!(zone.told(), told);
-    zone.assert_sound();
-}

@@ -3,20 +3,18 @@
 use std::fmt::{Display, Formatter};
 use std::str::FromStr;
 
-/// An address: `file:`, `memory:`, or a bucket of an object storage.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// An address: `file:` or `memory:`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FilesUrl {
     /// In the storage zone of each user.
     #[default]
     Zone,
     /// In memory, gone with the process.
     Memory,
-    /// In an object storage, like `s3://bucket/path`.
-    Objects(String),
 }
 
-/// Kinds of object storages.
-const SCHEMES: [&str; 6] = ["s3://", "s3a://", "gs://", "az://", "azure://", "abfss://"];
+/// Addresses of buckets, which version 0.1.0 took.
+const BUCKETS: [&str; 6] = ["s3://", "s3a://", "gs://", "az://", "azure://", "abfss://"];
 
 impl FromStr for FilesUrl {
     type Err = String;
@@ -25,13 +23,12 @@ impl FromStr for FilesUrl {
         match text {
             "file:" => Ok(Self::Zone),
             "memory:" => Ok(Self::Memory),
-            _ if SCHEMES.iter().any(|scheme| text.starts_with(scheme)) => {
-                Ok(Self::Objects(text.to_owned()))
-            }
-            _ => Err(
-                "must be file:, memory:, s3://bucket/path, gs://bucket/path or az://container/path"
+            _ if BUCKETS.iter().any(|scheme| text.starts_with(scheme)) => Err(
+                "must be file: or memory:: only version 0.1.0 kept files in buckets, and what is there is \
+                 copied out with the bucket's own tools"
                     .to_owned(),
             ),
+            _ => Err("must be file: or memory:".to_owned()),
         }
     }
 }
@@ -41,7 +38,6 @@ impl Display for FilesUrl {
         formatter.write_str(match self {
             Self::Zone => "file:",
             Self::Memory => "memory:",
-            Self::Objects(address) => address,
         })
     }
 }

@@ -34,8 +34,6 @@ pub struct TenantSummary {
     pub kind: TenantKind,
     /// The directory below the data directory.
     pub tenant: String,
-    /// The name of the volume in which it lies; nothing where that is decided with the first file.
-    pub volume: Option<String>,
     /// The id; nothing where only a user's directory is there, which does not tell it.
     pub id: Option<String>,
     /// What people call it, where that is known here.
@@ -166,7 +164,6 @@ impl Store {
         let own = self.registry().tenant_quota(&user.tenant)?;
         Ok(TenantSummary {
             kind: TenantKind::User,
-            volume: self.volume_name(&user.tenant)?,
             bytes: user.bytes(),
             files: user.files(),
             limit: own.unwrap_or_else(|| self.usual_quota(&user.tenant)),
@@ -193,7 +190,6 @@ impl Store {
         let own = self.registry().tenant_quota(&tenant)?;
         Ok(TenantSummary {
             kind: TenantKind::Group,
-            volume: self.volume_name(&tenant)?,
             bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
             files: usage.iter().map(|usage| usage.totals.files).sum(),
             limit: own.unwrap_or_else(|| self.usual_quota(&tenant)),

@@ -20,7 +20,7 @@ impl<'a> Zone<'a> {
 
     /// Takes the write lock, to delete: the one change that uploads allow.
     pub fn remover(&'a self, operation: &'static str) -> Result<Writer<'a>, Error> {
-        self.store.reserve(&self.tenant).release();
+        self.store.reserve().release();
         Writer::new(self, operation)
     }
 
@@ -40,7 +40,6 @@ impl<'a> Zone<'a> {
     pub(super) fn write_lock(&self) -> Result<WriteLock<'a>, Error> {
         if !self.ready {
             let ready = self.store.try_make_ready(&self.tenant, self.name, None);
-            self.store.expect_unmoved(&self.tenant)?;
             ready.map_err(|error| self.explain(error))?;
         }
         let write_lock = self.store.write_lock(&self.tenant, self.name)?;

@@ -129,7 +129,7 @@ fn place(lock: &Lock) -> String {
 
 /// First the lock, then the copy: what a crash leaves in between is a copy without a lock.
 pub(super) fn release(zone: &Zone<'_>, staging: &Staging, lock: &Lock) -> Result<(), Error> {
-    zone.store.reserve(&zone.tenant).release();
+    zone.store.reserve().release();
     let registry = zone.store.registry();
     registry.release_lock(&zone.tenant.key, zone.name.as_str(), lock)?;
     if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)?

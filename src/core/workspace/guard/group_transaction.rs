@@ -23,8 +23,6 @@ pub(super) struct GroupTransaction<'a> {
     pub(super) store: &'a Store,
     /// Key of the group's tenant.
     pub(super) tenant: &'a str,
-    /// The number of the volume in which that lies.
-    pub(super) volume: usize,
     /// The group's id.
     pub(super) group: &'a str,
     /// What the caller calls it.
@@ -64,7 +62,6 @@ impl<'a> GroupTransaction<'a> {
         Ok(Some(Self {
             store: zone.store,
             tenant: &zone.tenant.key,
-            volume: zone.tenant.volume.number,
             group: group.id.as_str(),
             group_name: &group.name,
             base: &zone.base,
@@ -84,7 +81,6 @@ impl<'a> GroupTransaction<'a> {
     ) -> Result<T, Error> {
         let of = HistoryOf {
             tenant: self.tenant,
-            volume: self.volume,
             zone: ZoneName::Group,
             base: self.base,
             data: self.data,

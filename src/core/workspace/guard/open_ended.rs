@@ -95,7 +95,7 @@ impl<'a> Zone<'a> {
         match request.growth {
             Growth::Likely => self.expect_space(0)?,
             Growth::Either | Growth::Directories | Growth::Never | Growth::Removes => {
-                self.store.reserve(&self.tenant).release();
+                self.store.reserve().release();
             }
         }
         if request.growth != Growth::Removes {
@@ -159,7 +159,6 @@ impl<'a> OpenEndedPermit<'a> {
             limit: zone.tenant.limit,
             most_files: zone.store.settings().max_files,
             ownership_change: self.written.as_deref(),
-            moves: zone.tenant.volume.moves,
         }
     }
 
@@ -187,7 +186,7 @@ impl<'a> OpenEndedPermit<'a> {
             return Ok(None);
         };
         let entered = self.enter(stopped, intent);
-        zone.store.changed(&zone.tenant);
+        zone.store.changed();
         self.intent = None;
         let refused = match entered {
             Ok(refused) => refused,
@@ -198,7 +197,7 @@ impl<'a> OpenEndedPermit<'a> {
         };
         self.hold = None;
         zone.store.make_space(&zone.tenant, Totals::default())?;
-        zone.store.reserve(&zone.tenant).keep();
+        zone.store.reserve().keep();
         Ok(refused.map(|error| zone.explain(error)))
     }
 

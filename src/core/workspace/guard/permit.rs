@@ -146,7 +146,6 @@ impl<'a> CheckedRequest<'a> {
             limit: zone.tenant.limit,
             most_files: zone.store.settings().max_files,
             ownership_change: self.ownership_change.as_deref(),
-            moves: zone.tenant.volume.moves,
         }
     }
 

@@ -103,7 +103,6 @@ impl Store {
             let _write_lock = self.write_lock(tenant, zone)?;
             let of = HistoryOf {
                 tenant: &tenant.key,
-                volume: tenant.volume.number,
                 zone,
                 base: &base,
                 data: &base.subdirectory(DATA)?,
@@ -229,7 +228,6 @@ impl Store {
                     &GroupTransaction {
                         store: self,
                         tenant: &tenant.key,
-                        volume: tenant.volume.number,
                         group,
                         group_name: group,
                         base: &base,
@@ -244,7 +242,6 @@ impl Store {
             let now = self.clock().now();
             let of = HistoryOf {
                 tenant: &tenant.key,
-                volume: tenant.volume.number,
                 zone,
                 base: &base,
                 data: &data,

@@ -1,12 +1,11 @@
 //! The end of a tenant: its directory goes as a whole, and what the registry has of it.
 
 use crate::store::Store;
-use crate::volumes::Volume;
 use crate::{Error, UserId, ZonePath};
 use fileshed_registry::RegistryError;
-use fileshed_storage::{Removed, Staging};
+use fileshed_storage::{DiskError, Removed, Staging};
 
-/// Where what is removed waits for its end, below its volume.
+/// Where what is removed waits for its end, below the data directory.
 const REMOVED: &str = ".removed";
 
 impl Store {
@@ -34,42 +33,27 @@ impl Store {
             for zone in root.zones {
                 write_locks.push(self.write_lock(&root, *zone)?);
             }
-            // What a move left elsewhere would be found as the tenant's.
-            let volumes = self.volumes().all();
-            let removed = volumes.map(|volume| self.set_aside(tenant, volume));
-            let removed = removed.collect::<Result<Vec<_>, Error>>()?;
+            let removed = self.set_aside(tenant)?;
             forget()?;
-            for removed in removed.into_iter().flatten() {
-                removed.keep()?;
-            }
+            removed.keep()?;
         } else {
             forget()?;
         }
         self.sweep_removed()
     }
 
-    /// Takes the directory of a tenant out of a volume, if it is there. The caller has the tenant's write
-    /// locks.
-    pub(crate) fn set_aside(
-        &self,
-        tenant: &str,
-        volume: &Volume,
-    ) -> Result<Option<Removed>, Error> {
-        if volume.root.existing_subdirectory(tenant)?.is_none() {
-            return Ok(None);
-        }
-        let entry = volume.root.entry(&ZonePath::found(tenant.to_owned()))?;
-        let waiting = Staging::new(volume.root.subdirectory(REMOVED)?, self.instance());
-        Ok(Some(waiting.remove(&entry)?))
+    /// Takes the directory of a tenant out of its place. The caller has the tenant's write locks.
+    fn set_aside(&self, tenant: &str) -> Result<Removed, DiskError> {
+        let entry = self.data().entry(&ZonePath::found(tenant.to_owned()))?;
+        let waiting = Staging::new(self.data().subdirectory(REMOVED)?, self.instance());
+        waiting.remove(&entry)
     }
 
     /// Removes what an earlier call did not come to the end of.
-    pub(crate) fn sweep_removed(&self) -> Result<(), Error> {
-        for volume in self.volumes().all() {
-            if let Some(directory) = volume.root.existing_subdirectory(REMOVED)? {
-                let waiting = Staging::new(directory, self.instance());
-                waiting.sweep(|| self.live_instances())?;
-            }
+    fn sweep_removed(&self) -> Result<(), Error> {
+        if let Some(directory) = self.data().existing_subdirectory(REMOVED)? {
+            let waiting = Staging::new(directory, self.instance());
+            waiting.sweep(|| self.live_instances())?;
         }
         Ok(())
     }

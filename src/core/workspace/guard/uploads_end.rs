@@ -3,6 +3,7 @@
 use crate::store::Store;
 use crate::tenant::TenantRoot;
 use crate::{Error, ZoneName, ZonePath};
+use fileshed_registry::NewIntent;
 use fileshed_storage::Root;
 
 /// What history and logs call it.
@@ -28,7 +29,19 @@ impl Store {
             return Ok(false);
         }
         let entry = uploads.entry(&ZonePath::found(chat.to_owned()))?;
-        let intent = self.begin_without_space(tenant, zone.as_str(), OPERATION)?;
+        let intent = self.registry().begin(&NewIntent {
+            tenant: &tenant.key,
+            zone: zone.as_str(),
+            instance: self.instance(),
+            operation: OPERATION,
+            author_name: "",
+            author_email: "",
+            bytes: 0,
+            files: 0,
+            limit: tenant.limit,
+            most_files: self.settings().max_files,
+            ownership_change: None,
+        })?;
         let remove = || -> Result<(), Error> {
             self.staging(tenant)?.remove(&entry)?.keep()?;
             let left = uploads.measure()?;

@@ -53,7 +53,7 @@ impl Store {
     /// more. Gives what went.
     pub(crate) fn relieve_disk(&self, tenant: &TenantRoot) -> Result<Vec<BinRow>, Error> {
         let mut gone = Vec::new();
-        if !self.reserve(tenant).is_needed() {
+        if !self.reserve().is_needed() {
             return Ok(gone);
         }
         let directory = tenant.root.subdirectory("staging")?;
@@ -61,7 +61,7 @@ impl Store {
         let staging = Staging::new(directory, self.instance());
         let bin = tenant.bin()?;
         let mut rows = self.registry().in_bin(&tenant.key)?;
-        while self.reserve(tenant).is_needed() {
+        while self.reserve().is_needed() {
             let Some(oldest) = rows.pop() else {
                 break;
             };
@@ -70,7 +70,7 @@ impl Store {
                 gone.push(row);
             }
         }
-        self.reserve(tenant).keep();
+        self.reserve().keep();
         Ok(gone)
     }
 

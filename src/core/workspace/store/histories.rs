@@ -11,8 +11,6 @@ use fileshed_storage::Root;
 pub(crate) struct HistoryOf<'a> {
     /// The key of the tenant.
     pub(crate) tenant: &'a str,
-    /// The number of the volume in which that lies.
-    pub(crate) volume: usize,
     pub(crate) zone: ZoneName,
     /// What holds the files and the repository.
     pub(crate) base: &'a Root,
@@ -30,7 +28,7 @@ impl Store {
         work: impl FnMut(&History) -> Result<T, E>,
     ) -> Result<T, E> {
         let done = History::work(of.base, of.data, now, work)?;
-        self.packer.touched((of.tenant, of.volume), of.zone);
+        self.packer.touched(of.tenant, of.zone);
         Ok(done)
     }
 
@@ -42,7 +40,7 @@ impl Store {
         commit: impl FnMut(&History) -> Result<Option<CommitId>, HistoryError>,
     ) -> Result<Option<CommitId>, HistoryError> {
         let done = self.repositories.work(of.base, of.data, now, commit)?;
-        self.packer.touched((of.tenant, of.volume), of.zone);
+        self.packer.touched(of.tenant, of.zone);
         Ok(done)
     }
 }

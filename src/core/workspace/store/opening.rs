@@ -4,8 +4,8 @@
 //! a user. So what is missing beside what comes later was there and is lost; to make it anew would
 //! let everything of everybody vanish without a word.
 
-use super::instance;
 use super::{GROUPS, SHARED, Store, USERS};
+use super::{former_volumes, instance};
 use crate::namespace::{PEPPER_FILE, Pepper, PepperError};
 use crate::{Clock, Error, Settings, ZonePath, diagnostics};
 use fileshed_registry::{Registry, RegistryError};
@@ -61,12 +61,13 @@ enum DirectoryState {
 
 /// Opens the data directory and finds that nothing in it is lost.
 pub(super) fn open(settings: &Settings, opening: Opening) -> Result<Root, Error> {
-    let location = settings.storage_base_path.first();
+    let location = &settings.storage_base_path;
     let data = match opening {
         Opening::Make => Root::open_ambient(location)?,
         Opening::Existing => Root::open_existing_ambient(location)?.ok_or(StoreError::None)?,
     };
     data.expect_writable()?;
+    former_volumes::expect_first(&data)?;
     match (look(&data, settings)?, opening) {
         (DirectoryState::New, Opening::Existing) => Err(StoreError::None.into()),
         (DirectoryState::New, Opening::Make) => {
@@ -125,7 +126,7 @@ pub struct Loss {
 impl Store {
     /// What would be lost with a part that cannot be used; fails where it can.
     pub fn loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
-        let data = Root::open_existing_ambient(settings.storage_base_path.first())?;
+        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
         let data = data.ok_or(StoreError::None)?;
         loss_in(&data, settings, part)
     }
@@ -133,7 +134,7 @@ impl Store {
     /// Goes on without a part that cannot be used: what is left of it is set aside, and a new one
     /// is made. No process may have the data directory open.
     pub fn accept_loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
-        let data = Root::open_existing_ambient(settings.storage_base_path.first())?;
+        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
         let data = data.ok_or(StoreError::None)?;
         data.expect_writable()?;
         let loss = loss_in(&data, settings, part)?;
@@ -163,17 +164,12 @@ impl Store {
 
 fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> {
     let tenants = |parent: &str| -> Result<usize, Error> {
-        let mut count = 0;
-        for directory in settings.storage_base_path.all() {
-            let volume = Root::open_existing_ambient(&directory.path)?;
-            let below = volume.map(|volume| volume.existing_subdirectory(parent));
-            if let Some(below) = below.transpose()?.flatten() {
-                let entries = below.list(&ZonePath::root())?.into_iter();
-                let directories = entries.filter(|entry| entry.kind == Kind::Directory);
-                count += directories.count();
-            }
-        }
-        Ok(count)
+        let Some(below) = data.existing_subdirectory(parent)? else {
+            return Ok(0);
+        };
+        let entries = below.list(&ZonePath::root())?.into_iter();
+        let directories = entries.filter(|entry| entry.kind == Kind::Directory);
+        Ok(directories.count())
     };
     if matches!(look(data, settings), Ok(DirectoryState::New)) {
         return Err(StoreError::None.into());

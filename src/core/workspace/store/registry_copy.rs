@@ -16,7 +16,7 @@ impl Store {
         from: Option<RegistryUrl>,
         to: Option<RegistryUrl>,
     ) -> Result<Vec<CopiedTable>, Error> {
-        let data = Root::open_existing_ambient(settings.storage_base_path.first())?;
+        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
         let data = data.ok_or(StoreError::None)?;
         data.expect_writable()?;
         let at = |registry| Settings {

@@ -14,9 +14,9 @@ use crate::archive::changed_at;
 use crate::tenant::DATA;
 use crate::{Error, Store, ZoneName, ZonePath};
 use fileshed_registry::Ownership as _;
-use fileshed_storage::{DiskError, Root, StagedDirectory, Staging, Target};
+use fileshed_storage::{DiskError, StagedDirectory, Staging, Target};
 
-/// Where what is brought in is prepared, below its volume.
+/// Where what is brought in is prepared, below the data directory.
 const IMPORTED: &str = ".imported";
 
 /// Bytes of the largest manifest.
@@ -41,7 +41,7 @@ impl Store {
     /// of whom there is no file here. It arrives whole, or not at all.
     pub fn import_tenant(&self, mut input: impl Read) -> Result<Imported, Error> {
         self.sweep_imported()?;
-        let staging = self.importing(self.data())?;
+        let staging = self.importing()?;
         let mut spooled = staging.create()?;
         io::copy(&mut input, spooled.file())
             .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
@@ -51,10 +51,8 @@ impl Store {
         let id = manifest.id()?;
         let key = self.key_of(&id)?;
         self.expect_nothing_of(&id, &key)?;
-        let volume = self.volume_of_new(&key)?;
-        volume.make_parent_of(&key)?;
-        let volume = &volume.root;
-        let staged = self.importing(volume)?.directory()?;
+        self.make_parent_of(&key)?;
+        let staged = staging.directory()?;
         let imported = archive.unpack(&id, &staged)?;
         let records = manifest.records()?;
         let now = self.clock().now().as_second();
@@ -74,28 +72,22 @@ impl Store {
         // Who is killed from here on leaves nothing that was measured before the files came.
         self.remove_directory(&key, || self.registry().forget_usage(&key))?;
         let place = ZonePath::found(key.clone());
-        let vacancy = volume.vacancy_as_named(&place)?;
+        let vacancy = self.data().vacancy_as_named(&place)?;
         staged.install(Target::Vacancy(vacancy))?.keep();
         drop(spooled);
         self.measure_all(&key)?;
         Ok(imported)
     }
 
-    /// Where archives arrive in a volume.
-    fn importing(&self, volume: &Root) -> Result<Staging, Error> {
-        Ok(Staging::new(
-            volume.subdirectory(IMPORTED)?,
-            self.instance(),
-        ))
+    /// Where archives arrive.
+    fn importing(&self) -> Result<Staging, DiskError> {
+        let directory = self.data().subdirectory(IMPORTED)?;
+        Ok(Staging::new(directory, self.instance()))
     }
 
     /// Removes what an import left that was killed.
     fn sweep_imported(&self) -> Result<(), Error> {
-        for volume in self.volumes().all() {
-            self.importing(&volume.root)?
-                .sweep(|| self.live_instances())?;
-        }
-        Ok(())
+        Ok(self.importing()?.sweep(|| self.live_instances())?)
     }
 
     /// Fails where a user or a group has a file here, or a history.

@@ -177,19 +177,7 @@ impl ProcessThread {
             store: &self.store,
             caller: &self.caller,
         };
-        let id = self.process.id();
-        let name = format!("background process {id} of {}", self.tenant.key);
-        // Until the last line of its log.
-        let occupancy = self.store.occupy(std::iter::once(&self.tenant), &name);
-        let _occupancy = match occupancy {
-            Ok(occupancy) => occupancy,
-            Err(error) => {
-                let _somebody_waits = self.started.send(Err(Some(error)));
-                return;
-            }
-        };
         let request = ShellRequest {
-            name,
             cwd: self.request.cwd.clone(),
             command: Some(&self.request.command),
             environment: self.request.environment.clone(),
@@ -307,7 +295,7 @@ impl ProcessThread {
         if let Err(error) = self.store.keep_log(&self.tenant, &self.process) {
             tracing::warn!(%error, "the log of a process is not counted");
         }
-        self.store.changed(&self.tenant);
+        self.store.changed();
     }
 }
 

@@ -145,7 +145,6 @@ fn live(
         .map_err(Error::from)
         .and_then(|(terminal, streams)| {
             let request = ShellRequest {
-                name: format!("a shell of {}", store.namespace(caller)),
                 cwd: ViewPath::home(),
                 command: None,
                 environment: Vec::new(),

@@ -38,8 +38,6 @@ const TYPED: &str = "Work in a terminal";
 /// A shell to start.
 #[derive(Debug)]
 pub struct ShellRequest<'a> {
-    /// What administrators call it.
-    pub name: String,
     /// Where it begins.
     pub cwd: ViewPath,
     /// The line that it carries out; without one it reads lines.
@@ -80,7 +78,6 @@ pub fn run_shell(
     let program = store.programs().shell(is_interactive);
     let program = program.ok_or(ShellError::NoShell)?;
     let tree = Tree::open(view, &request.cwd, is_interactive)?;
-    let _occupancy = store.occupy(tree.tenants(), &request.name)?;
     let zone = tree.main();
     let private = store.staging(&zone.tenant)?.private_directory()?;
     let temporary = Temporary::new(zone);

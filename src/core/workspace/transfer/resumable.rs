@@ -7,11 +7,11 @@
 use super::{Existing, TransferPermit, Upload};
 use crate::{Caller, Chat, Error, Scope, Store, Zone, diagnostics, random};
 use fileshed_registry::{ResumableUpload, UploadRefusal};
-use fileshed_storage::{ArrivingFile, OpenedArrivingFile, Root, Totals};
+use fileshed_storage::{ArrivingFile, DiskError, OpenedArrivingFile, Root, Totals};
 use jiff::Timestamp;
 
 /// Where uploads of a tenant arrive, beside its zones.
-pub(crate) const ARRIVING: &str = "arriving";
+const ARRIVING: &str = "arriving";
 
 /// Seconds after its last piece in which an upload may go on.
 const LIFE_SECONDS: i64 = 24 * 60 * 60;
@@ -103,14 +103,10 @@ impl<'a> ResumableUploads<'a> {
         let (bytes, files) = (reserved, 0);
         self.0
             .making_space(&zone.tenant, Totals { bytes, files }, enter)?;
-        let make = || {
-            let directory = zone.tenant.root.subdirectory(ARRIVING)?;
-            ArrivingFile::create(&directory, &row.id)?;
-            self.0.expect_unmoved(&zone.tenant)
-        };
-        if let Err(error) = make() {
+        let made = zone.tenant.root.subdirectory(ARRIVING);
+        if let Err(error) = made.and_then(|directory| ArrivingFile::create(&directory, &row.id)) {
             self.0.registry().forget_resumable_upload(&row)?;
-            return Err(error);
+            return Err(error.into());
         }
         if row.length == 0 {
             let permit = self.0.transfer_permit(caller)?;
@@ -161,17 +157,12 @@ impl<'a> ResumableUploads<'a> {
         if row.complete {
             return Err(wrong_offset(row.length).into());
         }
-        let tenant = self.0.existing_tenant(&row.tenant)?;
-        let tenant = tenant.ok_or(ResumableError::Unknown)?;
-        let directory = tenant.root.existing_subdirectory(ARRIVING)?;
-        let directory = directory.ok_or(ResumableError::Unknown)?;
+        let directory = self.directory(&row)?.ok_or(ResumableError::Unknown)?;
         let file = match ArrivingFile::open(&directory, &row.id)? {
             OpenedArrivingFile::Open(file) => file,
             OpenedArrivingFile::Taken => return Err(ResumableError::Taken.into()),
             OpenedArrivingFile::Missing => return Err(ResumableError::Unknown.into()),
         };
-        // A move waits for whoever has the file, and whoever opens it after one has the old copy.
-        self.0.expect_unmoved(&tenant)?;
         if file.size() != offset {
             return Err(wrong_offset(file.size()).into());
         }
@@ -223,9 +214,9 @@ impl<'a> ResumableUploads<'a> {
     }
 
     /// Where the upload arrives, if that is there.
-    fn directory(self, row: &ResumableUpload) -> Result<Option<Root>, Error> {
-        match self.0.existing_tenant(&row.tenant)? {
-            Some(tenant) => Ok(tenant.root.existing_subdirectory(ARRIVING)?),
+    fn directory(self, row: &ResumableUpload) -> Result<Option<Root>, DiskError> {
+        match self.0.data().existing_subdirectory(&row.tenant)? {
+            Some(tenant) => tenant.existing_subdirectory(ARRIVING),
             None => Ok(None),
         }
     }
@@ -251,7 +242,6 @@ impl<'a> ResumableUploads<'a> {
         let registry = self.0.registry();
         let reserved = registry.reserve_for_resumable_upload(row, 0)?;
         let store = || {
-            self.0.expect_unmoved(&zone.tenant)?;
             let directory = self.directory(row)?.ok_or(ResumableError::Unknown)?;
             let upload = Upload::new(zone, &row.directory, existing, permit)?;
             let upload = upload.arrived_file(&row.name, (&directory, &row.id))?;

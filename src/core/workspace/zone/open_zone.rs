@@ -480,7 +480,6 @@ impl<'a> Zone<'a> {
     fn history_of(&self) -> HistoryOf<'_> {
         HistoryOf {
             tenant: &self.tenant.key,
-            volume: self.tenant.volume.number,
             zone: self.name,
             base: &self.base,
             data: &self.data,

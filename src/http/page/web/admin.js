@@ -100,7 +100,7 @@ function Removal({ tenant }) {
   <//>`;
 }
 
-function Tenant({ tenant, hasVolumes }) {
+function Tenant({ tenant }) {
   const label = named(tenant);
   const percent = Math.round((100 * tenant.bytes) / (tenant.quota_mb * 1024 * 1024));
   return html`<tr>
@@ -108,7 +108,6 @@ function Tenant({ tenant, hasVolumes }) {
     <td>${word(tenant.kind === "group" ? "group" : "user")}${tenant.suspended && html` · <strong>${word("suspended")}</strong>`}</td>
     <td>${size(tenant.bytes)} ${word("used_of")} ${size(tenant.quota_mb * 1024 * 1024)} (${percent} %)</td>
     <td>${count(tenant.files)}</td>
-    ${hasVolumes && html`<td>${tenant.volume ?? "–"}</td>`}
     <td>${when(tenant.last_call)}</td>
     <td>${tenant.tokens} · ${tenant.links} · ${tenant.locks}</td>
     <td class="actions">${tenant.id && html`
@@ -123,11 +122,9 @@ function Tenant({ tenant, hasVolumes }) {
 }
 
 function Tenants({ tenants }) {
-  const hasVolumes = tenants.some((/** @type {any} */ tenant) => tenant.volume && tenant.volume !== "volume-1");
-  const keys = ["name", "kind", "space", "files", ...(hasVolumes ? ["volume"] : []), "last_call", "tokens_links_locks", "actions"];
-  const head = keys.map((key) => word(key));
+  const head = ["name", "kind", "space", "files", "last_call", "tokens_links_locks", "actions"].map((key) => word(key));
   return html`<${Rows} label=${word("admin_tenants")} head=${head} empty=${word("nothing_here")}
-    rows=${tenants.map((/** @type {any} */ tenant) => html`<${Tenant} key=${tenant.directory} tenant=${tenant} hasVolumes=${hasVolumes} />`)} />`;
+    rows=${tenants.map((/** @type {any} */ tenant) => html`<${Tenant} key=${tenant.directory} tenant=${tenant} />`)} />`;
 }
 
 function Running({ running }) {

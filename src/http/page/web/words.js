@@ -211,7 +211,6 @@ const WORDS = {
   user: ["User", "Benutzer"],
   group: ["Group", "Gruppe"],
   space: ["Space", "Platz"],
-  volume: ["Volume", "Datenträger"],
   last_call: ["Last call", "Letzter Aufruf"],
   tokens_links_locks: ["Tokens · links · locks", "Token · Links · Sperren"],
   actions: ["Actions", "Aktionen"],

@@ -105,12 +105,12 @@ impl Change<'_> {
         }
         let ended = permit.end_edit();
         let zone = permit.zone();
-        zone.store.reserve(&zone.tenant).keep();
+        zone.store.reserve().keep();
         // Where the answer waits for the disk, others change the zone meanwhile and share the flush.
         drop((permit, source));
         // What was replaced goes when nobody waits for it.
         drop(displaced);
-        zone.store.changed(&zone.tenant);
+        zone.store.changed();
         settled.and(ended)?;
         Ok(commit)
     }

@@ -82,7 +82,7 @@ impl InPlace<'_> {
             }
         }
         drop(self);
-        zone.store.changed(&zone.tenant);
+        zone.store.changed();
         Ok(commit)
     }
 }

@@ -4,7 +4,6 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
-use crate::tenant::TenantRoot;
 use crate::view::{View, ViewError, ViewPath, ViewPlace};
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, ZoneName};
@@ -105,11 +104,6 @@ impl<'a> Tree<'a> {
     /// The zone that stands for the caller.
     pub(super) fn main(&self) -> &Zone<'a> {
         &self.zones[0]
-    }
-
-    /// Whose they are.
-    pub(super) fn tenants(&self) -> impl Iterator<Item = &TenantRoot> {
-        self.zones.iter().map(|zone| &zone.tenant)
     }
 
     /// The zones that a shell may change.
