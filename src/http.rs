@@ -48,12 +48,13 @@ mod serve;
 mod sign_in;
 mod small_body;
 pub mod terminal;
+mod timer;
 
 use admission::Admission;
 pub use health::state_name;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
-pub use serve::{ShutdownSignal, ShutdownStep, ShutdownTimes, serve};
+pub use serve::{ServingTimes, ShutdownSignal, ShutdownStep, serve};
 use terminal::Listings;
 
 /// Credentials that are looked up in the registry at once: each takes a moment and a thread.
@@ -100,12 +101,13 @@ pub(crate) struct Server {
 impl Server {
     fn new(store: Arc<Store>, config: &Config, openwebui: Option<Arc<OpenWebUi>>) -> Self {
         let authenticator = identity::Authenticator::new(config, store.clock(), openwebui);
+        let clock = store.clock().clone();
         Self {
             store,
             authenticator,
             public_url: config.core.public_url.to_string(),
             body_limit: config.max_body_mb.saturating_mul(MEBIBYTE),
-            admission: Admission::new(config),
+            admission: Admission::new(config, &clock),
             lookups: Arc::new(Semaphore::new(LOOKUPS)),
             handshakes: Arc::new(Semaphore::new(HANDSHAKES)),
             subscriptions: mcp::Subscriptions::default(),

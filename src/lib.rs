@@ -47,7 +47,7 @@ pub fn app(store: Arc<Store>, config: &Config) -> Router {
 
 /// The same, with these tools for clients of `/mcp`.
 pub fn app_with_tools(store: Arc<Store>, config: &Config, toolset: McpToolset) -> Router {
-    let openwebui = OpenWebUi::new(config).map(Arc::new);
+    let openwebui = OpenWebUi::new(config, store.clock()).map(Arc::new);
     if let Some(openwebui) = &openwebui {
         store.connect(Arc::clone(openwebui) as Arc<dyn ChatHost>);
     }

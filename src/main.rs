@@ -8,7 +8,7 @@ use std::time::Duration;
 use fileshed::cli::{self, Failure, Serving};
 use fileshed::config::Config;
 use fileshed::http::{self, McpToolset};
-use fileshed_core::{CallRecorder, Store, Takeover, UploadsRetention, sandbox};
+use fileshed_core::{CallRecorder, Store, Takeover, UploadsRetention, sandbox, timings};
 use tokio::runtime::{Builder, Runtime};
 
 fn main() -> ExitCode {
@@ -40,7 +40,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
     let takeover = Takeover::start(&store)?;
     let recorder = CallRecorder::start(&store)?;
     // What still runs when a stop is asked for may run to its own end, commands included.
-    let patience = Duration::from_secs(config.core.exec_timeout_max + 5);
+    let patience = timings::seconds(config.core.exec_timeout_max + 5);
     let mut builder = match serving {
         Serving::Addresses(_) => Builder::new_multi_thread(),
         // One client: what it asks is handed to threads that may block, and to no others.
@@ -108,8 +108,10 @@ fn addresses(
                 store.shells().stop();
             }
         };
-        let times = http::ShutdownTimes {
-            drain: Duration::from_secs(config.drain_seconds.map_or(0, NonZeroU64::get)),
+        let times = http::ServingTimes {
+            clock: store.clock().clone(),
+            http: config.core.timings.http.clone(),
+            drain: timings::seconds(config.drain_seconds.map_or(0, NonZeroU64::get)),
             patience,
         };
         let at_rest = || {

@@ -15,7 +15,8 @@ use fileshed_core::chat_host::{
 };
 use fileshed_core::directory::{Group, Member};
 use fileshed_core::settings::PublicUrl;
-use fileshed_core::{Caller, Chat, Error, Secret, UserId};
+use fileshed_core::timings::{self, OpenWebUiTimings};
+use fileshed_core::{Caller, Chat, Clock, Error, Secret, UserId};
 use moka::sync::Cache;
 
 use crate::config::Config;
@@ -53,6 +54,8 @@ pub struct OpenWebUi {
     public: PublicUrl,
     admin: Option<Secret>,
     known: groups::GroupCache,
+    clock: Clock,
+    timings: OpenWebUiTimings,
     /// Reports status lines, if they are shown.
     reporter: Option<status::StatusReporter>,
     accounts: account::AccountCache,
@@ -80,22 +83,25 @@ impl<'a> Key<'a> {
 impl OpenWebUi {
     /// The connection that `config` describes, if it describes one.
     #[must_use]
-    pub fn new(config: &Config) -> Option<Self> {
+    pub fn new(config: &Config, clock: &Clock) -> Option<Self> {
         if config.openwebui_api_url.is_empty() {
             return None;
         }
-        let lifetime = Duration::from_secs(config.openwebui_groups_ttl);
-        let client = Client::new(config.openwebui_api_url.as_str());
+        let lifetime = timings::seconds(config.openwebui_groups_ttl);
+        let timings = &config.core.timings.openwebui;
+        let client = Client::timed(config.openwebui_api_url.as_str(), clock, timings);
         Some(Self {
             public: config.openwebui_public_url.clone(),
             reporter: config
                 .live_status
-                .then(|| status::StatusReporter::new(client.clone())),
+                .then(|| status::StatusReporter::new(client.clone(), clock, timings)),
             client,
             admin: config.openwebui_admin_key.clone(),
             known: groups::GroupCache::new(lifetime),
-            accounts: account::known(),
-            users: account::users(),
+            clock: clock.clone(),
+            timings: timings.clone(),
+            accounts: account::known(timings),
+            users: account::users(timings),
         })
     }
 

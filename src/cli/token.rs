@@ -3,9 +3,10 @@
 use std::process::ExitCode;
 
 use clap::{Subcommand, value_parser};
+use fileshed_core::timings;
 use fileshed_core::tokens::Token;
 use fileshed_core::{Role, Scope, Store, UserId};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::names::one_of;
 use super::{Failure, print};
@@ -53,7 +54,7 @@ impl TokenCommand {
             } => {
                 let expires_at = expires_days
                     .map(|days| {
-                        let span = SignedDuration::from_hours(i64::from(days) * 24);
+                        let span = timings::hours(u64::from(days) * 24);
                         store.clock().now().checked_add(span)
                     })
                     .transpose()

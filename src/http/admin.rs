@@ -111,7 +111,7 @@ async fn act<A: DeserializeOwned + Send + 'static>(
     let done = async {
         // Whoever is refused is so before anything of the body is read.
         administer(&server, caller.clone(), |_| Ok(())).await?;
-        let arguments = small_body::arguments(body).await;
+        let arguments = small_body::arguments(&server.store, body).await;
         let arguments = arguments.ok_or(UnreadableArguments)?;
         administer(&server, caller, |administration| {
             work(administration, arguments)

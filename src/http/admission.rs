@@ -9,14 +9,15 @@ use std::time::Duration;
 use fileshed_core::cancellation::Cancellation;
 use fileshed_core::fair::{FairSemaphore, Full, Grant, Occupancy, Place, Shares};
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::transfer::{self, TransferPermit};
-use fileshed_core::{Caller, Error, Store, diagnostics};
+use fileshed_core::transfer::TransferPermit;
+use fileshed_core::{Caller, Clock, Error, Store, diagnostics};
 use tokio::sync::oneshot;
 
+use super::timer;
 use crate::config::Config;
 
-/// How long a call waits for its permit.
-pub(super) const PERMIT_WAIT: Duration = Duration::from_secs(5);
+/// After how many seconds a call may come back that got no permit.
+const COME_BACK: u64 = 5;
 /// Bytes of body and answer that come with each permit.
 pub(super) const INCLUDED_BYTES: u64 = MEBIBYTE;
 /// Calls of one user that may wait for a zone, each in a thread; more are refused.
@@ -33,6 +34,8 @@ const BUDGET: u64 = 64 * MEBIBYTE;
 pub(super) struct Admission {
     calls: FairSemaphore,
     bytes: FairSemaphore,
+    /// How long a call waits for its permit.
+    patience: Duration,
 }
 
 /// The right to run one call. Dropping it frees its place and its bytes.
@@ -40,25 +43,27 @@ pub(super) struct Admission {
 pub(super) struct CallPermit {
     place: Place,
     bytes: FairSemaphore,
+    patience: Duration,
     user: String,
     /// Its share of the budget.
     held: Option<Grant>,
 }
 
 impl Admission {
-    pub(super) fn new(config: &Config) -> Self {
+    pub(super) fn new(config: &Config, clock: &Clock) -> Self {
         let calls = config.max_concurrent_calls;
         let largest = config.max_body_mb.saturating_mul(MEBIBYTE);
+        let calls = Shares {
+            aside_per_user: WAITING_PER_USER,
+            aside_total: WAITING,
+            aside_most: MOST_WAITING,
+            ..Shares::dynamic(calls)
+        };
+        let bytes = Shares::dynamic(largest.saturating_mul(2).saturating_add(BUDGET));
         Self {
-            calls: FairSemaphore::new(Shares {
-                aside_per_user: WAITING_PER_USER,
-                aside_total: WAITING,
-                aside_most: MOST_WAITING,
-                ..Shares::dynamic(calls)
-            }),
-            bytes: FairSemaphore::new(Shares::dynamic(
-                largest.saturating_mul(2).saturating_add(BUDGET),
-            )),
+            calls: FairSemaphore::new(calls, clock),
+            bytes: FairSemaphore::new(bytes, clock),
+            patience: config.core.timings.calls.permit,
         }
     }
 
@@ -69,10 +74,11 @@ impl Admission {
 
     /// Waits for the permit to run one call.
     pub(super) async fn admit(&self, user: &str) -> Result<CallPermit, AdmissionError> {
-        let grant = wait(&self.calls, user, 1, PERMIT_WAIT).await?;
+        let grant = wait(&self.calls, user, 1, self.patience).await?;
         Ok(CallPermit {
             place: Place::new(grant),
             bytes: self.bytes.clone(),
+            patience: self.patience,
             user: user.to_owned(),
             held: None,
         })
@@ -80,6 +86,11 @@ impl Admission {
 }
 
 impl CallPermit {
+    /// By which clock the client is waited for.
+    pub(super) fn clock(&self) -> &Clock {
+        self.bytes.clock()
+    }
+
     /// The place, for the core.
     pub(super) fn place(&self) -> Place {
         self.place.clone()
@@ -102,7 +113,7 @@ impl CallPermit {
     pub(super) async fn reserve(&mut self, bytes: u64) -> Result<(), AdmissionError> {
         let missing = self.missing(bytes);
         if missing > 0 {
-            let grant = wait(&self.bytes, &self.user, missing, PERMIT_WAIT).await?;
+            let grant = wait(&self.bytes, &self.user, missing, self.patience).await?;
             self.add(grant);
         }
         Ok(())
@@ -118,7 +129,7 @@ impl CallPermit {
         if missing > 0 {
             let grant = self
                 .bytes
-                .take_many(&self.user, missing, PERMIT_WAIT, cancellation)?;
+                .take_many(&self.user, missing, self.patience, cancellation)?;
             self.add(grant);
         }
         Ok(())
@@ -148,10 +159,10 @@ async fn wait(
     match places.request(user, amount, Box::new(wake)) {
         Ok(grant) => Ok(grant),
         Err(waiting) => {
-            let granted = tokio::time::timeout(patience, granted).await;
+            let granted = timer::within(places.clock(), patience, granted).await;
             drop(waiting);
             match granted {
-                Ok(Ok(grant)) => Ok(grant),
+                Some(Ok(grant)) => Ok(grant),
                 _ => Err(places.full(user)),
             }
         }
@@ -164,9 +175,10 @@ pub(super) async fn transfer_permit(
     caller: &Caller,
     link: Option<&str>,
 ) -> Result<TransferPermit, Error> {
+    let patience = store.settings().timings.calls.transfer;
     let mut places = Vec::new();
     for queue in store.transfer_queues(caller, link)? {
-        let place = wait(queue.places(), queue.who(), 1, transfer::PATIENCE).await;
+        let place = wait(queue.places(), queue.who(), 1, patience).await;
         places.push(place.map_err(|full| queue.refusal(full))?);
     }
     store.transfer_permit_with(caller, places)
@@ -182,7 +194,7 @@ diagnostics! {
             code: Busy,
             hint: "call again in a few seconds",
             details: { "scope": "user" },
-            retry_after: PERMIT_WAIT.as_secs(),
+            retry_after: COME_BACK,
         },
         /// The server has reached its limit.
         #[error("the server is busy")]
@@ -190,7 +202,7 @@ diagnostics! {
             code: Busy,
             hint: "call again in a few seconds",
             details: { "scope": "server" },
-            retry_after: PERMIT_WAIT.as_secs(),
+            retry_after: COME_BACK,
         },
     }
 }

@@ -3,21 +3,21 @@
 //! The content type does not matter: models, scripts and curl forget it, and what parses as a JSON
 //! object is meant as one. An empty body and `null` are no arguments.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_LENGTH;
-use fileshed_core::{Error, diagnostics};
+use fileshed_core::{Clock, Error, Timings, diagnostics};
 use http_body_util::BodyExt as _;
 use serde_json::{Map, Value};
-use tokio::time::Instant;
 
 use super::admission::CallPermit;
+use super::timer;
 use crate::json::{self, TopLevel, VALUES_MAX};
 
 /// How long a body may bring less than its pace wants.
-const RATE_WINDOW: Duration = Duration::from_secs(30);
+const RATE_WINDOW: Duration = Timings::STANDARD.http.slow_body;
 
 diagnostics! {
     /// Why a body has no arguments.
@@ -87,7 +87,7 @@ pub(super) async fn collect(
     if content_length.is_some_and(|content_length| content_length > limit) {
         return Err(too_large());
     }
-    let mut rate = MinimumRate::of_calls();
+    let mut rate = MinimumRate::of_calls(admitted.clock());
     let mut collected = Vec::new();
     while let Some(piece) = rate.piece(body).await? {
         let needed = collected.len() + piece.len();
@@ -145,6 +145,7 @@ async fn next_piece(body: &mut Body) -> Result<Option<Bytes>, BodyError> {
 pub(super) struct MinimumRate {
     /// Bytes that must arrive within each [`RATE_WINDOW`], unless the body ends.
     least: usize,
+    clock: Clock,
     begun: Instant,
     waited: Duration,
     bytes: usize,
@@ -152,19 +153,20 @@ pub(super) struct MinimumRate {
 
 impl MinimumRate {
     /// For what goes to disk as it arrives.
-    pub(super) fn of_files() -> Self {
-        Self::new(64 * 1024)
+    pub(super) fn of_files(clock: &Clock) -> Self {
+        Self::new(64 * 1024, clock)
     }
 
     /// For what is held in memory.
-    pub(super) fn of_calls() -> Self {
-        Self::new(1024 * 1024)
+    pub(super) fn of_calls(clock: &Clock) -> Self {
+        Self::new(1024 * 1024, clock)
     }
 
-    fn new(least: usize) -> Self {
+    fn new(least: usize, clock: &Clock) -> Self {
         Self {
             least,
-            begun: Instant::now(),
+            clock: clock.clone(),
+            begun: clock.instant(),
             waited: Duration::ZERO,
             bytes: 0,
         }
@@ -173,10 +175,11 @@ impl MinimumRate {
     /// The next piece; nothing at the end.
     pub(super) async fn piece(&mut self, body: &mut Body) -> Result<Option<Bytes>, BodyError> {
         let pause = RATE_WINDOW.saturating_sub(self.waited);
-        let piece = tokio::time::timeout(pause, next_piece(body)).await;
-        let piece = piece.map_err(|_| BodyError::Incomplete)??;
-        self.waited += self.begun.elapsed();
-        self.begun = Instant::now();
+        let piece = timer::within(&self.clock, pause, next_piece(body)).await;
+        let piece = piece.ok_or(BodyError::Incomplete)??;
+        let now = self.clock.instant();
+        self.waited += now.saturating_duration_since(self.begun);
+        self.begun = now;
         self.bytes += piece.as_ref().map_or(0, Bytes::len);
         if self.bytes >= self.least {
             self.waited = Duration::ZERO;
@@ -187,7 +190,7 @@ impl MinimumRate {
 
     /// Leaves out the time since the last piece: the server took it.
     pub(super) fn resume(&mut self) {
-        self.begun = Instant::now();
+        self.begun = self.clock.instant();
     }
 }
 

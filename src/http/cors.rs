@@ -16,6 +16,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
+use fileshed_core::Timings;
 use tower_http::cors::{AllowOrigin, AllowPrivateNetwork, CorsLayer};
 
 use super::Server;
@@ -28,7 +29,7 @@ use super::prefer::{PREFER, X_FILESHED_PREFER};
 use crate::config::{Config, Origin};
 
 /// How long a browser need not ask again.
-const MAX_AGE: Duration = Duration::from_mins(10);
+const MAX_AGE: Duration = Timings::STANDARD.http.cors;
 
 /// Lets pages of the listed sites call `routes`.
 pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<Server>> {

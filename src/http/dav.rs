@@ -25,6 +25,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use dav_server::DavHandler;
 use dav_server::davpath::DavPath;
+use fileshed_core::Clock;
 use fileshed_core::storage::Kind;
 use fileshed_core::view::{View, ViewPath};
 use fileshed_core::zone::ZoneError;
@@ -250,7 +251,7 @@ async fn answer(
             }
             Body::from(xml)
         }
-        _ => paced(body),
+        _ => paced(server.store.clock(), body),
     };
     let _cancel = caller.cancellation.on_drop();
     let request = Arc::new(DavRequest {
@@ -384,8 +385,8 @@ fn below(path: &str) -> &str {
 }
 
 /// A body that must keep up a minimum rate.
-fn paced(body: Body) -> Body {
-    let state = (MinimumRate::of_files(), body);
+fn paced(clock: &Clock, body: Body) -> Body {
+    let state = (MinimumRate::of_files(clock), body);
     Body::from_stream(stream::unfold(state, |(mut rate, mut body)| async {
         rate.resume();
         match rate.piece(&mut body).await {

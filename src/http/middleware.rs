@@ -10,6 +10,7 @@ use axum::http::header::X_CONTENT_TYPE_OPTIONS;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::Response;
+use fileshed_core::Clock;
 use fileshed_core::{Caller, Error, Store, diagnostics};
 
 use super::{Server, envelope};
@@ -105,7 +106,8 @@ pub(super) async fn log_request(
     let mut line = RequestLog {
         id: request_id(request.headers()),
         operation: operation(&request, names),
-        started: Instant::now(),
+        started: server.store.clock().instant(),
+        clock: server.store.clock().clone(),
         done: false,
     };
     request.extensions_mut().insert(RequestId(line.id.clone()));
@@ -177,6 +179,7 @@ struct RequestLog {
     id: String,
     operation: &'static str,
     started: Instant,
+    clock: Clock,
     done: bool,
 }
 
@@ -186,7 +189,7 @@ impl RequestLog {
         let operation = self.operation;
         let status = response.status().as_u16();
         let code = error.map_or("OK", |error| error.code().as_str());
-        let latency_ms = self.started.elapsed().as_millis() as u64;
+        let latency_ms = self.clock.elapsed(self.started).as_millis() as u64;
         let subject = response.extensions_mut().remove::<Subject>();
         let namespace = subject.as_ref().map_or("-", |subject| subject.0.as_str());
         let request_id = self.id.as_str();
@@ -213,7 +216,7 @@ impl Drop for RequestLog {
     fn drop(&mut self) {
         if !self.done {
             let (operation, request_id) = (self.operation, self.id.as_str());
-            let latency_ms = self.started.elapsed().as_millis() as u64;
+            let latency_ms = self.clock.elapsed(self.started).as_millis() as u64;
             tracing::info!(operation, latency_ms, request_id, "the client went away");
         }
     }

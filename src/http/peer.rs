@@ -17,20 +17,21 @@ use axum::response::{IntoResponse as _, Response};
 use fileshed_core::fair::Place;
 use fileshed_core::terminal::{ProcessUse, StartingProcess, TerminalPlace};
 use fileshed_core::{Caller, Error, diagnostics};
+use fileshed_core::{Clock, Timings};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
-use tokio::time::timeout;
 
 use super::Server;
 use super::admission::CallPermit;
 use super::route::RouteError;
+use super::timer;
 
 /// Says that another server sent a call on, so that it goes no further.
 const SENT_ON: HeaderName = HeaderName::from_static("x-fileshed-sent-on");
 
 /// How long the other server may take to accept a connection.
-const CONNECT: Duration = Duration::from_secs(2);
+const CONNECT: Duration = Timings::STANDARD.http.peer;
 
 /// How often it is asked anew where processes are that moved meanwhile.
 const MOVES: usize = 3;
@@ -102,7 +103,7 @@ pub(super) async fn destination(
         request
             .headers_mut()
             .insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-        let response = send(&address, request).await?;
+        let response = send(server.store.clock(), &address, request).await?;
         if response.status() != StatusCode::MISDIRECTED_REQUEST {
             return Ok(Destination::Answered(response.map(Body::new)));
         }
@@ -114,7 +115,11 @@ pub(super) async fn destination(
 }
 
 /// Sends a request for an upgrade on, and passes on whatever both sides say from then on.
-pub(super) async fn connect(address: &str, mut request: Request) -> Result<Response, Error> {
+pub(super) async fn connect(
+    clock: &Clock,
+    address: &str,
+    mut request: Request,
+) -> Result<Response, Error> {
     let ours = hyper::upgrade::on(&mut request);
     let (parts, _) = request.into_parts();
     let mut onward = sent_on(&parts, Body::empty());
@@ -123,7 +128,7 @@ pub(super) async fn connect(address: &str, mut request: Request) -> Result<Respo
             onward.headers_mut().insert(name, value.clone());
         }
     }
-    let mut response = send(address, onward).await?;
+    let mut response = send(clock, address, onward).await?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         let theirs = hyper::upgrade::on(&mut response);
         tokio::spawn(async move {
@@ -170,25 +175,26 @@ fn sent_on(parts: &Parts, body: Body) -> Request {
 }
 
 async fn send(
+    clock: &Clock,
     address: &str,
     request: Request,
 ) -> Result<axum::http::Response<hyper::body::Incoming>, PeerError> {
-    let mut sender = open(address).await.ok_or(PeerError::Silent)?;
+    let mut sender = open(clock, address).await.ok_or(PeerError::Silent)?;
     sender.send_request(request).await.map_err(|error| {
         tracing::warn!(%error, %address, "another server did not answer");
         PeerError::Silent
     })
 }
 
-async fn open(address: &str) -> Option<SendRequest<Body>> {
-    let stream = timeout(CONNECT, TcpStream::connect(address)).await;
+async fn open(clock: &Clock, address: &str) -> Option<SendRequest<Body>> {
+    let stream = timer::within(clock, CONNECT, TcpStream::connect(address)).await;
     let stream = match stream {
-        Ok(Ok(stream)) => stream,
-        Ok(Err(error)) => {
+        Some(Ok(stream)) => stream,
+        Some(Err(error)) => {
             tracing::warn!(%error, %address, "another server is not reached");
             return None;
         }
-        Err(_) => {
+        None => {
             tracing::warn!(%address, "another server is not reached in time");
             return None;
         }

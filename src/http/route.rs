@@ -330,17 +330,16 @@ impl From<JoinError> for RouteError {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use axum::body::to_bytes;
     use serde_json::json;
     use tower::ServiceExt as _;
 
     use super::*;
     use crate::config::Config;
-    use crate::http::router;
+    use crate::http::{router, timer};
     use crate::ops::Reply;
-    use fileshed_core::Code;
+    use fileshed_core::timings::minutes;
+    use fileshed_core::{Clock, Code};
     use serde_json::Value;
 
     fn entry(call: crate::ops::Handler) -> &'static Entry {
@@ -361,8 +360,15 @@ mod tests {
             max_concurrent_calls: calls,
             ..Config::default()
         };
-        let store = Arc::new(Store::open(config.core.clone()).expect("a store"));
+        let store =
+            Arc::new(Store::open_at(config.core.clone(), Clock::movable()).expect("a store"));
         (directory, Arc::new(Server::new(store, &config, None)))
+    }
+
+    /// What comes of something when a minute has passed.
+    async fn while_time_passes<T>(server: &Server, something: impl Future<Output = T>) -> T {
+        let passes = async { server.store.clock().advance(60) };
+        tokio::join!(something, passes).0
     }
 
     /// A call of nobody in particular.
@@ -397,30 +403,31 @@ mod tests {
         assert!(place.is_ok(), "the permit is given back");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_call_without_a_turn_is_told_to_come_back() {
         let (_directory, server) = server(1);
         let _taken = server.admission.admit("somebody").await.expect("a permit");
-        let error = called(&server, &OPERATIONS[0])
-            .await
-            .expect_err("no permit is free");
+        let call = called(&server, &OPERATIONS[0]);
+        let error = while_time_passes(&server, call).await;
+        let error = error.expect_err("no permit is free");
         let (response, _) = envelope::seal(envelope::failure(error), "request-1");
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(response.headers()["retry-after"], "5");
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn one_user_leaves_places_to_others() {
         let (_directory, server) = server(4);
         let enter = |user: &'static str| server.admission.admit(user);
         let _own = (enter("a").await, enter("a").await);
-        let error = enter("a").await.expect_err("half is taken");
+        let error = while_time_passes(&server, enter("a")).await;
+        let error = error.expect_err("half is taken");
         let (response, _) = envelope::seal(envelope::failure(error), "request-1");
         assert_eq!(response.status(), StatusCode::TOO_MANY_REQUESTS);
         assert!(enter("b").await.is_ok());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_body_has_no_place_in_memory_that_it_did_not_wait_for() {
         let (_directory, server) = server(9);
         let all = server.admission.admit("a").await;
@@ -434,7 +441,8 @@ mod tests {
         );
         let mut admitted = server.admission.admit("b").await.expect("a permit");
         let mut body = Body::from(vec![b' '; 3 << 20]);
-        let read = body::collect(&mut body, None, 64 << 20, &mut admitted).await;
+        let read = body::collect(&mut body, None, 64 << 20, &mut admitted);
+        let read = while_time_passes(&server, read).await;
         assert_eq!(read.expect_err("no memory").code(), Code::Busy);
         drop(all);
         let mut body = Body::from(vec![b' '; 3 << 20]);
@@ -451,9 +459,10 @@ mod tests {
             }
             Ok(nothing())
         });
-        let call = called(&server, waits);
-        let left = tokio::time::timeout(Duration::from_millis(50), call).await;
-        assert!(left.is_err(), "the client leaves first");
+        let clock = server.store.clock();
+        let call = timer::within(clock, minutes(1), called(&server, waits));
+        let left = while_time_passes(&server, call).await;
+        assert!(left.is_none(), "the client leaves first");
         // The permit comes back only when the work has ended by itself.
         assert!(server.admission.admit("somebody").await.is_ok());
     }

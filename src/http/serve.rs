@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use fileshed_core::Clock;
+use fileshed_core::timings::HttpTimings;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
@@ -22,23 +24,15 @@ use tower::ServiceExt as _;
 
 use super::held_body::HeldBody;
 use super::middleware::HEADERS_MAX_BYTES;
+use super::timer;
 use connection::Connection;
 use stream::MonitoredStream;
 use table::ConnectionTable;
 
-/// How long a connection waits for the headers of the next request; longer than the minute for
-/// which proxies keep idle connections, so that these end first.
-const HEADERS_READ: Duration = Duration::from_secs(75);
 /// Most that is read of a request before its headers are complete, and most that is held of an
 /// answer that nobody reads.
 const BUFFER_MAX_BYTES: usize = 4 * HEADERS_MAX_BYTES;
 const HEADERS_MAX_COUNT: usize = 100;
-/// Pause after a failed accept, most often for want of descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
-/// How often slow connections are looked for.
-const SLOW_CHECK: Duration = Duration::from_secs(1);
-/// For how long nothing is under way before the server counts as at rest.
-const REST: Duration = Duration::from_secs(10);
 /// Most connections, however many descriptors there are: each may hold its buffers.
 const CONNECTIONS_MAX: u64 = 2048;
 
@@ -80,9 +74,13 @@ pub enum ShutdownStep {
     Stopping,
 }
 
-/// How long the steps towards the end take.
-#[derive(Clone, Copy, Debug)]
-pub struct ShutdownTimes {
+/// How long the server waits for what, by which clock.
+#[derive(Clone, Debug)]
+pub struct ServingTimes {
+    /// By this one.
+    pub clock: Clock,
+    /// Of connections and their requests.
+    pub http: HttpTimings,
     /// For how long calls are taken after the server was told to stop.
     pub drain: Duration,
     /// For how long what runs then may last.
@@ -91,7 +89,7 @@ pub struct ShutdownTimes {
 
 /// Serves until it is asked to stop, and for a while longer; says each step to `on_step`, and lets what
 /// runs finish, as long as `times` says. A second signal skips what is left of a step. Each time when
-/// nothing has been under way for ten seconds, `at_rest` is called. The process may have so many
+/// nothing has been under way for a while, `at_rest` is called. The process may have so many
 /// `descriptors`.
 pub async fn serve(
     listener: TcpListener,
@@ -99,23 +97,26 @@ pub async fn serve(
     mut stop: ShutdownSignal,
     on_step: impl Fn(ShutdownStep),
     at_rest: impl Fn() + Send + 'static,
-    times: ShutdownTimes,
+    times: ServingTimes,
     descriptors: u64,
 ) -> std::io::Result<()> {
     // Tells every connection when to end.
     let (connections, _) = watch::channel(false);
-    let table = ConnectionTable::new(most_connections(descriptors));
+    let table = ConnectionTable::new(most_connections(descriptors), &times.clock, &times.http);
     let server = Acceptor {
-        builder: builder(),
+        builder: builder(&times.http),
         app,
         table: Arc::clone(&table),
+        clock: times.clock.clone(),
+        timings: times.http.clone(),
     };
+    let (clock, timings) = (times.clock.clone(), times.http.clone());
     let watch = tokio::spawn(async move {
         let mut was_at_rest = true;
         loop {
-            tokio::time::sleep(SLOW_CHECK).await;
+            timer::sleep(&clock, timings.slow_look).await;
             table.close_slow();
-            let is_at_rest = table.rested() >= REST;
+            let is_at_rest = table.rested() >= timings.rest;
             if is_at_rest && !was_at_rest {
                 at_rest();
             }
@@ -128,7 +129,7 @@ pub async fn serve(
             tracing::info!(seconds = times.drain.as_secs(), "draining");
             on_step(ShutdownStep::Draining);
             tokio::select! {
-                () = tokio::time::sleep(times.drain) => {}
+                () = timer::sleep(&times.clock, times.drain) => {}
                 () = stop.received() => {}
             }
         }
@@ -143,7 +144,7 @@ pub async fn serve(
     connections.send_replace(true);
     tokio::select! {
         () = connections.closed() => {}
-        () = tokio::time::sleep(times.patience) => tracing::warn!("connections were cut"),
+        () = timer::sleep(&times.clock, times.patience) => tracing::warn!("connections were cut"),
         () = stop.received() => tracing::warn!("told twice, connections were cut"),
     }
     watch.abort();
@@ -154,6 +155,8 @@ struct Acceptor {
     builder: Builder,
     app: Router,
     table: Arc<ConnectionTable>,
+    clock: Clock,
+    timings: HttpTimings,
 }
 
 impl Acceptor {
@@ -164,7 +167,7 @@ impl Acceptor {
                 Err(error) => {
                     let made_room = self.table.release();
                     tracing::warn!(%error, made_room, "a connection could not be accepted");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    timer::sleep(&self.clock, self.timings.accept).await;
                     continue;
                 }
             };
@@ -172,7 +175,7 @@ impl Acceptor {
             while self.table.is_full() && !self.table.release() {
                 let removed = self.table.removed();
                 // A connection that becomes idle does not notify.
-                let _ = tokio::time::timeout(ACCEPT_PAUSE, removed).await;
+                let _ = timer::within(&self.clock, self.timings.accept, removed).await;
             }
             self.connect(stream, connections.subscribe());
         }
@@ -181,16 +184,18 @@ impl Acceptor {
     fn connect(&self, stream: TcpStream, mut stopping: watch::Receiver<bool>) {
         // Answers are small and awaited: do not wait to fill a packet.
         let _ = stream.set_nodelay(true);
-        let connection = Connection::new();
+        let connection = Connection::new(&self.clock);
         let entered = self.table.enter(Arc::clone(&connection));
         let (app, requests) = (self.app.clone(), Arc::clone(&connection));
+        let (clock, patience) = (self.clock.clone(), self.timings.body_rest);
         let service = service_fn(move |request: Request<Incoming>| {
             let running = requests.request();
             let (request, rest) = request_body::with_rest(request);
             let answer = app.clone().oneshot(request);
+            let clock = clock.clone();
             async move {
                 let answer = answer.await?;
-                rest.read().await;
+                rest.read(&clock, patience).await;
                 Ok::<_, std::convert::Infallible>(answer.map(|body| HeldBody::new(body, running)))
             }
         });
@@ -226,11 +231,11 @@ impl Acceptor {
     }
 }
 
-fn builder() -> Builder {
+fn builder(timings: &HttpTimings) -> Builder {
     let mut builder = Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(HEADERS_READ)
+        .header_read_timeout(timings.next_request)
         .max_headers(HEADERS_MAX_COUNT)
         .max_header_size(BUFFER_MAX_BYTES)
         .max_buf_size(BUFFER_MAX_BYTES);

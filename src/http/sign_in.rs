@@ -118,7 +118,7 @@ async fn sign_in(State(server): State<Arc<Server>>, request: Request) -> Respons
     let (parts, body) = request.into_parts();
     let signed_in = async {
         expect_page(&server, &parts)?;
-        let SignIn { token } = arguments(body).await?;
+        let SignIn { token } = arguments(&server.store, body).await?;
         let previous = server.authenticator.page_session(&parts);
         look_up(&server, move |store| {
             let principal = store.principal_of_token(token.trim())?;
@@ -150,7 +150,7 @@ async fn sign_out(State(server): State<Arc<Server>>, request: Request) -> Respon
     let (parts, body) = request.into_parts();
     let signed_out = async {
         expect_page(&server, &parts)?;
-        let SignOut { everywhere } = arguments(body).await?;
+        let SignOut { everywhere } = arguments(&server.store, body).await?;
         let Some(secret) = server.authenticator.page_session(&parts) else {
             return Ok(());
         };
@@ -245,8 +245,8 @@ async fn look_up<T: Send + 'static>(
 }
 
 /// The arguments of a small call.
-async fn arguments<T: DeserializeOwned>(body: Body) -> Result<T, Error> {
-    let arguments = small_body::arguments(body).await;
+async fn arguments<T: DeserializeOwned>(store: &Store, body: Body) -> Result<T, Error> {
+    let arguments = small_body::arguments(store, body).await;
     arguments.ok_or_else(|| SignInError::Unreadable.into())
 }
 

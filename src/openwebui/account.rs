@@ -1,12 +1,11 @@
 //! The account behind a credential.
 //!
-//! Open WebUI is asked, and its answer counts for [`LIFETIME`], also if nobody has such a credential:
+//! Open WebUI is asked, and its answer counts for half a minute, also if nobody has such a credential:
 //! a removed user loses access within that time, and a forged credential that is sent again costs
 //! nothing. A missing answer is never remembered.
 
-use std::time::Duration;
-
 use fileshed_core::identifier::is_short_text;
+use fileshed_core::timings::OpenWebUiTimings;
 use fileshed_core::{Error, Role, UserId};
 use moka::sync::Cache;
 use serde::Deserialize;
@@ -15,9 +14,6 @@ use sha2::{Digest as _, Sha256};
 use super::client::{CallError, segment};
 use super::error::SharedError;
 use super::{Key, OpenWebUi, OpenWebUiError, remembered};
-
-/// How long an answer counts.
-const LIFETIME: Duration = Duration::from_secs(30);
 
 /// Somebody whom Open WebUI knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,15 +31,15 @@ pub struct Account {
 /// What was answered lately, by a hash of the credential.
 pub(super) type AccountCache = Cache<[u8; 32], Option<Account>>;
 
-pub(super) fn known() -> AccountCache {
-    remembered(LIFETIME)
+pub(super) fn known(timings: &OpenWebUiTimings) -> AccountCache {
+    remembered(timings.account)
 }
 
 /// Whether there is such a user, as it was answered lately.
 pub(super) type UserCache = Cache<String, bool>;
 
-pub(super) fn users() -> UserCache {
-    remembered(LIFETIME)
+pub(super) fn users(timings: &OpenWebUiTimings) -> UserCache {
+    remembered(timings.account)
 }
 
 /// The role that Open WebUI calls so; none for one who waits for an administrator.
@@ -191,9 +187,12 @@ mod tests {
 
     #[test]
     fn answers_count_for_half_a_minute_in_bounded_space() {
-        let known = known();
+        let known = known(&OpenWebUiTimings::STANDARD);
         let policy = known.policy();
-        assert_eq!(policy.time_to_live(), Some(Duration::from_secs(30)));
+        assert_eq!(
+            policy.time_to_live(),
+            Some(fileshed_core::timings::seconds(30))
+        );
         // Reading an answer does not make it count longer.
         assert_eq!(policy.time_to_idle(), None);
         assert_eq!(policy.max_capacity(), Some(10_000));

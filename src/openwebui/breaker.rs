@@ -6,15 +6,19 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use fileshed_core::Clock;
+
 /// Failures in a row after which calls fail at once.
 const FAILURES: u32 = 3;
 
-/// How long they do, until one is let through.
-pub(super) const PAUSE: Duration = Duration::from_secs(10);
-
 /// The circuit breaker of one server.
-#[derive(Debug, Default)]
-pub(super) struct Breaker(Mutex<BreakerState>);
+#[derive(Debug)]
+pub(super) struct Breaker {
+    state: Mutex<BreakerState>,
+    clock: Clock,
+    /// How long calls fail at once, until one is let through.
+    pause: Duration,
+}
 
 #[derive(Debug, Default)]
 struct BreakerState {
@@ -24,14 +28,23 @@ struct BreakerState {
 }
 
 impl Breaker {
+    pub(super) fn new(clock: &Clock, pause: Duration) -> Self {
+        Self {
+            state: Mutex::default(),
+            clock: clock.clone(),
+            pause,
+        }
+    }
+
     /// Whether a call may be made. Its end has to be recorded.
-    pub(super) fn allows(&self, now: Instant) -> bool {
+    pub(super) fn allows(&self) -> bool {
+        let now = self.clock.instant();
         let mut state = self.state();
         match state.until {
             Some(until) if now < until => false,
             Some(_) => {
                 // One call tries; the others wait for its outcome.
-                state.until = Some(now + PAUSE);
+                state.until = Some(now + self.pause);
                 true
             }
             None => true,
@@ -39,7 +52,8 @@ impl Breaker {
     }
 
     /// Records how a call ended.
-    pub(super) fn record(&self, now: Instant, answered: bool) {
+    pub(super) fn record(&self, answered: bool) {
+        let now = self.clock.instant();
         let mut state = self.state();
         if answered {
             *state = BreakerState::default();
@@ -47,39 +61,44 @@ impl Breaker {
         }
         state.failures = state.failures.saturating_add(1);
         if state.failures >= FAILURES {
-            state.until = Some(now + PAUSE);
+            state.until = Some(now + self.pause);
         }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, BreakerState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use fileshed_core::timings::minutes;
+
     use super::*;
 
     #[test]
     fn it_opens_after_failures_in_a_row_lets_one_try_and_closes() {
-        let (breaker, begun) = (Breaker::default(), Instant::now());
+        let clock = Clock::movable();
+        let breaker = Breaker::new(&clock, minutes(10));
         for _ in 0..FAILURES - 1 {
-            breaker.record(begun, false);
+            breaker.record(false);
         }
-        breaker.record(begun, true);
+        breaker.record(true);
         for _ in 0..FAILURES {
-            assert!(breaker.allows(begun), "an answer in between counts");
-            breaker.record(begun, false);
+            assert!(breaker.allows(), "an answer in between counts");
+            breaker.record(false);
         }
-        assert!(!breaker.allows(begun));
-        let later = begun + PAUSE;
-        assert!(breaker.allows(later), "one tries");
-        assert!(!breaker.allows(later), "and only one");
-        breaker.record(later, false);
-        assert!(!breaker.allows(later + PAUSE / 2));
-        assert!(breaker.allows(later + PAUSE));
-        breaker.record(later + PAUSE, true);
-        assert!(breaker.allows(later + PAUSE));
-        assert!(breaker.allows(later + PAUSE));
+        assert!(!breaker.allows());
+        clock.pass(minutes(10));
+        assert!(breaker.allows(), "one tries");
+        assert!(!breaker.allows(), "and only one");
+        breaker.record(false);
+        clock.pass(minutes(5));
+        assert!(!breaker.allows());
+        clock.pass(minutes(5));
+        assert!(breaker.allows());
+        breaker.record(true);
+        assert!(breaker.allows());
+        assert!(breaker.allows());
     }
 }

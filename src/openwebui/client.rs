@@ -6,8 +6,10 @@
 
 use std::io::Read;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use fileshed_core::Clock;
+use fileshed_core::timings::OpenWebUiTimings;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,18 +17,10 @@ use ureq::Agent;
 use ureq::http::{Method, Request, Response};
 use ureq::{AsSendBody, Body, SendBody};
 
-use super::breaker::{Breaker, PAUSE};
+use super::breaker::Breaker;
 
-/// To establish a connection.
-const CONNECT: Duration = Duration::from_secs(3);
-/// For the whole of a small call.
-const CALL: Duration = Duration::from_secs(10);
-/// For the whole of a call that moves a file.
-const TRANSFER: Duration = Duration::from_mins(10);
-/// A connection that is not used is not used again after this; Open WebUI closes it a second later.
-const IDLE: Duration = Duration::from_secs(4);
-/// Before a question is asked again.
-const AGAIN: Duration = Duration::from_millis(200);
+/// How long calls take at most that know no settings.
+const TIMINGS: OpenWebUiTimings = OpenWebUiTimings::STANDARD;
 /// Longest answer that is read whole: a long chat with its files' texts.
 const ANSWER_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
@@ -60,7 +54,7 @@ impl CallError {
     /// Seconds after which it is worth trying.
     #[must_use]
     pub fn retry_after(&self) -> Option<u64> {
-        self.passes().then_some(PAUSE.as_secs())
+        self.passes().then_some(TIMINGS.breaker.as_secs())
     }
 
     /// Whether Open WebUI says that there is no such thing for who asks.
@@ -78,6 +72,8 @@ pub struct Client {
     agent: Agent,
     base: String,
     call: Duration,
+    clock: Clock,
+    timings: OpenWebUiTimings,
     breaker: Arc<Breaker>,
 }
 
@@ -85,11 +81,19 @@ impl Client {
     /// Calls the server at `base`, an address without a slash at its end.
     #[must_use]
     pub fn new(base: &str) -> Self {
+        Self::timed(base, &Clock::SYSTEM, &TIMINGS)
+    }
+
+    /// The same, by this clock, and with these times.
+    #[must_use]
+    pub fn timed(base: &str, clock: &Clock, timings: &OpenWebUiTimings) -> Self {
         Self {
             agent: agent(),
             base: base.to_owned(),
-            call: CALL,
-            breaker: Arc::default(),
+            call: timings.call,
+            clock: clock.clone(),
+            timings: timings.clone(),
+            breaker: Arc::new(Breaker::new(clock, timings.breaker)),
         }
     }
 
@@ -106,7 +110,7 @@ impl Client {
 
     /// `GET` of the bytes at `path`.
     pub fn bytes(&self, key: &str, path: &str) -> Result<impl Read + use<>, CallError> {
-        let response = self.ask(key, path, TRANSFER)?;
+        let response = self.ask(key, path, self.timings.transfer)?;
         Ok(response.into_body().into_reader())
     }
 
@@ -137,7 +141,7 @@ impl Client {
             .header("content-type", content_type)
             .header("content-length", size);
         let body = SendBody::from_reader(&mut body);
-        read(self.send_to(request, body, TRANSFER, may_break_off)?)
+        read(self.send_to(request, body, self.timings.transfer, may_break_off)?)
     }
 
     /// `DELETE`.
@@ -150,7 +154,7 @@ impl Client {
         let once = || self.send(self.request(Method::GET, key, path), (), limit);
         match once() {
             Err(CallError::Silent(cause)) if !cause.as_deref().is_some_and(is_timeout) => {
-                std::thread::sleep(AGAIN);
+                self.clock.sleep(self.timings.again);
                 once()
             }
             answer => answer,
@@ -185,7 +189,7 @@ impl Client {
         limit: Duration,
         is_answer: fn(&ureq::Error) -> bool,
     ) -> Result<Response<Body>, CallError> {
-        if !self.breaker.allows(Instant::now()) {
+        if !self.breaker.allows() {
             return Err(CallError::Paused);
         }
         let answer = request.body(body).map_err(ureq::Error::from);
@@ -200,7 +204,7 @@ impl Client {
                 matches!(error, ureq::Error::Other(_) | ureq::Error::Http(_)) || is_answer(error)
             }
         };
-        self.breaker.record(Instant::now(), answered);
+        self.breaker.record(answered);
         match answer {
             Ok(response) if !answered => {
                 tracing::debug!(status = response.status().as_u16(), "Open WebUI is away");
@@ -225,9 +229,9 @@ pub fn agent() -> Agent {
             .build(),
     );
     config
-        .timeout_connect(Some(CONNECT))
-        .timeout_global(Some(CALL))
-        .max_idle_age(IDLE)
+        .timeout_connect(Some(TIMINGS.connect))
+        .timeout_global(Some(TIMINGS.call))
+        .max_idle_age(TIMINGS.idle)
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use fileshed_core::diagnostics;
 use fileshed_core::diagnostics::Facts;
+use fileshed_core::timings::OpenWebUiTimings;
 
-use super::breaker::PAUSE;
 use super::client::CallError;
 
 diagnostics! {
@@ -26,7 +26,7 @@ diagnostics! {
             code: OpenwebuiApiUnavailable,
             hint: "call again in a few seconds",
             details: status(cause),
-            retry_after: PAUSE.as_secs(),
+            retry_after: OpenWebUiTimings::STANDARD.breaker.as_secs(),
         },
         /// It answers something else than was asked.
         #[error("Open WebUI did not give {0}")]

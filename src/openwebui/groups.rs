@@ -15,9 +15,6 @@ use super::client::{CallError, segment};
 use super::error::SharedError;
 use super::{Key, OpenWebUi, OpenWebUiError, remembered};
 
-/// Younger answers are not asked for again: a model that tries names does not become a load.
-const FRESH: Duration = Duration::from_secs(2);
-
 /// Pages of members that are read, of some thirty each.
 const PAGES_MAX: u32 = 100;
 
@@ -70,7 +67,7 @@ impl OpenWebUi {
         let known = &self.known.groups;
         let asked = known.try_get_with(user.as_str().to_owned(), || {
             let groups = self.ask_groups(user, key).map_err(away("your groups"))?;
-            Ok::<_, OpenWebUiError>((Instant::now(), groups))
+            Ok::<_, OpenWebUiError>((self.clock.instant(), groups))
         });
         let (_, groups) = asked.map_err(SharedError::from)?;
         Ok(Some(groups))
@@ -82,7 +79,7 @@ impl OpenWebUi {
         let known = &self.known.groups;
         let is_old = known
             .get(user)
-            .is_some_and(|(asked, _)| asked.elapsed() >= FRESH);
+            .is_some_and(|(asked, _)| self.clock.elapsed(asked) >= self.timings.groups);
         if is_old {
             known.invalidate(user);
         }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use fileshed_core::Toolset;
 use fileshed_core::settings::{GroupSource, PublicUrl};
+use fileshed_core::timings::OpenWebUiTimings;
 use serde_json::Value;
 
 use super::client::{CallError, Client};
@@ -43,7 +44,7 @@ use terminal::Terminal;
 use tool_server::ToolServer;
 
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = OpenWebUiTimings::STANDARD.register;
 
 /// What the administrator said of the connection. What was not said follows from the configuration,
 /// or stays as an existing connection has it.

@@ -1,6 +1,6 @@
 //! Status lines in the conversation for what takes long.
 //!
-//! One thread reports to Open WebUI, and only about what still runs after [`PATIENCE`]. Nobody waits
+//! One thread reports to Open WebUI, and only about what still runs after a while. Nobody waits
 //! for it, except for the end of a line that shows: Open WebUI must get that before the answer,
 //! because it then writes the whole message anew and may lose what arrives meanwhile. A line that
 //! could not be shown is not a failure. An end that was not accepted is sent again, because a line
@@ -11,10 +11,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use fileshed_core::chat_host::{Ending, Line, Task};
-use fileshed_core::{Caller, Secret};
+use fileshed_core::timings::OpenWebUiTimings;
+use fileshed_core::{Caller, Clock, Secret};
 use serde_json::{Value, json};
 
 use super::OpenWebUi;
@@ -22,23 +23,18 @@ use super::chat::{events, kept};
 use super::client::Client;
 use super::upload_notice::UploadNotice;
 
-/// How long something takes before it shows.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// Longest that an answer waits until its line has ended.
-const FAREWELL: Duration = Duration::from_secs(1);
-
 /// Longest text of a line, in characters.
 const TEXT_MAX: usize = 120;
 
-/// How often an end that Open WebUI did not accept is sent, and the time between.
+/// How often an end that Open WebUI did not accept is sent.
 const ATTEMPTS: u32 = 5;
-const PAUSE: Duration = Duration::from_secs(4);
 
 /// Reports the status lines of all conversations.
 #[derive(Debug)]
 pub(super) struct StatusReporter {
     client: Client,
+    clock: Clock,
+    timings: OpenWebUiTimings,
     /// Started with the first line.
     thread: OnceLock<Sender<StatusEvent>>,
     next: AtomicU64,
@@ -115,6 +111,8 @@ struct StatusLine {
     is_seen: Arc<AtomicBool>,
     thread: Sender<StatusEvent>,
     ending: Ending,
+    clock: Clock,
+    timings: OpenWebUiTimings,
 }
 
 impl Line for StatusLine {
@@ -129,15 +127,17 @@ impl Drop for StatusLine {
         let event = StatusEvent::Ended(self.number, self.ending.clone(), reported);
         let _nobody_listens_at_the_end = self.thread.send(event);
         if self.is_seen.load(Ordering::Acquire) {
-            let _reported_or_not = wait.recv_timeout(FAREWELL);
+            let _reported_or_not = self.clock.receive(&wait, self.timings.status_end);
         }
     }
 }
 
 impl StatusReporter {
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(client: Client, clock: &Clock, timings: &OpenWebUiTimings) -> Self {
         Self {
             client,
+            clock: clock.clone(),
+            timings: timings.clone(),
             thread: OnceLock::new(),
             next: AtomicU64::new(0),
         }
@@ -146,8 +146,15 @@ impl StatusReporter {
     fn thread(&self) -> &Sender<StatusEvent> {
         self.thread.get_or_init(|| {
             let (sender, receiver) = channel();
-            let client = self.client.clone();
-            std::thread::spawn(move || ReporterThread::new(client).run(&receiver));
+            let reporter = ReporterThread {
+                client: self.client.clone(),
+                clock: self.clock.clone(),
+                timings: self.timings.clone(),
+                tasks: HashMap::new(),
+                retries: Vec::new(),
+                notices: Vec::new(),
+            };
+            std::thread::spawn(move || reporter.run(&receiver));
             sender
         })
     }
@@ -162,6 +169,8 @@ impl StatusReporter {
             is_seen,
             thread: thread.clone(),
             ending: Ending::Stopped,
+            clock: self.clock.clone(),
+            timings: self.timings.clone(),
         }
     }
 }
@@ -172,7 +181,7 @@ impl OpenWebUi {
     pub(super) fn status_line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>> {
         let reporter = self.reporter.as_ref()?;
         let work = RunningTask {
-            started: Instant::now(),
+            started: self.clock.instant(),
             shown: Arc::default(),
             path: events(caller)?,
             key: Secret::new(self.key(caller)?.reveal()),
@@ -191,7 +200,8 @@ impl OpenWebUi {
         ) else {
             return;
         };
-        let notice = UploadNotice::new(user, chat, place, Secret::new(key.reveal()), names);
+        let (key, now) = (Secret::new(key.reveal()), self.clock.instant());
+        let notice = UploadNotice::new(user, chat, place, key, (names, now));
         let _reported_or_not = reporter
             .thread()
             .send(StatusEvent::Arrived(Box::new(notice)));
@@ -201,25 +211,18 @@ impl OpenWebUi {
 /// The thread that reports to Open WebUI.
 struct ReporterThread {
     client: Client,
+    clock: Clock,
+    timings: OpenWebUiTimings,
     tasks: HashMap<u64, Box<RunningTask>>,
     retries: Vec<PendingRetry>,
     notices: Vec<UploadNotice>,
 }
 
 impl ReporterThread {
-    fn new(client: Client) -> Self {
-        Self {
-            client,
-            tasks: HashMap::new(),
-            retries: Vec::new(),
-            notices: Vec::new(),
-        }
-    }
-
     fn run(mut self, events: &Receiver<StatusEvent>) {
         loop {
             let received = match self.next() {
-                Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
+                Some(due) => self.clock.receive(events, self.clock.left(due)),
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match received {
@@ -231,7 +234,7 @@ impl ReporterThread {
                     drop(reported);
                 }
                 Ok(StatusEvent::Arrived(notice)) => self.gather(*notice),
-                Err(RecvTimeoutError::Timeout) => self.show(Instant::now()),
+                Err(RecvTimeoutError::Timeout) => self.show(self.clock.instant()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -240,9 +243,9 @@ impl ReporterThread {
     /// When something is to be sent, unless an event comes before.
     fn next(&self) -> Option<Instant> {
         let waiting = self.tasks.values().filter(|work| !work.shows());
-        let waiting = waiting.map(|work| work.started + PATIENCE);
+        let waiting = waiting.map(|work| work.started + self.timings.status);
         let retries = self.retries.iter().map(|retry| retry.due);
-        let notices = self.notices.iter().map(UploadNotice::due);
+        let notices = self.notices.iter().map(|notice| notice.due(&self.timings));
         waiting.chain(retries).chain(notices).min()
     }
 
@@ -251,7 +254,10 @@ impl ReporterThread {
         let Some(work) = work.filter(|work| work.shows()) else {
             return;
         };
-        let event = work.event(&work.task.ended(ending, work.started.elapsed()), true);
+        let event = work.event(
+            &work.task.ended(ending, self.clock.elapsed(work.started)),
+            true,
+        );
         self.send_until_accepted(event);
     }
 
@@ -260,7 +266,7 @@ impl ReporterThread {
         if !event.send(&self.client) {
             self.retries.push(PendingRetry {
                 event,
-                due: Instant::now() + PAUSE,
+                due: self.clock.instant() + self.timings.status_again,
                 attempts: 1,
             });
         }
@@ -280,14 +286,14 @@ impl ReporterThread {
 
     fn show(&mut self, now: Instant) {
         for work in self.tasks.values() {
-            if !work.shows() && work.started + PATIENCE <= now {
+            if !work.shows() && work.started + self.timings.status <= now {
                 work.shown.store(true, Ordering::Release);
                 work.event(work.task.doing(), false).send(&self.client);
             }
         }
         let (due, wait) = std::mem::take(&mut self.notices)
             .into_iter()
-            .partition(|notice: &UploadNotice| notice.due() <= now);
+            .partition(|notice: &UploadNotice| notice.due(&self.timings) <= now);
         self.notices = wait;
         let due: Vec<UploadNotice> = due;
         for notice in due {
@@ -300,13 +306,13 @@ impl ReporterThread {
                 ));
             }
         }
-        let client = &self.client;
+        let (client, again) = (&self.client, self.timings.status_again);
         self.retries.retain_mut(|retries| {
             if retries.due > now {
                 return true;
             }
             retries.attempts += 1;
-            retries.due = now + PAUSE;
+            retries.due = now + again;
             !retries.event.send(client) && retries.attempts < ATTEMPTS
         });
     }

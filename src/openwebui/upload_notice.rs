@@ -2,17 +2,12 @@
 //!
 //! The page of a link sends each file in a request of its own, so a notice waits until no more come.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use fileshed_core::timings::OpenWebUiTimings;
 use fileshed_core::{Secret, UserId};
 
 use super::client::Client;
-
-/// How long no more files must come before the notice is sent.
-const QUIET: Duration = Duration::from_secs(3);
-
-/// How long a notice may wait for more files.
-const LONGEST: Duration = Duration::from_secs(30);
 
 /// Names in a notice.
 const NAMES: usize = 5;
@@ -36,9 +31,8 @@ impl UploadNotice {
         chat: String,
         place: &str,
         key: Secret,
-        names: Vec<String>,
+        (names, now): (Vec<String>, Instant),
     ) -> Self {
-        let now = Instant::now();
         Self {
             user,
             chat,
@@ -62,8 +56,8 @@ impl UploadNotice {
     }
 
     /// When it is sent.
-    pub(super) fn due(&self) -> Instant {
-        (self.last + QUIET).min(self.first + LONGEST)
+    pub(super) fn due(&self, timings: &OpenWebUiTimings) -> Instant {
+        (self.last + timings.notice_quiet).min(self.first + timings.notice_longest)
     }
 
     pub(super) fn text(&self) -> String {
@@ -98,24 +92,34 @@ impl UploadNotice {
 
 #[cfg(test)]
 mod tests {
+    use fileshed_core::Clock;
+    use fileshed_core::timings::seconds;
+
     use super::*;
 
-    fn arrival(user: &str, names: &[&str]) -> UploadNotice {
+    const TIMINGS: OpenWebUiTimings = OpenWebUiTimings::STANDARD;
+
+    fn arrival(user: &str, names: &[&str], now: Instant) -> UploadNotice {
         let user = UserId::parse(user).expect("a user");
         let names = names.iter().map(|&name| name.to_owned()).collect();
-        UploadNotice::new(user, "c".to_owned(), "uploads", Secret::new("k"), names)
+        let key = Secret::new("k");
+        UploadNotice::new(user, "c".to_owned(), "uploads", key, (names, now))
     }
 
     #[test]
     fn what_comes_together_is_told_together() {
-        let mut first = arrival("ada", &["a"]);
+        let begun = Clock::SYSTEM.instant();
+        let mut first = arrival("ada", &["a"], begun);
         assert_eq!(first.text(), "1 file came into uploads: a");
-        let (begun, due) = (first.first, first.due());
-        assert!(first.join(arrival("ada", &["b", "c"])).is_none());
+        assert_eq!(first.due(&TIMINGS), begun + TIMINGS.notice_quiet);
+        let later = begun + seconds(1);
+        assert!(first.join(arrival("ada", &["b", "c"], later)).is_none());
         assert_eq!(first.text(), "3 files came into uploads: a, b, c");
-        assert!(first.due() >= due && first.due() <= begun + LONGEST);
-        assert!(first.join(arrival("bob", &["x"])).is_some());
-        first.join(arrival("ada", &["d", "e", "f"]));
+        assert_eq!(first.due(&TIMINGS), later + TIMINGS.notice_quiet);
+        assert!(first.join(arrival("bob", &["x"], later)).is_some());
+        let late = begun + TIMINGS.notice_longest;
+        first.join(arrival("ada", &["d", "e", "f"], late));
         assert_eq!(first.text(), "6 files came into uploads: a, b, c, d, e, …");
+        assert_eq!(first.due(&TIMINGS), late, "it does not wait for ever");
     }
 }

@@ -12,8 +12,8 @@ mod proxy;
 mod refused;
 mod terminal;
 
-use fileshed_core::Settings;
 use fileshed_core::sandbox::egress::Egress;
+use fileshed_core::{Clock, Settings};
 use origin::{Origin, Unseen};
 
 /// A proxy that lets these destinations through, and answers of at most one mebibyte.
@@ -24,5 +24,5 @@ fn proxy(allow: &[String]) -> Egress {
         .iter()
         .map(|text| text.parse().expect("a destination"))
         .collect();
-    Egress::new(&settings)
+    Egress::new(&settings, &Clock::SYSTEM)
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use fileshed_types::cancellation::Cancellation;
 use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Error, ZonePath};
+use fileshed_types::{Clock, Error, Timings, ZonePath};
 
 use crate::provider::{Content, Provider, ProviderError};
 
@@ -37,6 +37,8 @@ pub struct Limits {
     pub entries: usize,
     /// How long a search may take.
     pub time: Duration,
+    /// By which clock.
+    pub clock: Clock,
     /// Nothing is changed.
     pub read_only: bool,
     /// Ends a search early.
@@ -50,7 +52,8 @@ impl Default for Limits {
             answer_bytes: 50_000,
             results: 500,
             entries: 200_000,
-            time: Duration::from_secs(20),
+            time: Timings::STANDARD.work.search,
+            clock: Clock::SYSTEM,
             read_only: false,
             cancellation: Cancellation::default(),
         }
@@ -100,8 +103,8 @@ impl<'p> Files<'p> {
     /// Until when a search may go on.
     fn deadline(&self) -> Deadline<'_> {
         Deadline {
-            end: Instant::now() + self.limits.time,
-            cancellation: &self.limits.cancellation,
+            end: self.limits.clock.instant() + self.limits.time,
+            limits: &self.limits,
         }
     }
 }
@@ -109,12 +112,12 @@ impl<'p> Files<'p> {
 /// The end of a search.
 struct Deadline<'f> {
     end: Instant,
-    cancellation: &'f Cancellation,
+    limits: &'f Limits,
 }
 
 impl Deadline<'_> {
     fn is_over(&self) -> bool {
-        self.cancellation.is_cancelled() || Instant::now() >= self.end
+        self.limits.cancellation.is_cancelled() || self.limits.clock.is_past(self.end)
     }
 }
 

@@ -195,7 +195,7 @@ mod tests {
             place.history.remember_inodes().expect("remembered");
             // What is made now may get the inode of what goes; only its birth tells them apart, by
             // the kernel's clock, which moves in steps.
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            crate::tests::pass_a_tick(place.base.path());
             place
         }
 

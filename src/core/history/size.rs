@@ -16,12 +16,13 @@ use super::file::small_text;
 use super::layout::{NAME, OWN};
 use super::{History, HistoryError};
 use fileshed_storage::Root;
+use fileshed_types::Timings;
 
 /// Commits after which a measurement is old.
 const COMMITS: u64 = 256;
 /// How long a measurement counts that nothing was committed after: an administrator may have made
 /// space.
-const AGE: Duration = Duration::from_secs(10);
+const AGE: Duration = Timings::STANDARD.history.measurement;
 /// What a file takes on disk beside its bytes.
 const BLOCK: u64 = 4096;
 

@@ -1,10 +1,8 @@
 //! The open registry, and how it fails.
 
-use std::time::Duration;
-
 use rusqlite::ErrorCode;
 
-use fileshed_types::diagnostics;
+use fileshed_types::{Clock, diagnostics, timings};
 
 use super::database::{Connection, Database, DatabaseError, Transaction};
 use super::kept::KeptAnswers;
@@ -71,7 +69,7 @@ pub fn wait_a_moment(attempt: i32) -> bool {
         .ok()
         .and_then(|attempt| waits.get(attempt))
         .is_some_and(|milliseconds| {
-            std::thread::sleep(Duration::from_millis(*milliseconds));
+            Clock::SYSTEM.sleep(timings::milliseconds(*milliseconds));
             true
         })
 }

@@ -137,10 +137,11 @@ fn milliseconds(time: Duration) -> i64 {
 mod tests {
     use super::*;
     use crate::LeaseNotice;
-    use crate::testing::{intent, on_each_database};
+    use crate::testing::{expire_instance, intent, on_each_database};
+    use fileshed_types::timings::{minutes, seconds};
 
-    const LONG: Duration = Duration::from_mins(1);
-    const PATIENCE: Duration = Duration::from_secs(20);
+    const LONG: Duration = minutes(1);
+    const PATIENCE: Duration = seconds(20);
 
     fn with_instances(test: impl Fn(&Registry)) {
         on_each_database(|registry| {
@@ -170,15 +171,8 @@ mod tests {
                 registry.reap_instances(|_| false).expect("looked"),
                 Vec::<String>::new()
             );
-            registry
-                .renew_instance("ada", Duration::ZERO)
-                .expect("over");
-            let left = loop {
-                let left = registry.reap_instances(|_| false).expect("looked");
-                if !left.is_empty() {
-                    break left;
-                }
-            };
+            expire_instance(registry, "ada");
+            let left = registry.reap_instances(|_| false).expect("looked");
             assert_eq!(left, ["users/ada"]);
             assert_eq!(registry.live_instances().expect("listed"), ["bob"]);
             assert!(!registry.renew_instance("ada", LONG).expect("asked"));

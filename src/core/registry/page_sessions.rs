@@ -182,7 +182,7 @@ mod tests {
             let links = SignInLinks::new(registry, &clock);
             let tokens = Tokens::new(registry, &clock);
             let alice = user("alice");
-            let soon = clock.now() + jiff::SignedDuration::from_secs(200);
+            let soon = clock.now() + fileshed_types::timings::seconds(200);
             for (expires_at, revoked) in [(Some(soon), false), (None, true)] {
                 let token = tokens
                     .create(&alice.user, Scope::Read, expires_at, "")

@@ -5,10 +5,11 @@ mod compatible;
 #[cfg(test)]
 mod expansion;
 
-use std::thread;
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
+
+use fileshed_types::{Clock, Timings};
 
 use super::RegistryError;
 use super::database::{Database, DatabaseError, Engine, Pool, SCHEMA, Statements};
@@ -78,7 +79,7 @@ pub(super) fn prepare_postgres(pool: &Pool) -> Result<(), RegistryError> {
 /// How long a migration waits for a table that others use, and they for it: those who come after it wait,
 /// too. Then it lets them pass, and begins again.
 const PATIENCE: &str = "SET LOCAL lock_timeout TO '2s'";
-const PAUSE: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Timings::STANDARD.registry.migration;
 const ATTEMPTS: usize = 20;
 
 /// With what a migration begins that takes something away. What follows is the number of the last
@@ -109,7 +110,9 @@ pub(super) fn migrate(database: &Database) -> Result<(), RegistryError> {
 fn apply(database: &Database, first: i64, texts: &[&str]) -> Result<(), RegistryError> {
     for _ in 1..ATTEMPTS {
         match apply_at_once(database, first, texts) {
-            Err(RegistryError::Failed(error)) if error.is_locked_out() => thread::sleep(PAUSE),
+            Err(RegistryError::Failed(error)) if error.is_locked_out() => {
+                Clock::SYSTEM.sleep(PAUSE)
+            }
             applied => return applied,
         }
     }

@@ -1,17 +1,19 @@
 //! Links that sign a browser in: once, and for a few minutes.
 
+use std::time::Duration;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::database::{Statements as _, ToValue as _, Value};
 use super::principal::{COLUMNS, Principal, TOKEN_WORKS};
 use super::tokens::hash;
 use super::{Registry, RegistryError};
-use fileshed_types::{Clock, Error, random};
+use fileshed_types::{Clock, Error, Timings, random};
 
 /// How long a link works.
-const LIFE: SignedDuration = SignedDuration::from_mins(5);
+const LIFE: Duration = Timings::STANDARD.sign_in.link;
 
 /// Links of one user that work at once; a further one ends the oldest.
 const LINKS_MAX: i64 = 10;
@@ -125,7 +127,7 @@ mod tests {
 
             let late = create();
             // The clock goes on by itself, too.
-            clock.advance(LIFE.as_secs() - 60);
+            clock.advance(LIFE.as_secs() as i64 - 60);
             assert!(links.look(&late).expect("read").is_some());
             clock.advance(60);
             assert_eq!(redeem(&late), None);

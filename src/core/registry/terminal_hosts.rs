@@ -102,8 +102,6 @@ pub(super) fn forget(transaction: &Transaction<'_>, instance: &str) -> Result<()
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
     use crate::NewInstance;
     use crate::testing::on_each_database;
@@ -132,7 +130,7 @@ mod tests {
                     label: "",
                     process: name,
                 };
-                let lease = Duration::from_mins(1);
+                let lease = fileshed_types::timings::minutes(1);
                 registry.enter_instance(&new, lease).expect("entered");
             }
             registry

@@ -36,6 +36,13 @@ pub(crate) fn intent(instance: &str) -> NewIntent<'_> {
     }
 }
 
+/// Lets the lease of an instance end, by the clock of the database, which no test moves.
+pub(crate) fn expire_instance(registry: &Registry, name: &str) {
+    let expire = "UPDATE instances SET alive_until = 0 WHERE name = ?1";
+    let expired = registry.database.execute_unflushed(expire, [name]);
+    assert_eq!(expired.expect("expired"), 1);
+}
+
 /// A registry in a file.
 pub(crate) fn in_a_file() -> (tempfile::TempDir, Registry) {
     let directory = tempfile::tempdir().expect("a directory");

@@ -221,7 +221,7 @@ mod tests {
             let clock = Clock::movable();
             let tokens = Tokens::new(registry, &clock);
             let alice = UserId::parse("alice").expect("a name");
-            let soon = clock.now() + jiff::SignedDuration::from_secs(60);
+            let soon = clock.now() + fileshed_types::timings::seconds(60);
             let short = tokens
                 .create(&alice, Scope::Read, Some(soon), "")
                 .expect("made");

@@ -12,10 +12,11 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 pub use delegation::NotDelegated;
 use delegation::{Delegation, PREFIX};
+use fileshed_types::{Clock, Timings};
 
 /// Processes of the server's own that go with a command: its init, its supervisor.
 const ESCORT: u64 = 4;
@@ -24,7 +25,10 @@ const ESCORT: u64 = 4;
 const IDLE: usize = 32;
 
 /// How long what was ended may take to be gone.
-const LAST_WAIT: Duration = Duration::from_secs(2);
+const LAST_WAIT: Duration = Timings::STANDARD.commands.group_end;
+
+/// How often it is looked meanwhile.
+const LOOK: Duration = Timings::STANDARD.commands.group_look;
 
 /// Bounds of a command with all that it starts.
 #[derive(Clone, Copy, Debug)]
@@ -187,15 +191,15 @@ impl Cgroup {
     /// Ends whatever is left in it, which is nothing after a command that has ended. Says whether it
     /// is empty.
     fn end_all(&self) -> bool {
-        let deadline = Instant::now() + LAST_WAIT;
+        let deadline = Clock::SYSTEM.instant() + LAST_WAIT;
         loop {
             match self.count("cgroup.events", "populated") {
                 Ok(0) => return true,
-                Ok(_) if Instant::now() < deadline => {}
+                Ok(_) if !Clock::SYSTEM.is_past(deadline) => {}
                 _ => return false,
             }
             let _linux_before_5_14 = self.set("cgroup.kill", 1);
-            std::thread::sleep(Duration::from_millis(1));
+            Clock::SYSTEM.sleep(LOOK);
         }
     }
 

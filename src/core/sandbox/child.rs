@@ -14,12 +14,6 @@ use super::output::{Pipe, Sink, Stream};
 use super::started::{StandardStreams, StartedJob, start_with_network};
 use super::zygote::Zygote;
 
-/// How often it is asked whether a running process must stop.
-const ATTENTION: Duration = Duration::from_millis(100);
-
-/// How long output is still read after the process ended; what holds the pipe longer is another.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-
 /// How a process ended, and what it wrote.
 #[derive(Debug)]
 pub struct Outcome {
@@ -74,16 +68,16 @@ pub fn run(
 
 /// Does a job that may have a network of its own: `listen` gets the socket on which
 /// the proxy is expected there.
-pub fn run_with_network(
-    zygote: &Zygote,
+pub fn run_with_network<'n>(
+    zygote: &'n Zygote,
     spec: &JobSpec,
     directory: BorrowedFd<'_>,
     (stdout, stderr): (Sink, Sink),
     timeout: Duration,
     mut must_stop: impl FnMut() -> Option<Ending>,
-    listen: impl FnMut(OwnedFd),
+    listen: impl FnMut(OwnedFd) + 'n,
 ) -> Result<Outcome, SandboxError> {
-    let deadline = Instant::now() + timeout;
+    let deadline = zygote.clock().instant() + timeout;
     let input = spec.input.as_deref().unwrap_or(Path::new("/dev/null"));
     let input = File::open(input).map_err(SandboxError::Start)?;
     let (stdout, stdout_pipe) = stdout.open()?;
@@ -100,6 +94,7 @@ pub fn run_with_network(
         error: stderr,
     };
     let mut process = RunningProcess {
+        zygote,
         job: start_with_network(zygote, spec, directory, streams, listen)?,
         stdout: stdout_pipe,
         stderr: stderr_pipe,
@@ -111,6 +106,7 @@ pub fn run_with_network(
 
 /// A process that runs. Dropped, it is ended: nothing outlives its call.
 struct RunningProcess<'n> {
+    zygote: &'n Zygote,
     job: StartedJob<'n>,
     stdout: Pipe,
     stderr: Pipe,
@@ -125,14 +121,15 @@ impl RunningProcess<'_> {
         must_stop: &mut impl FnMut() -> Option<Ending>,
     ) -> Result<Ending, SandboxError> {
         loop {
-            let now = Instant::now();
-            if now >= deadline {
+            let left = self.zygote.clock().left(deadline);
+            if left.is_zero() {
                 return Ok(Ending::TimedOut);
             }
             if let Some(ending) = must_stop() {
                 return Ok(ending);
             }
-            if self.wait_for_message(ATTENTION.min(deadline - now), true)?
+            let attention = self.zygote.timings().attention;
+            if self.wait_for_message(attention.min(left), true)?
                 && self.job.wait(Duration::ZERO)?.is_some()
             {
                 return Ok(Ending::Exited);
@@ -182,13 +179,13 @@ impl RunningProcess<'_> {
             Ending::Exited if self.job.ran_out_of_memory() => Ending::OverMemory,
             ending => ending,
         };
-        let deadline = Instant::now() + LAST_WORDS;
+        let clock = self.zygote.clock();
+        let deadline = clock.instant() + self.zygote.timings().last_words;
         while self.stdout.file.is_some() || self.stderr.file.is_some() {
-            let now = Instant::now();
-            if now >= deadline {
+            if clock.is_past(deadline) {
                 break;
             }
-            self.wait_for_message(deadline - now, false)?;
+            self.wait_for_message(clock.until_look(deadline), false)?;
         }
         Ok(Outcome {
             ending,

@@ -1,7 +1,6 @@
 //! What the kernel of this machine enforces: found by confining a process and asking it.
 
 use std::os::fd::BorrowedFd;
-use std::time::Duration;
 
 use super::access::{Access, NetworkAccess, landlock_version};
 use super::child;
@@ -207,7 +206,7 @@ fn try_out(
         best_effort: true,
     };
     let sinks = (Sink::Answer(0), Sink::Answer(4096));
-    let patience = Duration::from_secs(5);
+    let patience = zygote.timings().probe;
     let outcome = child::run(zygote, &spec, directory, sinks, patience, || None);
     outcome
         .ok()

@@ -30,21 +30,18 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use grant::Grants;
 pub use grant::{Grant, RefusalStyle};
 pub use public::is_public;
 
 use super::SandboxError;
-use fileshed_types::Settings;
 use fileshed_types::settings::Destination;
+use fileshed_types::timings::EgressTimings;
+use fileshed_types::{Clock, Settings};
 
 /// Connections of all commands together.
 const CONNECTIONS: usize = 256;
-
-/// Pause after a failed accept, most often for want of descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// What holds for every request.
 #[derive(Debug)]
@@ -88,6 +85,8 @@ struct Shared {
     grants: Arc<Grants>,
     open: AtomicUsize,
     stopping: AtomicBool,
+    clock: Clock,
+    timings: EgressTimings,
 }
 
 #[derive(Debug)]
@@ -99,7 +98,7 @@ struct ProxyListener {
 impl Egress {
     /// A proxy with the bounds of these settings; nothing listens yet.
     #[must_use]
-    pub fn new(settings: &Settings) -> Self {
+    pub fn new(settings: &Settings, clock: &Clock) -> Self {
         Self {
             shared: Arc::new(Shared {
                 rules: ProxyRules {
@@ -109,6 +108,8 @@ impl Egress {
                 grants: Arc::default(),
                 open: AtomicUsize::new(0),
                 stopping: AtomicBool::new(false),
+                clock: clock.clone(),
+                timings: settings.timings.egress.clone(),
             }),
             listener: Mutex::new(None),
         }
@@ -167,7 +168,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>, closed: &AtomicBool) {
             return;
         }
         let Ok((client, _)) = accepted else {
-            std::thread::sleep(ACCEPT_PAUSE);
+            shared.clock.sleep(shared.timings.accept);
             continue;
         };
         let Some(place) = Place::take(shared) else {

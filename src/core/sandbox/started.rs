@@ -6,7 +6,7 @@ use std::io::{IoSliceMut, Seek, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
@@ -16,9 +16,7 @@ use super::SandboxError;
 use super::cgroup::{LentCgroup, TreeLimits};
 use super::job::{Job, JobSpec};
 use super::zygote::{Handles, Zygote};
-
-/// Longest wait for what was ended to be gone.
-const LAST_WAIT: Duration = Duration::from_secs(10);
+use fileshed_types::Clock;
 
 /// What becomes standard input, output and error of a job. Only the job holds them afterwards.
 #[derive(Debug)]
@@ -39,6 +37,9 @@ pub struct StartedJob<'n> {
     /// Given back when nothing runs in it any more.
     group: Option<LentCgroup>,
     listen: RefCell<Box<dyn FnMut(OwnedFd) + 'n>>,
+    clock: Clock,
+    /// Longest wait for what was ended to be gone.
+    last_wait: Duration,
 }
 
 /// Ends a job from elsewhere: from another thread, or when nobody knows any more whether it runs.
@@ -83,6 +84,8 @@ pub fn start_with_network<'n>(
         status: Cell::new(None),
         group,
         listen: RefCell::new(Box::new(listen)),
+        clock: zygote.clock().clone(),
+        last_wait: zygote.timings().end,
     })
 }
 
@@ -120,14 +123,17 @@ impl StartedJob<'_> {
     /// Waits for the end, at most so long. Gives the exit status, or the negative number of the
     /// signal that ended the job.
     pub fn wait(&self, patience: Duration) -> Result<Option<i32>, SandboxError> {
-        let deadline = Instant::now().checked_add(patience);
+        let deadline = self.clock.instant().checked_add(patience);
         loop {
             if let Some(status) = self.status.get() {
                 return Ok(Some(status));
             }
-            let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if !is_readable(self.end(), left)? {
-                return Ok(None);
+            let look = deadline.map(|deadline| self.clock.until_look(deadline));
+            if !is_readable(self.end(), look)? {
+                if deadline.is_some_and(|deadline| self.clock.is_past(deadline)) {
+                    return Ok(None);
+                }
+                continue;
             }
             match self.receive()? {
                 Some(Message::Ended(status)) => self.status.set(Some(status)),
@@ -205,7 +211,7 @@ impl Drop for StartedJob<'_> {
     fn drop(&mut self) {
         if self.status.get().is_none() {
             self.kill();
-            let _waited_long_enough = self.wait(LAST_WAIT);
+            let _waited_long_enough = self.wait(self.last_wait);
         }
     }
 }

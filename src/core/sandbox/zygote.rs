@@ -15,11 +15,15 @@ use rustix::net::{
 use super::SandboxError;
 use super::cgroup::{Cgroups, LentCgroup, NotDelegated, TreeLimits};
 use super::jail::{ARGUMENT, HANDLES};
+use fileshed_types::timings::CommandTimings;
+use fileshed_types::{Clock, Settings};
 
 /// Starts processes.
 #[derive(Debug)]
 pub struct Zygote {
     program: PathBuf,
+    clock: Clock,
+    timings: CommandTimings,
     process: Mutex<Option<Process>>,
     /// Where commands are counted as a whole, once it was tried.
     groups: OnceLock<Result<Cgroups, NotDelegated>>,
@@ -41,14 +45,27 @@ pub(super) struct Handles<'a> {
 }
 
 impl Zygote {
-    /// `program` is the server's own binary.
+    /// The server's own binary becomes it, at `settings.helper`. What it starts is waited for by this
+    /// clock.
     #[must_use]
-    pub fn new(program: PathBuf) -> Self {
+    pub fn new(settings: &Settings, clock: &Clock) -> Self {
         Self {
-            program,
+            program: settings.helper.clone(),
+            clock: clock.clone(),
+            timings: settings.timings.commands.clone(),
             process: Mutex::default(),
             groups: OnceLock::new(),
         }
+    }
+
+    /// By which clock what it starts is waited for.
+    pub(super) fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// How long that is.
+    pub(super) fn timings(&self) -> &CommandTimings {
+        &self.timings
     }
 
     /// Bounds every command together with all that it starts, where the control group of this

@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::{Duration, Instant};
 
+use fileshed_types::Clock;
 use fileshed_types::cancellation::Cancellation;
 
 /// How long a search may take, and how many threads may share it.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     cancellation: Cancellation,
+    clock: Clock,
     deadline: Instant,
     pub(crate) threads: usize,
 }
@@ -18,17 +20,18 @@ impl Bounds {
     /// Ends when the caller is gone or the time is over. More than one thread works where there is
     /// enough to do.
     #[must_use]
-    pub fn new(cancellation: Cancellation, time: Duration, threads: usize) -> Self {
+    pub fn new(cancellation: Cancellation, clock: &Clock, time: Duration, threads: usize) -> Self {
         Self {
             cancellation,
-            deadline: Instant::now() + time,
+            clock: clock.clone(),
+            deadline: clock.instant() + time,
             threads: threads.max(1),
         }
     }
 
     /// Whether nothing more is searched.
     pub(crate) fn are_over(&self) -> bool {
-        self.cancellation.is_cancelled() || Instant::now() >= self.deadline
+        self.cancellation.is_cancelled() || self.clock.is_past(self.deadline)
     }
 }
 

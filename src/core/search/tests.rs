@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fileshed_storage::Root;
+use fileshed_types::Clock;
 use fileshed_types::cancellation::Cancellation;
+use fileshed_types::timings::minutes;
 use fileshed_types::zone::ZonePath;
 use proptest::prelude::*;
 use tempfile::TempDir;
@@ -42,7 +44,7 @@ impl Disk {
 }
 
 fn bounds(threads: usize) -> Bounds {
-    Bounds::new(Cancellation::default(), Duration::from_mins(1), threads)
+    Bounds::new(Cancellation::default(), &Clock::SYSTEM, minutes(1), threads)
 }
 
 fn all() -> Globs {
@@ -272,8 +274,8 @@ fn a_search_that_nobody_waits_for_ends() {
         each_line: true,
         most: 10,
     };
-    let gone = Bounds::new(cancellation, Duration::from_mins(1), 2);
-    let late = Bounds::new(Cancellation::default(), Duration::ZERO, 2);
+    let gone = Bounds::new(cancellation, &Clock::SYSTEM, minutes(1), 2);
+    let late = Bounds::new(Cancellation::default(), &Clock::SYSTEM, Duration::ZERO, 2);
     for bounds in [gone, late] {
         let found = grep(&disk.tree(), &wanted, &bounds);
         assert_eq!((found.items.len(), found.truncated), (0, true));

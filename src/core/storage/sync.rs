@@ -9,10 +9,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::{DiskError, Root};
+use fileshed_types::Clock;
 use fileshed_types::settings::Durability;
-
-/// Longest time that an acknowledged change stays in memory only, when relaxed.
-const INTERVAL: Duration = Duration::from_secs(1);
+use fileshed_types::timings::StorageTimings;
 
 #[derive(Debug, Default)]
 struct State {
@@ -42,14 +41,20 @@ pub struct Flusher {
 
 impl Flusher {
     /// Starts flushing the file system of `root`.
-    pub fn start(root: &Root, durability: Durability) -> Result<Self, DiskError> {
+    pub fn start(
+        root: &Root,
+        durability: Durability,
+        clock: &Clock,
+        timings: &StorageTimings,
+    ) -> Result<Self, DiskError> {
         let shared = Arc::new(Shared::default());
         let directory = root.try_clone()?.into_handle();
         let thread = std::thread::Builder::new()
             .name("flush".to_owned())
             .spawn({
-                let shared = Arc::clone(&shared);
-                move || flush_until_stopped(&shared, &directory, durability)
+                let (shared, clock) = (Arc::clone(&shared), clock.clone());
+                let interval = (durability == Durability::Relaxed).then_some(timings.sync);
+                move || flush_until_stopped(&shared, &directory, &clock, interval)
             })
             .map_err(|error| {
                 DiskError::of("flush", &fileshed_types::zone::ZonePath::root(), error)
@@ -106,7 +111,13 @@ impl Shared {
     }
 }
 
-fn flush_until_stopped(shared: &Shared, directory: &OwnedFd, durability: Durability) {
+/// Flushes what changes: at once, or after an interval in which more may change.
+fn flush_until_stopped(
+    shared: &Shared,
+    directory: &OwnedFd,
+    clock: &Clock,
+    interval: Option<Duration>,
+) {
     loop {
         let mut state = shared
             .wanted
@@ -114,12 +125,10 @@ fn flush_until_stopped(shared: &Shared, directory: &OwnedFd, durability: Durabil
                 state.asked == state.done && !state.stopping
             })
             .unwrap_or_else(PoisonError::into_inner);
-        if durability == Durability::Relaxed && !state.stopping {
-            // Changes of the coming second share this flush.
-            (state, _) = shared
-                .wanted
-                .wait_timeout_while(state, INTERVAL, |state| !state.stopping)
-                .unwrap_or_else(PoisonError::into_inner);
+        if let Some(interval) = interval {
+            // Changes of the coming interval share this flush.
+            let deadline = clock.instant() + interval;
+            state = clock.wait_while(&shared.wanted, state, deadline, |state| !state.stopping);
         }
         let (covered, stopping) = (state.asked, state.stopping);
         drop(state);

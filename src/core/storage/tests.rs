@@ -16,7 +16,9 @@ use tempfile::TempDir;
 
 use super::staging::{Staging, remove_tree};
 use super::*;
+use fileshed_types::Clock;
 use fileshed_types::settings::Durability;
+use fileshed_types::timings::{StorageTimings, hours};
 use fileshed_types::zone::ZonePath;
 
 struct Scene {
@@ -391,7 +393,13 @@ fn a_vacancy_knows_what_is_missing() {
 #[test]
 fn a_strict_flusher_waits_and_a_relaxed_one_does_not() {
     let scene = Scene::new();
-    let strict = Flusher::start(&scene.data, Durability::Strict).expect("starts");
+    let strict = Flusher::start(
+        &scene.data,
+        Durability::Strict,
+        &Clock::SYSTEM,
+        &StorageTimings::STANDARD,
+    )
+    .expect("starts");
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
@@ -402,14 +410,24 @@ fn a_strict_flusher_waits_and_a_relaxed_one_does_not() {
         }
     });
     assert!(strict.is_flushed(), "nobody came back before the flush");
-    // Ends at once, with what is left flushed: one of many does, however busy the machine is.
-    let ends_at_once = || {
-        let relaxed = Flusher::start(&scene.data, Durability::Relaxed).expect("starts");
-        relaxed.changed();
-        let waits = !relaxed.is_flushed();
-        let begun = std::time::Instant::now();
-        drop(relaxed);
-        waits && begun.elapsed() < std::time::Duration::from_secs(1)
+    let clock = Clock::movable();
+    let start = || {
+        let slow = StorageTimings {
+            sync: hours(100),
+            ..StorageTimings::STANDARD
+        };
+        let relaxed = Flusher::start(&scene.data, Durability::Relaxed, &clock, &slow);
+        relaxed.expect("starts")
     };
-    assert!((0..30).any(|_| ends_at_once()));
+    let relaxed = start();
+    relaxed.changed();
+    assert!(!relaxed.is_flushed(), "what comes soon shares the flush");
+    while !relaxed.is_flushed() {
+        clock.pass(hours(100));
+        std::thread::yield_now();
+    }
+    // Nobody waits for hours until one ends.
+    let relaxed = start();
+    relaxed.changed();
+    drop(relaxed);
 }

@@ -24,7 +24,7 @@ use super::work::{
     Refusal, Work,
 };
 use fileshed_storage::{DiskError, Root};
-use fileshed_types::ZonePath;
+use fileshed_types::{Clock, ZonePath, timings};
 
 /// Instructions of SQLite between two looks at the clock.
 const INSTRUCTIONS: i32 = 1000;
@@ -246,18 +246,19 @@ pub(super) struct Deadline {
 impl Deadline {
     fn new(time: Duration) -> Self {
         Self {
-            begun: Instant::now(),
+            begun: Clock::SYSTEM.instant(),
             milliseconds: Arc::new(AtomicU64::new(time.as_millis() as u64)),
         }
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.begun.elapsed().as_millis() as u64 >= self.milliseconds.load(Ordering::Relaxed)
+        Clock::SYSTEM.elapsed(self.begun).as_millis() as u64
+            >= self.milliseconds.load(Ordering::Relaxed)
     }
 
     /// Stops after so much more time, unless it is earlier anyway.
     pub(super) fn shorten(&self, time: Duration) {
-        let end = (self.begun.elapsed() + time).as_millis() as u64;
+        let end = (Clock::SYSTEM.elapsed(self.begun) + time).as_millis() as u64;
         self.milliseconds.fetch_min(end, Ordering::Relaxed);
     }
 }
@@ -273,7 +274,7 @@ impl Engine {
             connection,
             writable: most.is_some(),
             imagined: matches!(work.database, Database::Nowhere),
-            clock: Deadline::new(Duration::from_secs(work.seconds)),
+            clock: Deadline::new(timings::seconds(work.seconds)),
             running: Arc::default(),
             refused: Arc::default(),
         };
@@ -399,7 +400,7 @@ fn wait_a_moment(attempt: i32) -> bool {
         .ok()
         .and_then(|attempt| WAITS.get(attempt));
     if let Some(milliseconds) = wait {
-        std::thread::sleep(Duration::from_millis(*milliseconds));
+        Clock::SYSTEM.sleep(timings::milliseconds(*milliseconds));
     }
     wait.is_some()
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
+use fileshed_types::Timings;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Statement, ToSql};
 use serde_json::{Map, Value, json};
@@ -19,7 +20,7 @@ use super::work::{
 
 /// Rows and time that it may take to say how many there are beyond those of the answer.
 const COUNTED: u64 = 10_000;
-const COUNTING: Duration = Duration::from_millis(50);
+const COUNTING: Duration = Timings::STANDARD.work.counting;
 
 /// Bytes that the names of columns may have together.
 const MOST_OF_NAMES: usize = 1 << 20;

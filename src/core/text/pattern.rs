@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 use fancy_regex::{Captures, CompileError, Error, Input, Regex, RegexBuilder, RegexInput};
+use fileshed_types::{Clock, Timings};
 
 use super::TextError;
 use super::dialect::{self, Refusal};
@@ -33,7 +34,7 @@ const INSTRUCTION_LIMIT: usize = 16_384;
 /// How often one search may look at the text.
 const STEP_LIMIT: u32 = 32_000_000;
 /// How long all searches of an edit may take.
-const TIME_LIMIT: Duration = Duration::from_secs(1);
+const TIME_LIMIT: Duration = Timings::STANDARD.work.edit;
 
 const TOO_LARGE: &str = "it compiles to too large a program";
 const OUT_OF_BUDGET: &str = "the search takes too many steps";
@@ -113,7 +114,7 @@ impl<'p> Pattern<'p> {
         }
         Ok(Meter {
             steps: Cell::new(0),
-            deadline: Instant::now() + TIME_LIMIT,
+            deadline: Clock::SYSTEM.instant() + TIME_LIMIT,
         })
     }
 
@@ -162,7 +163,7 @@ impl<'p> Pattern<'p> {
         meter: &Meter,
         search: impl FnOnce() -> fancy_regex::Result<T>,
     ) -> Result<T, TextError> {
-        if Instant::now() >= meter.deadline {
+        if Clock::SYSTEM.instant() >= meter.deadline {
             return Err(expensive(self.source, OUT_OF_BUDGET));
         }
         meter.steps.set(0);
@@ -253,7 +254,9 @@ impl Meter {
         let steps = self.steps.get() + 1;
         self.steps.set(steps);
         // One look may be a search through the whole text, so the clock is read often.
-        if steps > STEP_LIMIT || steps.is_multiple_of(16) && Instant::now() >= self.deadline {
+        if steps > STEP_LIMIT
+            || steps.is_multiple_of(16) && Clock::SYSTEM.instant() >= self.deadline
+        {
             resume_unwind(Box::new(OutOfBudget));
         }
     }

@@ -129,11 +129,23 @@ impl Clock {
         mut holds: impl FnMut(&mut T) -> bool,
     ) -> MutexGuard<'a, T> {
         while holds(&mut guard) && !self.is_past(deadline) {
-            let patience = self.until_look(deadline);
-            let waited = changed.wait_timeout(guard, patience);
-            guard = waited.unwrap_or_else(PoisonError::into_inner).0;
+            guard = self.wait(changed, guard, deadline);
         }
         guard
+    }
+
+    /// Waits for a change once, at most until a moment. It may be over earlier: whoever gets the
+    /// guard looks again.
+    #[must_use]
+    pub fn wait<'a, T>(
+        &self,
+        changed: &Condvar,
+        guard: MutexGuard<'a, T>,
+        deadline: Instant,
+    ) -> MutexGuard<'a, T> {
+        #[expect(clippy::disallowed_methods, reason = "the one place that waits")]
+        let waited = changed.wait_timeout(guard, self.until_look(deadline));
+        waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
     /// Waits for a message, at most so long.
@@ -144,6 +156,7 @@ impl Clock {
     ) -> Result<T, RecvTimeoutError> {
         let deadline = self.instant() + time;
         loop {
+            #[expect(clippy::disallowed_methods, reason = "the one place that waits")]
             let received = messages.recv_timeout(self.until_look(deadline));
             if !matches!(received, Err(RecvTimeoutError::Timeout)) || self.is_past(deadline) {
                 return received;

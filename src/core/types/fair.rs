@@ -9,12 +9,13 @@
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::cancellation::Cancellation;
+use crate::{Clock, Timings};
 
 /// How often somebody who waits looks whether the caller is gone.
-const ATTENTION: Duration = Duration::from_millis(100);
+const ATTENTION: Duration = Timings::STANDARD.calls.attention;
 
 /// Waiting calls of one user that a full server still keeps.
 const ASIDE_ALWAYS: u64 = 4;
@@ -82,7 +83,10 @@ pub struct Occupancy {
 
 /// A counting semaphore that is fair to users.
 #[derive(Clone)]
-pub struct FairSemaphore(Arc<Mutex<State>>);
+pub struct FairSemaphore {
+    state: Arc<Mutex<State>>,
+    clock: Clock,
+}
 
 impl fmt::Debug for FairSemaphore {
     /// The names of those who wait are not shown.
@@ -139,17 +143,27 @@ pub struct Waiting {
 }
 
 impl FairSemaphore {
-    /// All places free.
+    /// All places free. Whoever waits for one waits by this clock.
     #[must_use]
-    pub fn new(shares: Shares) -> Self {
-        Self(Arc::new(Mutex::new(State {
+    pub fn new(shares: Shares, clock: &Clock) -> Self {
+        let state = State {
             shares,
             held: 0,
             aside: 0,
             lanes: HashMap::new(),
             order: VecDeque::new(),
             tickets: 0,
-        })))
+        };
+        Self {
+            state: Arc::new(Mutex::new(state)),
+            clock: clock.clone(),
+        }
+    }
+
+    /// By which clock is waited.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// Takes so many places now, or waits for them: `wake` gets them then.
@@ -197,7 +211,7 @@ impl FairSemaphore {
         patience: Duration,
         cancellation: &Cancellation,
     ) -> Result<Grant, Full> {
-        let deadline = Instant::now() + patience;
+        let deadline = self.clock.instant() + patience;
         let (sender, granted) = mpsc::sync_channel(1);
         // Where nobody receives it any more, it is dropped, and free.
         let wake = move |grant| drop(sender.try_send(grant));
@@ -206,8 +220,8 @@ impl FairSemaphore {
             Err(waiting) => waiting,
         };
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if let Ok(grant) = granted.recv_timeout(left.min(ATTENTION)) {
+            let left = self.clock.left(deadline);
+            if let Ok(grant) = self.clock.receive(&granted, left.min(ATTENTION)) {
                 return Ok(grant);
             }
             if left.is_zero() || cancellation.is_cancelled() {
@@ -243,7 +257,7 @@ impl FairSemaphore {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes what is held, and hands on what became free.

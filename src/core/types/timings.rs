@@ -207,9 +207,6 @@ durations! {
         /// How long a measurement counts that nothing was committed after: an administrator may have
         /// made space.
         measurement: seconds(10),
-        /// How long a history is left as it is that somebody wants so: who wants it says it again and
-        /// again.
-        left_alone: seconds(10),
         /// A history that nothing was done to for so long is packed although it is small.
         quiet: seconds(30),
         /// How long after its last change a save takes in another one: programs save in steps.
@@ -411,7 +408,7 @@ durations! {
         terminal_link: minutes(5),
         /// How long what a drive wrote beside its files is kept after it was last read or written.
         sidecar: hours(1),
-        /// How long a call waits for news of a process at most, unless it says otherwise.
+        /// How long a stream waits for news of a process before it looks for itself.
         news: minutes(1),
     }
 }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::Clock;
+
 /// Conversations that are remembered.
 const CONVERSATIONS_MAX: usize = 10_000;
 
@@ -49,8 +51,8 @@ impl AttachmentCache {
 }
 
 impl Conversation {
-    pub(crate) fn is_fresh(&self, message: Option<&String>) -> bool {
+    pub(crate) fn is_fresh(&self, message: Option<&String>, clock: &Clock) -> bool {
         let asked = self.asked.as_ref();
-        asked.is_some_and(|(at, of, counts)| of.as_ref() == message && at.elapsed() < *counts)
+        asked.is_some_and(|(at, of, counts)| of.as_ref() == message && clock.elapsed(*at) < *counts)
     }
 }

@@ -6,7 +6,7 @@
 //! that fails here fails the call: what is missing is told where the missing file is asked for.
 
 use std::sync::PoisonError;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::attachment_cache::{Conversation, Refused};
 use crate::chat_host::{Attached, Attachment, ChatHost, Task};
@@ -18,18 +18,6 @@ use fileshed_types::caller::Scope;
 
 /// The operation that a file comes in with, to history and logs.
 const OPERATION: &str = "shed_import";
-
-/// How long an answer of the application counts, where the message is known that it was for.
-const MESSAGE: Duration = Duration::from_mins(1);
-
-/// How long the answer counts if the message is not known, or after a failure that may pass.
-const MOMENT: Duration = Duration::from_secs(5);
-
-/// How long a file is left alone that could not come in.
-const REFUSED: Duration = Duration::from_mins(10);
-
-/// Time after which no other file is begun: the next call goes on.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How far it went.
 enum Came {
@@ -54,16 +42,17 @@ impl Store {
         };
         let conversation = self.attachments().conversation(format!("{tenant}/{chat}"));
         let mut conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
-        if conversation.is_fresh(caller.message.as_ref()) {
+        if conversation.is_fresh(caller.message.as_ref(), self.clock()) {
             return;
         }
         let came = self.bring(chat_host, caller, (&tenant, &chat), &mut conversation);
+        let timings = &self.settings().timings.attachments;
         let counts = match (&came, &caller.message) {
-            (Ok(Came::All), Some(_)) => MESSAGE,
+            (Ok(Came::All), Some(_)) => timings.message,
             (Ok(Came::Some), _) => Duration::ZERO,
-            _ => MOMENT,
+            _ => timings.moment,
         };
-        conversation.asked = Some((Instant::now(), caller.message.clone(), counts));
+        conversation.asked = Some((self.clock().instant(), caller.message.clone(), counts));
         conversation.unknown = came.err().map(|error| {
             tracing::debug!(%error, "attached files did not come in");
             error.message().to_owned()
@@ -94,16 +83,17 @@ impl Store {
             Attached::NoCredential | Attached::NotKept => return Ok(Came::All),
         };
         conversation.is_known = true;
-        let begun = Instant::now();
+        let (clock, timings) = (self.clock(), &self.settings().timings.attachments);
+        let begun = clock.instant();
         let known = self.registry().attachments(tenant, chat)?;
         conversation
             .refused
-            .retain(|_, refused| refused.at.elapsed() < REFUSED);
+            .retain(|_, refused| clock.elapsed(refused.at) < timings.refused);
         for file in files.iter().filter(|file| !known.contains(&file.id)) {
             if conversation.refused.contains_key(&file.id) {
                 continue;
             }
-            if begun.elapsed() > PATIENCE || caller.cancellation.is_cancelled() {
+            if clock.elapsed(begun) > timings.patience || caller.cancellation.is_cancelled() {
                 return Ok(Came::Some);
             }
             let brought = match file.waiting {
@@ -122,7 +112,7 @@ impl Store {
             let refused = Refused {
                 name: file.name.clone(),
                 reason: error.message().to_owned(),
-                at: Instant::now(),
+                at: clock.instant(),
             };
             conversation.refused.insert(file.id.clone(), refused);
         }

@@ -17,7 +17,7 @@ pub use error::BackgroundError;
 pub use log::{Output, OutputEntry, OutputSpan, OutputStream, ProcessStatus};
 pub(crate) use log::{ProcessLog, StartLine, file_name, has_end, server_of};
 pub use process::{BackgroundProcess, Waiting, Wake};
-pub(crate) use process::{Identity, Request, wait_for};
+pub(crate) use process::{Identity, InputPatience, Request, wait_for};
 
 /// Seconds for which one that ended is still listed.
 pub(crate) const LISTED_SECONDS: i64 = 300;

@@ -7,6 +7,7 @@ use crate::zone::Zone;
 use crate::{Error, diagnostics};
 use fileshed_storage::Entry;
 use fileshed_text::{Comparison, compare, readable};
+use fileshed_types::Timings;
 use fileshed_types::settings::MEBIBYTE;
 
 /// The largest file that is compared, in bytes.
@@ -17,7 +18,7 @@ const CHARACTERS: usize = 2_000_000;
 const LINES: usize = 50_000;
 
 /// How long it may take before it becomes less fine.
-const TIME: Duration = Duration::from_secs(5);
+const TIME: Duration = Timings::STANDARD.work.comparison;
 
 /// One of two files.
 #[derive(Debug)]

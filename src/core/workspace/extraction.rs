@@ -6,8 +6,6 @@
 mod error;
 mod job;
 
-use std::time::Duration;
-
 use crate::Error;
 use crate::command::{PdfText, pdf_text};
 use crate::process::{JobBounds, JobEnd, run_job};
@@ -15,6 +13,7 @@ use crate::zone::Zone;
 use fileshed_sandbox::SandboxError;
 use fileshed_storage::Entry;
 use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::timings::seconds;
 
 pub use error::DocumentError;
 pub use job::DOCUMENT_JOB;
@@ -140,7 +139,7 @@ fn run(zone: &Zone<'_>, entry: &Entry, format: Format) -> Result<Answer, Error> 
         output: None,
         // JSON of a text may be six times as long.
         answer: 6 * MOST + 1024,
-        time: Duration::from_secs(zone.store.settings().exec_timeout_default),
+        time: seconds(zone.store.settings().exec_timeout_default),
         file_size: 0,
     };
     let job = work.job().map_err(SandboxError::Start)?;

@@ -161,7 +161,7 @@ impl Store {
 
     /// Looks at everything that a store would depend on where there is none that can be opened.
     pub fn check_machine(settings: &Settings) -> Result<Vec<Check>, Error> {
-        let zygote = Zygote::new(settings.helper.clone());
+        let zygote = Zygote::new(settings, &Clock::SYSTEM);
         let anywhere = Root::open_ambient(&std::env::temp_dir())?;
         let machine = Machine {
             settings,

@@ -5,13 +5,15 @@
 //! listed and taken back, and a signed token, so that nobody can make one up: what is forged is
 //! refused before the registry is asked. Wrong, expired, revoked and empty links all look the same.
 
-use jiff::{SignedDuration, Timestamp};
+use std::time::Duration;
+
+use jiff::Timestamp;
 
 use crate::link_key::{ID_BYTES, LinkKey, Token};
 use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{
     Call, Caller, Channel, Chat, Code, Error, GroupClaim, Hint, Repeat, Store, UserId, diagnostics,
-    random,
+    random, timings,
 };
 use fileshed_registry::LinkRow;
 use fileshed_storage::{Entry, Kind};
@@ -134,9 +136,7 @@ impl Links<'_> {
             }
             given => given.unwrap_or(most),
         };
-        let hours = i64::try_from(hours).unwrap_or(i64::MAX);
-        let age = SignedDuration::try_from_hours(hours).unwrap_or(SignedDuration::MAX);
-        self.create_for(zone, path, purpose, age)
+        self.create_for(zone, path, purpose, timings::hours(hours))
     }
 
     /// Makes a link that ends by itself after this time.
@@ -145,7 +145,7 @@ impl Links<'_> {
         zone: &Zone<'_>,
         path: &ZonePath,
         purpose: Purpose,
-        age: SignedDuration,
+        age: Duration,
     ) -> Result<Link, Error> {
         zone.expect_write_scope()?;
         let (caller, settings) = (zone.caller(), self.store.settings());

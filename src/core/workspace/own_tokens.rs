@@ -3,10 +3,10 @@
 //! A token outlives the session in which it is made. So a session that was itself begun with a token
 //! makes none: a token that ends, or that somebody found, must not make one that stays.
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::tokens::{NewToken, Token};
-use crate::{Caller, Error, Scope, Store, UserId, diagnostics};
+use crate::{Caller, Error, Scope, Store, UserId, diagnostics, timings};
 
 /// Tokens of one user that work at once, of those that people make.
 const TOKENS_MAX: usize = 50;
@@ -79,7 +79,7 @@ impl Store {
     }
 
     fn in_days(&self, days: u32) -> Result<Timestamp, OwnTokenError> {
-        let span = SignedDuration::from_hours(i64::from(days) * 24);
+        let span = timings::hours(u64::from(days) * 24);
         let end = self.clock().now().checked_add(span).ok();
         end.filter(|_| (1..=DAYS_MAX).contains(&days))
             .ok_or(OwnTokenError::Days { days })

@@ -13,14 +13,11 @@ use std::time::{Duration, Instant};
 
 use crate::tenant::TenantRoot;
 use crate::write_lock::Queue;
-use crate::{Error, Settings, ZoneName};
+use crate::{Clock, Error, Settings, ZoneName};
 use fileshed_history::packing::{self, Worth};
 use fileshed_storage::{DiskError, Root, give_way};
 use fileshed_types::fair::Place;
 use fileshed_types::zone::ZonePath;
-
-/// A history that nothing was done to for so long is packed although it is small.
-const QUIET: Duration = Duration::from_secs(30);
 
 /// A history is looked at after a part of the objects that are worth a pack.
 const LOOKS: u64 = 16;
@@ -42,11 +39,14 @@ struct Touched {
     last: Instant,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct PackQueue {
     touched: Mutex<HashMap<HistoryKey, Touched>>,
     changed: Condvar,
     stopping: AtomicBool,
+    clock: Clock,
+    /// A history that nothing was done to for so long is packed although it is small.
+    quiet: Duration,
 }
 
 /// The packing thread, if histories are packed.
@@ -63,9 +63,16 @@ impl HistoryPacker {
     pub(crate) fn start(
         data: Root,
         settings: &Settings,
+        clock: &Clock,
         queue: &Arc<Queue>,
     ) -> Result<Self, Error> {
-        let shared = Arc::new(PackQueue::default());
+        let shared = Arc::new(PackQueue {
+            touched: Mutex::default(),
+            changed: Condvar::new(),
+            stopping: AtomicBool::new(false),
+            clock: clock.clone(),
+            quiet: settings.timings.history.quiet,
+        });
         let objects = settings.history_pack_objects.map_or(0, NonZeroU64::get);
         let mut thread = None;
         if objects > 0 {
@@ -92,16 +99,17 @@ impl HistoryPacker {
         if self.objects == 0 {
             return;
         }
+        let now = self.shared.clock.instant();
         let mut touched = self.shared.lock();
         let is_first = touched.is_empty();
         let one = touched
             .entry((tenant.to_owned(), zone))
             .or_insert_with(|| Touched {
                 times: 0,
-                last: Instant::now(),
+                last: now,
             });
         one.times += 1;
-        one.last = Instant::now();
+        one.last = now;
         if is_first || one.times >= looks_after(self.objects) {
             self.shared.changed.notify_all();
         }
@@ -168,19 +176,15 @@ impl PackThread {
                 return Some((key.clone(), false));
             }
             let oldest = touched.iter().min_by_key(|(_, one)| one.last);
-            let oldest = oldest.map(|(key, one)| (key.clone(), one.last.elapsed()));
+            let quiet = |one: &Touched| one.last + self.shared.quiet;
+            let oldest = oldest.map(|(key, one)| (key.clone(), quiet(one)));
+            let clock = &self.shared.clock;
             touched = match oldest {
-                Some((key, age)) if age >= QUIET => {
+                Some((key, quiet)) if clock.is_past(quiet) => {
                     touched.remove(&key);
                     return Some((key, true));
                 }
-                Some((_, age)) => {
-                    let wait = self
-                        .shared
-                        .changed
-                        .wait_timeout(touched, QUIET.saturating_sub(age));
-                    wait.unwrap_or_else(PoisonError::into_inner).0
-                }
+                Some((_, quiet)) => clock.wait(&self.shared.changed, touched, quiet),
                 None => {
                     let wait = self.shared.changed.wait(touched);
                     wait.unwrap_or_else(PoisonError::into_inner)

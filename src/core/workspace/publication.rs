@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _};
-use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -18,9 +17,6 @@ use crate::{Call, Caller, Error, Hint, Store, diagnostics};
 use fileshed_registry::PublishedRow;
 use fileshed_storage::{DiskError, Entry, Stamp};
 use fileshed_types::caller::Scope;
-
-/// How long it is asked which files are still there.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Bytes that are read at once.
 const PIECE: usize = 64 * 1024;
@@ -184,10 +180,11 @@ impl<'a> Publications<'a> {
             return Ok(Vec::new());
         };
         let tenant = self.store.tenant_key(caller)?;
-        let (begun, mut answers) = (Instant::now(), true);
+        let (clock, mut answers) = (self.store.clock(), true);
+        let deadline = clock.instant() + self.store.settings().timings.work.publication;
         let mut files = Vec::new();
         for row in self.store.registry().all_published(&tenant)? {
-            if answers && begun.elapsed() < PATIENCE {
+            if answers && !clock.is_past(deadline) {
                 match chat_host.is_published(caller, &row.id) {
                     Ok(true) => {}
                     Ok(false) => {

@@ -8,38 +8,50 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{GroupClaim, UserId};
-
-/// How long what was named counts.
-const COUNTS: Duration = Duration::from_mins(15);
+use crate::{Clock, GroupClaim, Settings, UserId};
 
 /// Users who are remembered.
 const USERS_MAX: usize = 10_000;
 
 /// What the last calls of users named.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Recollection {
     users: Mutex<HashMap<UserId, (Instant, Vec<GroupClaim>)>>,
+    clock: Clock,
+    /// How long what was named counts.
+    counts: Duration,
 }
 
 impl Recollection {
+    pub(crate) fn new(settings: &Settings, clock: &Clock) -> Self {
+        Self {
+            users: Mutex::default(),
+            clock: clock.clone(),
+            counts: settings.timings.rounds.group_claims,
+        }
+    }
+
     /// Remembers what a call named, an empty list too.
     pub(crate) fn remember(&self, user: &UserId, claims: &[GroupClaim]) {
         let mut users = self.users();
         if users.len() >= USERS_MAX && !users.contains_key(user) {
-            users.retain(|_, (at, _)| at.elapsed() < COUNTS);
+            users.retain(|_, (at, _)| self.counts(*at));
             if users.len() >= USERS_MAX {
                 return;
             }
         }
-        users.insert(user.clone(), (Instant::now(), claims.to_vec()));
+        users.insert(user.clone(), (self.clock.instant(), claims.to_vec()));
     }
 
     /// What the user's last call named; nothing where that is too long ago.
     pub(crate) fn recall(&self, user: &UserId) -> Option<Vec<GroupClaim>> {
         let users = self.users();
         let (at, claims) = users.get(user)?;
-        (at.elapsed() < COUNTS).then(|| claims.clone())
+        self.counts(*at).then(|| claims.clone())
+    }
+
+    fn counts(&self, at: Instant) -> bool {
+        self.clock.elapsed(at) < self.counts
     }
 
     fn users(&self) -> MutexGuard<'_, HashMap<UserId, (Instant, Vec<GroupClaim>)>> {

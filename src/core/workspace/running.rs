@@ -15,7 +15,7 @@ use fileshed_registry::Usage;
 use fileshed_storage::{DiskError, Root, Snapshot, Totals};
 
 /// All commands of this process that may make something larger.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Running {
     zones: Mutex<HashMap<(String, &'static str), Arc<RunningZone>>>,
     /// Bytes outside the zones, by tenant and command.
@@ -74,6 +74,15 @@ pub(crate) struct SpaceLimits {
 }
 
 impl Running {
+    pub(crate) fn new(watched: WatchedZones) -> Self {
+        Self {
+            zones: Mutex::default(),
+            temporary: Mutex::default(),
+            numbers: AtomicU64::new(0),
+            watched,
+        }
+    }
+
     fn zones(&self) -> MutexGuard<'_, HashMap<(String, &'static str), Arc<RunningZone>>> {
         self.zones.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -8,22 +8,21 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
-use crate::ZoneName;
+use crate::{Settings, ZoneName};
 use fileshed_history::{Author, CommitId};
-
-/// How long after its last change a save takes in another one.
-const QUIET: SignedDuration = SignedDuration::from_secs(5);
-/// How long a save lasts at most.
-const LONGEST: SignedDuration = SignedDuration::from_mins(1);
+use fileshed_types::timings::HistoryTimings;
 
 /// A zone: the key of its tenant, and which one.
 type ZoneKey = (String, ZoneName);
 
 /// The last saves of all zones, as far as they are not over.
-#[derive(Debug, Default)]
-pub(crate) struct Saves(Mutex<HashMap<ZoneKey, Save>>);
+#[derive(Debug)]
+pub(crate) struct Saves {
+    all: Mutex<HashMap<ZoneKey, Save>>,
+    timings: HistoryTimings,
+}
 
 #[derive(Debug)]
 struct Save {
@@ -33,18 +32,25 @@ struct Save {
     changed: Timestamp,
 }
 
-impl Save {
-    fn is_over(&self, now: Timestamp) -> bool {
-        now.duration_since(self.changed) > QUIET || now.duration_since(self.begun) > LONGEST
-    }
-}
-
 impl Saves {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        Self {
+            all: Mutex::default(),
+            timings: settings.timings.history.clone(),
+        }
+    }
+
+    fn is_over(&self, save: &Save, now: Timestamp) -> bool {
+        let passed = |since: Timestamp| now.duration_since(since).unsigned_abs();
+        now > save.changed && passed(save.changed) > self.timings.save_quiet
+            || now > save.begun && passed(save.begun) > self.timings.save_longest
+    }
+
     /// The commit that may take in another change of this author now.
     pub(crate) fn open(&self, zone: &ZoneKey, author: &Author, now: Timestamp) -> Option<CommitId> {
         let saves = self.saves();
         let save = saves.get(zone)?;
-        (save.author == *author && !save.is_over(now)).then(|| save.commit.clone())
+        (save.author == *author && !self.is_over(save, now)).then(|| save.commit.clone())
     }
 
     /// A change was committed; it begins a save, unless it was `joined` to one.
@@ -56,7 +62,7 @@ impl Saves {
         (now, joined): (Timestamp, bool),
     ) {
         let mut saves = self.saves();
-        saves.retain(|_, save| !save.is_over(now));
+        saves.retain(|_, save| !self.is_over(save, now));
         let begun = match saves.get(&zone) {
             Some(save) if joined => save.begun,
             _ => now,
@@ -71,6 +77,6 @@ impl Saves {
     }
 
     fn saves(&self) -> MutexGuard<'_, HashMap<ZoneKey, Save>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

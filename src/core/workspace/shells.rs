@@ -16,27 +16,22 @@ mod tests;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::{Chat, Clock, Error, Settings, UserId};
 use fileshed_sandbox::TerminalWaker;
 use fileshed_types::cancellation::Cancellation;
 use fileshed_types::fair::{FairSemaphore, Full, Grant, Occupancy, Shares};
 use fileshed_types::random;
+use fileshed_types::timings::ShellTimings;
 
 pub use connection::{ShellConnection, ShellOutput};
 pub use error::ShellSessionError;
 pub(crate) use shell::{Orders, Shell};
 pub use state::ShellWake;
 use state::{ShellClient, ShellCredential};
-
-/// How long an id is good for a first connection.
-const CREDENTIAL: SignedDuration = SignedDuration::from_secs(30);
-
-/// How long a new shell waits for the place of another one.
-const PATIENCE: Duration = Duration::from_secs(2);
 
 /// All shells of this process.
 #[derive(Debug)]
@@ -48,6 +43,7 @@ pub struct Shells {
     /// The server stops.
     stopping: AtomicBool,
     clock: Clock,
+    timings: ShellTimings,
     /// The server, where several may have shells of a user: their ids end with it.
     instance: Option<String>,
 }
@@ -78,11 +74,12 @@ impl Shells {
         );
         Self {
             all: Mutex::default(),
-            places: FairSemaphore::new(shares),
+            places: FairSemaphore::new(shares, clock),
             shares,
             connections: AtomicU64::new(1),
             stopping: AtomicBool::new(false),
             clock: clock.clone(),
+            timings: settings.timings.shells.clone(),
             instance: instance.map(str::to_owned),
         }
     }
@@ -99,7 +96,7 @@ impl Shells {
                 Some(instance) => format!("{secret}-{instance}"),
                 None => secret,
             },
-            expires: now.checked_add(CREDENTIAL).unwrap_or(now),
+            expires: now.checked_add(self.timings.credential).unwrap_or(now),
             used: false,
             resumes,
         })
@@ -159,7 +156,7 @@ impl Shells {
         let never = Cancellation::default();
         let take = |patience| self.places.take(owner, patience, &never);
         let place = match take(Duration::ZERO) {
-            Err(Full::User) if self.end_one_alone(owner) => take(PATIENCE),
+            Err(Full::User) if self.end_one_alone(owner) => take(self.timings.place),
             other => other,
         };
         place.map_err(|full| match full {
@@ -188,7 +185,8 @@ impl Shells {
         }
         if let Some((_, shell)) = &found {
             shell.stop();
-            shell.wait_for_end(PATIENCE);
+            let deadline = self.clock.instant() + self.timings.place;
+            shell.wait_for_end(&self.clock, deadline);
         }
         found.is_some()
     }
@@ -410,10 +408,10 @@ impl Shells {
 
     /// Waits until what they changed is taken in, at most so long.
     pub fn wait(&self, patience: Duration) {
-        let deadline = Instant::now() + patience;
+        let deadline = self.clock.instant() + patience;
         let all: Vec<Arc<Shell>> = self.all().clone();
         for shell in all {
-            shell.wait_for_end(deadline.saturating_duration_since(Instant::now()));
+            shell.wait_for_end(&self.clock, deadline);
         }
     }
 }

@@ -36,6 +36,7 @@ use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
+use crate::watched::WatchedZones;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::WriteLock;
 use crate::{Caller, Clock, Error, Settings, UserId, ZoneName};
@@ -137,19 +138,27 @@ impl Store {
         registry.expect_pepper(&pepper.fingerprint())?;
         former_volumes::expect_all_in_first(&registry)?;
         let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
-        let instance = Instance::register(&data, &settings, &registry)?;
-        let packer = HistoryPacker::start(data.try_clone()?, &settings, instance.queue())?;
-        let egress = Egress::new(&settings);
+        let instance = Instance::register(&data, &settings, &clock, &registry)?;
+        let packer = HistoryPacker::start(data.try_clone()?, &settings, &clock, instance.queue())?;
+        let egress = Egress::new(&settings, &clock);
         let programs = Programs::find(&settings);
-        let zygote = Zygote::new(settings.helper.clone());
+        let zygote = Zygote::new(&settings, &clock);
         let links = LinkKey::of(&pepper);
-        let slots = CommandSlots::new(&settings);
-        let shell_slots = CommandSlots::for_lines(&settings);
-        let transfer_limiter = TransferLimiter::new(&settings);
+        let slots = CommandSlots::new(&settings, &clock);
+        let shell_slots = CommandSlots::for_lines(&settings, &clock);
+        let transfer_limiter = TransferLimiter::new(&settings, &clock);
         let opened_at = clock.now().as_second();
         let among = registry.holds_leases().then(|| instance.name());
         let shells = Shells::new(&settings, &clock, among);
-        let flusher = Flusher::start(&data, settings.durability)?;
+        let flusher = Flusher::start(
+            &data,
+            settings.durability,
+            &clock,
+            &settings.timings.storage,
+        )?;
+        let recollection = Recollection::new(&settings, &clock);
+        let saves = Saves::new(&settings);
+        let watched = WatchedZones::new(&settings, &clock);
         Ok(Self {
             settings,
             clock,
@@ -169,7 +178,7 @@ impl Store {
             programs,
             slots,
             shell_slots,
-            running: Running::default(),
+            running: Running::new(watched),
             running_commands: RunningCommands::default(),
             last_calls: LastCalls::default(),
             background: BackgroundProcesses::default(),
@@ -186,8 +195,8 @@ impl Store {
             chat_host: OnceLock::new(),
             files,
             attachments: AttachmentCache::default(),
-            recollection: Recollection::default(),
-            saves: Saves::default(),
+            recollection,
+            saves,
             unfinished: Unfinished::default(),
             recover_databases,
         })

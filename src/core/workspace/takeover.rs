@@ -7,16 +7,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use rustix::process::{Signal, getpid, kill_process};
 
 use crate::store::Store;
 use crate::{Error, ZonePath};
 use fileshed_storage::DiskError;
-
-/// For how long the thread waits before it looks whether it has to stop.
-const ROUND: Duration = Duration::from_millis(500);
 
 /// The thread that takes over. It stops when this is dropped.
 #[derive(Debug)]
@@ -54,7 +50,9 @@ impl Drop for Takeover {
 
 fn work(store: &Store, stopping: &AtomicBool) {
     while !stopping.load(Ordering::Acquire) {
-        let mut left = store.tenants_left(ROUND).unwrap_or_default();
+        let mut left = store
+            .tenants_left(store.settings().timings.instances.takeover)
+            .unwrap_or_default();
         left.extend(store.mark_unfinished());
         for tenant in left {
             if let Err(error) = store.make_tenant_ready(&tenant) {

@@ -9,6 +9,6 @@
 mod resumable;
 mod upload;
 
-pub use crate::transfer_limiter::{PATIENCE, TransferBusyError, TransferPermit, TransferQueue};
+pub use crate::transfer_limiter::{TransferBusyError, TransferPermit, TransferQueue};
 pub use resumable::{ArrivingUpload, NewUpload, ResumableError, ResumableUploads, UploadState};
 pub use upload::{Existing, Incoming, Stored, Upload, UploadError};

@@ -7,11 +7,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::{Caller, Settings, diagnostics};
+use crate::{Caller, Clock, Settings, diagnostics};
 use fileshed_types::fair::{FairSemaphore, Full, Grant, Occupancy, Shares};
-
-/// How long a transfer waits for others to end.
-pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is under way.
 #[derive(Clone, Debug)]
@@ -24,6 +21,8 @@ pub(crate) struct TransferLimiter {
     of_links: Lanes,
     /// Those of each link.
     of_one_link: Lanes,
+    /// How long a transfer waits for others to end.
+    patience: Duration,
 }
 
 #[derive(Clone, Debug)]
@@ -73,10 +72,10 @@ impl TransferQueue {
 }
 
 impl TransferLimiter {
-    pub(crate) fn new(settings: &Settings) -> Self {
+    pub(crate) fn new(settings: &Settings, clock: &Clock) -> Self {
         let (per_user, in_all) = (settings.transfer_max_per_user, settings.transfer_max_total);
         let lanes = |shares| Lanes {
-            places: FairSemaphore::new(shares),
+            places: FairSemaphore::new(shares, clock),
             shares,
         };
         let half = |places: u64| places.div_ceil(2).max(1);
@@ -85,6 +84,7 @@ impl TransferLimiter {
             all: lanes(Shares::fixed(per_user, in_all)),
             of_links: lanes(Shares::fixed(per_user, half(in_all))),
             of_one_link: lanes(Shares::fixed(half(per_user), u64::MAX)),
+            patience: settings.timings.calls.transfer,
         }
     }
 
@@ -121,7 +121,7 @@ impl TransferLimiter {
             let wait = || {
                 queue
                     .places()
-                    .take(queue.who(), PATIENCE, &caller.cancellation)
+                    .take(queue.who(), self.patience, &caller.cancellation)
             };
             let grant = caller.place.while_waiting(wait).unwrap_or(Err(Full::All));
             grants.push(grant.map_err(|full| queue.refusal(full))?);
@@ -157,6 +157,12 @@ pub struct TransferPermit {
 }
 
 impl TransferPermit {
+    /// By which clock whoever takes the bytes is waited for.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        self.transfer_limiter.all.places.clock()
+    }
+
     /// This many bytes will be free again when the upload is done.
     pub(crate) fn replace(&mut self, bytes: u64) {
         self.change(|transfer_permit| transfer_permit.replaces += bytes);
@@ -233,11 +239,12 @@ mod tests {
     use super::*;
 
     fn transfer_limiter(per_user: u64, in_all: u64) -> TransferLimiter {
-        TransferLimiter::new(&Settings {
+        let settings = Settings {
             transfer_max_per_user: per_user,
             transfer_max_total: in_all,
             ..Settings::new(".")
-        })
+        };
+        TransferLimiter::new(&settings, &Clock::SYSTEM)
     }
 
     /// A transfer that does not wait.

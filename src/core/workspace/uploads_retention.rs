@@ -11,7 +11,6 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -20,10 +19,7 @@ use crate::zone::Zone;
 use crate::{Chat, Error, UserId, ZoneName, ZonePath};
 use fileshed_storage::{DiskError, Kind, Root, give_way};
 
-/// How often uploads that have ended are looked for.
-const ROUND: Duration = Duration::from_hours(1);
-
-/// The application is asked about conversations once in so many rounds.
+/// The application is asked about conversations once in so many rounds of an hour.
 const ROUNDS_A_DAY: u64 = 24;
 
 /// For how long before the end a listing says it.
@@ -65,6 +61,7 @@ impl Drop for UploadsRetention {
 
 fn work(store: &Store, stopped: &Receiver<()>) {
     give_way();
+    let pause = store.settings().timings.rounds.retention;
     let goes_on = || stopped.try_recv() == Err(TryRecvError::Empty);
     for round in 0_u64.. {
         report(store.end_old_uploads(&goes_on));
@@ -79,7 +76,7 @@ fn work(store: &Store, stopped: &Receiver<()>) {
         if round % ROUNDS_A_DAY == 0 {
             report(store.end_uploads_of_gone_chats(&goes_on));
         }
-        if stopped.recv_timeout(ROUND) != Err(RecvTimeoutError::Timeout) {
+        if store.clock().receive(stopped, pause) != Err(RecvTimeoutError::Timeout) {
             return;
         }
     }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use fileshed_storage::{Root, Snapshot, Watch};
 use fileshed_types::zone::is_never_made;
+use fileshed_types::{Clock, Settings};
 
 /// Zones that are watched at a time: the kernel bounds how many one account may watch.
 const ZONES_MOST: usize = 32;
@@ -19,16 +20,16 @@ const NAMES_MOST: u64 = 250_000;
 /// Paths that are remembered until they are in history; of more, only that there are some.
 const UNSETTLED_MOST: usize = 256;
 
-/// How long a zone that could not be watched is not tried again.
-const PATIENCE: Duration = Duration::from_mins(1);
-
 /// A tenant and a zone of it.
 type Key = (String, &'static str);
 
 /// All watched zones of this process.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct WatchedZones {
     zones: Mutex<Zones>,
+    clock: Clock,
+    /// How long a zone that could not be watched is not tried again.
+    again_after: Duration,
 }
 
 #[derive(Debug, Default)]
@@ -67,6 +68,14 @@ pub(crate) struct Known {
 }
 
 impl WatchedZones {
+    pub(crate) fn new(settings: &Settings, clock: &Clock) -> Self {
+        Self {
+            zones: Mutex::default(),
+            clock: clock.clone(),
+            again_after: settings.timings.history.watch,
+        }
+    }
+
     fn zone(&self, tenant: &str, zone: &'static str) -> Arc<Mutex<WatchedZone>> {
         let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
         zones.uses += 1;
@@ -93,7 +102,8 @@ impl WatchedZones {
     ) -> Option<T> {
         let watched = self.zone(tenant, zone);
         let mut watched = lock(&watched);
-        let names = watched.refresh(data);
+        let now = self.clock.instant();
+        let names = watched.refresh(data, now, now + self.again_after);
         let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(entry) = zones.watched.get_mut(&(tenant.to_owned(), zone)) {
             entry.names = names;
@@ -156,23 +166,23 @@ impl Zones {
 }
 
 impl WatchedZone {
-    /// Takes in what changed by now, with a new watch where there is none, or the one that was is
-    /// over. Gives the number of files and directories.
-    fn refresh(&mut self, data: &Root) -> u64 {
-        let names = self.refreshed(data).map_or(0, |watch| {
+    /// Takes in what changed by `now`, with a new watch where there is none, or the one that was is
+    /// over; where it cannot be watched, not before `again`. Gives the number of files and directories.
+    fn refresh(&mut self, data: &Root, now: Instant, again: Instant) -> u64 {
+        let names = self.refreshed(data, now, again).map_or(0, |watch| {
             let snapshot = watch.snapshot();
             snapshot.totals().files + snapshot.directories()
         });
         if names > NAMES_MOST {
             self.watch = None;
             self.unsettled = None;
-            self.again = Some(Instant::now() + PATIENCE);
+            self.again = Some(again);
             return 0;
         }
         names
     }
 
-    fn refreshed(&mut self, data: &Root) -> Option<&Watch> {
+    fn refreshed(&mut self, data: &Root, now: Instant, again: Instant) -> Option<&Watch> {
         if let Some(watch) = &mut self.watch {
             if let Some(changed) = watch.refresh(data) {
                 if let Some(unsettled) = &mut self.unsettled {
@@ -186,11 +196,11 @@ impl WatchedZone {
             self.watch = None;
         }
         self.unsettled = None;
-        if self.again.is_some_and(|again| Instant::now() < again) {
+        if self.again.is_some_and(|again| now < again) {
             return None;
         }
         self.watch = Watch::begin(data, is_never_made);
-        self.again = self.watch.is_none().then(|| Instant::now() + PATIENCE);
+        self.again = self.watch.is_none().then_some(again);
         self.watch.as_ref()
     }
 }

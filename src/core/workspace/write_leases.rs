@@ -14,27 +14,10 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::process_identity::{self, ProcessIdentity};
-use crate::{Error, Settings, ZonePath};
+use crate::{Clock, Error, Settings, ZonePath};
 use fileshed_registry::{LeaseNotice, LeaseNotices, NewInstance, Registry, RegistryError};
 use fileshed_storage::{DiskError, Root};
-
-/// For how long others believe that a process lives.
-const LEASE: Duration = Duration::from_secs(6);
-
-/// For how long it believes so itself: the rest is for what is under way when it stops.
-const OWN: Duration = Duration::from_secs(4);
-
-/// How often it says so, and looks after the others.
-const ROUND: Duration = Duration::from_millis(1500);
-
-/// A place that was not used for so long is given back, so that the table stays small.
-const IDLE: Duration = Duration::from_mins(1);
-
-/// For how long who waits believes that it will be told.
-const RECHECK: Duration = Duration::from_secs(1);
-
-/// For how long the thread listens without a look at whether it has to stop.
-const LISTENING: Duration = Duration::from_millis(200);
+use fileshed_types::timings::InstanceTimings;
 
 /// Connections of its own: nobody's calls keep it from saying that it lives.
 const CONNECTIONS: u64 = 4;
@@ -59,6 +42,8 @@ struct LeaseKeeper {
     stopping: AtomicBool,
     state: Mutex<LeaseState>,
     changed: Condvar,
+    clock: Clock,
+    timings: InstanceTimings,
 }
 
 #[derive(Debug, Default)]
@@ -91,7 +76,12 @@ pub(crate) struct WriteLease {
 
 impl WriteLeases {
     /// Enters this process, and begins to say that it lives.
-    pub(crate) fn start(data: &Root, settings: &Settings, name: &str) -> Result<Self, Error> {
+    pub(crate) fn start(
+        data: &Root,
+        settings: &Settings,
+        clock: &Clock,
+        name: &str,
+    ) -> Result<Self, Error> {
         let settings = Settings {
             registry_connections: CONNECTIONS,
             ..settings.clone()
@@ -109,6 +99,8 @@ impl WriteLeases {
             stopping: AtomicBool::new(false),
             state: Mutex::default(),
             changed: Condvar::new(),
+            clock: clock.clone(),
+            timings: settings.timings.instances.clone(),
         });
         shared.enter()?;
         let thread = std::thread::Builder::new()
@@ -182,12 +174,13 @@ impl WriteLeases {
     /// The tenants in which dead processes left something; waits for that for a moment.
     pub(crate) fn tenants_left(&self, patience: Duration) -> Vec<String> {
         let shared = &self.shared;
-        let waited = shared
-            .changed
-            .wait_timeout_while(shared.state(), patience, |state| {
-                state.left.is_empty() && !shared.taken_for_dead.load(Ordering::Acquire)
-            });
-        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        let deadline = shared.clock.instant() + patience;
+        let waits = |state: &mut LeaseState| {
+            state.left.is_empty() && !shared.taken_for_dead.load(Ordering::Acquire)
+        };
+        let mut state = shared
+            .clock
+            .wait_while(&shared.changed, shared.state(), deadline, waits);
         std::mem::take(&mut state.left)
     }
 }
@@ -216,7 +209,7 @@ impl Drop for WriteLease {
             self.shared.leave(&self.place);
         } else {
             *place = PlaceState::Idle {
-                since: Instant::now(),
+                since: self.shared.clock.instant(),
             };
         }
     }
@@ -235,13 +228,13 @@ impl LeaseKeeper {
             label: &self.label,
             process: self.process.as_str(),
         };
-        self.registry.enter_instance(&new, LEASE)?;
+        self.registry.enter_instance(&new, self.timings.lease)?;
         self.lives_from(begun);
         Ok(())
     }
 
     fn lives_from(&self, begun: u64) {
-        let until = begun.saturating_add(OWN.as_millis() as u64);
+        let until = begun.saturating_add(self.timings.trusted.as_millis() as u64);
         self.alive_until.store(until, Ordering::Release);
     }
 
@@ -255,14 +248,12 @@ impl LeaseKeeper {
     /// Keeps a place that comes from being given away before it is used. Waits while it is being given
     /// away; false where that takes too long.
     fn reserve(&self, place: &str, until: Instant) -> bool {
-        let patience = until.saturating_duration_since(Instant::now());
         let is_leaving =
             |state: &mut LeaseState| matches!(state.places.get(place), Some(PlaceState::Leaving));
-        let waited = self
-            .changed
-            .wait_timeout_while(self.state(), patience, is_leaving);
-        let (mut state, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-        if waited.timed_out() {
+        let mut state = self
+            .clock
+            .wait_while(&self.changed, self.state(), until, is_leaving);
+        if is_leaving(&mut state) {
             return false;
         }
         let reserved = PlaceState::Used { wanted: false };
@@ -279,16 +270,16 @@ impl LeaseKeeper {
                 self.expect_alive()?;
                 return Ok(true);
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if self.clock.is_past(until) {
                 self.registry.stop_waiting(place, &self.name)?;
                 return Ok(false);
             }
-            let waited =
-                self.changed
-                    .wait_timeout_while(self.state(), left.min(RECHECK), |state| {
-                        state.notices == told
-                    });
+            let recheck = until.min(self.clock.instant() + self.timings.recheck);
+            let waited = self
+                .clock
+                .wait_while(&self.changed, self.state(), recheck, |state| {
+                    state.notices == told
+                });
             drop(waited);
         }
     }
@@ -319,19 +310,19 @@ impl LeaseKeeper {
 
     fn work(&self) {
         let mut notices: Option<LeaseNotices> = None;
-        let mut due = Instant::now();
+        let mut due = self.clock.instant();
         while !self.stopping.load(Ordering::Acquire) {
-            if Instant::now() >= due {
-                due = Instant::now() + ROUND;
+            if self.clock.is_past(due) {
+                due = self.clock.instant() + self.timings.round;
                 self.round();
             }
             let heard = match &mut notices {
-                Some(notices) => notices.next(LISTENING),
+                Some(notices) => notices.next(self.timings.listening),
                 None => match self.registry.lease_notices(&self.name) {
                     Ok(begun) => {
                         notices = Some(begun);
                         // What was told before that is not told again.
-                        due = Instant::now();
+                        due = self.clock.instant();
                         Ok(None)
                     }
                     Err(error) => Err(error),
@@ -344,10 +335,7 @@ impl LeaseKeeper {
                 Err(error) => {
                     tracing::debug!(%error, "the registry tells nothing");
                     notices = None;
-                    let _told = self
-                        .changed
-                        .wait_timeout(self.state(), LISTENING)
-                        .map(|(state, _)| drop(state));
+                    self.clock.sleep(self.timings.listening);
                 }
             }
         }
@@ -361,7 +349,7 @@ impl LeaseKeeper {
     /// Says that this process lives, takes out those that do not, and gives back what it does not need.
     fn round(&self) {
         let begun = now();
-        match self.registry.renew_instance(&self.name, LEASE) {
+        match self.registry.renew_instance(&self.name, self.timings.lease) {
             Ok(true) => self.lives_from(begun),
             Ok(false) => {
                 self.alive_until.store(0, Ordering::Release);
@@ -388,7 +376,7 @@ impl LeaseKeeper {
             tracing::warn!(%error, "what other servers left is not looked at");
         }
         let is_idle = |place: &PlaceState| match place {
-            PlaceState::Idle { since } => since.elapsed() > IDLE,
+            PlaceState::Idle { since } => self.clock.elapsed(*since) > self.timings.idle,
             _ => false,
         };
         let state = self.state();

@@ -8,34 +8,31 @@
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::tenant::TenantRoot;
 use crate::write_leases::{WriteLease, WriteLeases};
-use crate::{Error, ZoneName, ZonePath, diagnostics};
+use crate::{Clock, Error, Settings, ZoneName, ZonePath, diagnostics};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::fair::Place;
-
-/// Longest wait for a write lock. It is held for milliseconds, so a longer wait means overload.
-const PATIENCE: Duration = Duration::from_secs(20);
+use fileshed_types::timings::CallTimings;
 
 /// Calls of this process that wait for one zone: half of all that may wait, so that one group's many
 /// members leave the rest to others. They are done with within seconds; more are told to come back.
 const LONGEST_QUEUE: usize = 256;
 
-/// How often a lock that another process holds is tried.
-const OTHER_PROCESS: Duration = Duration::from_millis(5);
-
 /// The holders of write locks in this process and those who wait: for each key a queue, whose first
 /// member holds the lock.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Queue {
     queues: Mutex<HashMap<String, VecDeque<Arc<Condvar>>>>,
     /// What keeps other processes apart, where it is not files.
     leases: Option<WriteLeases>,
+    clock: Clock,
+    timings: CallTimings,
 }
 
 /// The right to change one zone. When it is dropped, the next one in the queue gets it.
@@ -58,10 +55,12 @@ enum AmongProcesses {
 
 impl Queue {
     /// Write locks that other processes see as leases, where there are any, else as locked files.
-    pub(crate) fn new(leases: Option<WriteLeases>) -> Self {
+    pub(crate) fn new(leases: Option<WriteLeases>, settings: &Settings, clock: &Clock) -> Self {
         Self {
             queues: Mutex::default(),
             leases,
+            clock: clock.clone(),
+            timings: settings.timings.calls.clone(),
         }
     }
 
@@ -79,7 +78,7 @@ impl Queue {
         name: &str,
         place: &Place,
     ) -> Result<WriteLock<'_>, Error> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = self.clock.instant() + self.timings.write_lock;
         let mut write_lock = self.line_up(key)?;
         if let Some(leases) = &self.leases {
             let wait = || {
@@ -107,10 +106,10 @@ impl Queue {
         let wait = || {
             write_lock.wait(deadline)?;
             while !lock(&file)? {
-                if Instant::now() >= deadline {
+                if self.clock.is_past(deadline) {
                     return Err(BusyError::Zone.into());
                 }
-                std::thread::sleep(OTHER_PROCESS);
+                self.clock.sleep(self.timings.locked_file);
             }
             Ok::<(), Error>(())
         };
@@ -168,14 +167,11 @@ impl WriteLock<'_> {
 
     /// Waits to be first.
     fn wait(&self, deadline: Instant) -> Result<(), Error> {
-        let patience = deadline.saturating_duration_since(Instant::now());
-        let queues = self.queue.queues();
-        let (queues, wait) = self
-            .called
-            .wait_timeout_while(queues, patience, |queues| !self.is_first_in(queues))
-            .unwrap_or_else(PoisonError::into_inner);
-        drop(queues);
-        if wait.timed_out() {
+        let clock = &self.queue.clock;
+        let queues = clock.wait_while(&self.called, self.queue.queues(), deadline, |queues| {
+            !self.is_first_in(queues)
+        });
+        if !self.is_first_in(&queues) {
             return Err(BusyError::Zone.into());
         }
         Ok(())

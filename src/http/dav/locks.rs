@@ -14,6 +14,7 @@ use dav_server::ls::{DavLock, DavLockSystem, LsFuture};
 use fileshed_core::Error;
 use fileshed_core::guard::NewClientLock;
 use fileshed_core::registry::ClientLock;
+use fileshed_core::timings;
 use fileshed_core::view::{Resolved, ViewPath};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use xmltree::{Element, Namespace};
@@ -73,8 +74,8 @@ fn shown(at: &DavPath, root: &ViewPath, lock: &ClientLock) -> DavLock {
         path: Box::new(DavPath::new(&url).unwrap_or_else(|_| at.clone())),
         principal: Some(lock.user.clone()),
         owner: Element::parse(Cursor::new(&lock.owner)).ok().map(Box::new),
-        timeout_at: Some(UNIX_EPOCH + Duration::from_secs(end)),
-        timeout: Some(Duration::from_secs(seconds)),
+        timeout_at: Some(UNIX_EPOCH + timings::seconds(end)),
+        timeout: Some(timings::seconds(seconds)),
         shared: lock.shared,
         deep: lock.deep,
     }

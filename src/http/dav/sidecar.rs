@@ -9,6 +9,7 @@
 use std::time::Duration;
 
 use axum::body::Bytes;
+use fileshed_core::Timings;
 use fileshed_core::view::{View, ViewPath, ViewPlace};
 use fileshed_core::{Error, ZoneName};
 use moka::sync::Cache;
@@ -20,7 +21,7 @@ const MOST_BYTES: u64 = 16 << 20;
 /// What one takes besides its content.
 const OVERHEAD: u32 = 512;
 /// How long one is kept after it was last read or written.
-const KEPT: Duration = Duration::from_hours(1);
+const KEPT: Duration = Timings::STANDARD.http.sidecar;
 
 /// Whether a name is one that programs give to such files.
 pub(super) fn is_sidecar(name: &str) -> bool {

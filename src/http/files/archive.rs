@@ -9,13 +9,14 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::Error;
 use fileshed_core::transfer::TransferPermit;
+use fileshed_core::{Clock, Error};
 use tokio::sync::mpsc;
 
 use super::browser_policy::{CACHE, INERT};
 use super::channel_body::{CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED, ChannelBody};
 use super::disposition;
+use crate::http::timer;
 
 /// Writes an archive; blocks.
 pub(in crate::http) type WriteArchive =
@@ -40,10 +41,16 @@ pub(in crate::http) fn answer(
     }
     let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
     tokio::task::spawn_blocking(move || {
-        let _transfer_permit = transfer_permit;
+        let clock = transfer_permit.clock().clone();
         let runtime = tokio::runtime::Handle::current();
-        let mut writer =
-            io::BufWriter::with_capacity(CHUNK_BYTES, ArchiveWriter { sender, runtime });
+        let mut writer = io::BufWriter::with_capacity(
+            CHUNK_BYTES,
+            ArchiveWriter {
+                sender,
+                runtime,
+                clock,
+            },
+        );
         let written = write_archive(&mut writer);
         let writer = match written {
             Ok(()) => writer.into_inner().map_err(io::IntoInnerError::into_error),
@@ -67,14 +74,15 @@ pub(in crate::http) fn answer(
 struct ArchiveWriter {
     sender: mpsc::Sender<io::Result<Bytes>>,
     runtime: tokio::runtime::Handle,
+    clock: Clock,
 }
 
 impl ArchiveWriter {
     fn send(&mut self, chunk: io::Result<Bytes>) -> io::Result<()> {
-        let sent = async { tokio::time::timeout(CHUNK_TIMEOUT, self.sender.send(chunk)).await };
+        let sent = timer::within(&self.clock, CHUNK_TIMEOUT, self.sender.send(chunk));
         match self.runtime.block_on(sent) {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(_)) | Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
+            Some(Ok(())) => Ok(()),
+            Some(Err(_)) | None => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 }

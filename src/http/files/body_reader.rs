@@ -1,7 +1,7 @@
 //! The body of a request, for a thread that may block.
 
 use axum::body::{Body, Bytes};
-use fileshed_core::Error;
+use fileshed_core::{Clock, Error};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::http::body::{BodyError, MinimumRate};
@@ -65,6 +65,7 @@ impl BodyReader {
 
 /// Runs `work` on a body while it arrives.
 pub(in crate::http) async fn receive<T: Send + 'static>(
+    clock: &Clock,
     mut body: Body,
     work: impl FnOnce(&mut BodyReader) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
@@ -80,7 +81,7 @@ pub(in crate::http) async fn receive<T: Send + 'static>(
     });
     let feed = async {
         if body_requested.await.is_ok() {
-            feed(&mut body, &sender).await;
+            feed(clock, &mut body, &sender).await;
         }
     };
     let ((), result) = tokio::join!(feed, work);
@@ -88,8 +89,8 @@ pub(in crate::http) async fn receive<T: Send + 'static>(
 }
 
 /// Passes a body on, as far as it is wanted.
-async fn feed(body: &mut Body, sender: &mpsc::Sender<BodyChunk>) {
-    let mut rate = MinimumRate::of_files();
+async fn feed(clock: &Clock, body: &mut Body, sender: &mpsc::Sender<BodyChunk>) {
+    let mut rate = MinimumRate::of_files(clock);
     loop {
         let arrived = tokio::select! {
             arrived = rate.piece(body) => arrived,
@@ -111,14 +112,24 @@ async fn feed(body: &mut Body, sender: &mpsc::Sender<BodyChunk>) {
 mod tests {
     use std::time::Duration;
 
+    use fileshed_core::timings::seconds;
+
     use super::*;
 
-    fn dripping(chunk: usize, every: Duration, times: usize) -> Body {
+    /// A body of which a piece comes each time when so much time has passed.
+    fn dripping(clock: &Clock, chunk: usize, every: Duration, times: usize) -> Body {
         let (sender, chunks) = mpsc::channel(1);
+        let clock = clock.clone();
         tokio::spawn(async move {
             for _ in 0..times {
-                tokio::time::sleep(every).await;
-                let _ = sender.send(Ok(Bytes::from(vec![b'x'; chunk]))).await;
+                clock.pass(every);
+                if sender
+                    .send(Ok(Bytes::from(vec![b'x'; chunk])))
+                    .await
+                    .is_err()
+                {
+                    return;
+                }
             }
         });
         Body::new(super::super::channel_body::ChannelBody::new(
@@ -128,7 +139,7 @@ mod tests {
     }
 
     /// Bytes of a body that is taken to its end.
-    async fn taken(mut body: Body) -> Option<usize> {
+    async fn taken(clock: &Clock, mut body: Body) -> Option<usize> {
         let (sender, mut chunks) = mpsc::channel(CHUNKS_QUEUED);
         let taken = async {
             let mut bytes = 0;
@@ -140,21 +151,23 @@ mod tests {
                 }
             }
         };
-        tokio::join!(feed(&mut body, &sender), taken).1
+        tokio::join!(feed(clock, &mut body, &sender), taken).1
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn a_slow_body_is_taken_and_a_dripping_one_is_not() {
-        let slow = dripping(8 * 1024, Duration::from_secs(3), 100);
-        assert_eq!(taken(slow).await, Some(800 * 1024));
-        let dripping = dripping(1, Duration::from_secs(20), 100);
-        assert_eq!(taken(dripping).await, None);
+        let clock = Clock::movable();
+        let slow = dripping(&clock, 8 * 1024, seconds(3), 100);
+        assert_eq!(taken(&clock, slow).await, Some(800 * 1024));
+        let dripping = dripping(&clock, 1, seconds(20), 100);
+        assert_eq!(taken(&clock, dripping).await, None);
     }
 
     #[tokio::test]
     async fn work_that_wants_nothing_answers_at_once() {
-        let body = dripping(10, Duration::from_millis(1), 3);
-        let refused = receive(body, |_| Err::<(), _>(BodyError::Incomplete.into()));
+        let clock = Clock::movable();
+        let body = dripping(&clock, 10, seconds(1), 3);
+        let refused = receive(&clock, body, |_| Err::<(), _>(BodyError::Incomplete.into()));
         assert!(refused.await.is_err());
     }
 }

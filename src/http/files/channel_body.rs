@@ -6,6 +6,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use axum::body::{Bytes, HttpBody};
+use fileshed_core::Timings;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::mpsc;
 
@@ -14,7 +15,7 @@ pub(super) const CHUNK_BYTES: usize = 128 * 1024;
 /// Chunks that wait for the connection.
 pub(super) const CHUNKS_QUEUED: usize = 1;
 /// How long one chunk may wait: a client that reads more slowly comes back for the rest with a range.
-pub(super) const CHUNK_TIMEOUT: Duration = Duration::from_mins(1);
+pub(super) const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
 
 /// A body of a known length, or one up to an empty chunk. If the channel closes too early, the
 /// connection does, so that nobody takes a part for the whole.

@@ -1,10 +1,11 @@
 //! Conditions of a request on the state of a file: RFC 9110, part 13.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use axum::http::HeaderMap;
 use axum::http::header::{IF_MATCH, IF_NONE_MATCH};
 use fileshed_core::storage::{Entry, Stamp};
+use fileshed_core::timings;
 use fileshed_core::{Error, diagnostics};
 use headers::{
     ETag, HeaderMapExt as _, IfMatch, IfModifiedSince, IfNoneMatch, IfRange, IfUnmodifiedSince,
@@ -34,7 +35,7 @@ impl Validators {
         let seconds = u64::try_from(stamp.modified().as_second()).unwrap_or_default();
         Self {
             tag: format!("\"{}\"", stamp.tag()).parse().ok(),
-            modified: SystemTime::UNIX_EPOCH + Duration::from_secs(seconds),
+            modified: SystemTime::UNIX_EPOCH + timings::seconds(seconds),
         }
     }
 
@@ -165,7 +166,7 @@ mod tests {
     fn conditions_in_the_order_of_the_standard() {
         let state = Validators {
             tag: "\"a\"".parse().ok(),
-            modified: SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777),
+            modified: SystemTime::UNIX_EPOCH + timings::seconds(784_111_777),
         };
         let (there, nothing) = (Some(&state), None);
         for (list, state, reading, verdict) in [

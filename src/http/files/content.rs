@@ -73,7 +73,7 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         Ok(transfer_permit) => transfer_permit,
         Err(error) => return with_subject(&store, &author, Err(error)),
     };
-    let stored = body_reader::receive(body, move |reader| {
+    let stored = body_reader::receive(server.store.clock(), body, move |reader| {
         if headers.contains_key(CONTENT_RANGE) {
             return Err(PartialError.into());
         }

@@ -26,6 +26,7 @@ use super::disposition;
 use super::range::{self, ByteRange, RangeError};
 use crate::content_type;
 use crate::http::envelope;
+use crate::http::timer;
 
 /// How a browser presents a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,7 +266,7 @@ impl FileContent {
 fn stream(file: File, first: u64, length: u64, transfer_permit: TransferPermit) -> Body {
     let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
     tokio::spawn(async move {
-        let _transfer_permit = transfer_permit;
+        let clock = transfer_permit.clock();
         let file = Arc::new(file);
         let (mut place, end) = (first, first + length);
         while place < end {
@@ -273,8 +274,8 @@ fn stream(file: File, first: u64, length: u64, transfer_permit: TransferPermit) 
             let chunk = tokio::task::spawn_blocking(move || read(&file, place, end)).await;
             let chunk = chunk.unwrap_or_else(|error| Err(io::Error::other(error)));
             let sent_bytes = chunk.as_ref().map_or(0, Bytes::len);
-            let sent = tokio::time::timeout(CHUNK_TIMEOUT, sender.send(chunk)).await;
-            if sent_bytes == 0 || !matches!(sent, Ok(Ok(()))) {
+            let sent = timer::within(clock, CHUNK_TIMEOUT, sender.send(chunk)).await;
+            if sent_bytes == 0 || !matches!(sent, Some(Ok(()))) {
                 return;
             }
             place += sent_bytes as u64;

@@ -92,7 +92,7 @@ pub(super) async fn bring(
     };
     let caller = link.caller.clone();
     let (store, headers) = (Arc::clone(&server.store), parts.headers.clone());
-    let stored = body_reader::receive(body, move |reader| {
+    let stored = body_reader::receive(server.store.clock(), body, move |reader| {
         take(&store, &link, transfer_permit, &headers, reader)
             .map_err(|error| in_plain_words(&store, error))
     });

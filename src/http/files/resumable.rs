@@ -155,7 +155,7 @@ async fn receive(server: &Arc<Server>, id: String, request: Request) -> Response
     };
     let (store, author) = (Arc::clone(&server.store), caller.clone());
     let length = body::content_length(&parts.headers);
-    let received = body_reader::receive(body, move |reader| {
+    let received = body_reader::receive(server.store.clock(), body, move |reader| {
         let uploads = store.resumable_uploads();
         let mut upload = uploads.resume(&author, &id, offset, permit)?;
         upload.expect_room_for(length.unwrap_or_default())?;

@@ -30,7 +30,7 @@ pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) 
         Ok(transfer_permit) => transfer_permit,
         Err(error) => return with_subject(&store, &author, Err(error)),
     };
-    let stored = body_reader::receive(body, move |reader| {
+    let stored = body_reader::receive(server.store.clock(), body, move |reader| {
         let zone = FileQuery::given(query.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
         let zone = store.zone(&author, zone, FileQuery::given(query.group.as_ref()))?;
         let zone = zone.made()?;

@@ -1,15 +1,10 @@
 //! Why a request is not authenticated.
 
-use std::time::Duration;
-
 use axum::http::HeaderName;
 use fileshed_core::caller::CallerError;
 use fileshed_core::diagnostics;
 
 use super::{JwtError, X_USER_ID};
-
-/// How long a call waits until its question can be asked.
-pub(super) const LOOKUP_WAIT: Duration = Duration::from_secs(5);
 
 /// Which credentials this server accepts besides personal tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +58,7 @@ diagnostics! {
             code: Busy,
             hint: "call again in a few seconds",
             details: { "scope": "server" },
-            retry_after: LOOKUP_WAIT.as_secs(),
+            retry_after: 5_u64,
         },
         /// A user whom no administrator has let in.
         #[error("the account is not active yet")]

@@ -6,14 +6,15 @@
 //! without a thread and not for long.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fileshed_core::{Clock, Code, Error, UserId};
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::error::LOOKUP_WAIT;
 use super::{AcceptedCredentials, IdentityError, jwt};
 use crate::config::{Config, Secret};
+use crate::http::timer;
 use crate::openwebui::{Account, OpenWebUi};
 
 /// Requests to Open WebUI that run at once.
@@ -25,6 +26,8 @@ pub(super) struct SessionVerifier {
     secret: Option<Secret>,
     openwebui: Option<Arc<OpenWebUi>>,
     clock: Clock,
+    /// How long a call waits until its question can be asked.
+    patience: Duration,
     /// Separate, so that forged credentials do not delay those whose signature is right.
     unchecked: Arc<Semaphore>,
     checked: Arc<Semaphore>,
@@ -74,6 +77,7 @@ impl SessionVerifier {
             secret: config.webui_secret_key.clone(),
             openwebui,
             clock: clock.clone(),
+            patience: config.core.timings.calls.lookup,
             unchecked: Arc::new(Semaphore::new(LOOKUPS)),
             checked: Arc::new(Semaphore::new(LOOKUPS)),
         })
@@ -133,9 +137,9 @@ impl SessionVerifier {
             Some(_) => &self.checked,
             None => &self.unchecked,
         };
-        let place = tokio::time::timeout(LOOKUP_WAIT, Arc::clone(places).acquire_owned());
-        match place.await {
-            Ok(Ok(place)) => Ok(Some(place)),
+        let place = Arc::clone(places).acquire_owned();
+        match timer::within(&self.clock, self.patience, place).await {
+            Some(Ok(place)) => Ok(Some(place)),
             _ => Err(IdentityError::Busy),
         }
     }

@@ -12,9 +12,6 @@ use super::resources::Watched;
 use crate::http::Server;
 use crate::http::route::RouteError;
 
-/// How often it is looked, where few want to know.
-pub(super) const LOOK: Duration = Duration::from_millis(500);
-
 /// With so many more subscriptions it is looked half as often.
 const FEW: u32 = 16;
 
@@ -44,10 +41,10 @@ impl Subscriptions {
         Ok(())
     }
 
-    /// How long to wait until the next look.
-    pub(super) fn pause(&self) -> Duration {
+    /// How long to wait until the next look, if it is so long where few want to know.
+    pub(super) fn pause(&self, look: Duration) -> Duration {
         let all = self.users().values().sum::<usize>();
-        LOOK * (1 + u32::try_from(all).unwrap_or(u32::MAX) / FEW)
+        look * (1 + u32::try_from(all).unwrap_or(u32::MAX) / FEW)
     }
 }
 

@@ -4,7 +4,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use fileshed_core::{Caller, Store};
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
@@ -19,10 +18,7 @@ use super::{McpToolset, closing};
 use crate::config::Config;
 use crate::http::Server;
 use crate::http::serve::ShutdownSignal;
-
-/// How long a call that runs when the input ends may go on, so that a script may send its calls and
-/// close the input.
-const GRACE: Duration = Duration::from_secs(1);
+use crate::http::timer;
 
 /// Answers the requests on standard input until it ends, or a stop is asked for. All of them are
 /// those of `caller`.
@@ -33,6 +29,7 @@ pub async fn serve(
     caller: Caller,
     mut stop: ShutdownSignal,
 ) -> io::Result<()> {
+    let (clock, grace) = (store.clock().clone(), config.core.timings.mcp.grace);
     let server = Arc::new(Server::new(store, config, None));
     let (close, closing) = closing::pair();
     let person = Arc::new(LocalPerson::new(caller, closing));
@@ -46,7 +43,7 @@ pub async fn serve(
     let handler = McpHandler::new(server, toolset).of(person).into_dyn();
     let ends = async {
         tokio::select! {
-            _ = input_ended => tokio::time::sleep(GRACE).await,
+            _ = input_ended => timer::sleep(&clock, grace).await,
             () = stop.received() => {}
         }
         close.now();
@@ -65,7 +62,9 @@ pub async fn serve(
         () = &mut ends => {}
     }
     // What was cancelled answers, if somebody still reads.
-    tokio::time::timeout(GRACE, answers).await.unwrap_or(Ok(()))
+    timer::within(&clock, grace, answers)
+        .await
+        .unwrap_or(Ok(()))
 }
 
 /// A transport of which what is sent is moved as a pointer, too.

@@ -4,23 +4,18 @@
 //! when its credential does.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::http::request::Parts;
 use fileshed_core::{Channel, Error};
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
-use tokio::time::Instant;
 
-use super::listener::{LOOK, Listener, Looker, SubscriptionError, looked};
+use super::listener::{Listener, Looker, SubscriptionError, looked};
 use super::person::LocalPerson;
 use super::resources::{Address, Watched};
 use super::work::Work;
-use crate::http::route;
-
-/// How often a credential is looked at of whose resources nothing changes.
-const CREDENTIAL: Duration = Duration::from_secs(30);
+use crate::http::{route, timer};
 
 /// Tells a client of changes until it goes away, its credential ends, or the server stops.
 pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Result<(), Error> {
@@ -38,11 +33,12 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
         mut watched,
         entered: _entered,
     } = begun?;
-    let mut trusted = Instant::now();
+    let (clock, timings) = (server.store.clock(), &server.store.settings().timings.mcp);
+    let mut trusted = clock.instant();
     loop {
         tokio::select! {
             () = work.given_up() => return Ok(()),
-            () = tokio::time::sleep(server.subscriptions.pause()) => {}
+            () = timer::sleep(clock, server.subscriptions.pause(timings.look)) => {}
         }
         if server.store.shells().is_stopping() {
             return Ok(());
@@ -53,9 +49,9 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
         })
         .await?;
         watched = seen;
-        if !changed.is_empty() || trusted.elapsed() >= CREDENTIAL {
+        if !changed.is_empty() || clock.elapsed(trusted) >= timings.credential {
             still_trusted(work).await?;
-            trusted = Instant::now();
+            trusted = clock.instant();
         }
         for uri in changed {
             if context.sink().notify_resource_updated(uri).await.is_err() {
@@ -110,10 +106,12 @@ pub(super) async fn subscribe(
 
 /// Tells of changes until the connection ends.
 async fn tell(person: Arc<LocalPerson>, looker: Looker, peer: Peer<RoleServer>) {
+    let store = Arc::clone(&looker.0.store);
+    let (clock, pause) = (store.clock(), store.settings().timings.mcp.look);
     loop {
         tokio::select! {
             () = person.closed() => return,
-            () = tokio::time::sleep(LOOK) => {}
+            () = timer::sleep(clock, pause) => {}
         }
         let whose = Arc::clone(&person);
         let changed = looked(looker.clone(), move |work| {

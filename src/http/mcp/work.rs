@@ -2,21 +2,18 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use fileshed_core::{Caller, Error, Store};
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
-use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::Arrival;
 use crate::http::Server;
 use crate::http::admission::CallPermit;
 use crate::http::route::RouteError;
-
-/// How often a client hears of a call that lasts, if it asked for that.
-const PROGRESS: Duration = Duration::from_secs(1);
+use crate::http::timer;
 
 /// A request that is being answered.
 pub(super) struct Work<'a> {
@@ -36,7 +33,7 @@ impl<'a> Work<'a> {
             server,
             arrival,
             context,
-            begun: Instant::now(),
+            begun: server.store.clock().instant(),
         }
     }
 
@@ -89,8 +86,9 @@ impl<'a> Work<'a> {
     ) -> T {
         tokio::pin!(something);
         let mut cancel = Some(cancel);
-        let mut ticks = interval_at(Instant::now() + PROGRESS, PROGRESS);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+        let store = &self.server.store;
+        let (clock, pause) = (store.clock(), store.settings().timings.mcp.progress);
+        let mut due = clock.instant() + pause;
         let token = self.context.meta.get_progress_token();
         loop {
             tokio::select! {
@@ -100,9 +98,10 @@ impl<'a> Work<'a> {
                         cancel();
                     }
                 }
-                _ = ticks.tick(), if token.is_some() => {
+                () = timer::sleep_until(clock, due), if token.is_some() => {
+                    due = clock.instant() + pause;
                     let Some(token) = token.clone() else { continue };
-                    let seconds = self.begun.elapsed().as_secs();
+                    let seconds = clock.elapsed(self.begun).as_secs();
                     let progress = ProgressNotificationParam::new(token, seconds as f64)
                         .with_message(format!("running for {seconds} s"));
                     // Who does not hear it is gone, which the token says.

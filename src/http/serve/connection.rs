@@ -1,16 +1,13 @@
 //! The state of one connection, and when it has to be closed.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use fileshed_core::Clock;
+use fileshed_core::timings::HttpTimings;
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
-/// How long a connection has for the head of a request: the first, or one that has begun.
-pub(super) const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a client may take less than [`RATE_BYTES`] of what is written to it.
-const RATE_WINDOW: Duration = Duration::from_secs(30);
-/// What a client takes in that time, at the least.
+/// What a client takes of an answer while it may be slow, at the least.
 const RATE_BYTES: usize = 64 * 1024;
 
 /// One connection.
@@ -18,6 +15,7 @@ const RATE_BYTES: usize = 64 * 1024;
 pub(super) struct Connection {
     state: Mutex<ConnectionState>,
     close: Notify,
+    clock: Clock,
 }
 
 #[derive(Debug)]
@@ -48,10 +46,10 @@ pub(super) enum Idle {
 }
 
 impl Connection {
-    pub(super) fn new() -> Arc<Self> {
+    pub(super) fn new(clock: &Clock) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(ConnectionState {
-                since: Instant::now(),
+                since: clock.instant(),
                 running: 0,
                 served: false,
                 head: None,
@@ -61,6 +59,7 @@ impl Connection {
                 closing: false,
             }),
             close: Notify::new(),
+            clock: clock.clone(),
         })
     }
 
@@ -77,7 +76,7 @@ impl Connection {
     pub(super) fn read(&self) {
         let mut state = self.state();
         if state.running == 0 && state.head.is_none() {
-            state.head = Some(Instant::now());
+            state.head = Some(self.clock.instant());
         }
     }
 
@@ -85,7 +84,7 @@ impl Connection {
     pub(super) fn wrote(&self, bytes: usize) {
         let mut state = self.state();
         if let Some(blocked) = state.blocked.take() {
-            state.waited += blocked.elapsed();
+            state.waited += self.clock.elapsed(blocked);
         }
         state.written += bytes;
         if state.written >= RATE_BYTES {
@@ -96,20 +95,20 @@ impl Connection {
 
     /// Bytes wait for the client to take others.
     pub(super) fn blocked(&self) {
-        self.state().blocked.get_or_insert_with(Instant::now);
+        let now = || self.clock.instant();
+        self.state().blocked.get_or_insert_with(now);
     }
 
     /// Whether the client is too slow: with its first head, with another one, or in taking what it
     /// asked for.
-    pub(super) fn is_too_slow(&self) -> bool {
+    pub(super) fn is_too_slow(&self, timings: &HttpTimings) -> bool {
         let state = self.state();
-        let is_late =
-            |since: Option<Instant>| since.is_some_and(|since| since.elapsed() > HEAD_TIMEOUT);
+        let passed = |since: Option<Instant>| {
+            since.map_or(Duration::ZERO, |since| self.clock.elapsed(since))
+        };
         let first = (!state.served).then_some(state.since);
-        let waits = state
-            .blocked
-            .map_or(Duration::ZERO, |since| since.elapsed());
-        is_late(first) || is_late(state.head) || state.waited + waits > RATE_WINDOW
+        passed(first).max(passed(state.head)) > timings.head
+            || state.waited + passed(state.blocked) > timings.slow_answer
     }
 
     /// Whether nothing is under way, and since when.
@@ -128,7 +127,7 @@ impl Connection {
     /// For how long nothing has been under way.
     pub(super) fn rested(&self) -> Duration {
         match self.idle() {
-            Some(Idle::New(since) | Idle::Kept(since)) => since.elapsed(),
+            Some(Idle::New(since) | Idle::Kept(since)) => self.clock.elapsed(since),
             None => Duration::ZERO,
         }
     }
@@ -157,7 +156,7 @@ impl Drop for RequestGuard {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.running -= 1;
-        state.since = Instant::now();
+        state.since = self.0.clock.instant();
     }
 }
 
@@ -165,13 +164,14 @@ impl Drop for RequestGuard {
 mod tests {
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn heads_and_answers_have_a_pace() {
-        let silent = Connection::new();
-        let asks = Connection::new();
-        let drips = Connection::new();
-        let takes_nothing = Connection::new();
-        let takes_slowly = Connection::new();
+    #[test]
+    fn heads_and_answers_have_a_pace() {
+        let clock = Clock::movable();
+        let silent = Connection::new(&clock);
+        let asks = Connection::new(&clock);
+        let drips = Connection::new(&clock);
+        let takes_nothing = Connection::new(&clock);
+        let takes_slowly = Connection::new(&clock);
         for connection in [&asks, &drips, &takes_nothing, &takes_slowly] {
             connection.read();
             drop(connection.request());
@@ -179,34 +179,41 @@ mod tests {
         drips.read();
         takes_nothing.blocked();
         for second in 0..100 {
-            tokio::time::advance(Duration::from_secs(1)).await;
+            clock.advance(1);
             takes_slowly.blocked();
             takes_slowly.wrote(4 * 1024);
-            assert!(!takes_slowly.is_too_slow(), "{second}");
+            assert!(
+                !takes_slowly.is_too_slow(&HttpTimings::STANDARD),
+                "{second}"
+            );
         }
-        assert!(silent.is_too_slow());
-        assert!(drips.is_too_slow());
-        assert!(takes_nothing.is_too_slow());
-        assert!(!asks.is_too_slow(), "keeping a connection is no fault");
+        assert!(silent.is_too_slow(&HttpTimings::STANDARD));
+        assert!(drips.is_too_slow(&HttpTimings::STANDARD));
+        assert!(takes_nothing.is_too_slow(&HttpTimings::STANDARD));
+        assert!(
+            !asks.is_too_slow(&HttpTimings::STANDARD),
+            "keeping a connection is no fault"
+        );
         // One that brings a body is busy, not late with its head.
-        let brings = Connection::new();
+        let brings = Connection::new(&clock);
         brings.read();
         let request = brings.request();
         brings.read();
-        tokio::time::advance(Duration::from_secs(100)).await;
-        assert!(!brings.is_too_slow());
+        clock.advance(100);
+        assert!(!brings.is_too_slow(&HttpTimings::STANDARD));
         assert!(brings.idle().is_none());
         drop(request);
         assert!(brings.idle().is_some());
     }
 
-    #[tokio::test(start_paused = true)]
+    #[tokio::test]
     async fn who_never_asked_makes_room_first() {
-        let kept = Connection::new();
+        let clock = Clock::movable();
+        let kept = Connection::new(&clock);
         drop(kept.request());
-        tokio::time::advance(Duration::from_secs(1)).await;
-        let new = Connection::new();
-        let busy = Connection::new();
+        clock.advance(1);
+        let new = Connection::new(&clock);
+        let busy = Connection::new(&clock);
         let _request = busy.request();
         assert!(new.idle() < kept.idle());
         assert!(busy.idle().is_none());

@@ -11,12 +11,12 @@ use std::time::Duration;
 use axum::body::{Bytes, HttpBody};
 use axum::http::Request;
 use axum::http::header::EXPECT;
+use fileshed_core::Clock;
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::sync::oneshot;
 
-/// How long the rest of a body is read.
-const TIMEOUT: Duration = Duration::from_secs(5);
+use crate::http::timer;
 
 /// What a client sends. Who drops it before its end leaves the rest to [`UnreadBody`].
 pub(super) struct RequestBody {
@@ -44,10 +44,10 @@ pub(super) fn with_rest(request: Request<Incoming>) -> (Request<RequestBody>, Un
 
 impl UnreadBody {
     /// Reads it, for a while: the answer is the same whether all of it came or not.
-    pub(super) async fn read(mut self) {
+    pub(super) async fn read(mut self, clock: &Clock, patience: Duration) {
         if let Ok(mut incoming) = self.0.try_recv() {
             let rest = async { while let Some(Ok(_)) = incoming.frame().await {} };
-            let _ = tokio::time::timeout(TIMEOUT, rest).await;
+            let _ = timer::within(clock, patience, rest).await;
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use fileshed_core::Clock;
+use fileshed_core::timings::HttpTimings;
 use tokio::sync::Notify;
-use tokio::time::Instant;
 
 use super::connection::{Connection, Idle};
 
@@ -15,6 +16,8 @@ pub(super) struct ConnectionTable {
     most: usize,
     open: Mutex<OpenConnections>,
     removed: Notify,
+    clock: Clock,
+    timings: HttpTimings,
 }
 
 #[derive(Debug)]
@@ -32,15 +35,17 @@ pub(super) struct TableEntry {
 }
 
 impl ConnectionTable {
-    pub(super) fn new(most: usize) -> Arc<Self> {
+    pub(super) fn new(most: usize, clock: &Clock, timings: &HttpTimings) -> Arc<Self> {
         Arc::new(Self {
             most,
             open: Mutex::new(OpenConnections {
                 connections: HashMap::new(),
                 next: 0,
-                last_removed: Instant::now(),
+                last_removed: clock.instant(),
             }),
             removed: Notify::new(),
+            clock: clock.clone(),
+            timings: timings.clone(),
         })
     }
 
@@ -80,7 +85,7 @@ impl ConnectionTable {
     /// Closes the connections whose clients are too slow.
     pub(super) fn close_slow(&self) {
         for connection in self.open().connections.values() {
-            if connection.is_too_slow() {
+            if connection.is_too_slow(&self.timings) {
                 connection.close();
             }
         }
@@ -93,7 +98,7 @@ impl ConnectionTable {
             .connections
             .values()
             .map(|connection| connection.rested());
-        each.chain([open.last_removed.elapsed()])
+        each.chain([self.clock.elapsed(open.last_removed)])
             .min()
             .unwrap_or_default()
     }
@@ -112,7 +117,7 @@ impl Drop for TableEntry {
     fn drop(&mut self) {
         let mut open = self.table.open();
         open.connections.remove(&self.number);
-        open.last_removed = Instant::now();
+        open.last_removed = self.table.clock.instant();
         drop(open);
         self.table.removed.notify_one();
     }
@@ -120,26 +125,34 @@ impl Drop for TableEntry {
 
 #[cfg(test)]
 mod tests {
+    use fileshed_core::timings::seconds;
+
     use super::*;
 
-    #[tokio::test(start_paused = true)]
-    async fn rest_begins_with_the_last_answer() {
-        let second = Duration::from_secs(1);
-        let table = ConnectionTable::new(8);
-        tokio::time::advance(second).await;
-        assert_eq!(table.rested(), second);
-        let (kept, brief) = (Connection::new(), Connection::new());
+    /// As many whole seconds as it has rested; the clock goes on by itself, too.
+    fn rested(table: &ConnectionTable) -> u64 {
+        table.rested().as_secs()
+    }
+
+    #[test]
+    fn rest_begins_with_the_last_answer() {
+        let clock = Clock::movable();
+        let table = ConnectionTable::new(8, &clock, &HttpTimings::STANDARD);
+        clock.advance(1000);
+        assert!(rested(&table) >= 1000);
+        let (kept, brief) = (Connection::new(&clock), Connection::new(&clock));
         let _kept_open = table.enter(Arc::clone(&kept));
         let brief_open = table.enter(brief);
         let request = kept.request();
-        tokio::time::advance(second).await;
+        clock.advance(1000);
         assert_eq!(table.rested(), Duration::ZERO);
         drop(request);
-        tokio::time::advance(second).await;
-        assert_eq!(table.rested(), second);
+        assert!(table.rested() < seconds(1000));
+        clock.advance(1000);
+        assert!((1000..2000).contains(&rested(&table)));
         drop(brief_open);
-        assert_eq!(table.rested(), Duration::ZERO);
-        tokio::time::advance(second * 10).await;
-        assert_eq!(table.rested(), second * 10);
+        assert!(table.rested() < seconds(1000));
+        clock.advance(10_000);
+        assert!((10_000..11_000).contains(&rested(&table)));
     }
 }

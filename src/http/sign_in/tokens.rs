@@ -74,7 +74,7 @@ pub(super) async fn create(State(server): State<Arc<Server>>, request: Request) 
     let (parts, body) = request.into_parts();
     let made = async {
         let caller = owner(&server, &parts).await?;
-        let wanted: Create = arguments(body).await?;
+        let wanted: Create = arguments(&server.store, body).await?;
         look_up(&server, move |store| {
             let wanted = WantedToken {
                 label: &wanted.label,
@@ -106,7 +106,7 @@ pub(super) async fn revoke(State(server): State<Arc<Server>>, request: Request) 
     let (parts, body) = request.into_parts();
     let revoked = async {
         let caller = owner(&server, &parts).await?;
-        let Revoke { id } = arguments(body).await?;
+        let Revoke { id } = arguments(&server.store, body).await?;
         look_up(&server, move |store| store.revoke_own_token(&caller, &id)).await
     };
     let reply = revoked

@@ -317,12 +317,12 @@ async fn run(
     match step {
         Err(error) => Ok(failure::answer(error)),
         Ok(Step::Answered(content)) => content.response(server, &caller, parts, admitted).await,
-        Ok(Step::Streams(process)) => Ok(pending::stream(process)),
+        Ok(Step::Streams(process)) => Ok(pending::stream(process, server.store.clock().clone())),
         Ok(Step::Waits(awaited, rest)) => {
             // Who waits holds nobody up.
             caller.place = Place::default();
             drop(admitted);
-            awaited.happened().await;
+            awaited.happened(server.store.clock()).await;
             let admitted = server.admission.admit(&user).await?;
             caller.place = admitted.place();
             match stream::in_tree(&server.store, &caller, rest).await {

@@ -10,12 +10,17 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use fileshed_core::background::{BackgroundProcess, OutputSpan};
+use fileshed_core::{Clock, Timings};
 use hyper::body::Frame;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
+use crate::http::timer;
+
 /// Bytes of output that are read for a stream at once.
 const PIECE_BYTES: u64 = 64 * 1024;
+/// How long a stream waits for news before it looks for itself.
+const NEWS: Duration = Timings::STANDARD.http.news;
 
 /// What comes of the first look at a request.
 pub(super) enum Begun {
@@ -45,7 +50,7 @@ pub(in crate::http) enum Event {
 
 impl Awaited {
     /// Waits for it, at most as long as there is patience.
-    pub(in crate::http) async fn happened(&self) {
+    pub(in crate::http) async fn happened(&self, clock: &Clock) {
         let seen = match self.event {
             Event::End => u64::MAX,
             Event::Output(seen) => seen,
@@ -55,7 +60,7 @@ impl Awaited {
             let _nobody_waits = sender.send(());
         });
         if let Some(waiting) = self.process.wake_after(seen, wake) {
-            let _over_or_called = tokio::time::timeout(self.patience, receiver).await;
+            let _over_or_called = timer::within(clock, self.patience, receiver).await;
             drop(waiting);
         }
     }
@@ -63,11 +68,11 @@ impl Awaited {
 
 /// The answer that shows a process while it runs: one JSON object a line, the first what was
 /// started, the last how it ended.
-pub(super) fn stream(process: Arc<BackgroundProcess>) -> Response {
+pub(super) fn stream(process: Arc<BackgroundProcess>, clock: Clock) -> Response {
     let (sender, receiver) = mpsc::channel(1);
     tokio::spawn(async move {
         // Whoever goes away leaves the process as it is.
-        let _gone = show(&process, &sender).await;
+        let _gone = show(&process, &sender, &clock).await;
     });
     let mut response = Response::new(Body::new(LinesBody(receiver)));
     let lines = HeaderValue::from_static("application/x-ndjson");
@@ -76,7 +81,11 @@ pub(super) fn stream(process: Arc<BackgroundProcess>) -> Response {
 }
 
 /// Nothing where nobody reads any more, or the log cannot be read.
-async fn show(process: &Arc<BackgroundProcess>, lines: &mpsc::Sender<Bytes>) -> Option<()> {
+async fn show(
+    process: &Arc<BackgroundProcess>,
+    lines: &mpsc::Sender<Bytes>,
+    clock: &Clock,
+) -> Option<()> {
     let started = json!({
         "type": "start",
         "id": process.id(),
@@ -116,10 +125,10 @@ async fn show(process: &Arc<BackgroundProcess>, lines: &mpsc::Sender<Bytes>) -> 
         let more = Awaited {
             process: Arc::clone(process),
             event: Event::Output(offset),
-            patience: Duration::from_mins(1),
+            patience: NEWS,
         };
         tokio::select! {
-            () = more.happened() => {}
+            () = more.happened(clock) => {}
             () = lines.closed() => return None,
         }
     }

@@ -6,6 +6,7 @@ use std::error::Error;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use fileshed_types::{Clock, Timings};
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::private::BytesMut;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
@@ -19,10 +20,10 @@ use super::value::{Row, Value};
 pub(crate) const SCHEMA: &str = "fileshed";
 
 /// How long a call waits for a connection before it fails.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Timings::STANDARD.registry.pool;
 
 /// A connection that nobody used for so long may have ended meanwhile: it is asked first.
-const STALE: Duration = Duration::from_secs(1);
+const STALE: Duration = Timings::STANDARD.registry.stale;
 
 /// What a connection begins with. Nobody waits longer for a transaction of somebody who stands still than
 /// for a lease of theirs.
@@ -30,18 +31,18 @@ const SETTINGS: &str = "SET client_min_messages TO warning; SET lock_timeout TO 
      SET idle_in_transaction_session_timeout TO '5s'";
 
 /// How long the database may take to answer that.
-const ALIVE: Duration = Duration::from_secs(5);
+const ALIVE: Duration = Timings::STANDARD.registry.alive;
 
 /// How long the database may take to answer a new connection.
-const CONNECT: Duration = Duration::from_secs(5);
+const CONNECT: Duration = Timings::STANDARD.registry.connect;
 
 /// How long a machine that is gone without a word may leave a call waiting: the kernel's own patience is a
 /// quarter of an hour for what was sent, and two hours where nothing was (tcp(7)).
-const SILENCE: Duration = Duration::from_secs(10);
+const SILENCE: Duration = Timings::STANDARD.registry.silence;
 
 /// When the kernel begins to ask whether the other machine is there, and how often it does.
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
+const KEEPALIVE_IDLE: Duration = Timings::STANDARD.registry.keepalive_idle;
+const KEEPALIVE_INTERVAL: Duration = Timings::STANDARD.registry.keepalive_interval;
 
 /// A connection, with the statements that it has prepared.
 pub(crate) struct PostgresConnection(Box<RefCell<Prepared>>);
@@ -264,7 +265,7 @@ impl Pool {
 
     /// A connection for as long as it is needed. Waits where all are taken.
     pub(crate) fn take(&self) -> Result<Taken<'_>, DatabaseError> {
-        let until = Instant::now() + PATIENCE;
+        let until = Clock::SYSTEM.instant() + PATIENCE;
         let mut state = self.lock();
         loop {
             if let Some((connection, since)) = state.idle.pop() {
@@ -274,7 +275,7 @@ impl Pool {
                     pool: self,
                     connection: None,
                 };
-                let is_fresh = since.elapsed() < STALE && !connection.is_closed();
+                let is_fresh = Clock::SYSTEM.elapsed(since) < STALE && !connection.is_closed();
                 taken.connection = Some(if is_fresh || connection.answers() {
                     connection
                 } else {
@@ -292,14 +293,10 @@ impl Pool {
                 taken.connection = Some(PostgresConnection::open(&self.config)?);
                 return Ok(taken);
             }
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if Clock::SYSTEM.is_past(until) {
                 return Err(DatabaseError::Busy);
             }
-            state = match self.returned.wait_timeout(state, left) {
-                Ok((state, _)) => state,
-                Err(poisoned) => poisoned.into_inner().0,
-            };
+            state = Clock::SYSTEM.wait(&self.returned, state, until);
         }
     }
 
@@ -355,7 +352,7 @@ impl Drop for Taken<'_> {
         state.taken -= 1;
         state
             .idle
-            .extend(returned.map(|connection| (connection, Instant::now())));
+            .extend(returned.map(|connection| (connection, Clock::SYSTEM.instant())));
         drop(state);
         self.pool.returned.notify_one();
     }

@@ -6,9 +6,10 @@ use std::time::Duration;
 use super::ProxyRules;
 use super::public::is_public;
 use super::refusal::Refusal;
+use fileshed_types::Timings;
 
 /// How long one address may take to answer.
-const CONNECT: Duration = Duration::from_secs(10);
+const CONNECT: Duration = Timings::STANDARD.egress.connect;
 
 /// Addresses of one name that are tried.
 const TRIED: usize = 3;

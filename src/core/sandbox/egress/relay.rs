@@ -10,9 +10,10 @@ use rustix::io::Errno;
 
 use super::grant::Session;
 use super::refusal::Refusal;
+use fileshed_types::Timings;
 
 /// How long a connection may be silent.
-pub(super) const IDLE: Duration = Duration::from_mins(1);
+pub(super) const IDLE: Duration = Timings::STANDARD.egress.idle;
 
 /// What one connection may send through a tunnel, handshake included. Requests are small.
 pub(super) const SENT_BY_CONNECTION: u64 = 1024 * 1024;

@@ -14,16 +14,14 @@ use super::reach;
 use super::refusal::Refusal;
 use super::relay::{IDLE, Relay, receive};
 use super::request::{Request, RequestKind};
+use fileshed_types::Clock;
 use fileshed_types::settings::MEBIBYTE;
-
-/// How long a request may take to arrive.
-const REQUEST: Duration = Duration::from_secs(10);
 
 /// What is read of a request, to learn who sends more than may be sent. No argument is longer.
 const REQUEST_BYTES: usize = 192 * 1024;
 
-/// How long is waited for a client to read a refusal, and how much of its own is thrown away.
-const GOODBYE: (Duration, u64) = (Duration::from_secs(1), MEBIBYTE);
+/// What is thrown away of what a client sends while it reads a refusal.
+const THROWN_AWAY: u64 = MEBIBYTE;
 
 /// Ports of plain HTTP.
 const PLAIN: [u16; 2] = [80, 8080];
@@ -68,14 +66,13 @@ pub(super) fn serve(shared: &Shared, client: &TcpStream) {
         let mut writer = client;
         let _gone = writer.write_all(refusal.answer().as_bytes());
     }
-    say_goodbye(client);
+    say_goodbye(shared, client);
 }
 
 /// Lets the client read the answer before the connection is torn down.
-fn say_goodbye(client: &TcpStream) {
-    let (patience, most) = GOODBYE;
+fn say_goodbye(shared: &Shared, client: &TcpStream) {
     let _closed = client.shutdown(Shutdown::Write);
-    let mut rest = Timed::new(client, patience).take(most);
+    let mut rest = Timed::new(shared, client, shared.timings.farewell).take(THROWN_AWAY);
     let _thrown_away = io::copy(&mut rest, &mut io::sink());
 }
 
@@ -90,7 +87,7 @@ struct Connection<'a> {
 
 impl Connection<'_> {
     fn attend(&mut self) -> Result<(), Refusal> {
-        let mut client = Timed::new(self.client, REQUEST);
+        let mut client = Timed::new(self.shared, self.client, self.shared.timings.request);
         let (head, rest) = Head::read(&mut client, Vec::new(), REQUEST_BYTES)?;
         let mut credentials = head.all("proxy-authorization");
         let access = credentials
@@ -143,7 +140,7 @@ impl Connection<'_> {
             .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
             .map_err(|_| Refusal::Malformed)?;
         self.answered = true;
-        let mut waiting = Timed::new(self.client, REQUEST);
+        let mut waiting = Timed::new(self.shared, self.client, self.shared.timings.request);
         let mut piece = [0; 4096];
         while first.len() < HANDSHAKE.len() {
             match waiting.read(&mut piece) {
@@ -171,7 +168,7 @@ impl Connection<'_> {
     ) -> Result<(), Refusal> {
         relay.up(request)?;
         let upstream = relay.upstream;
-        let (head, body) = answer(upstream).map_err(|_| Refusal::Answer {
+        let (head, body) = answer(self.shared, upstream).map_err(|_| Refusal::Answer {
             host: host.to_owned(),
         })?;
         let largest = relay.mebibytes.saturating_mul(MEBIBYTE);
@@ -191,10 +188,10 @@ impl Connection<'_> {
 }
 
 /// The head of the final answer, and what came behind it.
-fn answer(upstream: &TcpStream) -> Result<(Head, Vec<u8>), HeadError> {
+fn answer(shared: &Shared, upstream: &TcpStream) -> Result<(Head, Vec<u8>), HeadError> {
     let mut rest = Vec::new();
     for _interim in 0..8 {
-        let (head, behind) = Head::read(&mut Timed::new(upstream, IDLE), rest, HEAD_BYTES)?;
+        let (head, behind) = Head::read(&mut Timed::new(shared, upstream, IDLE), rest, HEAD_BYTES)?;
         let mut words = head.line.splitn(3, ' ');
         let (version, status) = (words.next(), words.next().unwrap_or_default());
         let known = matches!(version, Some("HTTP/1.0" | "HTTP/1.1"));
@@ -215,14 +212,20 @@ fn answer(upstream: &TcpStream) -> Result<(Head, Vec<u8>), HeadError> {
 
 /// A stream that must have said what is read from it within a time.
 struct Timed<'a> {
+    clock: &'a Clock,
     stream: &'a TcpStream,
     deadline: Instant,
 }
 
 impl<'a> Timed<'a> {
-    fn new(stream: &'a TcpStream, patience: Duration) -> Self {
-        let deadline = Instant::now() + patience;
-        Self { stream, deadline }
+    fn new(shared: &'a Shared, stream: &'a TcpStream, patience: Duration) -> Self {
+        let clock = &shared.clock;
+        let deadline = clock.instant() + patience;
+        Self {
+            clock,
+            stream,
+            deadline,
+        }
     }
 
     /// The stream may take its time again.
@@ -233,7 +236,7 @@ impl<'a> Timed<'a> {
 
 impl Read for Timed<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
+        let left = self.clock.left(self.deadline);
         if left.is_zero() {
             return Err(io::ErrorKind::TimedOut.into());
         }

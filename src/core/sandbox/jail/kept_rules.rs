@@ -12,6 +12,7 @@ use super::JailError;
 use super::file_rules::FileRules;
 use crate::access::Access;
 use crate::job::{Job, JobSpec};
+use fileshed_types::{Clock, Timings};
 
 /// How many owners have theirs kept.
 const MOST: usize = 16;
@@ -20,7 +21,7 @@ const MOST: usize = 16;
 const JOBS: u32 = 32;
 
 /// Time after which they are.
-const AGE: Duration = Duration::from_mins(1);
+const AGE: Duration = Timings::STANDARD.jail.rules;
 
 /// The rules of some owners, those that were used last behind the others.
 #[derive(Default)]
@@ -85,14 +86,16 @@ impl Entry {
             access: spec.access.clone(),
             rules: Some(FileRules::of_system(&spec.access, shown)?),
             directories,
-            made: Instant::now(),
+            made: Clock::SYSTEM.instant(),
             jobs: 0,
         })
     }
 
     fn is_current(&self) -> bool {
         let is_as_before = |(path, before): &(PathBuf, Stamp)| stamp(path) == *before;
-        self.jobs < JOBS && self.made.elapsed() < AGE && self.directories.iter().all(is_as_before)
+        self.jobs < JOBS
+            && Clock::SYSTEM.elapsed(self.made) < AGE
+            && self.directories.iter().all(is_as_before)
     }
 }
 

@@ -20,12 +20,13 @@ use super::kept_rules::{Stamp, stamp};
 use super::message::{HANDLES, MOST_HANDLES};
 use crate::access::Access;
 use crate::job::{CountedMemory, Job, JobSpec};
+use fileshed_types::{Clock, Timings};
 
 /// How many wait.
 const MOST: usize = 2;
 
 /// How long one waits for a job.
-const AGE: Duration = Duration::from_secs(20);
+const AGE: Duration = Timings::STANDARD.jail.spare;
 
 /// In the message of a job: a way into a control group comes with it.
 pub(super) const HAS_GROUP: u8 = 1;
@@ -177,12 +178,12 @@ impl Surroundings {
             directories: DIRECTORIES
                 .map(|path| (path, stamp(Path::new(path))))
                 .into(),
-            made: Instant::now(),
+            made: Clock::SYSTEM.instant(),
         })
     }
 
     fn left(&self) -> Duration {
-        AGE.saturating_sub(self.made.elapsed())
+        AGE.saturating_sub(Clock::SYSTEM.elapsed(self.made))
     }
 
     fn are_current(&self) -> bool {

@@ -9,12 +9,13 @@ use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use fileshed_types::{Clock, Timings};
 use rustix::io::Errno;
 
 use crate::file_system::is_local;
 
 /// How long the kernel keeps what it read, where nothing else is known of it.
-const MOMENT: Duration = Duration::from_secs(10);
+const MOMENT: Duration = Timings::STANDARD.storage.cached;
 
 /// Directories that are remembered.
 const MOST_DIRECTORIES: usize = 4096;
@@ -37,7 +38,7 @@ impl RecentDirectories {
         if stat.st_size > MOST_BYTES {
             return Ok(false);
         }
-        let now = Instant::now();
+        let now = Clock::SYSTEM.instant();
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_DIRECTORIES {
             known.clear();

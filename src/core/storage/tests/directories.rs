@@ -52,7 +52,7 @@ fn a_staged_directory_holds_what_is_made_in_it_and_nothing_else() {
             .create_file(&path(name), executable)
             .expect("made");
         file.write_all(b"12345").expect("written");
-        let noon = std::time::UNIX_EPOCH + std::time::Duration::from_hours(12);
+        let noon = std::time::UNIX_EPOCH + fileshed_types::timings::hours(12);
         file.set_modified(noon).expect("set");
     }
     let error = directory.create_file(&path("a/b/run"), true);

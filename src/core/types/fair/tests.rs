@@ -24,7 +24,7 @@ fn take(semaphore: &FairSemaphore, user: &str) -> Result<Grant, Full> {
 
 #[test]
 fn the_next_place_goes_to_the_next_user() {
-    let semaphore = FairSemaphore::new(Shares::fixed(9, 1));
+    let semaphore = FairSemaphore::new(Shares::fixed(9, 1), &Clock::SYSTEM);
     let first = take(&semaphore, "a").expect("free");
     let asked = [
         ask(&semaphore, "a", 1),
@@ -46,7 +46,7 @@ fn the_next_place_goes_to_the_next_user() {
 
 #[test]
 fn one_user_cannot_take_all() {
-    let fixed = FairSemaphore::new(Shares::fixed(1, 2));
+    let fixed = FairSemaphore::new(Shares::fixed(1, 2), &Clock::SYSTEM);
     let first = take(&fixed, "a").expect("free");
     assert_eq!(take(&fixed, "a").map(drop), Err(Full::User));
     let _second = take(&fixed, "b").expect("free");
@@ -54,7 +54,7 @@ fn one_user_cannot_take_all() {
     drop(first);
     assert!(take(&fixed, "a").is_ok());
 
-    let dynamic = FairSemaphore::new(Shares::dynamic(12));
+    let dynamic = FairSemaphore::new(Shares::dynamic(12), &Clock::SYSTEM);
     let held = |user: &str| {
         let mut held = Vec::new();
         while let Ok(grant) = take(&dynamic, user) {
@@ -67,7 +67,7 @@ fn one_user_cannot_take_all() {
     assert_eq!(dynamic.full("a"), Full::User);
     assert_eq!(held("d").len(), 1, "somebody new finds a place");
     // The only place is anybody's.
-    let single = FairSemaphore::new(Shares::dynamic(1));
+    let single = FairSemaphore::new(Shares::dynamic(1), &Clock::SYSTEM);
     let taken = take(&single, "a").expect("free");
     assert_eq!(take(&single, "b").map(drop), Err(Full::All));
     drop(taken);
@@ -75,7 +75,7 @@ fn one_user_cannot_take_all() {
 
 #[test]
 fn who_goes_away_is_passed_over() {
-    let semaphore = FairSemaphore::new(Shares::fixed(9, 1));
+    let semaphore = FairSemaphore::new(Shares::fixed(9, 1), &Clock::SYSTEM);
     let first = take(&semaphore, "a").expect("free");
     let (_, waiting, gone) = ask(&semaphore, "b", 1);
     let (_, _stays, stays) = ask(&semaphore, "c", 1);
@@ -90,7 +90,7 @@ fn who_goes_away_is_passed_over() {
     let cancellation = Cancellation::default();
     cancellation.cancel();
     let _taken = take(&semaphore, "a").expect("free");
-    let waited = semaphore.take("b", Duration::from_hours(1), &cancellation);
+    let waited = semaphore.take("b", crate::timings::hours(1), &cancellation);
     assert_eq!(waited.map(drop), Err(Full::All));
 }
 
@@ -101,7 +101,7 @@ fn who_waits_for_another_call_holds_no_place() {
         aside_total: 1,
         ..Shares::fixed(9, 1)
     };
-    let semaphore = FairSemaphore::new(shares);
+    let semaphore = FairSemaphore::new(shares, &Clock::SYSTEM);
     let place = Place::new(take(&semaphore, "a").expect("free"));
     let inside = place.while_waiting(|| {
         let other = Place::new(take(&semaphore, "a").expect("free meanwhile"));
@@ -124,7 +124,7 @@ fn too_many_who_wait_are_told() {
         aside_total: 1,
         ..Shares::fixed(99, 99)
     };
-    let semaphore = FairSemaphore::new(shares);
+    let semaphore = FairSemaphore::new(shares, &Clock::SYSTEM);
     let mut grants: Vec<Grant> = (0..6)
         .map(|_| take(&semaphore, "a").expect("free"))
         .collect();
@@ -142,7 +142,7 @@ fn not_even_the_first_of_each_wait_where_there_is_no_thread_for_them() {
         aside_most: 3,
         ..Shares::fixed(99, 99)
     };
-    let semaphore = FairSemaphore::new(shares);
+    let semaphore = FairSemaphore::new(shares, &Clock::SYSTEM);
     let mut grants: Vec<Grant> = ["a", "b", "c", "d"]
         .map(|user| take(&semaphore, user).expect("free"))
         .into();
@@ -154,7 +154,7 @@ fn not_even_the_first_of_each_wait_where_there_is_no_thread_for_them() {
 
 #[test]
 fn amounts_are_counted_and_given_back() {
-    let semaphore = FairSemaphore::new(Shares::dynamic(100));
+    let semaphore = FairSemaphore::new(Shares::dynamic(100), &Clock::SYSTEM);
     let mut grant = ask(&semaphore, "a", 30).0.expect("fits");
     let (none, _waiting, later) = ask(&semaphore, "a", 50);
     assert!(none.is_none(), "80 would be more than the 70 that are free");

@@ -4,7 +4,7 @@
 //! counted here, byte by byte, and none gets more than the archive said.
 
 use std::io::{self, Read, Write};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use zip::read::ZipFileEntry;
 use zip::{HasZipMetadata, ZipReadOptions};
@@ -14,8 +14,8 @@ use super::error::EntryFault;
 use super::origin::{ArchiveOrigin, damage};
 use super::window::Window;
 use super::{side_by_side, threads, timestamp};
-use crate::Error;
 use crate::zone::{Zone, ZonePath};
+use crate::{Error, timings};
 use fileshed_storage::{Directory, DiskError, StagedDirectory};
 
 /// Entries of one batch. What the directory says of each may take 192 KB.
@@ -199,7 +199,7 @@ impl Worker<'_> {
 }
 
 fn system_time(seconds: i64) -> Option<SystemTime> {
-    let distance = Duration::from_secs(seconds.unsigned_abs());
+    let distance = timings::seconds(seconds.unsigned_abs());
     if seconds < 0 {
         SystemTime::UNIX_EPOCH.checked_sub(distance)
     } else {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
@@ -14,11 +14,8 @@ use rustix::io::Errno;
 use super::BackgroundProcesses;
 use super::error::BackgroundError;
 use super::log::{Output, OutputSpan, OutputStream, ProcessLog, ProcessStatus, file_name};
-use crate::{Error, UserId};
+use crate::{Clock, Error, UserId};
 use fileshed_storage::DiskError;
-
-/// How long input waits for a process that does not read.
-const INPUT_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is called once when something happened.
 pub type Wake = Box<dyn FnOnce() + Send>;
@@ -77,9 +74,18 @@ pub(crate) enum Request {
 pub(crate) struct Control {
     /// Its standard input; nothing once that was closed.
     input: Mutex<Option<OwnedFd>>,
+    patience: InputPatience,
     request: AtomicU8,
     /// Readable once something is asked.
     wake: OwnedFd,
+}
+
+/// How long input waits for a process that does not read.
+#[derive(Clone, Debug)]
+pub(crate) struct InputPatience {
+    /// By which clock.
+    pub(crate) clock: Clock,
+    pub(crate) time: Duration,
 }
 
 /// Who waits for output or the end.
@@ -128,13 +134,19 @@ pub(crate) struct Identity {
 
 impl BackgroundProcess {
     /// One that begins to run; `input` leads to its standard input.
-    pub(crate) fn new(identity: Identity, log: ProcessLog, input: OwnedFd) -> Result<Self, Error> {
+    pub(crate) fn new(
+        identity: Identity,
+        log: ProcessLog,
+        input: OwnedFd,
+        patience: InputPatience,
+    ) -> Result<Self, Error> {
         let fail = |error: Errno| DiskError::server(error);
         rustix::io::ioctl_fionbio(&input, true).map_err(fail)?;
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let wake = rustix::event::eventfd(0, flags).map_err(fail)?;
         let control = Control {
             input: Mutex::new(Some(input)),
+            patience,
             request: AtomicU8::new(Request::None as u8),
             wake,
         };
@@ -330,7 +342,7 @@ impl BackgroundProcess {
         let handle = input.as_ref().ok_or_else(closed)?;
         let until = text.iter().position(|byte| *byte == END_OF_TRANSMISSION);
         self.write_whole(
-            handle,
+            (handle, &control.patience),
             text.get(..until.unwrap_or(text.len())).unwrap_or_default(),
         )?;
         if until.is_some() {
@@ -339,14 +351,19 @@ impl BackgroundProcess {
         Ok(())
     }
 
-    fn write_whole(&self, handle: &OwnedFd, mut text: &[u8]) -> Result<(), BackgroundError> {
-        let deadline = Instant::now() + INPUT_PATIENCE;
+    fn write_whole(
+        &self,
+        (handle, patience): (&OwnedFd, &InputPatience),
+        mut text: &[u8],
+    ) -> Result<(), BackgroundError> {
+        let clock = &patience.clock;
+        let deadline = clock.instant() + patience.time;
         while !text.is_empty() {
             match rustix::io::write(handle, text) {
                 Ok(written) => text = text.get(written..).unwrap_or_default(),
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
+                    let left = clock.until_look(deadline);
                     if left.is_zero() || !self.is_running() {
                         return Err(BackgroundError::InputFull {
                             id: self.id.clone(),

@@ -86,7 +86,8 @@ mod tests {
     fn a_task_says_what_became_of_it() {
         let task = Task::new("Running", "sort");
         assert_eq!(task.doing(), "Running sort");
-        let ended = |ending, milliseconds| task.ended(&ending, Duration::from_millis(milliseconds));
+        let ended =
+            |ending, milliseconds| task.ended(&ending, crate::timings::milliseconds(milliseconds));
         let rows = Some(counted(240, "row"));
         assert_eq!(ended(Ending::Done(rows), 6_800), "sort: 7 s, 240 rows");
         let row = Some(counted(1, "row"));

@@ -1,7 +1,6 @@
 //! Programs of one call, each started in the sandbox, with what they share.
 
 use std::cell::OnceCell;
-use std::time::Duration;
 
 use super::command_line::{output_limit, seconds};
 use super::network::CommandNetwork;
@@ -13,7 +12,7 @@ use crate::process::{
     FEW_THREADS, OPEN_FILES, PROCESSES, ProcessError, Temporary, expect_confined, files, watch,
 };
 use crate::zone::{Zone, ZonePath};
-use crate::{Error, Settings};
+use crate::{Error, Settings, timings};
 use fileshed_rules::CommandPlan;
 use fileshed_sandbox::{Access, Ending, Job, JobSpec, Limits, Sink, Stream, landlock_version};
 use fileshed_storage::{DiskError, PrivateDirectory, Root, Staged};
@@ -203,7 +202,7 @@ impl<'a> Run<'a> {
             &spec,
             invocation.directory.handle(),
             invocation.sinks,
-            Duration::from_secs(self.timeout),
+            timings::seconds(self.timeout),
             entered.or_ended(watch(
                 self.zone,
                 &self.temporary,

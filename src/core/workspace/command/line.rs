@@ -1,7 +1,5 @@
 //! A command line before it runs: judged, its names found, its locks met.
 
-use std::time::{Duration, Instant};
-
 use unicode_normalization::UnicodeNormalization;
 
 use super::command_line::seconds;
@@ -10,7 +8,7 @@ use super::{CommandLine, ExecError};
 use crate::guard::check_lock;
 use crate::process::ProcessError;
 use crate::zone::{Zone, ZonePath, has_one_spelling};
-use crate::{Error, Scope, ZoneName};
+use crate::{Error, Scope, ZoneName, timings};
 use fileshed_rules::{CommandContext, CommandPlan, PathArgument};
 use fileshed_storage::{DiskError, Root};
 
@@ -102,9 +100,10 @@ fn expand(
     mut plan: CommandPlan,
 ) -> Result<CommandPlan, Error> {
     let seconds = seconds(zone.store.settings(), line.timeout);
-    let deadline = Instant::now() + Duration::from_secs(seconds);
+    let clock = zone.store.clock();
+    let deadline = clock.instant() + timings::seconds(seconds);
     let cancellation = &zone.caller().cancellation;
-    let goes_on = || Instant::now() < deadline && !cancellation.is_cancelled();
+    let goes_on = || !clock.is_past(deadline) && !cancellation.is_cancelled();
     let mut expansion = Expansion::new(zone.data(), goes_on);
     let mut globs: Vec<PathArgument> = plan.paths.clone();
     globs.retain(|path| path.glob && path.position.is_some());

@@ -6,8 +6,6 @@
 //! journal beside it. A child that dies leaves a journal behind, and the next one rolls back; what
 //! anybody else put there is not played ([`journal`]).
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use super::error::TableError;
@@ -16,7 +14,7 @@ use super::journal::{self, Statement, foreign};
 use crate::guard::{ChangeRequest, SizeError, Writer};
 use crate::process::{JobBounds, JobEnd, StreamFile, run_job};
 use crate::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
-use crate::{Code, Error};
+use crate::{Code, Error, timings};
 use fileshed_history::subject;
 use fileshed_registry::QuotaError;
 use fileshed_sandbox::SandboxError;
@@ -29,9 +27,6 @@ use fileshed_types::settings::MEBIBYTE;
 
 /// Bytes of an answer beside its rows: names of columns and the like.
 const FRAME: u64 = 8 * MEBIBYTE;
-
-/// What a child has beyond the time of its work, to say that the time is over.
-const GRACE: Duration = Duration::from_secs(3);
 
 /// Time to put a database right that a child left in the middle of a change.
 const RECOVERY: u64 = 20;
@@ -366,7 +361,7 @@ impl<'a> DatabaseCall<'a> {
             must_end: matches!(work.action, Action::Recover),
             output,
             answer: (bytes + FRAME) as usize,
-            time: Duration::from_secs(seconds) + GRACE,
+            time: timings::seconds(seconds) + settings.timings.work.database,
             // A journal may be as large as the database, and a little more.
             file_size: 2 * settings.largest_file() + FRAME,
         };

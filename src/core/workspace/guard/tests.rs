@@ -10,13 +10,14 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use tempfile::TempDir;
 
 use super::{ChangeRequest, CrossZoneWriter};
-use crate::{Caller, Code, Error, Settings, Store, Zone, ZonePath, lockedit};
+use crate::{Caller, Clock, Code, Error, Settings, Store, Zone, ZonePath, lockedit};
 use fileshed_storage::Totals;
 use fileshed_types::caller::Chat;
 use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::timings::{milliseconds, minutes};
 
 /// Longer than any wait for a write lock should take.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = minutes(5);
 
 struct Scene {
     base: TempDir,
@@ -263,11 +264,12 @@ fn a_turn_waits_for_another_process() {
             let write_lock = store.zone("storage").write_lock().map(|_| ());
             sender.send((released.load(Ordering::SeqCst), write_lock))
         });
-        let early = receiver.recv_timeout(Duration::from_millis(50));
+        let early = Clock::SYSTEM.receive(&receiver, milliseconds(50));
         assert!(early.is_err(), "{early:?}");
         released.store(true, Ordering::SeqCst);
         drop(other);
-        let (was_released, write_lock) = receiver.recv_timeout(PATIENCE).expect("in time");
+        let (was_released, write_lock) =
+            Clock::SYSTEM.receive(&receiver, PATIENCE).expect("in time");
         write_lock.expect("a turn");
         assert!(was_released);
     });

@@ -1,15 +1,11 @@
 //! Looking after a command while it runs: whether somebody still waits for it, and what it takes.
 
 use std::fs::File;
-use std::time::{Duration, Instant};
 
 use crate::running::Running;
 use crate::zone::Zone;
 use fileshed_sandbox::{Ending, Sink};
 use fileshed_storage::PrivateDirectory;
-
-/// How often the space of a command is measured.
-const MEASURE_EVERY: Duration = Duration::from_millis(100);
 
 /// What a command takes outside its zone: its private directory, and files that its streams go to.
 #[derive(Debug)]
@@ -68,12 +64,16 @@ pub(crate) fn watch(
     is_over_quota: impl Fn() -> bool,
 ) -> impl FnMut() -> Option<Ending> {
     let cancellation = &zone.caller().cancellation;
-    let mut next = Instant::now() + MEASURE_EVERY;
+    let (clock, measure) = (
+        zone.store.clock(),
+        zone.store.settings().timings.commands.measure,
+    );
+    let mut next = clock.instant() + measure;
     move || {
         if cancellation.is_cancelled() {
             return Some(Ending::Cancelled);
         }
-        let begun = Instant::now();
+        let begun = clock.instant();
         if begun < next {
             return None;
         }
@@ -82,7 +82,8 @@ pub(crate) fn watch(
         } else {
             is_over_quota().then_some(Ending::OverQuota)
         };
-        next = Instant::now() + MEASURE_EVERY.max(3 * begun.elapsed());
+        let now = clock.instant();
+        next = now + measure.max(3 * now.saturating_duration_since(begun));
         ending
     }
 }

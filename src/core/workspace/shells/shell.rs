@@ -1,12 +1,12 @@
 //! One interactive shell as everybody else sees it; its thread holds the terminal.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::Instant;
 
 use jiff::Timestamp;
 
 use super::state::{ShellCredential, ShellState};
-use crate::{Chat, Error, UserId};
+use crate::{Chat, Clock, Error, UserId};
 use fileshed_sandbox::{TerminalSize, TerminalWaker};
 
 /// One shell of one user.
@@ -125,12 +125,9 @@ impl Shell {
         self.waker.wake();
     }
 
-    /// Waits for its end; false where it takes longer.
-    pub(crate) fn wait_for_end(&self, patience: Duration) -> bool {
+    /// Waits for its end, at most until a moment.
+    pub(crate) fn wait_for_end(&self, clock: &Clock, deadline: Instant) {
         let state = self.state();
-        let waited = self
-            .ended
-            .wait_timeout_while(state, patience, |state| !state.ended);
-        waited.is_ok_and(|(state, _)| state.ended)
+        drop(clock.wait_while(&self.ended, state, deadline, |state| !state.ended));
     }
 }

@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use crate::process_identity;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::Queue;
-use crate::{Error, Settings, ZonePath, random};
+use crate::{Clock, Error, Settings, ZonePath, random};
 use fileshed_registry::{Found, Registry};
 use fileshed_storage::{DiskError, Root};
 
@@ -46,18 +46,20 @@ impl Instance {
     pub(super) fn register(
         data: &Root,
         settings: &Settings,
+        clock: &Clock,
         registry: &Registry,
     ) -> Result<Self, Error> {
         let directory = data.subdirectory(DIRECTORY)?;
         let name = hex::encode(random::bytes::<8>()?);
         let (leases, file) = if registry.holds_leases() {
-            (Some(WriteLeases::start(data, settings, &name)?), None)
+            let leases = WriteLeases::start(data, settings, clock, &name)?;
+            (Some(leases), None)
         } else {
             (None, Some(InstanceFile::make(directory, &name, registry)?))
         };
         Ok(Self {
             name,
-            queue: Arc::new(Queue::new(leases)),
+            queue: Arc::new(Queue::new(leases, settings, clock)),
             file,
         })
     }

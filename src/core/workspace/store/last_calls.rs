@@ -6,14 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use super::{SHARED, Store};
 use crate::{Caller, Error, UserId};
 use fileshed_storage::DiskError;
-
-/// How often what was noted is recorded.
-const ROUND: Duration = Duration::from_mins(1);
 
 /// Unix seconds of calls that are not recorded yet, by user.
 #[derive(Debug, Default)]
@@ -89,8 +85,9 @@ impl Drop for CallRecorder {
 }
 
 fn work(store: &Store, stopped: &Receiver<()>) {
+    let pause = store.settings().timings.rounds.last_calls;
     loop {
-        let goes_on = stopped.recv_timeout(ROUND) == Err(RecvTimeoutError::Timeout);
+        let goes_on = store.clock.receive(stopped, pause) == Err(RecvTimeoutError::Timeout);
         if let Err(error) = store.record_calls() {
             tracing::warn!(%error, "when users called last is not recorded");
         }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use zip::ZipArchive;
 use zip::read::ZipFile;
@@ -12,7 +12,7 @@ use super::{FILES, LEFT_OUT, OWN_REPOSITORY, REPOSITORY, TenantArchiveError, dir
 use crate::administration::TenantId;
 use crate::archive::changed_at;
 use crate::tenant::DATA;
-use crate::{Error, Store, ZoneName, ZonePath};
+use crate::{Error, Store, ZoneName, ZonePath, timings};
 use fileshed_registry::Ownership as _;
 use fileshed_storage::{DiskError, StagedDirectory, Staging, Target};
 
@@ -263,7 +263,7 @@ fn unpack_file<R: Read>(
         _ => DiskError::of("write", path, error).into(),
     })?;
     if let Some(changed) = changed.and_then(|changed| u64::try_from(changed).ok()) {
-        let changed = SystemTime::UNIX_EPOCH + Duration::from_secs(changed);
+        let changed = SystemTime::UNIX_EPOCH + timings::seconds(changed);
         file.set_modified(changed)
             .map_err(|error| DiskError::of("write", path, error))?;
     }

@@ -9,11 +9,8 @@ use std::time::Duration;
 
 use crate::background::OutputStream;
 use crate::store::{Store, Suspended};
-use crate::{Error, UserId, diagnostics};
+use crate::{Clock, Error, UserId, diagnostics};
 use fileshed_storage::DiskError;
-
-/// How often it is looked.
-const LOOK: Duration = Duration::from_secs(2);
 
 impl Store {
     /// Has somebody look, from now on until nothing runs any more. To be called when something has
@@ -21,10 +18,11 @@ impl Store {
     pub(super) fn watch_departures(self: &Arc<Self>) -> Result<(), Error> {
         let mut watched = self.background().watched();
         if !*watched {
-            let store = Arc::downgrade(self);
+            let look = self.settings().timings.processes.departures;
+            let (store, clock) = (Arc::downgrade(self), self.clock().clone());
             let thread = std::thread::Builder::new().name("departures".to_owned());
             thread
-                .spawn(move || watch(&store))
+                .spawn(move || watch(&store, &clock, look))
                 .map_err(DiskError::server)?;
             *watched = true;
         }
@@ -74,9 +72,9 @@ impl Store {
     }
 }
 
-fn watch(store: &Weak<Store>) {
+fn watch(store: &Weak<Store>, clock: &Clock, look: Duration) {
     loop {
-        std::thread::sleep(LOOK);
+        clock.sleep(look);
         let Some(store) = store.upgrade() else { return };
         let mut watched = store.background().watched();
         if !store.runs_anything() {

@@ -3,14 +3,15 @@
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags};
 
 use super::places::HiddenPlaces;
-use crate::Error;
 use crate::background::{OutputStream, wait_for};
+use crate::{Clock, Error};
 use fileshed_storage::DiskError;
+use fileshed_types::timings::ProcessTimings;
 
 /// Most bytes of one entry.
 const ENTRY_BYTES: usize = 8 * 1024;
@@ -20,9 +21,6 @@ const BURST_BYTES: f64 = 16.0 * 1024.0 * 1024.0;
 
 /// Bytes a second after that: a process that writes more waits.
 const BYTES_PER_SECOND: f64 = 8.0 * 1024.0 * 1024.0;
-
-/// How long what may be the beginning of a place on disk waits for the rest of it.
-const HELD_BACK: Duration = Duration::from_millis(50);
 
 /// Entries that are read in a row before somebody else has a turn.
 const ENTRIES_IN_A_ROW: usize = 16;
@@ -42,6 +40,8 @@ pub(super) struct Drain {
     /// Bytes that may be read now.
     allowance: f64,
     counted: Instant,
+    clock: Clock,
+    timings: ProcessTimings,
 }
 
 impl Drain {
@@ -50,6 +50,7 @@ impl Drain {
         stream: OutputStream,
         handle: OwnedFd,
         places: &[(String, String)],
+        (clock, timings): (&Clock, &ProcessTimings),
     ) -> Result<Self, Error> {
         rustix::io::ioctl_fionbio(&handle, true).map_err(DiskError::server)?;
         Ok(Self {
@@ -58,9 +59,11 @@ impl Drain {
             piece: vec![0; ENTRY_BYTES],
             rest: Vec::new(),
             places: HiddenPlaces::new(places),
-            came: Instant::now(),
+            came: clock.instant(),
             allowance: BURST_BYTES,
-            counted: Instant::now(),
+            counted: clock.instant(),
+            clock: clock.clone(),
+            timings: timings.clone(),
         })
     }
 
@@ -98,7 +101,7 @@ impl Drain {
         match file.read(&mut self.piece[..room]) {
             Ok(count) if count > 0 => {
                 self.allowance -= count as f64;
-                self.came = Instant::now();
+                self.came = self.clock.instant();
                 let shown = self.places.shown(&self.piece[..count]);
                 self.rest.extend(shown);
                 self.give_entry(give);
@@ -107,7 +110,7 @@ impl Drain {
             Err(error) if error.kind() == ErrorKind::Interrupted => true,
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 // Nothing follows so soon.
-                if self.places.holds() && self.came.elapsed() >= HELD_BACK {
+                if self.places.holds() && self.clock.elapsed(self.came) >= self.timings.held_back {
                     self.rest.extend(self.places.rest());
                 }
                 self.give_entry(give);
@@ -132,12 +135,12 @@ impl Drain {
     pub(super) fn finish(&mut self, until: Instant, mut give: impl FnMut(OutputStream, String)) {
         while self.file.is_some() {
             while self.read_once(&mut give) {}
-            let left = until.saturating_duration_since(Instant::now());
+            let left = self.clock.until_look(until);
             let Some(file) = self.file.as_ref().filter(|_| !left.is_zero()) else {
                 break;
             };
             let mut watched = [PollFd::from_borrowed_fd(file.as_fd(), PollFlags::IN)];
-            wait_for(&mut watched, left.min(Duration::from_millis(100)));
+            wait_for(&mut watched, left.min(self.timings.last_look));
         }
         self.file = None;
         self.give_all(&mut give);
@@ -189,6 +192,7 @@ mod tests {
     use super::*;
     use std::io::Write as _;
 
+    use fileshed_types::timings::minutes;
     use proptest::prelude::*;
 
     fn drained(pieces: &[Vec<u8>]) -> String {
@@ -196,19 +200,25 @@ mod tests {
     }
 
     fn drained_without(places: &[(String, String)], pieces: &[Vec<u8>]) -> String {
+        let clock = Clock::SYSTEM;
         let (reader, mut writer) = std::io::pipe().expect("a pipe");
-        let drain = Drain::new(OutputStream::Stdout, reader.into(), places);
+        let drain = Drain::new(
+            OutputStream::Stdout,
+            reader.into(),
+            places,
+            (&clock, &ProcessTimings::STANDARD),
+        );
         let mut drain = drain.expect("a drain");
         let mut all = String::new();
         for piece in pieces {
             writer.write_all(piece).expect("written");
-            drain.read(Instant::now(), |_, data| {
+            drain.read(clock.instant(), |_, data| {
                 assert!(data.len() <= 3 * ENTRY_BYTES && !data.is_empty());
                 all.push_str(&data);
             });
         }
         drop(writer);
-        let soon = Instant::now() + Duration::from_secs(5);
+        let soon = clock.instant() + minutes(5);
         drain.finish(soon, |_, data| all.push_str(&data));
         all
     }

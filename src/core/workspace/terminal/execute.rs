@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 
@@ -11,7 +11,8 @@ use super::drain::Drain;
 use super::processes::begin_log;
 use super::shell::{ShellRequest, ShellWatch, run_shell};
 use crate::background::{
-    BackgroundError, BackgroundProcess, Identity, OutputStream, Request, StartLine, wait_for,
+    BackgroundError, BackgroundProcess, Identity, InputPatience, OutputStream, Request, StartLine,
+    wait_for,
 };
 use crate::store::Store;
 use crate::tenant::TenantRoot;
@@ -21,15 +22,7 @@ use fileshed_sandbox::{StandardStreams, StartedJob};
 use fileshed_storage::DiskError;
 use fileshed_types::cancellation::Cancellation;
 use fileshed_types::fair::Place;
-
-/// How often it is asked whether a process must stop.
-const ATTENTION: Duration = Duration::from_millis(100);
-
-/// How long one that was asked to end for its time may go on.
-const GRACE: Duration = Duration::from_secs(5);
-
-/// How long output is still read after the end; what holds the pipe longer is another.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+use fileshed_types::timings;
 
 /// A line for the shell.
 #[derive(Debug)]
@@ -131,7 +124,15 @@ impl Store {
         let (input, ours) = std::io::pipe().map_err(DiskError::server)?;
         let (stdout, output) = std::io::pipe().map_err(DiskError::server)?;
         let (stderr, error) = std::io::pipe().map_err(DiskError::server)?;
-        let process = BackgroundProcess::new(identity, log, ours.into())?;
+        let process = BackgroundProcess::new(
+            identity,
+            log,
+            ours.into(),
+            InputPatience {
+                clock: self.clock().clone(),
+                time: self.settings().timings.processes.input,
+            },
+        )?;
         let process = Arc::new(process.counted_in(self.background()));
         state.processes.push(Arc::clone(&process));
         let pipes = Pipes {
@@ -223,14 +224,15 @@ impl ProcessThread {
             return Ok(true);
         };
         let minutes = self.store.settings().terminal_process_max_minutes;
-        let mut deadline = Instant::now() + Duration::from_mins(minutes);
+        let (clock, timings) = (self.store.clock(), &self.store.settings().timings.processes);
+        let mut deadline = clock.instant() + timings::minutes(minutes);
         let places = watch.places_on_disk();
-        let mut stdout = Drain::new(OutputStream::Stdout, stdout, places)?;
-        let mut stderr = Drain::new(OutputStream::Stderr, stderr, places)?;
+        let mut stdout = Drain::new(OutputStream::Stdout, stdout, places, (clock, timings))?;
+        let mut stderr = Drain::new(OutputStream::Stderr, stderr, places, (clock, timings))?;
         let (mut asked, mut stopped) = (Request::None, false);
         loop {
             let ended = job.wait(Duration::ZERO)?.is_some();
-            let now = Instant::now();
+            let now = clock.instant();
             for drain in [&mut stdout, &mut stderr] {
                 drain.read(now, |stream, data| self.wrote(stream, data));
             }
@@ -260,7 +262,7 @@ impl ProcessThread {
                     job.terminate();
                 }
                 stopped = true;
-                deadline = now + GRACE;
+                deadline = now + timings.grace;
             }
             let mut watched = vec![PollFd::from_borrowed_fd(job.end(), PollFlags::IN)];
             watched.push(PollFd::from_borrowed_fd(control.wake(), PollFlags::IN));
@@ -269,9 +271,9 @@ impl ProcessThread {
                     .into_iter()
                     .filter_map(|drain| drain.watched(now)),
             );
-            wait_for(&mut watched, ATTENTION);
+            wait_for(&mut watched, timings.attention);
         }
-        let until = Instant::now() + LAST_WORDS;
+        let until = clock.instant() + timings.last_words;
         for drain in [&mut stdout, &mut stderr] {
             drain.finish(until, |stream, data| self.wrote(stream, data));
         }

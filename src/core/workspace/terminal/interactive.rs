@@ -14,28 +14,13 @@ use crate::cancellation::Cancellation;
 use crate::fair::{Grant, Place};
 use crate::shells::{Orders, Shell, ShellEntry, ShellOwner, ShellSessionError};
 use crate::view::{View, ViewPath};
-use crate::{Caller, Channel, Code, Error, Store};
+use crate::{Caller, Channel, Clock, Code, Error, Store};
 use fileshed_sandbox::{
     PseudoTerminal, SandboxError, StandardStreams, StartedJob, TerminalRead, TerminalSize,
     TerminalWait,
 };
-use jiff::{SignedDuration, Timestamp};
-
-/// How long a new shell may take to begin.
-const START: Duration = Duration::from_secs(30);
-
-/// How long nothing must have been typed or written before what changed is taken in.
-const QUIET: Duration = Duration::from_secs(2);
-
-/// How often a shell is looked at in which something runs, and one that waits.
-const BUSY: Duration = Duration::from_millis(250);
-const IDLE: Duration = Duration::from_secs(5);
-
-/// How long what may be the beginning of a place on disk waits for the rest of it.
-const HELD_BACK: Duration = Duration::from_millis(10);
-
-/// How long what was written is still read after the end.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+use fileshed_types::timings::{self, ShellTimings};
+use jiff::Timestamp;
 
 /// Most bytes that a model is given of what the user's shell shows.
 const SHOWN: usize = 16_000;
@@ -62,7 +47,8 @@ impl View<'_> {
             self.store.shells().remove(&shell);
             return Err(error);
         }
-        match start.recv_timeout(START) {
+        let patience = self.store.settings().timings.shells.start;
+        match self.store.clock().receive(&start, patience) {
             Ok(Ok(())) => Ok(entry),
             Ok(Err(error)) => Err(error),
             Err(_) => {
@@ -178,6 +164,8 @@ fn live(
 /// The thread of a shell at its terminal.
 struct Attendance<'a> {
     store: &'a Store,
+    clock: &'a Clock,
+    timings: &'a ShellTimings,
     shell: &'a Shell,
     terminal: &'a PseudoTerminal,
     buffer: Vec<u8>,
@@ -197,9 +185,12 @@ impl<'a> Attendance<'a> {
         terminal: &'a PseudoTerminal,
         places: &[(String, String)],
     ) -> Self {
-        let now = Instant::now();
+        let (clock, timings) = (store.clock(), &store.settings().timings.shells);
+        let now = clock.instant();
         Self {
             store,
+            clock,
+            timings,
             shell,
             terminal,
             buffer: vec![0; 16 * 1024],
@@ -207,7 +198,7 @@ impl<'a> Attendance<'a> {
             active: now,
             taken_in: true,
             at_prompt: false,
-            next_look: now + BUSY,
+            next_look: now + timings.busy,
         }
     }
 
@@ -242,7 +233,7 @@ impl<'a> Attendance<'a> {
             if ready.end && job.wait(Duration::ZERO)?.is_some() {
                 break;
             }
-            if Instant::now() >= self.next_look && self.look(watch) {
+            if self.clock.is_past(self.next_look) && self.look(watch) {
                 job.kill();
                 break;
             }
@@ -253,11 +244,10 @@ impl<'a> Attendance<'a> {
 
     /// Whether nobody has been connected for too long.
     fn is_left(&self, orders: &Orders) -> bool {
-        let minutes = self.store.settings().terminal_shell_idle_minutes;
-        let longest = SignedDuration::from_secs((minutes * 60).min(i32::MAX as u64) as i64);
+        let longest = timings::minutes(self.store.settings().terminal_shell_idle_minutes);
         let until = |since: Timestamp| since.checked_add(longest).ok();
         let until = orders.alone_since.and_then(until);
-        until.is_some_and(|until| self.store.clock().now() >= until)
+        until.is_some_and(|until| self.clock.now() >= until)
     }
 
     fn apply(&self, orders: &Orders) {
@@ -272,9 +262,9 @@ impl<'a> Attendance<'a> {
 
     /// How long it is waited for something to happen.
     fn patience(&self) -> Duration {
-        let look = self.next_look.saturating_duration_since(Instant::now());
+        let look = self.clock.until_look(self.next_look);
         if self.places.holds() {
-            look.min(HELD_BACK)
+            look.min(self.timings.held_back)
         } else {
             look
         }
@@ -288,9 +278,9 @@ impl<'a> Attendance<'a> {
     }
 
     fn note_activity(&mut self) {
-        self.active = Instant::now();
+        self.active = self.clock.instant();
         self.taken_in = false;
-        self.next_look = self.next_look.min(self.active + BUSY);
+        self.next_look = self.next_look.min(self.active + self.timings.busy);
     }
 
     fn read(&mut self) -> TerminalRead {
@@ -306,7 +296,7 @@ impl<'a> Attendance<'a> {
     fn look(&mut self, watch: &ShellWatch<'_>) -> bool {
         self.at_prompt = self.terminal.is_at_prompt();
         self.shell.set_at_prompt(self.at_prompt);
-        let is_quiet = self.active.elapsed() >= QUIET;
+        let is_quiet = self.clock.elapsed(self.active) >= self.timings.quiet;
         if is_quiet && self.at_prompt && !self.taken_in {
             self.taken_in = match watch.take_in() {
                 // Others change the zone: later.
@@ -327,18 +317,23 @@ impl<'a> Attendance<'a> {
             };
         }
         let rests = is_quiet && self.at_prompt;
-        self.next_look = Instant::now() + if rests { IDLE } else { BUSY };
+        let pause = if rests {
+            self.timings.idle
+        } else {
+            self.timings.busy
+        };
+        self.next_look = self.clock.instant() + pause;
         watch.must_stop()
     }
 
     /// Reads what was written before the end.
     fn read_last_words(&mut self) {
-        let deadline = Instant::now() + LAST_WORDS;
-        while Instant::now() < deadline {
+        let deadline = self.clock.instant() + self.timings.last_words;
+        while !self.clock.is_past(deadline) {
             match self.read() {
                 TerminalRead::Bytes(_) => {}
                 TerminalRead::Ended => break,
-                TerminalRead::Nothing => std::thread::sleep(Duration::from_millis(5)),
+                TerminalRead::Nothing => self.clock.sleep(self.timings.last_look),
             }
         }
         self.show_rest();

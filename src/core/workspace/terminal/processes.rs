@@ -1,7 +1,7 @@
 //! The background processes of a caller: which there are, and how long their logs are kept.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::background::{
     BackgroundError, BackgroundProcess, Identity, KeptLog, OutputStream, ProcessLog, ProcessStatus,
@@ -97,9 +97,10 @@ impl Store {
 
     /// Waits until what processes changed is entered, at most `patience` long.
     pub fn await_processes(&self, patience: Duration) {
-        let deadline = Instant::now() + patience;
-        while !self.background().running().is_empty() && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(5));
+        let (clock, look) = (self.clock(), self.settings().timings.processes.ended_look);
+        let deadline = clock.instant() + patience;
+        while !self.background().running().is_empty() && !clock.is_past(deadline) {
+            clock.sleep(look);
         }
     }
 

@@ -1,15 +1,10 @@
 //! What a search over the tree goes through: one zone, or all that the caller has.
 
-use std::time::Duration;
-
 use super::{Resolved, View, ViewError, ViewPath, ViewPlace};
 use crate::{Error, ZoneName, ZonePath};
 use fileshed_search::{Bounds, Pattern, SearchError, Tree};
 use fileshed_storage::{Entry, Kind, Root};
 use fileshed_text::line_pattern;
-
-/// How long a search may take.
-const TIME: Duration = Duration::from_secs(20);
 
 /// The most threads of all searches together.
 const THREADS: usize = 4;
@@ -127,7 +122,13 @@ impl<'a> View<'a> {
     pub fn search_bounds(&self) -> Bounds {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let cancellation = self.caller.cancellation.clone();
-        Bounds::new(cancellation, TIME, processors.min(THREADS))
+        let time = self.store.settings().timings.work.search;
+        Bounds::new(
+            cancellation,
+            self.store.clock(),
+            time,
+            processors.min(THREADS),
+        )
     }
 }
 

@@ -2,8 +2,9 @@ use std::sync::atomic::AtomicUsize;
 
 use super::*;
 use fileshed_test_servers::Postgres;
+use fileshed_types::timings::{milliseconds, minutes};
 
-const PATIENCE: Duration = Duration::from_mins(1);
+const PATIENCE: Duration = minutes(5);
 
 /// Counts a thread as ended, also where it fails.
 struct EndOfWork<'a>(&'a AtomicUsize);
@@ -25,7 +26,7 @@ fn no_two_have_a_place_at_once() {
     let mut settings = Settings::new(directory.path());
     settings.registry = Some(postgres.database().parse().expect("an address"));
     let processes = ["ada", "bob", "eve"].map(|name| {
-        let leases = WriteLeases::start(&data, &settings, name).expect("started");
+        let leases = WriteLeases::start(&data, &settings, &Clock::SYSTEM, name).expect("started");
         // As the queue has it, one thread of a process asks at a time.
         (leases, Mutex::new(()))
     });
@@ -38,7 +39,7 @@ fn no_two_have_a_place_at_once() {
             scope.spawn(move || {
                 while working.load(Ordering::SeqCst) > 0 {
                     leases.shared.hand_over("home/zone");
-                    std::thread::sleep(Duration::from_micros(300));
+                    Clock::SYSTEM.sleep(milliseconds(1));
                 }
             });
         }
@@ -49,17 +50,16 @@ fn no_two_have_a_place_at_once() {
                 let _ends = EndOfWork(working);
                 for number in 0..50 {
                     let asks = asking.lock().expect("asks");
-                    let lease = leases.take("home/zone", Instant::now() + PATIENCE);
+                    let lease = leases.take("home/zone", Clock::SYSTEM.instant() + PATIENCE);
                     let lease = lease.expect("asked").expect("in time");
                     let before = inside.fetch_add(1, Ordering::SeqCst);
                     assert_eq!(before, 0, "two have the place");
-                    std::thread::sleep(Duration::from_millis(3));
+                    Clock::SYSTEM.sleep(milliseconds(3));
                     inside.fetch_sub(1, Ordering::SeqCst);
                     drop(lease);
                     drop(asks);
-                    std::thread::sleep(Duration::from_millis(
-                        (thread * 7 + number * 5) as u64 % 11,
-                    ));
+                    let rest = (thread * 7 + number * 5) as u64 % 11;
+                    Clock::SYSTEM.sleep(milliseconds(rest));
                 }
             });
         }

@@ -181,7 +181,14 @@ fn where_a_file_keeps_nothing_the_registry_does() {
     }
     // Another file with its name is another file, though it may get the same inode: it is born
     // later by the kernel's clock, which moves in steps.
-    std::thread::sleep(std::time::Duration::from_millis(50));
+    let tick = || {
+        let file = tempfile::tempfile_in(scene.at("")).expect("a file");
+        file.metadata()
+            .and_then(|made| made.modified())
+            .expect("a time")
+    };
+    let before = tick();
+    while tick() == before {}
     std::fs::remove_file(scene.at("b")).expect("removed");
     std::fs::write(scene.at("c"), "3").expect("written");
     assert_eq!(files.stat(&path("c")).expect("found").mime_type, None);

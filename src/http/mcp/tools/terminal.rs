@@ -63,7 +63,7 @@ pub(super) async fn call(
     };
     // Who waits holds nobody up.
     drop(work.arrival.permit.take());
-    work.waiting(awaited.happened(), || {
+    work.waiting(awaited.happened(work.server.store.clock()), || {
         if tool.starts() {
             awaited.process.stop(true);
         }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::Error;
+use fileshed_core::Timings;
 use fileshed_core::settings::PublicUrl;
 use moka::sync::Cache;
 use serde::Deserialize;
@@ -21,13 +22,13 @@ use crate::config::{Config, Secret};
 use crate::openwebui::client;
 
 /// For the whole of one question.
-const QUESTION: Duration = Duration::from_secs(10);
+const QUESTION: Duration = Timings::STANDARD.sign_in.question;
 /// Longest answer.
 const ANSWER_MAX_BYTES: u64 = 1024 * 1024;
 /// How long what a provider publishes counts.
-const PUBLISHED: Duration = Duration::from_mins(10);
+const PUBLISHED: Duration = Timings::STANDARD.sign_in.published;
 /// How long keys count in which the key of a token is not: a provider changes keys.
-const KEYS_AGAIN: Duration = Duration::from_secs(30);
+const KEYS_AGAIN: Duration = Timings::STANDARD.sign_in.keys;
 
 /// What a provider publishes about itself (OpenID Connect Discovery 1.0, section 3).
 #[derive(Debug, Deserialize)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use fileshed_core::background::{BackgroundProcess, OutputEntry, OutputSpan, ProcessStatus};
 use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::timings;
 use fileshed_core::view::View;
 use fileshed_core::{Error, diagnostics};
 use serde::Serialize;
@@ -99,7 +100,7 @@ impl Patience {
         if !(0.0..=WAIT_MAX).contains(&seconds) {
             return Err(WaitError::Range { seconds });
         }
-        Ok(Self(Duration::from_secs_f64(seconds)))
+        Ok(Self(timings::fractional_seconds(seconds)))
     }
 
     /// What is waited for; nothing where it has happened, or nobody waits.

@@ -1,7 +1,6 @@
 //! `DELETE /execute/{process_id}`: the end of a process.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::http::Method;
 use fileshed_core::Error;
@@ -17,9 +16,6 @@ use crate::ops::Effect;
 
 /// `DELETE /execute/{process_id}`
 pub(in crate::http::terminal) struct KillProcess;
-
-/// How long a process may take to end before the answer says that it runs still.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What `kill_process` takes.
 #[derive(Deserialize, ToSchema)]
@@ -59,7 +55,7 @@ impl Endpoint for KillProcess {
         Ok(Begun::Waits(Awaited {
             process: Arc::clone(&process),
             event: Event::End,
-            patience: PATIENCE,
+            patience: view.store.settings().timings.processes.kill,
         }))
     }
 

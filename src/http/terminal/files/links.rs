@@ -1,11 +1,12 @@
 //! `POST /files/upload/link` and `GET /files/download/link`: addresses that anybody may open for a
 //! few minutes.
 
+use std::time::Duration;
+
 use axum::http::Method;
-use fileshed_core::Error;
 use fileshed_core::link::Purpose;
 use fileshed_core::view::View;
-use jiff::SignedDuration;
+use fileshed_core::{Error, Timings};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -13,7 +14,7 @@ use super::upload::to_fill;
 use crate::http::terminal::endpoint::Endpoint;
 
 /// How long a link works.
-const AGE: SignedDuration = SignedDuration::from_mins(5);
+const AGE: Duration = Timings::STANDARD.http.terminal_link;
 
 /// Where the link leads.
 #[derive(Serialize)]

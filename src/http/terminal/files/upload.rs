@@ -52,7 +52,7 @@ async fn receive(request: StreamRequest, directory: String) -> Result<Response, 
     let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
     let sender = server.listings.sender(&parts.headers, &directory);
     let (store, headers) = (Arc::clone(&server.store), parts.headers);
-    let stored = body_reader::receive(body, move |reader| {
+    let stored = body_reader::receive(server.store.clock(), body, move |reader| {
         let view = View {
             store: &store,
             caller: &caller,

@@ -2,24 +2,21 @@
 //! slower side takes it.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
+use fileshed_core::Clock;
 use fileshed_core::shells::{ShellConnection, ShellOutput};
+use fileshed_core::timings::ShellTimings;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde::Deserialize;
 use tokio::sync::Notify;
-use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use crate::http::timer;
 
 /// Most bytes of a message to a client.
 pub(super) const FRAME: usize = 16 * 1024;
-/// How often a client is asked whether it is there, and after which silence it is not.
-const PING: Duration = Duration::from_secs(30);
-const SILENCE: Duration = Duration::from_secs(90);
-/// How long a client may take for the last message.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Why a socket is closed: with the codes of open-terminal, which clients know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +47,11 @@ impl Farewell {
 }
 
 /// Says goodbye.
-pub(super) async fn close(socket: &mut WebSocket, farewell: Farewell) {
+pub(super) async fn close(
+    socket: &mut WebSocket,
+    farewell: Farewell,
+    (clock, timings): (&Clock, &ShellTimings),
+) {
     let frame = Message::Close(Some(farewell.frame()));
     let closed = async {
         if socket.send(frame).await.is_ok() {
@@ -58,7 +59,7 @@ pub(super) async fn close(socket: &mut WebSocket, farewell: Farewell) {
             while let Some(Ok(_)) = socket.recv().await {}
         }
     };
-    let _gone_already = timeout(PATIENCE, closed).await;
+    let _gone_already = timer::within(clock, timings.farewell, closed).await;
 }
 
 /// Somebody at a shell.
@@ -68,6 +69,8 @@ pub(super) struct ShellClient {
     pub(super) wake: Arc<Notify>,
     /// Called when there is room to type.
     pub(super) room: Arc<Notify>,
+    pub(super) clock: Clock,
+    pub(super) timings: ShellTimings,
 }
 
 /// What a client says beside what is typed.
@@ -92,24 +95,26 @@ impl ShellClient {
             () = self.listen(&mut stream) => false,
         };
         // It has left, whether or not it takes the last message.
+        let (clock, timings) = (self.clock.clone(), self.timings.clone());
         drop(self);
         if ended && let Ok(mut socket) = sink.reunite(stream) {
-            close(&mut socket, Farewell::Ended).await;
+            close(&mut socket, Farewell::Ended, (&clock, &timings)).await;
         }
     }
 
     /// Sends what is written; true at the end of the shell.
     async fn show(&self, sink: &mut SplitSink<WebSocket, Message>) -> bool {
-        let mut ping = interval(PING);
-        ping.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        ping.reset();
+        let mut ping = self.clock.instant() + self.timings.ping;
         loop {
             let message = match self.connection.take(FRAME) {
                 ShellOutput::Bytes(bytes) => Message::Binary(bytes.into()),
                 ShellOutput::Ended => return true,
                 ShellOutput::Nothing => tokio::select! {
                     () = self.wake.notified() => continue,
-                    _ = ping.tick() => Message::Ping(Bytes::new()),
+                    () = timer::sleep_until(&self.clock, ping) => {
+                        ping = self.clock.instant() + self.timings.ping;
+                        Message::Ping(Bytes::new())
+                    }
                 },
             };
             if sink.send(message).await.is_err() {
@@ -120,10 +125,12 @@ impl ShellClient {
 
     /// Takes what is typed until the client leaves, or says nothing for too long.
     async fn listen(&self, stream: &mut SplitStream<WebSocket>) {
-        while let Ok(Some(Ok(message))) = timeout(SILENCE, stream.next()).await {
+        let (clock, silence) = (&self.clock, self.timings.silence);
+        while let Some(Some(Ok(message))) = timer::within(clock, silence, stream.next()).await {
             match message {
                 Message::Binary(bytes) => {
-                    if timeout(SILENCE, self.type_in(&bytes)).await.is_err() {
+                    let typed = timer::within(clock, silence, self.type_in(&bytes));
+                    if typed.await.is_none() {
                         return;
                     }
                 }

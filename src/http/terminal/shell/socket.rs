@@ -6,7 +6,6 @@
 //! text messages say `{"type": "resize", "cols": …, "rows": …}`.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts as _, Path, Request, State};
@@ -19,7 +18,6 @@ use fileshed_core::view::View;
 use fileshed_core::{Channel, Error, Scope};
 use serde::Deserialize;
 use tokio::sync::Notify;
-use tokio::time::timeout;
 
 use super::ShellAnswer;
 use super::client::{FRAME, Farewell, ShellClient, close};
@@ -29,9 +27,8 @@ use crate::http::peer;
 use crate::http::route::RouteError;
 use crate::http::terminal::failure;
 use crate::http::terminal::identity::identify;
+use crate::http::timer;
 
-/// How long a client has to say who it is.
-const AUTHENTICATION: Duration = Duration::from_secs(10);
 /// Most bytes of a message: what is pasted comes as one.
 const MESSAGE_MAX: usize = 1 << 20;
 
@@ -46,7 +43,7 @@ pub(in crate::http::terminal) async fn connect(
 ) -> Response {
     match address_elsewhere(&server, request.headers(), &id).await {
         Ok(Some(address)) => {
-            let connected = peer::connect(&address, request).await;
+            let connected = peer::connect(server.store.clock(), &address, request).await;
             return connected.unwrap_or_else(failure::answer);
         }
         Ok(None) => {}
@@ -69,11 +66,13 @@ pub(in crate::http::terminal) async fn connect(
         .read_buffer_size(FRAME)
         .write_buffer_size(0)
         .on_upgrade(async move |mut socket| {
+            let clock = server.store.clock().clone();
+            let timings = server.store.settings().timings.shells.clone();
             let client = authenticate(&server, parts, id, &mut socket).await;
             drop((server, place));
             match client {
                 Ok(client) => client.serve(socket).await,
-                Err(farewell) => close(&mut socket, farewell).await,
+                Err(farewell) => close(&mut socket, farewell, (&clock, &timings)).await,
             }
         })
 }
@@ -126,8 +125,12 @@ async fn authenticate(
     id: String,
     socket: &mut WebSocket,
 ) -> Result<ShellClient, Farewell> {
-    let introduction = match timeout(AUTHENTICATION, socket.recv()).await {
-        Ok(Some(Ok(Message::Text(text)))) => serde_json::from_str::<Introduction>(&text).ok(),
+    let (clock, timings) = (
+        server.store.clock(),
+        &server.store.settings().timings.shells,
+    );
+    let introduction = match timer::within(clock, timings.authentication, socket.recv()).await {
+        Some(Some(Ok(Message::Text(text)))) => serde_json::from_str::<Introduction>(&text).ok(),
         _ => None,
     };
     let introduction = introduction
@@ -173,5 +176,7 @@ async fn authenticate(
         connection,
         wake,
         room,
+        clock: clock.clone(),
+        timings: timings.clone(),
     })
 }

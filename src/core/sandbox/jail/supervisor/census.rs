@@ -12,9 +12,10 @@ use rustix::process::Pid;
 
 use super::listener::Verdict;
 use crate::jail::session::{SESSION, field};
+use fileshed_types::{Clock, Timings};
 
 /// Who finds all places taken is not counted again before this is over.
-const PAUSE: Duration = Duration::from_millis(20);
+const PAUSE: Duration = Timings::STANDARD.jail.census;
 
 /// The places of one command.
 pub(super) struct Census {
@@ -64,13 +65,16 @@ impl Census {
     }
 
     fn count(&mut self) {
-        if self.counted.is_some_and(|at| at.elapsed() < PAUSE) {
+        if self
+            .counted
+            .is_some_and(|at| Clock::SYSTEM.elapsed(at) < PAUSE)
+        {
             return;
         }
         // Where nothing can be counted, nothing becomes free.
         let alive = self.alive().unwrap_or(u64::MAX);
         self.free = self.most.saturating_sub(alive);
-        self.counted = Some(Instant::now());
+        self.counted = Some(Clock::SYSTEM.instant());
     }
 
     /// Threads of the session, this process aside.

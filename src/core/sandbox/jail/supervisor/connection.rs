@@ -12,9 +12,10 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
 use super::listener::{Call, Listener, Verdict};
 use super::process::Memory;
+use fileshed_types::Timings;
 
 /// The proxy listens on this machine: it answers at once.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Timings::STANDARD.jail.proxy;
 
 /// connect: the caller's socket becomes one that leads to the proxy.
 pub(super) fn to_proxy(listener: &Listener, call: &Call, port: u16) -> Verdict {

@@ -20,13 +20,14 @@ use std::time::Duration;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method};
+use fileshed_core::Timings;
 use moka::sync::Cache;
 
 use crate::http::identity::{X_SESSION_ID, X_USER_ID};
 use crate::http::terminal::stream::Query;
 
 /// How long after the directory was listed the file may come: a proxy collects all of it first.
-const PATIENCE: Duration = Duration::from_mins(10);
+const PATIENCE: Duration = Timings::STANDARD.http.message_box;
 
 /// Where directories are listed.
 const LIST: &str = "/files/list";
