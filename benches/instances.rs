@@ -5,7 +5,11 @@
 //! processors: the figures say what sharing costs, not what another machine brings. Each user calls one
 //! server, as a proxy sends them.
 
-#![expect(clippy::print_stdout, reason = "a benchmark prints")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a benchmark prints and measures"
+)]
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

@@ -6,8 +6,9 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::disallowed_methods,
     clippy::print_stdout,
-    reason = "a benchmark prints, and stops where it cannot go on"
+    reason = "a benchmark prints, measures, and stops where it cannot go on"
 )]
 
 use std::process::ExitCode;

@@ -111,7 +111,7 @@ fn apply(database: &Database, first: i64, texts: &[&str]) -> Result<(), Registry
     for _ in 1..ATTEMPTS {
         match apply_at_once(database, first, texts) {
             Err(RegistryError::Failed(error)) if error.is_locked_out() => {
-                Clock::SYSTEM.sleep(PAUSE)
+                Clock::SYSTEM.sleep(PAUSE);
             }
             applied => return applied,
         }
