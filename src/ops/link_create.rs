@@ -8,7 +8,7 @@ use fileshed_core::publication::{PublicationError, PublishedFile};
 use fileshed_core::settings::LinkHost;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{Entry, Kind};
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Channel, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -152,6 +152,8 @@ impl Operation for LinkCreate {
             Purpose::Upload => LinkTarget::Server,
             // A file in Open WebUI stays there until it is taken away.
             Purpose::Download if request.expires_hours.is_some() => LinkTarget::Server,
+            // The page makes links for other people, and a file in Open WebUI is for its user alone.
+            Purpose::Download if caller.channel == Some(Channel::Page) => LinkTarget::Server,
             Purpose::Download => link_target(store, &zone, &path, file.as_ref())?,
         };
         let instead = match target {

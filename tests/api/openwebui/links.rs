@@ -319,6 +319,31 @@ fn all_files_of_an_answer_show() {
     assert_eq!(shown["url"], "/api/v1/files/file-2/content");
 }
 
+#[test]
+fn a_link_that_a_person_makes_on_the_page_leads_here() {
+    let world = World::default();
+    let webui = world.serve();
+    for links in ["auto", "own", "openwebui"] {
+        let server = setup(&webui.url())
+            .env("FILESHED_PUBLIC_URL", "https://files.example.org")
+            .env("FILESHED_LINKS", links)
+            .app();
+        let model = session(&server, "ada");
+        write(&model, "a.txt", "hello");
+        let page = server
+            .client()
+            .header("Cookie", "token=sk-ada")
+            .header("X-Fileshed-Page", "1");
+        let made = link(&page, "a.txt");
+        let url = made["download_url"].as_str().unwrap();
+        let path = url.strip_prefix("https://files.example.org");
+        assert!(made["expires_at"].is_string(), "{links}: {made}");
+        let opened = server.client().get(path.expect(url));
+        assert_eq!(opened.bytes, b"hello", "{links}");
+        assert_eq!(world.ids(), [""; 0], "{links}");
+    }
+}
+
 /// The ids in the last event of a kind, and how many there were.
 fn told(webui: &StandIn, kind: &str) -> (usize, Vec<Value>) {
     let asked = webui.asked().into_iter();

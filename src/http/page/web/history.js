@@ -122,7 +122,7 @@ function History({ zone, path }) {
             <span>${`${instant(version.when)} · ${origin(version, zone)}`}</span></h3>
           <ul>${version.files.slice(0, 20).map((file) => html`<li><button type="button" class="text"
             aria-current=${here?.version.id === version.id && here.path === file.path ? "true" : undefined}
-            onClick=${() => (shown.value = { version, path: file.path })}><span class="change ${file.kind}">${file.kind}</span>${file.path}</button></li>`)}</ul>
+            onClick=${() => (shown.value = { version, path: file.path })}><span class="change change-${file.kind}">${file.kind}</span>${file.path}</button></li>`)}</ul>
         </li>`)}
       </ol>
       ${here && html`<${Difference} key=${here.version.id + here.path} zone=${zone} ...${here} />`}

@@ -75,15 +75,15 @@ const MARKS = {
   other: "",
 };
 
-/** The picture of a file or folder. @param {{entry: {name: string, type: string}, size?: number}} given */
+/** The picture of a file or folder. Its kind is a class with a prefix, which no class of the layout has. @param {{entry: {name: string, type: string}, size?: number}} given */
 export function EntryIcon({ entry, size = 28 }) {
   if (entry.type === "directory") {
-    return html`<svg class="entry-icon folder" width=${size} height=${size} viewBox="0 0 24 24" aria-hidden="true">
+    return html`<svg class="entry-icon entry-icon-folder" width=${size} height=${size} viewBox="0 0 24 24" aria-hidden="true">
       <path d="M2.5 6.500a2 2 0 0 1 2-2h4.600l2.2 2.300h8.200a2 2 0 0 1 2 2v8.700a2 2 0 0 1-2 2h-15a2 2 0 0 1-2-2z" />
     </svg>`;
   }
   const what = kind(entry.name);
-  return html`<svg class="entry-icon page ${what}" width=${size} height=${size} viewBox="0 0 24 24" aria-hidden="true">
+  return html`<svg class="entry-icon entry-icon-${what}" width=${size} height=${size} viewBox="0 0 24 24" aria-hidden="true">
     <path class="paper" d="M14 2.500H7a2 2 0 0 0-2 2v15a2 2 0 0 0 2 2h10a2 2 0 0 0 2-2v-12z" />
     <path class="fold" d="M14 2.500v5h5" />
     <path class="mark" d=${MARKS[what]} />

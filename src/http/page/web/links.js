@@ -8,6 +8,16 @@ import { EntryIcon, Icon } from "./icons.js";
 import { attempt, dialog, location, personal, tell } from "./state.js";
 import { word } from "./words.js";
 
+/**
+ * The whole address of a link of this server. A server that does not know its own gives a path, which
+ * begins where this page does.
+ *
+ * @param {string} url
+ */
+function absolute(url) {
+  return new URL(url.replace(/^\/+/, ""), document.baseURI).href;
+}
+
 /** @param {string} url */
 export async function copy(url) {
   try {
@@ -61,15 +71,30 @@ function LinkDialog({ title, target, first }) {
       return next;
     });
   }
-  return html`<${Dialog} title=${title} actions=${html`<button type="button" class="primary" onClick=${() => copy(made.download_url)}>
+  return html`<${Dialog} title=${title} actions=${html`<button type="button" class="primary" onClick=${() => copy(absolute(made.download_url))}>
       <${Icon} name="link" />${word("copy")}</button>`}>
-    <label>${word("links")}<input ref=${field} readonly value=${made.download_url} onFocus=${(/** @type {any} */ event) => event.target.select()} /></label>
+    <label>${word("links")}<input ref=${field} readonly value=${absolute(made.download_url)} onFocus=${(/** @type {any} */ event) => event.target.select()} /></label>
     ${longest > 1 && html`<label>${word("ends_after")}<select onChange=${(/** @type {any} */ event) => replace(event.target.value)}>
       <option value="">${duration(longest)}</option>
       ${LIVES.filter((life) => life < longest).map((life) => html`<option key=${life} value=${life}>${duration(life)}</option>`)}
     </select></label>`}
-    <p>${word("link_note")}${made.expires_at ? ` ${word("ends")}: ${instant(made.expires_at)}.` : ""}</p>
+    <p>${`${word("link_note")} ${word("ends")}: ${instant(made.expires_at)}.`}</p>
   <//>`;
+}
+
+/** `true` if the link leads into Open WebUI, where the file is for its user alone. @param {any} link */
+function isInOpenWebui(link) {
+  return !link.upload && !link.expires_at;
+}
+
+/** @param {any} link */
+function facts(link) {
+  const all = [`${link.source_zone}/${link.source_path}`];
+  if (link.size_bytes !== undefined) all.push(size(link.size_bytes));
+  if (link.upload) all.push(word("upload_link"));
+  if (link.expires_at) all.push(`${word("ends")} ${instant(link.expires_at)}`);
+  if (isInOpenWebui(link)) all.push(word("link_in_openwebui"));
+  return all.join(" · ");
 }
 
 const links = personal(/** @type {any[]|null} */ (null));
@@ -96,9 +121,8 @@ export function Links() {
     <ul>${links.value?.map((link) => html`<li key=${link.file_id} class="link-row">
       <${EntryIcon} entry=${{ name: link.filename, type: link.upload || link.size_bytes === undefined ? "directory" : "file" }} />
       <span class="about"><strong>${link.filename}</strong>
-        <span>${link.source_zone}/${link.source_path}${link.size_bytes === undefined ? "" : ` · ${size(link.size_bytes)}`}
-          ${link.upload ? ` · ${word("upload_link")}` : ""}${link.expires_at ? ` · ${word("ends")} ${instant(link.expires_at)}` : ""}</span></span>
-      <button aria-label=${`${word("copy")}: ${link.filename}`} onClick=${() => copy(link.download_url)}>${word("copy")}</button>
+        <span>${facts(link)}</span></span>
+      ${!isInOpenWebui(link) && html`<button aria-label=${`${word("copy")}: ${link.filename}`} onClick=${() => copy(absolute(link.download_url))}>${word("copy")}</button>`}
       <button class="danger" aria-label=${`${word("end_link")}: ${link.filename}`} onClick=${() => end(link)}>${word("end_link")}</button>
     </li>`)}</ul>
   </div>`;

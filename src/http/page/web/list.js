@@ -88,7 +88,7 @@ function Heading({ by, label }) {
   const { by: chosen, falls } = sort.value;
   const isChosen = by === chosen;
   const turn = () => (sort.value = { by, falls: isChosen ? !falls : false });
-  return html`<div role="columnheader" class="cell ${by}" aria-sort=${isChosen ? (falls ? "descending" : "ascending") : "none"}>
+  return html`<div role="columnheader" class="cell cell-${by}" aria-sort=${isChosen ? (falls ? "descending" : "ascending") : "none"}>
     <button class="text" onClick=${turn} tabindex="0">${label}${isChosen && html`<${Icon} name=${falls ? "sort_down" : "sort_up"} size=${16} />`}</button>
   </div>`;
 }
@@ -100,7 +100,7 @@ function Row({ entry, index, hasOwners }) {
   const click = (/** @type {MouseEvent} */ event) => {
     const target = /** @type {HTMLElement} */ (event.target);
     const coarse = matchMedia("(pointer: coarse)").matches;
-    if (target.closest(".tick")) return select(index, { toggle: true, range: event.shiftKey });
+    if (target.closest(".cell-tick")) return select(index, { toggle: true, range: event.shiftKey });
     if (target.closest(".row-menu")) {
       if (!isSelected) select(index, {});
       return openMenu(event, isSelected ? selected.value : [entry]);
@@ -121,15 +121,15 @@ function Row({ entry, index, hasOwners }) {
   return html`<div role="row" id=${`row-${index}`} class="row ${isSelected ? "selected" : ""} ${cursor.value === index ? "cursor" : ""}"
       aria-rowindex=${index + 2} aria-selected=${isSelected} style=${{ top: `${index * rowHeight.value}px` }}
       onClick=${click} onDblClick=${() => open(entry)} onContextMenu=${menu}>
-    <div role="gridcell" class="cell tick"><button class="box" role="checkbox" tabindex="-1" aria-checked=${isSelected}
+    <div role="gridcell" class="cell cell-tick"><button class="box" role="checkbox" tabindex="-1" aria-checked=${isSelected}
       aria-label=${`${word("select")} ${entry.name}`}><${Icon} name="check" size=${16} /></button></div>
-    <div role="gridcell" class="cell name"><${EntryIcon} entry=${entry} /><span class="entry-name" title=${entry.name}>${entry.name}</span>
+    <div role="gridcell" class="cell cell-name"><${EntryIcon} entry=${entry} /><span class="entry-name" title=${entry.name}>${entry.name}</span>
       ${!entry.writable && location.value.zone === "group" && !isFolder && html`<span class="read-only" title=${word("read_only")}><${Icon} name="lock" size=${15} /></span>`}
       <span class="small">${isFolder ? "" : `${size(entry.size)} · `}${date(entry.modified)}</span></div>
-    ${hasOwners && html`<div role="gridcell" class="cell owner">${entry.own ? word("you") : entry.owner ?? ""}</div>`}
-    <div role="gridcell" class="cell size">${isFolder ? "" : size(entry.size)}</div>
-    <div role="gridcell" class="cell modified" title=${instant(entry.modified * 1000)}>${date(entry.modified)}</div>
-    <div role="gridcell" class="cell last"><button class="quiet row-menu" tabindex="-1" aria-label=${`${word("more")}: ${entry.name}`}><${Icon} name="more" /></button></div>
+    ${hasOwners && html`<div role="gridcell" class="cell cell-owner">${entry.own ? word("you") : entry.owner ?? ""}</div>`}
+    <div role="gridcell" class="cell cell-size">${isFolder ? "" : size(entry.size)}</div>
+    <div role="gridcell" class="cell cell-modified" title=${instant(entry.modified * 1000)}>${date(entry.modified)}</div>
+    <div role="gridcell" class="cell cell-last"><button class="quiet row-menu" tabindex="-1" aria-label=${`${word("more")}: ${entry.name}`}><${Icon} name="more" /></button></div>
   </div>`;
 }
 
@@ -185,13 +185,13 @@ export function List() {
       aria-label=${word("files")} aria-rowcount=${all.length + 1} aria-activedescendant=${active}
       onScroll=${(/** @type {Event} */ event) => (top.value = /** @type {HTMLElement} */ (event.target).scrollTop)} onKeyDown=${press}>
     <div role="rowgroup" class="head"><div role="row" class="row" aria-rowindex="1">
-      <div role="columnheader" class="cell tick"><button class="box" role="checkbox" aria-checked=${isAll} aria-label=${word("select_all")}
+      <div role="columnheader" class="cell cell-tick"><button class="box" role="checkbox" aria-checked=${isAll} aria-label=${word("select_all")}
         onClick=${selectAll}><${Icon} name="check" size=${16} /></button></div>
       <${Heading} by="name" label=${word("name")} />
       ${hasOwners && html`<${Heading} by="owner" label=${word("owner")} />`}
       <${Heading} by="size" label=${word("size")} />
       <${Heading} by="modified" label=${word("modified")} />
-      <div role="columnheader" class="cell last"><span class="hidden">${word("more")}</span></div>
+      <div role="columnheader" class="cell cell-last"><span class="hidden">${word("more")}</span></div>
     </div></div>
     <div role="rowgroup" class="rows" style=${{ height: `${all.length * rowHeight.value}px` }}>
       ${all.slice(first, last).map((entry, offset) =>

@@ -21,7 +21,7 @@ export function Notes({ layer }) {
     if (all.length > 0) element.current?.showPopover();
   }, [notes.value, isHere]);
   return html`<div class="notes" role="status" aria-live="polite" aria-label=${word("notices")} popover="manual" ref=${element}>
-    ${all.map(({ id, text, kind, action }) => html`<div class="note ${kind}" key=${id}>
+    ${all.map(({ id, text, kind, action }) => html`<div class=${kind ? `note note-${kind}` : "note"} key=${id}>
       <span>${text}</span>
       ${action && html`<button type="button" class="text" onClick=${() => { dismiss(id); action.run(); }}>${action.label}</button>`}
       <button type="button" class="quiet" aria-label=${`${word("close")}: ${text}`} onClick=${() => dismiss(id)}><${Icon} name="close" size=${16} /></button>

@@ -18,7 +18,7 @@ import { word } from "./words.js";
 const TEXT_MAX = 2 * 1024 * 1024;
 
 /** Documents whose text the server extracts. */
-const EXTRACTED = ["docx", "pptx", "xlsx", "epub", "odt", "ods", "odp"];
+const EXTRACTED = ["docx", "pptx", "xlsx", "odt", "ods", "odp"];
 const DATABASES = ["sqlite", "sqlite3", "db"];
 const PICTURES = ["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "ico", "avif"];
 

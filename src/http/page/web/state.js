@@ -240,6 +240,8 @@ export async function leave() {
 }
 
 async function readGroups() {
+  // Without users there are no groups.
+  if (session.value.mode !== "user") return;
   try {
     groups.value = (await call("shed_group_list")).groups;
   } catch {
@@ -294,7 +296,12 @@ effect(() => {
   document.title = `${path.split("/").pop() || place} – fileshed`;
 });
 
-/** Whether text of such a name is shown as text. @param {string} name */
+const BINARY = [
+  "exe", "bin", "so", "o", "a", "dll", "class", "iso", "img", "doc", "xls", "ppt", "epub", "tif", "tiff",
+  "tar", "gz", "tgz", "xz", "bz2", "7z", "zst",
+];
+
+/** Whether a file of such a name is shown as text. @param {string} name */
 export function isText(name) {
-  return !["exe", "bin", "so", "o", "a", "dll", "class", "iso", "img"].includes(extension(name));
+  return !BINARY.includes(extension(name));
 }

@@ -89,6 +89,7 @@ const WORDS = {
     "Whoever has this link can use it without signing in, until it ends.",
     "Wer diesen Link hat, kann ihn ohne Anmeldung benutzen, bis er endet.",
   ],
+  link_in_openwebui: ["a copy in Open WebUI, for you alone", "eine Kopie in Open WebUI, für Sie allein"],
   tokens: ["Personal tokens", "Persönliche Tokens"],
   tokens_note: [
     "With a token a program reaches your files: scripts, MCP clients, drives over WebDAV.",
