@@ -1,7 +1,7 @@
 """Has the official clients of the Model Context Protocol list and call every tool of fileshed, over
 HTTP and on standard streams, and runs the protocol's conformance suite.
 
-mcp.py [part ...]
+mcp.py [--install-only] [part ...]
 
 The parts are python, inspector and conformance; filesystem installs the server that
 `cargo bench --bench mcp` measures beside this one. What comes from a registry that cannot be reached is
@@ -87,7 +87,7 @@ class World:
 
 
 def python(world: World, directory: Path) -> None:
-    programs = install.package(PYTHON_SDK, directory)
+    programs = INSTALLED["python"](directory)
     for toolset, path in (("shed", "/mcp"), ("fs", "/mcp/fs"), ("terminal", "/mcp/terminal")):
         for mode in MODES:
             job = {"mode": mode, "toolset": toolset}
@@ -103,7 +103,7 @@ def python(world: World, directory: Path) -> None:
                     [programs / "python", Path(__file__).parent / "clients/python_sdk.py", json.dumps(job | server)],
                     capture_output=True,
                     text=True,
-                    timeout=120,
+                    timeout=check.PATIENCE,
                 )
                 shown = f"{done.stdout[-3000:]}{done.stderr[-3000:]}"
                 check.equal(f"{job['mark']}: {shown}", done.returncode, 0)
@@ -111,7 +111,7 @@ def python(world: World, directory: Path) -> None:
 
 
 def inspector(world: World, directory: Path) -> None:
-    programs = npm.package(INSPECTOR, directory)
+    programs = INSTALLED["inspector"](directory)
     over_http = Inspector(
         programs,
         [f"{world.server.url}/mcp"],
@@ -154,7 +154,7 @@ def inspector(world: World, directory: Path) -> None:
 
 
 def conformance(world: World, directory: Path) -> None:
-    programs = npm.package(CONFORMANCE, directory)
+    programs = INSTALLED["conformance"](directory)
     # The suite has no credential.
     place = world.directory / "shared"
     place.mkdir()
@@ -169,7 +169,7 @@ def conformance(world: World, directory: Path) -> None:
                 env=programs.environment(),
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=check.PATIENCE,
             )
             summary = done.stdout.partition("=== SUMMARY ===")[2]
             said = f"{done.stdout[-4000:]}{done.stderr[-2000:]}"
@@ -181,7 +181,7 @@ def conformance(world: World, directory: Path) -> None:
 
 def filesystem(_world: World, directory: Path) -> None:
     """Only for `cargo bench --bench mcp`, which measures both."""
-    npm.package(FILESYSTEM, directory)
+    INSTALLED["filesystem"](directory)
 
 
 #: Not among those that are run where none is named.
@@ -189,13 +189,27 @@ MORE = {"filesystem": filesystem}
 
 PARTS = {"python": python, "inspector": inspector, "conformance": conformance}
 
+#: The packages of each.
+INSTALLED = {
+    "python": lambda directory: install.package(PYTHON_SDK, directory),
+    "inspector": lambda directory: npm.package(INSPECTOR, directory),
+    "conformance": lambda directory: npm.package(CONFORMANCE, directory),
+    "filesystem": lambda directory: npm.package(FILESYSTEM, directory),
+}
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="mcp.py", description="Test the clients of MCP.")
     parser.add_argument("part", nargs="*", choices=[*PARTS, *MORE, []], help="which; all, if none is named")
-    chosen = parser.parse_args().part or list(PARTS)
+    parser.add_argument("--install-only", action="store_true", help="install what is not installed yet, and test nothing")
+    arguments = parser.parse_args()
+    chosen = arguments.part or list(PARTS)
     # A SystemExit unwinds, so everything that was started is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    directory = fileshed.target() / "e2e"
+    if arguments.install_only:
+        wanted = [(name, INSTALLED[name]) for name in chosen]
+        return 0 if all([parts.attempt("MCP clients", name, lambda: get(directory)) for name, get in wanted]) else 1
     went_well = True
     with tempfile.TemporaryDirectory(prefix="fileshed-mcp-", ignore_cleanup_errors=True) as directory, World(Path(directory)) as world:
         for name in chosen:

@@ -1,6 +1,6 @@
 """Compares the terminal of fileshed with open-terminal, whose interface it speaks.
 
-peer.py [--all]
+peer.py [--all] [--install-only]
 
 Both servers get the same requests, and statuses, fields and values are compared. What is meant to
 differ is listed in comparison/deliberate.py. `--all` shows that, too. Where there is no package index,
@@ -25,13 +25,16 @@ from harness import fileshed, install, peer
 def main() -> int:
     parser = argparse.ArgumentParser(prog="peer.py", description="Compare fileshed with open-terminal.")
     parser.add_argument("--all", action="store_true", help="show deliberate differences, too")
-    show_all = parser.parse_args().all
+    parser.add_argument("--install-only", action="store_true", help="install what is not installed yet, and compare nothing")
+    arguments = parser.parse_args()
     # A SystemExit unwinds, so everything that was started is ended.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         program = peer.program(fileshed.target() / "e2e")
     except install.Missing as missing:
         print(f"SKIP: open-terminal: {missing}")
+        return 0
+    if arguments.install_only:
         return 0
     with tempfile.TemporaryDirectory(prefix="fileshed-peer-", ignore_cleanup_errors=True) as directory:
         place = Path(directory)
@@ -45,7 +48,7 @@ def main() -> int:
                 Side(theirs.url, theirs.key, {"home": str(theirs.home)}),
                 Side(f"{ours.url}/terminal", "terminal-key", {"home": "/storage"}),
             )
-            return _compare(*sides, show_all)
+            return _compare(*sides, arguments.all)
 
 
 def _compare(theirs: Side, ours: Side, show_all: bool) -> int:

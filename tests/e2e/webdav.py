@@ -27,9 +27,6 @@ from harness import check, fileshed, install, parts
 #: Zones in which each program has to work: without and with history, and a group's.
 ZONES = ("storage", "documents", "groups/team")
 
-#: Longest that one program may take.
-PATIENCE = 300
-
 
 class World:
     """A server with two users and a group, and a token for each."""
@@ -69,7 +66,7 @@ def run(what: str, command: list[object], **more: object) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=PATIENCE,
+        timeout=check.PATIENCE,
         **more,
     )
     check.equal(f"{what}: {done.stdout[-3000:]}", done.returncode, 0)
@@ -203,7 +200,7 @@ def davfs2(world: World, _files: int) -> None:
                 input=f"ada\n{world.tokens['ada']}\n",
                 capture_output=True,
                 text=True,
-                timeout=PATIENCE,
+                timeout=check.PATIENCE,
             )
             if mounted.returncode != 0:
                 raise install.Missing(f"this machine does not mount: {mounted.stderr.strip()[-300:]}")

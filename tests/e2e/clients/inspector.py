@@ -29,7 +29,7 @@ class Inspector:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=check.PATIENCE,
         )
         try:
             return json.loads(done.stdout)

@@ -52,7 +52,6 @@ class Side:
             document=json.loads(self.fill(json.dumps(step.document))) if step.document is not None else None,
             file=step.file,
             raw=step.raw,
-            seconds=30,
         )
         if step.keep:
             field, name = step.keep

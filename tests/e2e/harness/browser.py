@@ -21,6 +21,35 @@ return [...document.querySelectorAll(arguments[0])].filter((element) =>
     element.checkVisibility() && element.innerText.includes(arguments[1]));
 """
 
+# Counts what a page has asked for and not read yet, before any script of the page runs.
+_COUNTING = """
+(() => {
+    let pending = 0;
+    const counted = (object, name) => {
+        const original = object[name];
+        object[name] = function (...given) {
+            pending += 1;
+            return original.apply(this, given).finally(() => { pending -= 1; });
+        };
+    };
+    counted(window, "fetch");
+    for (const name of ["json", "text", "blob", "arrayBuffer"]) counted(Response.prototype, name);
+    window.pendingRequests = () => pending;
+})();
+"""
+
+# Whether the page waits for no answer, and has drawn what it has.
+_IDLE = """
+const done = arguments[0], frame = () => new Promise(requestAnimationFrame);
+(async () => {
+    for (let times = 0; times < 3; times += 1) {
+        if (window.pendingRequests?.() > 0) return false;
+        await frame();
+    }
+    return true;
+})().then(done);
+"""
+
 
 def missing() -> str:
     """What is not there of all that this needs."""
@@ -44,13 +73,15 @@ class Browser:
         for flag in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
             options.add_argument(flag)
         options.add_argument("--lang=en-US")
-        options.set_capability("goog:loggingPrefs", {"performance": "ALL"})
+        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
         options.add_experimental_option("perfLoggingPrefs", {"enableNetwork": False, "enablePage": True})
         own_session = {"start_new_session": True}
         self._service = Service(shutil.which("chromedriver"), popen_kw=own_session)
         #: For what only a part of the page needs.
         self.driver = webdriver.Chrome(service=self._service, options=options)
         self.driver.set_page_load_timeout(check.PATIENCE)
+        self.driver.set_script_timeout(check.PATIENCE)
+        self.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": _COUNTING})
         self.resize(1200, 800)
         allowed = {"behavior": "allow", "downloadPath": str(downloads)}
         self.driver.execute_cdp_cmd("Browser.setDownloadBehavior", allowed)
@@ -81,6 +112,11 @@ class Browser:
         """What the browser said in events of this name since it was last asked."""
         said = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
         return [event["params"] for event in said if event["method"] == name]
+
+    def errors(self) -> list[str]:
+        """Errors and warnings in the console since it was last asked, also of requests that failed."""
+        entries = self.driver.get_log("browser")
+        return [entry["message"] for entry in entries if entry["level"] in ("SEVERE", "WARNING")]
 
     def open(self, address: str) -> None:
         self.driver.get(address)
@@ -129,6 +165,11 @@ class Browser:
 
         check.until(what, works_now)
 
+    def idle(self) -> None:
+        """Waits until the page has every answer that it asked for: until then it may put something else in the
+        place of what is clicked, or forget it."""
+        self.until("the page has its answers", lambda: self.run(_IDLE))
+
     def click_on(self, what: str, find: Callable) -> None:
         """Clicks what is found; `what` says what is waited for."""
         self.until(what, lambda: find().click() is None)
@@ -138,12 +179,12 @@ class Browser:
 
     def write(self, selector: str, text: str) -> None:
         self.click(selector)
-        self.see(selector).send_keys(text)
+        self.until(f"{selector} takes keys", lambda: self.see(selector).send_keys(text) is None)
 
     def press(self, selector: str, key: str) -> None:
         from selenium.webdriver.common.keys import Keys
 
-        self.see(selector).send_keys(getattr(Keys, key))
+        self.until(f"{selector} takes keys", lambda: self.see(selector).send_keys(getattr(Keys, key)) is None)
 
     def find(self, selector: str):
         """The first of these elements, whether it shows or not."""
@@ -179,6 +220,7 @@ def log_in(browser: Browser, webui: OpenWebUI, who: Account) -> None:
     browser.write("input[type=password]", PASSWORD)
     browser.click("button[type=submit]")
     browser.see("#chat-input")
+    browser.idle()
 
 
 def choose_tool(browser: Browser, name: str) -> None:
@@ -190,7 +232,9 @@ def choose_tool(browser: Browser, name: str) -> None:
 
 
 def send(browser: Browser, message: str) -> None:
+    browser.idle()
     browser.write("#chat-input", message)
+    browser.until("the message is written", lambda: message in browser.see("#chat-input").text)
     browser.press("#chat-input", "ENTER")
 
 

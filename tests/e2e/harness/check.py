@@ -7,8 +7,8 @@ from typing import Callable, TypeVar
 
 Seen = TypeVar("Seen")
 
-#: Longest that anything may take that answers at once on an idle machine.
-PATIENCE = 60.0
+#: Seconds after which whatever is waited for hangs, on a machine that is busy with other things too.
+PATIENCE = 300.0
 
 
 class Failed(Exception):
@@ -25,14 +25,14 @@ def equal(what: str, seen: object, expected: object) -> None:
         raise Failed(f"{what}\n  seen:     {str(seen)[:2000]}\n  expected: {str(expected)[:2000]}")
 
 
-def until(what: str | Callable[[], str], look: Callable[[], Seen], seconds: float = PATIENCE) -> Seen:
+def until(what: str | Callable[[], str], look: Callable[[], Seen]) -> Seen:
     """Looks again and again until there is something to see, and gives it back. What is waited for may
     be put into words only where that is needed."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE
     while True:
         seen = look()
         if seen:
             return seen
         if time.monotonic() > end:
-            raise Failed(f"after {seconds:.0f} s still not: {what() if callable(what) else what}")
+            raise Failed(f"after {PATIENCE:.0f} s still not: {what() if callable(what) else what}")
         time.sleep(0.05)

@@ -39,11 +39,13 @@ class Fileshed:
         self.key = secrets.token_hex(16)
         self.port = free_port()
         self.url = f"http://{LOOPBACK}:{self.port}"
+        # The setting is a host alone here.
+        host = settings.get("FILESHED_BIND", LOOPBACK)
         self._environment = {
-            "FILESHED_BIND": f"{LOOPBACK}:{self.port}",
             "FILESHED_PUBLIC_URL": self.url,
             "FILESHED_API_KEYS": self.key,
             **settings,
+            "FILESHED_BIND": f"{host}:{self.port}",
         }
         # An empty setting is one that is not made.
         self._environment = {name: value for name, value in self._environment.items() if value}
@@ -91,7 +93,7 @@ class Fileshed:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=check.PATIENCE,
         )
 
     def register(self, webui: str, token: str, *more: str) -> subprocess.CompletedProcess[str]:

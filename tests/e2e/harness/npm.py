@@ -40,8 +40,8 @@ class Programs:
         return {"PATH": f"{self._node}:{os.environ['PATH']}"}
 
 
-def package(requirement: str, directory: Path) -> Programs:
-    """The programs of a package; installs it if it is not there."""
+def package(requirement: str, directory: Path, runs: bool = True) -> Programs:
+    """The programs of a package; installs it if it is not there, with Node if something of it `runs`."""
     place = directory / re.sub(r"[^A-Za-z0-9.-]+", "-", requirement).strip("-")
     stamp = place / "complete"
     if stamp.is_file():
@@ -56,7 +56,7 @@ def package(requirement: str, directory: Path) -> Programs:
     # Nothing of a package is run while it is installed.
     options = ["--no-audit", "--no-fund", "--ignore-scripts", "--loglevel=error"]
     done = subprocess.run(
-        [npm, "install", *options, NODE, requirement],
+        [npm, "install", *options, *([NODE] if runs else []), requirement],
         cwd=place,
         capture_output=True,
         text=True,

@@ -74,15 +74,18 @@ class Panel:
 
     def open(self, name: str) -> None:
         """A folder or a file."""
+        self._browser.idle()
         self._browser.click_on(f"{name} can be opened", lambda: self._part(name, "button[draggable]"))
 
     def go(self, crumb: str) -> None:
         """To one of the folders above."""
+        self._browser.idle()
         self._browser.click(f"{_PANEL} button", crumb)
 
     def refresh(self) -> None:
         """Looks at the folder anew. The ports below have such a button, too."""
-        self._browser.find(f"{_PANEL} button[aria-label=Refresh]").click()
+        self._browser.idle()
+        self._browser.click_on("the files can be read again", lambda: self._browser.find(f"{_PANEL} button[aria-label=Refresh]"))
 
     def act(self, item: str) -> None:
         """What the menu of the folder offers."""
@@ -94,6 +97,7 @@ class Panel:
 
     def can(self, item: str) -> bool:
         """Whether the menu of the folder lets one do this."""
+        self._browser.idle()
         self._browser.click("button[aria-label=Actions]")
         enabled = self._browser.see("button", item).is_enabled()
         self._browser.press("body", "ESCAPE")
@@ -107,13 +111,16 @@ class Panel:
 
     def upload(self, *files: Path) -> None:
         """As if they were chosen in the dialog of the system."""
+        self._browser.idle()
         self._browser.choose_files(f"{_PANEL} input[type=file]", list(files))
 
     def drop(self, name: str, content: str) -> None:
+        self._browser.idle()
         self._driver.execute_script(_DROP, self._browser.see(_PANEL), name, content)
 
     def append(self, text: str) -> None:
         """To the file that is open."""
+        self._browser.idle()
         self._browser.click("button[aria-label=Edit]")
         self._browser.see(f"{_PANEL} textarea").send_keys(text)
         self._browser.click("button[aria-label=Save]")
@@ -154,5 +161,6 @@ class Panel:
         return self.row(name).find_element(By.CSS_SELECTOR, selector)
 
     def _menu(self, button, item: str) -> None:
+        self._browser.idle()
         self._browser.click_on(f"a menu with {item} opens", button)
         self._browser.click("button", item)

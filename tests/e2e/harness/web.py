@@ -8,6 +8,8 @@ import uuid
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
+from harness import check
+
 
 @dataclasses.dataclass
 class Response:
@@ -32,7 +34,7 @@ def request(
     document: object = None,
     file: tuple[str, bytes, str] | None = None,
     raw: bytes | None = None,
-    seconds: float = 60,
+    seconds: float = check.PATIENCE,
 ) -> Response:
     """`document` is sent as JSON, `file` (name, bytes, type) as the form field `file`,
     `raw` as if it were JSON."""

@@ -70,7 +70,7 @@ class OpenWebUI:
         # -P: what lies beside the launcher hides no module of Open WebUI.
         command = [self._python, "-P", LAUNCHER, LOOPBACK, self._port]
         self.process = Process("open-webui", command, environment, self._directory)
-        check.until("Open WebUI answers", self._answers, 180)
+        check.until("Open WebUI answers", self._answers)
         if not self.accounts:
             self._make_accounts()
 

@@ -11,6 +11,7 @@ from people.chats import uploads
 from people.content import edit, history, played, preview
 from people.files import files, keyboard, many, moves, order
 from people.firefox import firefox
+from people.kinds import kinds
 from people.looks import contrast, german, phone, quick, shown
 from people.provider import provider
 from people.search import search
@@ -22,8 +23,11 @@ Scenario = Callable[[World], None]
 
 #: What people do at a desk and on a phone.
 MAIN: tuple[Scenario, ...] = (
-    files, upload, download, preview, edit, history, search, moves, uploads, links, together, ownership,
+    kinds, files, upload, download, preview, edit, history, search, moves, uploads, links, together, ownership,
 )
+
+#: A little of everything, for every change.
+SMOKE = ("kinds", "kinds-phone", "upload", "history", "links", "search", "phone")
 
 #: What is done at a desk alone, or looks at both by itself.
 OTHERS: tuple[Scenario, ...] = (

@@ -125,5 +125,5 @@ def _stopped(here: World) -> None:
         return not page.count("button", end)
 
     check.until("it is shown no more", is_gone)
-    running.join(60)
+    running.join(check.PATIENCE)
     check.that("it has ended", answers and answers[0].status != 200, answers and answers[0].text)

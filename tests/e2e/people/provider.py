@@ -14,16 +14,21 @@ PROVIDER = "oidc-provider@9.13.3"
 CLIENT = "fileshed-page"
 
 
+def programs() -> npm.Programs:
+    """The provider, which is installed if it is not there."""
+    return npm.package(PROVIDER, fileshed.target() / "e2e")
+
+
 def provider(world: World) -> None:
     """Who is known to a provider signs in there, by authorization code with PKCE, and nobody by half of it."""
-    programs = npm.package(PROVIDER, fileshed.target() / "e2e")
+    installed = programs()
     issuer = f"http://{LOOPBACK}:{free_port()}"
     with world.another(oidc_issuer=issuer, oidc_client_id=CLIENT) as here:
         page, window = here.page, here.window
         program = Path(__file__).parents[1] / "harness" / "provider.mjs"
         callback = f"{here.server.url}/page/oidc/callback"
-        arguments = [programs.modules, urlsplit(issuer).port, CLIENT, callback]
-        process = Process("provider", [*programs.script(program), *arguments], {}, here.server.directory)
+        arguments = [installed.modules, urlsplit(issuer).port, CLIENT, callback]
+        process = Process("provider", [*installed.script(program), *arguments], {}, here.server.directory)
         try:
             check.until("the provider listens", lambda: "listens" in process.last_lines())
             window.open(f"{here.server.url}/")

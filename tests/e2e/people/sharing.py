@@ -56,6 +56,21 @@ def links(world: World) -> None:
     page.gone("button", "End link: share")
     refused = web.request("POST", receives, file=("late.txt", b"x", "text/plain"))
     check.equal("this one, too", refused.status, 404)
+    _without_address(world)
+
+
+def _without_address(world: World) -> None:
+    """A server that does not know its own address is where the page is."""
+    with world.another(public_url="", bind="0.0.0.0") as here:
+        page = here.page
+        made = here.of("ada", "shed_create_file", zone="storage", path="paper.txt", content="shared")
+        check.equal("a file", made.status, 200)
+        here.window.open(f"{here.server.url}/#/storage")
+        here.sign_in(here.told("token", "create", "--user", "ada"))
+        here.menu("paper.txt", "Share link")
+        address = page.value("textbox", "Links")
+        check.that("the address is whole", address.startswith(f"{here.server.url}/links/"), address)
+        check.equal("and works for anybody", web.request("GET", address).body, b"shared")
 
 
 def together(world: World) -> None:

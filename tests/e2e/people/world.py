@@ -18,6 +18,11 @@ DESK = (1280, 800)
 PHONE = (390, 844)
 
 
+def axe_core() -> Path:
+    """The script of axe-core, which is installed if it is not there."""
+    return npm.package(AXE, fileshed.target() / "e2e", runs=False).modules / "axe-core" / "axe.min.js"
+
+
 class World:
     """A server for one person, and a window on it."""
 
@@ -28,6 +33,10 @@ class World:
         self.window = window
         self.page = page or Accessible(window)
         self.pictures = pictures
+        #: Whether what is seen now is what is expected from then on.
+        self.accepts = False
+        #: Whether pictures are compared with the committed ones.
+        self.compares_pixels = False
 
     @property
     def is_phone(self) -> bool:
@@ -74,8 +83,22 @@ class World:
         answer = web.request("GET", address)
         return answer.body if answer.status == 200 else None
 
-    def script(self, text: str):
-        return self.window.driver.execute_script(text)
+    def script(self, text: str, *arguments: object):
+        return self.window.driver.execute_script(text, *arguments)
+
+    def errors(self) -> list[str]:
+        """What the browser reported since it was last asked: errors of scripts, requests that failed, and what
+        a policy forbids."""
+        return self.window.errors()
+
+    def settle(self) -> None:
+        """Waits until the page has drawn what it has, and nothing moves but what always does."""
+        self.window.run("""
+            const done = arguments[0];
+            const frame = () => new Promise(requestAnimationFrame);
+            const moving = () => document.getAnimations().filter((one) => one.effect.getComputedTiming().iterations !== Infinity);
+            frame().then(frame).then(() => Promise.allSettled(moving().map((one) => one.finished))).then(frame).then(() => done());
+        """)
 
     def picture(self, name: str, height: int = 0) -> None:
         """Keeps a picture, of a window that is so high, unless it is to stay as it is."""
@@ -96,7 +119,9 @@ class World:
         with tempfile.TemporaryDirectory(prefix="fileshed-people-", ignore_cleanup_errors=True) as directory:
             with fileshed.Fileshed(fileshed.binary(), Path(directory), given) as server:
                 try:
-                    yield World(server, self.window, self.pictures, self.page)
+                    here = World(server, self.window, self.pictures, self.page)
+                    here.accepts, here.compares_pixels = self.accepts, self.compares_pixels
+                    yield here
                 finally:
                     # What the page still asks would fail in the next one.
                     self.window.open("about:blank")
@@ -117,10 +142,9 @@ class World:
 
     def clean(self, where: str) -> None:
         """axe-core finds nothing on what is shown now."""
-        axe = npm.package(AXE, fileshed.target() / "e2e").modules / "axe-core" / "axe.min.js"
         # Pictures that move have no colours of their own yet.
         check.until("it has loaded", lambda: not self.page.says("Loading"))
-        self.script(axe.read_text())
+        self.script(axe_core().read_text())
         found = self.window.run(
             "const done = arguments[0]; axe.run().then((found) => done(found.violations.map(({ id, nodes }) => "
             "`${id}: ${nodes.map((node) => node.html.slice(0, 160) + ' ' + node.failureSummary).join(' | ')}`)));"

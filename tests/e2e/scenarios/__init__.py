@@ -26,6 +26,7 @@ from scenarios import (
     register,
     session,
     signed,
+    smoke,
     status,
     temporary,
     terminal_files,
@@ -35,8 +36,11 @@ from scenarios import (
 )
 
 #: What is proved with which environment of Open WebUI, in this order.
-PLAN = {
+Plan = dict[Naming, list[ModuleType]]
+
+PLAN: Plan = {
     Naming.SIGNED: [
+        smoke,
         signed,
         session,
         register,
@@ -64,6 +68,9 @@ PLAN = {
     Naming.PLAIN: [isolation, errors, mcp],
     Naming.NONE: [guide, isolation, groups, attachments, links, own_server],
 }
+
+#: A little of everything, for every change.
+SMOKE: Plan = {Naming.SIGNED: [smoke]}
 
 
 def names() -> list[str]:

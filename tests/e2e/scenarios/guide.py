@@ -33,7 +33,7 @@ def run(world: World) -> None:
             env=environment,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=check.PATIENCE,
         )
         check.that("it is registered", done.returncode == 0, done.stdout + done.stderr)
         _tells_chats_apart(world)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from typing import Iterator
 
 from harness import check
 from harness.world import World
 
 LINE = {"zone": "documents", "path": "plan.md", "content": "two\n"}
-
-#: Longest that a caller waits for somebody who is not there.
-PATIENCE = 15.0
 
 
 def run(world: World) -> None:
@@ -27,11 +23,9 @@ def run(world: World) -> None:
             check.equal("a gateway is still believed", by_gateway.status, 200)
             by_session = offline.call("shed_stats", {}, ada.token)
             check.equal("a session too, where it can be read", by_session.status, 200)
-            begun = time.monotonic()
             unknown = fileshed.call("shed_stats", {}, bob.token)
             check.that("else one is told", unknown.status >= 500, f"{unknown.status} {unknown.text}")
             check.that("with a hint", unknown.json()["error"]["hint"], unknown.text)
-            check.that("and soon", time.monotonic() - begun < PATIENCE)
         read = {"zone": "documents", "cmd": "cat", "args": ["plan.md"]}
         check.equal("then all is well", world.call(ada, "shed_exec", **read).data["stdout"], "one\ntwo\n")
         check.until("sessions too", lambda: fileshed.call("shed_stats", {}, bob.token).status == 200)

@@ -36,6 +36,9 @@ def _session(fileshed: Fileshed, ada: Account, bob: Account) -> None:
     for who in (ada, bob):
         read = _called(fileshed, "shed_read", who, zone="storage", path="me.md")
         check.that("each has their own", who.id in read.text, read.text)
+    linked = _called(fileshed, "shed_link_create", ada, zone="storage", path="me.md").json()["data"]
+    opened = web.request("GET", linked["download_url"])
+    check.equal("a link that is made there works for anybody", opened.text, ada.id)
     # A page of another site makes the browser send the cookie, and not this header.
     alone = web.request("POST", f"{fileshed.url}/shed_stats", headers=_cookie(ada.token), document={})
     check.equal("the cookie alone is nothing", alone.status, 401)

@@ -23,21 +23,26 @@ def run(world: World) -> None:
     if lacking:
         print(f"SKIP: Open WebUI {world.version.number}: the page needs {lacking}", flush=True)
         return
-    tell(world)
     session = world.connected("session", openwebui_api_url=world.webui.url)
     with session, tempfile.TemporaryDirectory(dir=world.directory) as downloads:
         with Browser(Path(downloads)) as browser:
             log_in(browser, world.webui, world.webui.ada)
-            choose_tool(browser, "fileshed")
-            send(browser, QUESTION)
-            browser.see("td", "Saturn")
-            browser.click("a", "planets.csv")
-            check.equal("the link gives the file", browser.downloaded("planets.csv").decode(), TABLE)
+            converse(world, browser)
             world.picture(browser, "page")
             # The file hangs on the answer, too.
             browser.click("button", "planets.csv")
             browser.click("[role=dialog] a, .modal a", "planets.csv")
             check.equal("so does the attachment", browser.downloaded("planets.csv").decode(), TABLE)
+
+
+def converse(world: World, browser: Browser) -> None:
+    """Asks for a table with the tool chosen, and opens the link to it."""
+    tell(world)
+    choose_tool(browser, "fileshed")
+    send(browser, QUESTION)
+    browser.see("td", "Saturn")
+    browser.click("a", "planets.csv")
+    check.equal("the link gives the file", browser.downloaded("planets.csv").decode(), TABLE)
 
 
 def tell(world: World) -> None:

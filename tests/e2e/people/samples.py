@@ -1,0 +1,218 @@
+"""Small files of every type that the page has an icon or a preview for."""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+import sqlite3
+import struct
+import tempfile
+import wave
+import zipfile
+from pathlib import Path
+
+from harness import check, fileshed
+
+MEDIA = Path(__file__).with_name("samples")
+
+#: A word that every text and document has, and no name.
+WORD = "Aardvark"
+
+#: A page with nothing on it.
+PAPER = b"""%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj
+trailer<</Root 1 0 R>>
+%%EOF
+"""
+
+#: Names that are hard to lay out.
+LONG = {
+    f"{'A name of many words that goes on and on ' * 4}.md": f"# {WORD}\n".encode(),
+    f"{'n' * 180}.txt": f"{WORD}\n".encode(),
+    f"{'长' * 60}.json": f'{{"word": "{WORD}"}}\n'.encode(),
+    f"no-extension-{'x' * 150}": f"{WORD}\n".encode(),
+}
+
+#: The name of a symbolic link, which no operation makes.
+LINK = "link to notes.txt"
+
+
+def every_type() -> dict[str, bytes]:
+    """One file for each extension in the lists of the page, and some without a type."""
+    files = {f"sample.{extension}": _of(extension) for extension in sorted(known_extensions())}
+    files |= LONG
+    files["utf-16.txt"] = f"{WORD} in two bytes each: größer\r\n".encode("utf-16")
+    files["latin-1.txt"] = f"{WORD}: größer\n".encode("latin-1")
+    files["empty.txt"] = files["empty.bin"] = files["empty.md"] = files["empty.csv"] = b""
+    files["unknown.xyz"] = bytes(range(256)) * 4
+    files["program.bin"] = b"\x7fELF" + bytes(600)
+    files["broken.png"] = b"not a picture"
+    files["wide.csv"] = _wide_table()
+    files["long lines.py"] = f"text = '{'x' * 4000}'  # {WORD}\n".encode()
+    files["long.md"] = (f"# {WORD} {'w' * 300}\n\n" + "| a | b |\n| - | - |\n| " + "c" * 400 + " | d |\n").encode()
+    return files
+
+
+def known_extensions() -> set[str]:
+    """The extensions that the page's own lists name."""
+    source = fileshed.REPOSITORY / "src" / "http" / "page" / "web"
+    kinds = re.search(r"^const KINDS = \[$(.*?)^\];$", (source / "icons.js").read_text(), re.M | re.S)
+    preview = (source / "preview.js").read_text()
+    lists = [re.search(rf"^const {name} = \[(.*?)\];$", preview, re.M) for name in ("EXTRACTED", "DATABASES", "PICTURES")]
+    check.that("the lists of extensions are found", kinds and all(lists), (kinds, lists))
+    named = re.findall(r'\["\w+", \[(.*?)\]\]', kinds.group(1), re.S)
+    words = {word for part in [*named, *(found.group(1) for found in lists)] for word in re.findall(r'"(\w+)"', part)}
+    check.that("they are many", len(words) > 60, sorted(words))
+    return words
+
+
+def _of(extension: str) -> bytes:
+    """What a file of this extension holds."""
+    media = {
+        "png": "picture.png", "jpg": "picture.jpg", "jpeg": "picture.jpg", "webp": "picture.webp", "avif": "picture.avif",
+        "mp4": "film.mp4", "m4v": "film.mp4", "mov": "film.mp4", "webm": "film.webm", "mkv": "film.webm",
+    }
+    made = {
+        "gif": _gif, "svg": _svg, "bmp": _bitmap, "ico": _icon, "tif": _tiff, "tiff": _tiff, "pdf": lambda: PAPER,
+        "docx": _docx, "pptx": _pptx, "xlsx": _xlsx, "odt": _open_document, "ods": _open_sheet, "odp": _open_document,
+        "epub": _zip, "zip": _zip, "sqlite": _database, "sqlite3": _database, "db": _database, "csv": lambda: _table(","),
+        "tsv": lambda: _table("\t"), "json": lambda: f'{{"word": "{WORD}", "list": [1, 2.5, null, true]}}\n'.encode(),
+        "ipynb": _notebook, "md": _markdown, "markdown": _markdown,
+        "html": lambda: f"<!doctype html><title>{WORD}</title><p>{WORD}</p>\n".encode(),
+        "py": lambda: f"def answer():\n    return 42  # {WORD}\n".encode(),
+    }
+    sound = {"mp3", "wav", "ogg", "oga", "flac", "m4a", "opus", "aac"}
+    binary = {"xls", "doc", "tar", "gz", "tgz", "xz", "bz2", "7z", "zst", "avi", "ogv"}
+    if extension in media:
+        return (MEDIA / media[extension]).read_bytes()
+    if extension in made:
+        return made[extension]()
+    if extension == "mp3":
+        # Frames of silence.
+        return (b"\xff\xfb\x90\x00" + bytes(413)) * 20
+    if extension in sound:
+        # Players go by the content.
+        return tone()
+    if extension in binary:
+        return b"\x1f\x8b\x00" + bytes(range(256))
+    return f"{WORD}\nsecond line\n".encode()
+
+
+def tone() -> bytes:
+    """A second of a tone."""
+    made = io.BytesIO()
+    with wave.open(made, "wb") as sound:
+        sound.setparams((1, 1, 8000, 0, "NONE", ""))
+        sound.writeframes(bytes(128 + int(80 * math.sin(at / 3)) for at in range(8000)))
+    return made.getvalue()
+
+
+def _gif() -> bytes:
+    return bytes.fromhex("47494638396101000100800000ff000000000021f90401000000002c00000000010001000002024401003b")
+
+
+def _svg() -> bytes:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 40 30"><title>{WORD}</title><circle cx="20" cy="15" r="9" fill="teal"/></svg>'.encode()
+
+
+def _bitmap() -> bytes:
+    head = struct.pack("<IiiHHIIiiII", 40, 1, 1, 1, 24, 0, 4, 2835, 2835, 0, 0)
+    return b"BM" + struct.pack("<IHHI", 58, 0, 0, 54) + head + b"\x00\x80\xff\x00"
+
+
+def _icon() -> bytes:
+    picture = (MEDIA / "picture.png").read_bytes()
+    return struct.pack("<HHHBBBBHHII", 0, 1, 1, 64, 48, 0, 0, 1, 32, len(picture), 22) + picture
+
+
+def _tiff() -> bytes:
+    return b"II*\x00\x08\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+
+
+def _zip(parts: dict[str, str] | None = None) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for name, content in (parts or {"notes.txt": WORD, "deep/er/page.md": "# Page\n"}).items():
+            archive.writestr(name, content)
+    return made.getvalue()
+
+
+_WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_SLIDES = "http://schemas.openxmlformats.org/presentationml/2006/main"
+_DRAWING = "http://schemas.openxmlformats.org/drawingml/2006/main"
+_SHEETS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_OFFICE = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+_TEXT = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+
+
+def _docx() -> bytes:
+    body = f"<w:body><w:p><w:r><w:t>{WORD}</w:t></w:r></w:p></w:body>"
+    return _zip({"word/document.xml": f'<w:document xmlns:w="{_WORDS}">{body}</w:document>'})
+
+
+def _pptx() -> bytes:
+    slide = f'<p:sld xmlns:p="{_SLIDES}" xmlns:a="{_DRAWING}"><a:p><a:r><a:t>{WORD}</a:t></a:r></a:p></p:sld>'
+    return _zip({"ppt/slides/slide1.xml": slide})
+
+
+def _xlsx() -> bytes:
+    relations = "http://schemas.openxmlformats.org/package/2006/relationships"
+    sheet = f'<sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>{WORD}</t></is></c></row></sheetData>'
+    return _zip({
+        "[Content_Types].xml": '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>',
+        "_rels/.rels": f'<Relationships xmlns="{relations}"><Relationship Id="rId1" Type="{_RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>',
+        "xl/workbook.xml": f'<workbook xmlns="{_SHEETS}" xmlns:r="{_RELATIONS}"><sheets><sheet name="One" sheetId="1" r:id="rId1"/></sheets></workbook>',
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{relations}"><Relationship Id="rId1" Type="{_RELATIONS}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>',
+        "xl/worksheets/sheet1.xml": f'<worksheet xmlns="{_SHEETS}">{sheet}</worksheet>',
+    })
+
+
+def _open_document() -> bytes:
+    body = f"<office:body><office:text><text:p>{WORD}</text:p></office:text></office:body>"
+    content = f'<office:document-content xmlns:office="{_OFFICE}" xmlns:text="{_TEXT}">{body}</office:document-content>'
+    return _zip({"content.xml": content})
+
+
+def _open_sheet() -> bytes:
+    table = "urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+    cell = f'<table:table-cell office:value-type="string"><text:p>{WORD}</text:p></table:table-cell>'
+    rows = f'<table:table table:name="One"><table:table-row>{cell}</table:table-row></table:table>'
+    body = f"<office:body><office:spreadsheet>{rows}</office:spreadsheet></office:body>"
+    content = f'<office:document-content xmlns:office="{_OFFICE}" xmlns:text="{_TEXT}" xmlns:table="{table}">{body}</office:document-content>'
+    manifest = '<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    kind = "application/vnd.oasis.opendocument.spreadsheet"
+    return _zip({"mimetype": kind, "META-INF/manifest.xml": manifest, "content.xml": content})
+
+
+def _database() -> bytes:
+    with tempfile.TemporaryDirectory() as directory:
+        file = Path(directory) / "made.sqlite"
+        database = sqlite3.connect(file)
+        database.execute("CREATE TABLE animals (name TEXT, legs INTEGER)")
+        database.execute("INSERT INTO animals VALUES (?, 4)", (WORD,))
+        database.commit()
+        database.close()
+        return file.read_bytes()
+
+
+def _table(mark: str) -> bytes:
+    return f"animal{mark}legs\n{WORD}{mark}4\n".encode()
+
+
+def _wide_table() -> bytes:
+    """Many columns, and a cell that is longer than the window."""
+    head = ",".join(f"column {number}" for number in range(60))
+    return f"{head}\n{WORD},{'long ' * 200}{',x' * 58}\n".encode()
+
+
+def _notebook() -> bytes:
+    return f'{{"cells": [{{"cell_type": "markdown", "source": ["# {WORD}"]}}], "metadata": {{}}, "nbformat": 4, "nbformat_minor": 5}}\n'.encode()
+
+
+def _markdown() -> bytes:
+    picture = "![a picture](sample.png)"
+    return f"# {WORD}\n\n{picture}\n\n- one\n- [two](sample.txt)\n\n```py\nprint({'1 + ' * 200}1)\n```\n\n| a | b |\n| - | - |\n| 1 | 2 |\n".encode()
