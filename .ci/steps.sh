@@ -151,7 +151,7 @@ installation() {
     install_python_tools
     tests/e2e/openwebui.sh --install-only --smoke
     python3 tests/e2e/mcp.py --install-only python
-    "$(system_python)" tests/e2e/people.py --install-only
+    "$(system_python)" tests/e2e/people.py --install-only --smoke
 }
 
 installation_of_night() {
@@ -438,7 +438,7 @@ deployment() {
 # The page, as a person uses it in Chromium and Firefox, and its pictures.
 page() {
     program
-    end_to_end page "$(system_python)" tests/e2e/people.py
+    end_to_end page "$(system_python)" tests/e2e/people.py --pixels
 }
 
 # What is committed of the page's libraries is what their script makes.

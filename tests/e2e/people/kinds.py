@@ -65,6 +65,9 @@ _PLAYED = ("mp4", "webm", "mp3", "wav")
 #: Files of which somebody has looked at the boxes of the preview.
 _MEASURED = ("sample.png", "sample.pdf", "sample.py", "sample.md", "sample.csv", "sample.mp4")
 
+#: Those of which the pixels are compared, too.
+_PICTURED = ("sample.png", "sample.md")
+
 
 def kinds(world: World) -> None:
     """Every file and folder has its row, and every file a preview, in which nothing sticks out and nothing
@@ -135,5 +138,6 @@ def _preview(world: World, name: str, view: str) -> None:
     if name in _MEASURED:
         boxes.same(world, f"{name}-{view}")
         world.picture(f"preview-{name}-{view}")
-        pixels.same(world, f"{name}-{view}")
+        if name in _PICTURED:
+            pixels.same(world, f"{name}-{view}")
     check.equal(f"no error with {name}", world.errors(), [])
