@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from urllib.parse import urlencode
 
 from harness import check
@@ -24,6 +23,9 @@ ATTACKS = {
     "attack.pdf": f"<!doctype html><script>{CANARY}</script>".encode(),
 }
 
+# Whether the page and all of its pictures are there, or cannot be had.
+_LOADED = "return document.readyState === 'complete' && [...document.images].every((image) => image.complete)"
+
 
 def attacks(world: World) -> None:
     """Nothing of a file runs in the page, whatever it and its name hold."""
@@ -39,8 +41,9 @@ def attacks(world: World) -> None:
         page.see("dialog", name)
         check.until("it is shown", lambda: not page.says("Loading"))
         # What would run, runs once everything has loaded.
-        check.until("all has loaded", lambda: world.script("return document.readyState") == "complete")
-        time.sleep(0.3)
+        world.window.idle()
+        check.until("all has loaded", lambda: world.script(_LOADED))
+        world.settle()
         check.equal(f"{name} runs nothing", world.script("return window.canary ?? null"), None)
     world.window.open(f"{world.server.url}/#/storage/attack?search=%3Cimg%20src%3Dx%20onerror%3D{CANARY}%3E")
     page.see("heading")

@@ -6,6 +6,8 @@
   const SLACK = 1;
   /** The most that an icon may be higher than a line of the text beside it. */
   const ICON_LINES = 1.5;
+  /** What may be wider than it shows; everything else scrolls up and down alone. */
+  const SIDEWAYS = ".scroll, .selection, .extracted, pre";
   const ROWS = "[role=row], li, tr, header, footer, .tools";
 
   const describe = (element) => {
@@ -70,13 +72,23 @@
     return box.height > ICON_LINES * line ? `is ${Math.round(box.height)} high in a line of ${line}` : "";
   }
 
+  /** Says how far something scrolls sideways that must not. */
+  function sideways(element) {
+    if (limit(getComputedStyle(element), "x") !== "scroll" || element.matches(SIDEWAYS)) return "";
+    const more = element.scrollWidth - element.clientWidth;
+    return more > SLACK ? `scrolls ${more} sideways` : "";
+  }
+
   return () => {
     const dialogs = document.querySelectorAll("dialog:modal");
     const root = dialogs[dialogs.length - 1] ?? document.body;
     const faults = [];
     const said = (element, box, fault) => fault && faults.push(`${describe(element)} ${round(box)} ${fault}`);
-    for (const element of root.querySelectorAll("*")) {
+    if (exceeds(root.getBoundingClientRect(), window_(), "x")) said(root, root.getBoundingClientRect(), "is wider than the window");
+    for (const element of [root, ...root.querySelectorAll("*")]) {
       if (!isShown(element) || element.closest("svg, [popover]") !== (element.matches("svg") ? element : null)) continue;
+      said(element, element.getBoundingClientRect(), sideways(element));
+      if (element === root) continue;
       for (const [box, parent, isText] of boxesOf(element)) {
         const isInline = isText || getComputedStyle(element).display === "inline";
         for (const axis of ["x", "y"]) said(element, box, leaves(box, parent, axis, isInline));
