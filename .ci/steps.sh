@@ -295,7 +295,9 @@ on_postgres() {
 two_servers() {
     has_postgres || return 0
     run_tests two-servers "$(on_postgres) FILESHED_TEST_SERVERS=2 cargo test --no-fail-fast --test api" \
-        groups::moves transfer::resumable
+        groups::moves transfer::resumable dav::locks terminal::servers ops::lockedit_open sign_in::link \
+        --skip a_lock_ends_with_its_time --skip an_upload_that_nobody --skip uploads_that_end_leave \
+        --skip an_old_link_or_one
 }
 
 # The registry on PostgreSQL: what keeps rows there, through the whole server. The tests of the crate

@@ -17,17 +17,18 @@ from people.provider import provider
 from people.search import search
 from people.sharing import departure, links, ownership, together, tokens
 from people.transfers import download, folders, resumable, upload
+from people.views import views
 from people.world import World
 
 Scenario = Callable[[World], None]
 
 #: What people do at a desk and on a phone.
 MAIN: tuple[Scenario, ...] = (
-    kinds, files, upload, download, preview, edit, history, search, moves, uploads, links, together, ownership,
+    kinds, views, files, upload, download, preview, edit, history, search, moves, uploads, links, together, ownership,
 )
 
 #: A little of everything, for every change.
-SMOKE = ("kinds", "kinds-phone", "upload", "history", "links", "search", "phone")
+SMOKE = ("kinds", "kinds-phone", "views", "views-phone", "upload", "history", "links", "search", "phone")
 
 #: What is done at a desk alone, or looks at both by itself.
 OTHERS: tuple[Scenario, ...] = (

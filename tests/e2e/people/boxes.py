@@ -29,7 +29,7 @@ return boxes;
 """
 
 _SELECTORS = (
-    ".sidebar", ".top", ".search input", "main", ".list", ".rows .row", ".rows .box", ".rows .entry-icon", ".rows .cell-name",
+    ".sidebar", ".top", ".search input", "main", ".selection", ".list", ".rows .row", ".rows .box", ".rows .entry-icon", ".rows .cell-name",
     ".rows .cell-size", ".rows .cell-modified", ".rows .row-menu", "dialog.preview", ".preview header",
     ".preview header .entry-icon", ".preview .shown", ".preview .picture", ".preview .document", ".preview .text-content",
     ".preview .markdown", ".preview .scroll",
