@@ -23,7 +23,7 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 use std::thread;
 
 pub use forwarder::Forwarder;
-pub use postgres::Postgres;
+pub use postgres::{Postgres, Session};
 pub use proxy::Proxy;
 pub use skipped::skip;
 

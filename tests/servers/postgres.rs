@@ -231,26 +231,58 @@ impl Postgres {
 
     /// What a statement answers, as `psql` prints it, without headers.
     pub fn run(&self, database: &str, sql: &str) -> String {
-        let output = Command::new(self.programs.join("psql"))
-            .args([
-                "-X",
-                "-q",
-                "-t",
-                "-A",
-                "-v",
-                "ON_ERROR_STOP=1",
-                "-U",
-                "fileshed",
-                "-h",
-            ])
-            .arg(&self.directory)
-            .args(["-p", &self.port.unwrap_or(5432).to_string()])
-            .args(["-d", database, "-c", sql])
-            .output()
-            .expect("psql");
+        let output = self.psql(database).args(["-c", sql]).output();
+        let output = output.expect("psql");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{sql}: {errors}");
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
+    /// Carries out a statement in a session that stays open, with the locks that it took.
+    pub fn hold(&self, database: &str, sql: &str) -> Session {
+        let mut command = self.psql(database);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("psql");
+        let input = child.stdin.as_mut().expect("its input");
+        writeln!(input, "{sql};\n\\echo done").expect("sent");
+        let output = child.stdout.take().expect("its output");
+        let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+        assert!(lines.any(|line| line == "done"), "{sql}");
+        Session { child }
+    }
+
+    /// Waits in the database until a condition holds there.
+    pub fn wait_until(&self, database: &str, condition: &str) {
+        let sql = format!(
+            "SET statement_timeout = '2min';
+             DO $$ BEGIN
+                 WHILE NOT ({condition}) LOOP PERFORM pg_sleep(0.05); END LOOP;
+             END $$"
+        );
+        self.run(database, &sql);
+    }
+
+    fn psql(&self, database: &str) -> Command {
+        let mut command = Command::new(self.programs.join("psql"));
+        command
+            .args(["-X", "-q", "-t", "-A", "-v", "ON_ERROR_STOP=1"])
+            .args(["-U", "fileshed", "-d", database, "-h"])
+            .arg(&self.directory)
+            .args(["-p", &self.port.unwrap_or(5432).to_string()]);
+        command
+    }
+}
+
+/// A connection with all that it locked, which is free when this is dropped.
+#[derive(Debug)]
+pub struct Session {
+    child: Child,
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _gone = self.child.wait();
     }
 }
 

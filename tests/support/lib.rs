@@ -28,21 +28,18 @@ mod server;
 mod setup;
 pub mod socket;
 pub mod standin;
+pub mod variables;
 mod wait;
 pub mod wire;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 pub use app::TestApp;
 pub use client::{Answer, Client, team_of, within};
 pub use fileshed_test_servers::skip;
 pub use server::Server;
 pub use setup::{Finished, Setup};
-pub use wait::{eventually, wait_until};
-
-/// Longest that a server may take to start, to answer or to stop.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub use wait::{IMPATIENCE, PATIENCE, comes, eventually, pause, wait_until};
 
 /// The program that cargo built beside the tests.
 pub fn program() -> PathBuf {

@@ -1,12 +1,9 @@
 //! When a server dies: after so many answers, in the middle of what comes next.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use crate::rng::Rng;
-
-/// Longest that the answers of a round may take, on a machine with other work.
-const PATIENCE: Duration = Duration::from_mins(2);
+use crate::wait::{comes, pause};
 
 /// Longest time from the last of them to the kill, in microseconds.
 const LONGEST: u64 = 30_000;
@@ -22,7 +19,7 @@ pub fn looks_at_histories(round: u64, rounds: u64) -> bool {
 pub struct Moment {
     answers: AtomicU64,
     enough: u64,
-    rest: Duration,
+    rest: u64,
 }
 
 impl Moment {
@@ -31,7 +28,7 @@ impl Moment {
         Self {
             answers: AtomicU64::new(0),
             enough: rng.below(answers),
-            rest: Duration::from_micros(rng.below(LONGEST)),
+            rest: rng.below(LONGEST),
         }
     }
 
@@ -48,10 +45,8 @@ impl Moment {
     /// Waits until it has come, or for as long as anybody waits: who kills has to go on, since
     /// callers end with the server.
     pub fn wait(&self) {
-        let begun = Instant::now();
-        while self.answers.load(Ordering::Relaxed) < self.enough && begun.elapsed() < PATIENCE {
-            std::thread::sleep(Duration::from_micros(300));
-        }
-        std::thread::sleep(self.rest);
+        let is_enough = || self.answers.load(Ordering::Relaxed) >= self.enough;
+        let _came = comes(|| is_enough().then_some(()));
+        pause(self.rest);
     }
 }

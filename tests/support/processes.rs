@@ -2,12 +2,12 @@
 
 use std::os::fd::OwnedFd;
 use std::process::Child;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::PATIENCE;
+use crate::comes;
 
 /// The unit in which Linux tells processor time (`proc(5)`, `USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
@@ -94,8 +94,8 @@ pub fn processor_time(process: i32) -> Duration {
 /// its time: an init ends a moment after its command.
 pub fn left_of_commands(server: i32) -> Vec<String> {
     let helper = helper(server);
-    let deadline = Instant::now() + PATIENCE;
-    loop {
+    let mut left = Vec::new();
+    let _none = comes(|| {
         let processes = all();
         let mut family = vec![helper];
         let mut known = 0;
@@ -108,14 +108,11 @@ pub fn left_of_commands(server: i32) -> Vec<String> {
             family.extend(children);
             known += 1;
         }
-        let left: Vec<String> = processes
+        let below = processes
             .into_iter()
-            .filter(|process| family[1..].contains(&process.number))
-            .map(|process| process.line)
-            .collect();
-        if left.is_empty() || Instant::now() > deadline {
-            return left;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
+            .filter(|process| family[1..].contains(&process.number));
+        left = below.map(|process| process.line).collect();
+        left.is_empty().then_some(())
+    });
+    left
 }

@@ -5,9 +5,8 @@ use std::net::TcpStream;
 use std::ops::Deref;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::{Duration, Instant};
 
-use crate::{PATIENCE, Setup, TestApp};
+use crate::{PATIENCE, Setup, TestApp, comes};
 
 /// A running server. It is also a [`TestApp`], which has what callers see.
 pub struct Server {
@@ -71,14 +70,7 @@ impl Server {
 
     /// Waits until `text` was logged.
     pub fn logged(&self, text: &str) -> bool {
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            if self.log().contains(text) {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        false
+        comes(|| self.log().contains(text).then_some(())).is_some()
     }
 
     /// The process itself.
@@ -111,14 +103,10 @@ impl Server {
 
     /// Waits for the end; the exit code.
     pub fn wait(&mut self) -> Option<i32> {
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return status.code();
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("the server does not stop:\n{}", self.log())
+        let Some(status) = comes(|| self.child.try_wait().unwrap()) else {
+            panic!("the server does not stop:\n{}", self.log())
+        };
+        status.code()
     }
 
     /// Whether the process has ended.

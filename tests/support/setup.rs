@@ -3,14 +3,10 @@
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
-use std::time::Duration;
 
 use fileshed_test_servers::Postgres;
 
-use crate::{Server, TestApp, processes, program};
-
-/// After this time a program that should have ended has not.
-const LONGEST_RUN: Duration = Duration::from_mins(3);
+use crate::{PATIENCE, Server, TestApp, processes, program};
 
 /// The program, not yet started.
 #[derive(Clone)]
@@ -77,14 +73,14 @@ impl Setup {
         self.directory.path().join(name)
     }
 
-    /// Runs the program with these arguments to its end. One that goes on for minutes, such as a
-    /// server that should not have started, is killed.
+    /// Runs the program with these arguments to its end. One that does not end, such as a server
+    /// that should not have started, is killed.
     pub fn run(&self, arguments: &[&str]) -> Finished {
         let mut command = self.command(arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         let process = processes::handle(&child);
-        let watch = std::thread::spawn(move || processes::kill_after(&process, LONGEST_RUN));
+        let watch = std::thread::spawn(move || processes::kill_after(&process, PATIENCE));
         let output = child.wait_with_output().unwrap();
         watch.join().unwrap();
         output.into()
