@@ -5,11 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 
-use crate::kills::{rounds, seed, setup};
+use crate::kills::setup;
 use fileshed_test_support::Server;
 use fileshed_test_support::moment::Moment;
 use fileshed_test_support::on_disk::{staged, totals, tree};
 use fileshed_test_support::rng::Rng;
+use fileshed_test_support::variables::{rounds, seed};
 use fileshed_test_support::wire::Wire;
 
 const USER: &str = "emmy";
@@ -56,7 +57,7 @@ fn append_and_kill(durability: &str) {
     let home = server.data().join("users").join(USER);
     Wire::open(&server, USER, "work").data("shed_stats", &json!({}));
     furnish(&server, &home);
-    let rounds = rounds(durability);
+    let rounds = rounds();
     let mut there = [0; WRITERS];
     let (mut acknowledged, mut cut) = (0, 0);
     for round in 0..rounds {

@@ -1,26 +1,32 @@
 //! Into the bin, out of it, and out of it for good; the server is killed meanwhile.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::kills::{rounds, seed, setup};
+use crate::kills::setup;
 use fileshed_test_support::on_disk::{staged, totals, tree};
 use fileshed_test_support::rng::Rng;
+use fileshed_test_support::variables::{rounds, seed};
 use fileshed_test_support::wire::Wire;
-use fileshed_test_support::{Server, wait_until};
+use fileshed_test_support::{Server, pause, wait_until};
 
 const USER: &str = "marie";
 
 /// Longest time from the call to the kill, in microseconds.
 const LONGEST: u64 = 40_000;
 
-/// Makes a call and kills the server meanwhile, or after the answer; gives whether there was one.
-fn cut_off(server: &mut Server, rng: &mut Rng, operation: &str, call: &Value) -> bool {
+/// Makes a call and kills the server meanwhile, or every fourth time after the answer; gives whether
+/// there was one.
+fn cut_off(
+    server: &mut Server,
+    rng: &mut Rng,
+    round: u64,
+    (operation, call): (&str, &Value),
+) -> bool {
     let address = server.address().to_owned();
-    let moment = Duration::from_micros(rng.below(LONGEST));
-    let after_the_answer = rng.below(4) == 0;
+    let moment = rng.below(LONGEST);
+    let after_the_answer = round.is_multiple_of(4);
     std::thread::scope(|scope| {
         let call = scope.spawn(|| {
             let mut wire = Wire::connect(&address, USER, "work").ok()?;
@@ -29,7 +35,7 @@ fn cut_off(server: &mut Server, rng: &mut Rng, operation: &str, call: &Value) ->
         if after_the_answer {
             wait_until("there is an answer", || call.is_finished());
         } else {
-            std::thread::sleep(moment);
+            pause(moment);
         }
         server.kill();
         let answer = call.join().unwrap();
@@ -65,10 +71,10 @@ fn what_is_deleted_is_where_it_was_or_in_the_bin_whenever_the_server_is_killed()
     let delete = json!({"zone": "storage", "path": "many"});
     let restore = json!({"zone": "storage", "path": "many", "restore": true});
     let (mut is_there, mut answered, mut moved) = (true, 0, 0);
-    let rounds = rounds("relaxed");
+    let rounds = rounds();
     for round in 0..rounds {
         let call = if is_there { &delete } else { &restore };
-        let is_answered = cut_off(&mut server, &mut rng, "shed_delete", call);
+        let is_answered = cut_off(&mut server, &mut rng, round, ("shed_delete", call));
         answered += u64::from(is_answered);
         server = server.again();
         let mut wire = Wire::open(&server, USER, "other");
@@ -105,7 +111,7 @@ fn what_makes_way_is_in_the_bin_or_gone_whenever_the_server_is_killed() {
     let home = server.data().join("users").join(USER);
     let content = "x".repeat(300 * 1024);
     let made = json!({"zone": "storage", "path": "large", "content": content});
-    let rounds = rounds("relaxed");
+    let rounds = rounds();
     for round in 0..rounds {
         let mut wire = Wire::open(&server, USER, "work");
         while in_bin(&home) < 3 {
@@ -113,7 +119,7 @@ fn what_makes_way_is_in_the_bin_or_gone_whenever_the_server_is_killed() {
             wire.data("shed_delete", &json!({"zone": "storage", "path": "large"}));
         }
         drop(wire);
-        cut_off(&mut server, &mut rng, "shed_create_file", &made);
+        cut_off(&mut server, &mut rng, round, ("shed_create_file", &made));
         server = server.again();
         let mut wire = Wire::open(&server, USER, "other");
         let stats = wire.data("shed_stats", &json!({}));

@@ -10,6 +10,7 @@ use fileshed_test_support::Server;
 use fileshed_test_support::moment::{Moment, looks_at_histories};
 use fileshed_test_support::on_disk::{Repository, Tree, assert_same, staged, totals, tree};
 use fileshed_test_support::rng::Rng;
+use fileshed_test_support::variables::{rounds, seed};
 use fileshed_test_support::wire::Wire;
 
 const USER: &str = "marie";
@@ -189,7 +190,7 @@ fn what_is_carried_is_in_one_zone_on_a_strict_server_too() {
 }
 
 fn carry_and_kill(durability: &str) {
-    let mut rng = Rng::new(crate::kills::seed());
+    let mut rng = Rng::new(seed());
     let mut server = crate::kills::setup(durability).start();
     let home = server.data().join("users").join(USER);
     let mut carrier = Carrier {
@@ -200,7 +201,7 @@ fn carry_and_kill(durability: &str) {
         acknowledged: 0,
         interrupted: 0,
     };
-    let rounds = crate::kills::rounds(durability);
+    let rounds = rounds();
     let (mut undone, mut enough) = (0, 0);
     for round in 0..rounds {
         let moment = Moment::draw(&mut rng, ANSWERS);

@@ -2,14 +2,14 @@
 //! the same user; the server is killed meanwhile.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::kills::{rounds, seed, setup};
-use fileshed_test_support::moment::looks_at_histories;
+use crate::kills::setup;
+use fileshed_test_support::moment::{Moment, looks_at_histories};
 use fileshed_test_support::on_disk::{Repository, staged, totals, tree};
 use fileshed_test_support::rng::Rng;
+use fileshed_test_support::variables::{rounds, seed};
 use fileshed_test_support::wait_until;
 use fileshed_test_support::wire::Wire;
 
@@ -17,6 +17,9 @@ const USER: &str = "niels";
 
 /// Bytes of the file: what is prepared, and no more.
 const LENGTH: usize = 5 * 1024 * 1024;
+
+/// Small commits beside the copy before the kill is waited for, at most: about as many as it takes.
+const COMMITS: u64 = 12;
 
 /// Names of large files in documents: some calls make a file, others change one.
 const NAMES: u64 = 3;
@@ -26,7 +29,7 @@ fn small(number: usize) -> String {
 }
 
 /// Makes small commits until the connection ends or it is told to; the last that was acknowledged.
-fn commit(address: &str, from: usize, stopped: &AtomicBool) -> usize {
+fn commit(address: &str, from: usize, (moment, stopped): (&Moment, &AtomicBool)) -> usize {
     let mut number = from;
     let Ok(mut wire) = Wire::connect(address, USER, "other") else {
         return number;
@@ -40,6 +43,7 @@ fn commit(address: &str, from: usize, stopped: &AtomicBool) -> usize {
             Err(_) => break,
         }
         number += 1;
+        moment.answered();
     }
     number
 }
@@ -51,10 +55,8 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
     let home = server.data().join("users").join(USER);
     let mut large = vec![None::<u64>; NAMES as usize];
     let (mut there, mut answered, mut unanswered) = (0, 0, 0);
-    // Microseconds from the call to a little after its answer, as last seen.
-    let mut longest = 0;
     std::fs::create_dir_all(home.join("Storage/data")).unwrap();
-    let rounds = rounds("relaxed");
+    let rounds = rounds();
     for round in 0..rounds {
         let content = format!("line of round {round}\n").into_bytes();
         let content: Vec<u8> = content.iter().copied().cycle().take(LENGTH).collect();
@@ -63,9 +65,10 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
         Wire::open(&server, USER, "work").data("shed_exec", &call);
         let name = rng.below(NAMES);
         let (address, stopped) = (server.address().to_owned(), AtomicBool::new(false));
-        let waits = round == 0 || rng.below(4) == 0;
+        let moment = Moment::draw(&mut rng, COMMITS);
+        let waits = round.is_multiple_of(4);
         let (is_answered, acknowledged) = std::thread::scope(|scope| {
-            let commits = scope.spawn(|| commit(&address, there, &stopped));
+            let commits = scope.spawn(|| commit(&address, there, (&moment, &stopped)));
             let copy = scope.spawn(|| {
                 let mut wire = Wire::connect(&address, USER, "work").ok()?;
                 let call =
@@ -73,11 +76,9 @@ fn what_was_prepared_is_there_or_not_whenever_the_server_is_killed() {
                 wire.call("shed_copy_storage_to_documents", &call).ok()
             });
             if waits {
-                let begun = Instant::now();
                 wait_until("there is an answer", || copy.is_finished());
-                longest = begun.elapsed().as_micros() as u64 * 5 / 4;
             } else {
-                std::thread::sleep(Duration::from_micros(rng.below(longest)));
+                moment.wait();
             }
             server.kill();
             stopped.store(true, Ordering::Relaxed);

@@ -1,14 +1,13 @@
 //! Many files at once on their way into documents; the server is killed meanwhile.
 
-use std::time::Duration;
-
 use serde_json::json;
 
-use crate::kills::{rounds, seed, setup};
-use fileshed_test_support::Server;
+use crate::kills::setup;
 use fileshed_test_support::on_disk::{Repository, Tree, assert_same, staged, tree};
 use fileshed_test_support::rng::Rng;
+use fileshed_test_support::variables::{rounds, seed};
 use fileshed_test_support::wire::Wire;
+use fileshed_test_support::{Server, pause};
 
 const USER: &str = "marie";
 
@@ -44,7 +43,7 @@ fn what_is_copied_is_there_with_its_history_or_not_at_all_whenever_the_server_is
         wire.data("shed_create_file", &call);
     }
     let (mut answered, mut copied) = (0, 0);
-    let rounds = rounds("relaxed") / 2;
+    let rounds = rounds().div_ceil(2);
     for round in 0..rounds {
         let source = furnish(&server, round);
         let before = tree(&home.join("Documents/data"));
@@ -59,14 +58,14 @@ fn what_is_copied_is_there_with_its_history_or_not_at_all_whenever_the_server_is
             .chain(before.clone())
             .collect();
         let address = server.address().to_owned();
-        let moment = Duration::from_micros(rng.below(LONGEST));
+        let moment = rng.below(LONGEST);
         let is_answered = std::thread::scope(|scope| {
             let call = scope.spawn(|| {
                 let mut wire = Wire::connect(&address, USER, "work").ok()?;
                 let call = json!({"src": "many", "dest": round.to_string()});
                 wire.call("shed_copy_storage_to_documents", &call).ok()
             });
-            std::thread::sleep(moment);
+            pause(moment);
             server.kill();
             let answer = call.join().unwrap();
             if let Some((status, answer)) = &answer {

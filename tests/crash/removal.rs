@@ -1,15 +1,15 @@
 //! A directory with many files is removed behind the answer; the server is killed meanwhile.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::json;
 
-use crate::kills::{rounds, seed, setup};
+use crate::kills::setup;
 use fileshed_test_support::on_disk::{staged, totals, tree};
 use fileshed_test_support::rng::Rng;
+use fileshed_test_support::variables::{rounds, seed};
 use fileshed_test_support::wire::Wire;
-use fileshed_test_support::{Server, wait_until};
+use fileshed_test_support::{Server, pause, wait_until};
 
 const USER: &str = "marie";
 
@@ -39,13 +39,13 @@ fn what_is_removed_is_gone_or_whole_whenever_the_server_is_killed() {
     let mut server = setup("relaxed").start();
     let home = server.data().join("users").join(USER);
     let (mut answered, mut left) = (0, 0);
-    let rounds = rounds("relaxed");
+    let rounds = rounds();
     for round in 0..rounds {
         furnish(&server, &home);
         let before = tree(&home.join("Storage/data"));
         let address = server.address().to_owned();
-        let moment = Duration::from_micros(rng.below(LONGEST));
-        let after_the_answer = rng.below(2) == 0;
+        let moment = rng.below(LONGEST);
+        let after_the_answer = round.is_multiple_of(2);
         let is_answered = std::thread::scope(|scope| {
             let call = scope.spawn(|| {
                 let mut wire = Wire::connect(&address, USER, "work").ok()?;
@@ -54,9 +54,9 @@ fn what_is_removed_is_gone_or_whole_whenever_the_server_is_killed() {
             });
             if after_the_answer {
                 wait_until("there is an answer", || call.is_finished());
-                std::thread::sleep(moment / 20);
+                pause(moment / 20);
             } else {
-                std::thread::sleep(moment);
+                pause(moment);
             }
             server.kill();
             let answer = call.join().unwrap();

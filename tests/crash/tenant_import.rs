@@ -3,18 +3,20 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::kills::{rounds, seed};
 use fileshed_test_support::on_disk::{Repository, Tree, assert_same, totals, tree};
 use fileshed_test_support::rng::Rng;
-use fileshed_test_support::{Client, Finished, Server, Setup, TestApp};
+use fileshed_test_support::variables::{rounds, seed};
+use fileshed_test_support::{Client, Finished, Server, Setup, TestApp, pause};
 
 /// Files of the user, beside a large one.
 const FILES: usize = 150;
-const LARGE: usize = 8 * 1024 * 1024;
+const LARGE: usize = 1024 * 1024;
+
+/// Longest time from the last byte to the kill, in microseconds.
+const LONGEST: u64 = 300_000;
 
 const GROUP: [&str; 2] = ["--group", "team"];
 const USER: [&str; 2] = ["--user", "ada"];
@@ -46,20 +48,32 @@ fn exported(setup: &Setup, whose: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// Imports, and kills the program after so long unless it has ended.
-fn import(setup: &Setup, archive: &[u8], kill_after: Option<Duration>) -> Finished {
+/// Imports to the end.
+fn import(setup: &Setup, archive: &[u8]) -> Finished {
     let mut child = setup.piped(&["tenant", "import"]);
     let mut input = child.stdin.take().unwrap();
-    let begun = Instant::now();
     std::thread::scope(|scope| {
         // It may end before it has read everything.
         scope.spawn(move || drop(input.write_all(archive)));
-        if let Some(moment) = kill_after {
-            std::thread::sleep(moment.saturating_sub(begun.elapsed()));
-            child.kill().unwrap();
-        }
         child.wait_with_output().unwrap().into()
     })
+}
+
+/// Imports, and kills the program when it has taken a part of the archive, or a moment after it has
+/// taken all of it: that is where it becomes visible.
+fn import_and_kill(setup: &Setup, archive: &[u8], rng: &mut Rng) {
+    let mut child = setup.piped(&["tenant", "import"]);
+    let mut input = child.stdin.take().unwrap();
+    let is_whole = rng.below(3) > 0;
+    let part = rng.below(archive.len() as u64) as usize;
+    let taken = if is_whole { archive } else { &archive[..part] };
+    let _ended_before = input.write_all(taken);
+    if is_whole {
+        drop(input);
+        pause(rng.below(LONGEST));
+    }
+    child.kill().unwrap();
+    child.wait_with_output().unwrap();
 }
 
 /// What somebody has who arrived: files, history, space, owners.
@@ -151,21 +165,9 @@ fn who_is_imported_is_whole_or_absent_whenever_the_program_is_killed() {
     let expected = look(&old);
     assert_eq!(totals(&expected.files[0]).1, FILES as u64 + 3);
 
-    // How long both take that nobody kills.
-    let to = setup();
-    drop(opened(&to));
-    let durations = archives.each_ref().map(|archive| {
-        let begun = Instant::now();
-        succeeds(&import(&to, archive, None));
-        begun.elapsed()
-    });
-    let new = to.clone().app();
-    assert_eq!(look(&new), expected);
-    drop(new);
-
     let mut rng = Rng::new(seed());
     let (mut whole, mut absent) = (0, 0);
-    for round in 0..rounds("strict") {
+    for round in 0..rounds() {
         let to = setup();
         let app = opened(&to);
         if round % 2 == 0 {
@@ -173,12 +175,8 @@ fn who_is_imported_is_whole_or_absent_whenever_the_program_is_killed() {
             look(&app);
         }
         drop(app);
-        for (archive, duration) in archives.iter().zip(durations) {
-            let longest = duration.as_micros() as u64;
-            // The end is where it becomes visible.
-            let begin = [0, longest / 2, longest / 10 * 9][rng.below(3) as usize];
-            let moment = Duration::from_micros(begin + rng.below(longest - begin));
-            import(&to, archive, Some(moment));
+        for archive in &archives {
+            import_and_kill(&to, archive, &mut rng);
         }
         let app = to.clone().app();
         let found = look(&app);
@@ -195,7 +193,7 @@ fn who_is_imported_is_whole_or_absent_whenever_the_program_is_killed() {
         }
         drop(app);
         for (archive, is_there) in archives.iter().zip(is_there) {
-            let again = import(&to, archive, None);
+            let again = import(&to, archive);
             if is_there {
                 assert_eq!(again.code, Some(1), "round {round}: {again:?}");
                 assert!(again.stderr.contains("has files"), "{again:?}");

@@ -1,41 +1,51 @@
 //! Directories of the server's own that somebody removes, while it runs or not.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
 use crate::faults::unprivileged;
-use fileshed_test_support::on_disk::Repository;
-use fileshed_test_support::{Client, Server, wait_until};
+use fileshed_test_support::on_disk::{Repository, tree};
+use fileshed_test_support::{Server, wait_until};
 
 const ZONES: [&str; 3] = ["storage", "documents", "group"];
 
-/// What is removed, below the data directory, and the zones whose files go with it.
+/// What is removed, below the data directory, and the zones whose files go with it. Each is of another
+/// user, whose name takes the place of `{user}`.
 const REMOVED: &[(&str, &[&str])] = &[
-    ("users/ada", &["storage", "documents"]),
-    ("users/ada/Storage", &["storage"]),
-    ("users/ada/Storage/data", &["storage"]),
-    ("users/ada/Storage/editzone", &[]),
-    ("users/ada/Documents", &["documents"]),
-    ("users/ada/Documents/data", &["documents"]),
-    ("users/ada/Documents/editzone", &[]),
-    ("users/ada/staging", &[]),
-    ("groups/team-ada", &["group"]),
-    ("groups/team-ada/data", &["group"]),
-    ("groups/team-ada/editzone", &[]),
-    ("groups/team-ada/staging", &[]),
+    ("users/{user}", &["storage", "documents"]),
+    ("users/{user}/Storage", &["storage"]),
+    ("users/{user}/Storage/data", &["storage"]),
+    ("users/{user}/Storage/editzone", &[]),
+    ("users/{user}/Documents", &["documents"]),
+    ("users/{user}/Documents/data", &["documents"]),
+    ("users/{user}/Documents/editzone", &[]),
+    ("users/{user}/staging", &[]),
+    ("groups/team-{user}", &["group"]),
+    ("groups/team-{user}/data", &["group"]),
+    ("groups/team-{user}/editzone", &[]),
+    ("groups/team-{user}/staging", &[]),
     (".instances", &[]),
 ];
 
-fn names(client: &Client<'_>, zone: &str) -> Vec<String> {
-    let listed = client.data_in(zone, "shed_exec", json!({"cmd": "ls", "args": ["-1"]}));
-    let listed = listed["stdout"].as_str().unwrap().to_owned();
-    listed.lines().map(str::to_owned).collect()
+/// Where the files of a user's zone are.
+fn place(server: &Server, user: &str, zone: &str) -> PathBuf {
+    server.data().join(match zone {
+        "storage" => format!("users/{user}/Storage/data"),
+        "documents" => format!("users/{user}/Documents/data"),
+        _ => format!("groups/team-{user}/data"),
+    })
+}
+
+fn names(server: &Server, user: &str, zone: &str) -> Vec<String> {
+    let client = server.as_user(user).chat("chat");
+    client.data_in(zone, "shed_tree", json!({}));
+    tree(&place(server, user, zone)).into_keys().collect()
 }
 
 /// What is gone is gone; everything else is there, and everything can be used.
-fn goes_on(server: &Server, what: &str, emptied: &[&str]) {
-    let ada = server.as_user("ada").chat("chat");
+fn goes_on(server: &Server, user: &str, what: &str, emptied: &[&str]) {
+    let ada = server.as_user(user).chat("chat");
     ada.call("shed_stats", &json!({})).data();
     for zone in ZONES {
         let expected: &[&str] = if emptied.contains(&zone) {
@@ -43,8 +53,7 @@ fn goes_on(server: &Server, what: &str, emptied: &[&str]) {
         } else {
             &["edited.md", "kept.md"]
         };
-        assert_eq!(names(&ada, zone), expected, "{what}: {zone}");
-        ada.data_in(zone, "shed_tree", json!({}));
+        assert_eq!(names(server, user, zone), expected, "{what}: {zone}");
     }
     for zone in ZONES {
         let file = json!({"path": "new.md", "content": "new\n"});
@@ -60,7 +69,7 @@ fn goes_on(server: &Server, what: &str, emptied: &[&str]) {
             json!({"cmd": "cp", "args": ["new.md", "copy.md"]}),
         );
         assert!(
-            names(&ada, zone).contains(&"copy.md".to_owned()),
+            place(server, user, zone).join("copy.md").exists(),
             "{what}: {zone}"
         );
     }
@@ -71,18 +80,18 @@ fn goes_on(server: &Server, what: &str, emptied: &[&str]) {
         assert_eq!(status["stdout"], "", "{what}: {zone}");
     }
     // Others notice nothing.
-    let bob = server.as_user("bob").chat("chat");
     for zone in ["storage", "documents"] {
-        assert_eq!(names(&bob, zone), ["kept.md"], "{what}: {zone}");
+        assert_eq!(names(server, "bob", zone), ["kept.md"], "{what}: {zone}");
     }
-    for parent in ["users/ada/Documents", "groups/team-ada"] {
-        let parent = server.data().join(parent);
+    for zone in ["documents", "group"] {
+        let data = place(server, user, zone);
+        let parent = data.parent().unwrap();
         Repository::at(&parent.join("repo.git"), &parent.join("data")).assert_sound();
     }
 }
 
-fn furnish(server: &Server) {
-    let ada = server.as_user("ada").chat("chat");
+fn furnish(server: &Server, user: &str) {
+    let ada = server.as_user(user).chat("chat");
     for zone in ZONES {
         for path in ["kept.md", "edited.md"] {
             ada.data_in(
@@ -93,6 +102,9 @@ fn furnish(server: &Server) {
         }
         ada.data_in(zone, "shed_lockedit_open", json!({"path": "edited.md"}));
     }
+}
+
+fn furnish_bob(server: &Server) {
     let bob = server.as_user("bob").chat("chat");
     for zone in ["storage", "documents"] {
         bob.data_in(
@@ -109,31 +121,44 @@ fn removed(place: &Path) {
     wait_until("it is removed", || std::fs::remove_dir_all(place).is_ok());
 }
 
-#[test]
-fn directories_that_go_while_the_server_runs_take_only_what_was_in_them() {
-    for (what, emptied) in REMOVED {
-        let Some(setup) = unprivileged::setup() else {
-            return;
-        };
-        let server = setup.start();
-        furnish(&server);
-        removed(&server.data().join(what));
-        goes_on(&server, what, emptied);
+/// One user for each directory; all of them are removed while no server runs, or one after the other.
+fn remove_all(is_running: bool) {
+    let Some(setup) = unprivileged::setup() else {
+        return;
+    };
+    let mut server = setup.start();
+    let user = |number: usize| format!("user-{number}");
+    furnish_bob(&server);
+    for number in 0..REMOVED.len() {
+        furnish(&server, &user(number));
+    }
+    let remove = |server: &Server, number: usize| {
+        let place = REMOVED[number].0.replace("{user}", &user(number));
+        removed(&server.data().join(place));
+    };
+    if !is_running {
+        server.kill();
+        for number in 0..REMOVED.len() {
+            remove(&server, number);
+        }
+        server = server.again();
+    }
+    for (number, (what, emptied)) in REMOVED.iter().enumerate() {
+        if is_running {
+            remove(&server, number);
+        }
+        goes_on(&server, &user(number), what, emptied);
     }
 }
 
 #[test]
+fn directories_that_go_while_the_server_runs_take_only_what_was_in_them() {
+    remove_all(true);
+}
+
+#[test]
 fn directories_that_go_while_no_server_runs_take_only_what_was_in_them() {
-    for (what, emptied) in REMOVED {
-        let Some(setup) = unprivileged::setup() else {
-            return;
-        };
-        let mut server = setup.start();
-        furnish(&server);
-        server.kill();
-        removed(&server.data().join(what));
-        goes_on(&server.again(), what, emptied);
-    }
+    remove_all(false);
 }
 
 /// The whole data directory: the server answers with errors, and starts again with nothing, or
@@ -144,7 +169,8 @@ fn a_data_directory_that_goes_is_missed_until_it_is_back() {
         return;
     };
     let mut server = setup.start();
-    furnish(&server);
+    furnish(&server, "ada");
+    furnish_bob(&server);
     let (data, away) = (server.data(), server.data().with_extension("away"));
     // Moved elsewhere, it is still what the server has open; removed, nothing is acknowledged.
     let copied = std::process::Command::new("cp")
@@ -187,5 +213,5 @@ fn a_data_directory_that_goes_is_missed_until_it_is_back() {
     empty.kill();
     std::fs::remove_dir_all(&data).unwrap();
     std::fs::rename(&away, &data).unwrap();
-    goes_on(&empty.again(), "put back", &[]);
+    goes_on(&empty.again(), "ada", "put back", &[]);
 }

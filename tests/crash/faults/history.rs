@@ -333,13 +333,9 @@ fn damaged_documents_are_read_and_written() {
     damaged("documents", false);
 }
 
+/// A group's history is kept as documents are; here nothing of it is in memory.
 #[test]
-fn damaged_documents_are_read_and_written_after_a_restart() {
-    damaged("documents", true);
-}
-
-#[test]
-fn damaged_groups_are_read_and_written() {
+fn damaged_groups_are_read_and_written_after_a_restart() {
     damaged("group", true);
 }
 

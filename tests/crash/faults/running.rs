@@ -211,6 +211,7 @@ fn used_up_descriptors_tear_nothing() {
 /// More callers than there are descriptors for.
 fn starve(mut server: Server, limit: &str) {
     const WORKERS: usize = 24;
+    const EACH: usize = 4;
     let address = server.address().to_owned();
     let refused = AtomicU64::new(0);
     let zone_of = |worker: usize| {
@@ -227,7 +228,7 @@ fn starve(mut server: Server, limit: &str) {
             .map(|worker| {
                 scope.spawn(move || {
                     let mut acknowledged = None;
-                    for number in 0..12 {
+                    for number in 0..EACH {
                         let file = json!({"zone": zone_of(worker), "path": format!("{worker}.md"),
                             "content": text_of(worker, number)});
                         match attempt(
@@ -258,7 +259,7 @@ fn starve(mut server: Server, limit: &str) {
         let user = format!("user-{}", worker % 6);
         let path = format!("{worker}.md");
         let found = content(&server, &user, zone_of(worker), &path);
-        let number = (0..12).find(|number| found.as_ref() == Some(&text_of(worker, *number)));
+        let number = (0..EACH).find(|number| found.as_ref() == Some(&text_of(worker, *number)));
         assert!(
             found.is_none() || number.is_some(),
             "{limit}: {worker}: {found:?}"

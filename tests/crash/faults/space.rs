@@ -168,12 +168,12 @@ fn one_command_after_the_other_or_several_at_once_stay_below_the_quota() {
 
 #[test]
 fn what_was_promised_meanwhile_stays_when_a_command_is_undone() {
-    let Some(setup) = quota(12) else { return };
+    let Some(setup) = quota(6) else { return };
     // Each change takes in what the command has written so far.
     let server = setup.env("FILESHED_HISTORY_FACTOR", "1000").start();
     for zone in ["storage", "documents"] {
         let client = server.as_user(&format!("user-{zone}"));
-        fill(&client, zone, "a", 8 * MEBIBYTE);
+        fill(&client, zone, "a", 4 * MEBIBYTE);
         let (answer, promised) = std::thread::scope(|scope| {
             let command = scope.spawn(|| run(&client, zone, &["xz", "-1", "-k", "a"]));
             let mut promised = Vec::new();

@@ -3,25 +3,24 @@
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::fleet::{Addresses, GROUP, SERVERS, USER, member};
-use super::history::Histories;
+use super::history::{Histories, now};
 use super::specifications::{EditCall, FileCall, Mode, NameCall, Outcome, OwnedCall, Who};
 use fileshed_test_support::rng::Rng;
-use fileshed_test_support::wait_until;
 use fileshed_test_support::wire::Wire;
+use fileshed_test_support::{IMPATIENCE, pause, wait_until};
 
 use Outcome::{Done, Refused};
 
-/// How long a caller waits for an answer: not as long as a server may stand still.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long a caller rests, in microseconds, after a call of which nobody knows whether it happened. The
+/// check tries every order of those, so a fast machine must not make more of them while a fault lasts.
+const AFTER_UNKNOWN: u64 = 100_000;
 
-/// How long a caller rests after a call of which nobody knows whether it happened. The check tries every
-/// order of those, so a fast machine must not make more of them while a fault lasts.
-const AFTER_UNKNOWN: Duration = Duration::from_millis(100);
+/// The same after a call that reached no server.
+const AFTER_UNSENT: u64 = 5000;
 
 /// Names of a file that is renamed.
 pub(crate) const NAMES: usize = 4;
@@ -114,8 +113,8 @@ impl<'t> Caller<'t> {
         }
     }
 
-    /// Calls until somebody says that it is enough.
-    pub(crate) fn work(&mut self, stopped: &AtomicBool, answered: impl Fn()) {
+    /// Calls until somebody says that it is enough, and tells of each call whether it was answered.
+    pub(crate) fn work(&mut self, stopped: &AtomicBool, called: impl Fn(bool)) {
         while !stopped.load(Ordering::Relaxed) {
             let place = PLACES[self.rng.below(3) as usize];
             let was_answered = match self.rng.below(6) {
@@ -126,9 +125,7 @@ impl<'t> Caller<'t> {
                 4 => self.edit(place),
                 _ => self.own(),
             };
-            if was_answered.is_some() {
-                answered();
-            }
+            called(was_answered.is_some());
         }
     }
 
@@ -138,7 +135,7 @@ impl<'t> Caller<'t> {
             let counter = self.path("counter.txt");
             assert!(self.write(place, &counter, "n=0;\n").is_some());
             for path in [self.name_of(0), self.path("edited.txt")] {
-                let (begun, object) = (Instant::now(), place.object(&path));
+                let (begun, object) = (now(), place.object(&path));
                 let call = json!({"path": path, "content": BEGINNING});
                 let reply = self.call(place, "shed_create_file", call);
                 assert!(matches!(reply, Reply::Data(_)), "{path}");
@@ -148,22 +145,20 @@ impl<'t> Caller<'t> {
         }
     }
 
-    /// What every server says of all of it.
-    pub(crate) fn look(&mut self) {
+    /// What a server says of all of it.
+    pub(crate) fn look(&mut self, server: usize) {
         self.hang_up();
-        for server in 0..SERVERS {
-            for place in PLACES {
-                for name in ["register.txt", "log.txt", "counter.txt"] {
-                    let path = self.path(name);
-                    self.answered_by(server, |all| all.read(place, &path));
-                }
-                for name in 0..NAMES {
-                    self.answered_by(server, |all| all.look_for(place, name));
-                }
-                self.answered_by(server, |all| all.read_edited(place));
+        for place in PLACES {
+            for name in ["register.txt", "log.txt", "counter.txt"] {
+                let path = self.path(name);
+                self.answered_by(server, |all| all.read(place, &path));
             }
-            self.answered_by(server, Self::look_at_owner);
+            for name in 0..NAMES {
+                self.answered_by(server, |all| all.look_for(place, name));
+            }
+            self.answered_by(server, |all| all.read_edited(place));
         }
+        self.answered_by(server, Self::look_at_owner);
     }
 
     /// Reads what this server says. One that is short of processor for a moment is asked again.
@@ -204,13 +199,13 @@ impl<'t> Caller<'t> {
             _ => (&mut self.own, USER.to_owned()),
         };
         let (address, chat) = (self.addresses.of(server), format!("chat{}", self.who));
-        let open = || Wire::connect_for(&address, &user, &chat, PATIENCE).ok();
+        let open = || Wire::connect_for(&address, &user, &chat, IMPATIENCE).ok();
         let Some(mut wire) = wires[server].take().or_else(open) else {
-            std::thread::sleep(Duration::from_millis(5));
+            pause(AFTER_UNSENT);
             return Reply::Unsent;
         };
         let unknown = || {
-            std::thread::sleep(AFTER_UNKNOWN);
+            pause(AFTER_UNKNOWN);
             Reply::Unknown
         };
         let Ok((status, mut answer)) = wire.call(operation, &place.arguments(arguments)) else {
@@ -255,7 +250,7 @@ impl<'t> Caller<'t> {
         (operation, arguments): (&str, Value),
         call: FileCall,
     ) -> Option<()> {
-        let (begun, object) = (Instant::now(), place.object(path));
+        let (begun, object) = (now(), place.object(path));
         let files = &self.histories.files;
         match self.call(place, operation, arguments) {
             Reply::Data(_) => {
@@ -304,7 +299,7 @@ impl<'t> Caller<'t> {
     }
 
     fn read(&mut self, place: Place, path: &str) -> Option<()> {
-        let begun = Instant::now();
+        let begun = now();
         let text = self.text(place, path).ok()?;
         let read = FileCall::Read(text);
         let files = &self.histories.files;
@@ -326,7 +321,7 @@ impl<'t> Caller<'t> {
     /// Adds one to the number that it reads.
     fn count(&mut self, place: Place) -> Option<()> {
         let path = self.path("counter.txt");
-        let begun = Instant::now();
+        let begun = now();
         let text = self.text(place, &path).ok()?;
         let object = place.object(&path);
         let read = FileCall::Read(text.clone());
@@ -346,7 +341,7 @@ impl<'t> Caller<'t> {
             return self.look_for(place, from);
         }
         let to = (from + 1 + self.rng.below(NAMES as u64 - 1) as usize) % NAMES;
-        let (begun, object) = (Instant::now(), place.object(&self.path("names")));
+        let (begun, object) = (now(), place.object(&self.path("names")));
         let arguments = json!({"old_path": self.name_of(from), "new_path": self.name_of(to)});
         let reply = self.call(place, "shed_rename", arguments);
         let renamed = |outcome| NameCall::Rename(from, to, outcome);
@@ -370,7 +365,7 @@ impl<'t> Caller<'t> {
     }
 
     fn look_for(&mut self, place: Place, name: usize) -> Option<()> {
-        let begun = Instant::now();
+        let begun = now();
         let is_there = self.text(place, &self.name_of(name)).ok()?.is_some();
         let object = place.object(&self.path("names"));
         let look = NameCall::Look(name, is_there);
@@ -384,7 +379,7 @@ impl<'t> Caller<'t> {
             return self.read_edited(place);
         }
         let path = self.path("edited.txt");
-        let (who, begun, object) = (self.who, Instant::now(), place.object(&path));
+        let (who, begun, object) = (self.who, now(), place.object(&path));
         let edits = &self.histories.edits;
         let copy = match self.call(place, "shed_lockedit_open", json!({"path": path})) {
             Reply::Data(data) => data["content"].as_str().unwrap().to_owned(),
@@ -401,7 +396,7 @@ impl<'t> Caller<'t> {
             Reply::Unsent => return None,
         };
         edits.answered(&object, begun, EditCall::Open(who, Some(copy.clone())));
-        let (begun, text) = (Instant::now(), format!("{copy}{}\n", self.a_text()));
+        let (begun, text) = (now(), format!("{copy}{}\n", self.a_text()));
         let arguments = json!({"path": path, "content": text});
         let reply = self.call(place, "shed_lockedit_overwrite", arguments);
         let overwritten = |outcome| EditCall::Overwrite(who, text, outcome);
@@ -431,7 +426,7 @@ impl<'t> Caller<'t> {
         ended: fn(Who, Outcome) -> EditCall,
     ) -> Option<()> {
         let path = self.path("edited.txt");
-        let (begun, object) = (Instant::now(), place.object(&path));
+        let (begun, object) = (now(), place.object(&path));
         let reply = self.call(place, operation, json!({"path": path}));
         let edits = &self.histories.edits;
         match reply {
@@ -459,7 +454,7 @@ impl<'t> Caller<'t> {
 
     fn read_edited(&mut self, place: Place) -> Option<()> {
         let path = self.path("edited.txt");
-        let begun = Instant::now();
+        let begun = now();
         let text = self.text(place, &path).ok()?.unwrap();
         let edits = &self.histories.edits;
         edits.answered(&place.object(&path), begun, EditCall::Read(text));
@@ -470,7 +465,7 @@ impl<'t> Caller<'t> {
     fn own(&mut self) -> Option<()> {
         let mode = [Mode::Group, Mode::Owner][self.rng.below(2) as usize];
         let path = self.path("owned.txt");
-        let (begun, object) = (Instant::now(), Place::Group.object(&path));
+        let (begun, object) = (now(), Place::Group.object(&path));
         let name = mode.name();
         let (operation, arguments, call): (_, _, Box<dyn Fn(Outcome) -> OwnedCall>) =
             match self.rng.below(3) {
@@ -514,7 +509,7 @@ impl<'t> Caller<'t> {
     }
 
     fn look_at_owner(&mut self) -> Option<()> {
-        let (begun, path) = (Instant::now(), self.path("owned.txt"));
+        let (begun, path) = (now(), self.path("owned.txt"));
         let server = self.next;
         let mut seen = None;
         for page in 0.. {

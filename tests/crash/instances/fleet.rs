@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use rustix::process::{Signal, kill_process};
 
+use super::paused::wait_for_takeover;
 use crate::kills::setup;
 use fileshed_test_servers::{Forwarder, Postgres};
 use fileshed_test_support::on_disk::{Repository, staged, totals, tree};
@@ -29,8 +29,13 @@ pub(crate) fn member(who: usize) -> String {
     format!("member{who}")
 }
 
-/// A moment longer than a server is believed to live that says nothing.
-const LONGER_THAN_A_LEASE: Duration = Duration::from_secs(12);
+/// Calls while a fault lasts, at most: some of them find a server that does not answer.
+const MEANWHILE: u64 = 20;
+
+/// What a server is called in the registry.
+fn label(number: usize) -> String {
+    format!("server-{number}")
+}
 
 /// What happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,9 +109,11 @@ impl<'a> Fleet<'a> {
         let all = setup("relaxed").env("FILESHED_MAX_OUTPUT_GATEWAY", "5000000");
         let setups: Vec<Setup> = ways
             .iter()
-            .map(|way| {
+            .enumerate()
+            .map(|(number, way)| {
                 let url = format!("postgres://fileshed@127.0.0.1:{}/{database}", way.port());
-                all.clone().env("FILESHED_REGISTRY", &url)
+                let setup = all.clone().env("FILESHED_REGISTRY", &url);
+                setup.env("FILESHED_INSTANCE_NAME", &label(number))
             })
             .collect();
         let servers: Vec<Server> = setups.iter().map(|setup| setup.clone().start()).collect();
@@ -136,15 +143,15 @@ impl<'a> Fleet<'a> {
         })
     }
 
-    /// Lets it happen, and ends it.
-    pub(crate) fn suffer(&mut self, fault: Fault, rng: &mut Rng) {
+    /// Lets it happen, and ends it after some calls, for which `meanwhile` waits.
+    pub(crate) fn suffer(&mut self, fault: Fault, rng: &mut Rng, meanwhile: &dyn Fn(u64)) {
         let number = rng.below(SERVERS as u64) as usize;
-        let short = Duration::from_millis(rng.below(2500));
-        let around_a_lease = Duration::from_millis(1000 + rng.below(8000));
+        let calls = 1 + rng.below(MEANWHILE);
+        let outlasts_the_lease = rng.below(2) == 0;
         match fault {
             Fault::Kill => {
                 self.servers[number].kill();
-                std::thread::sleep(short);
+                meanwhile(calls);
                 self.start_again(number);
             }
             Fault::KillAll => {
@@ -157,7 +164,8 @@ impl<'a> Fleet<'a> {
             }
             Fault::Sleep => {
                 self.signal(number, Signal::STOP);
-                std::thread::sleep(LONGER_THAN_A_LEASE);
+                self.wait_for_takeover(number);
+                meanwhile(calls);
                 self.signal(number, Signal::CONT);
                 let sleeper = &mut self.servers[number];
                 assert_eq!(sleeper.wait(), Some(1), "{}", sleeper.log());
@@ -165,22 +173,28 @@ impl<'a> Fleet<'a> {
             }
             Fault::Doze => {
                 self.signal(number, Signal::STOP);
-                std::thread::sleep(short);
+                meanwhile(calls);
                 self.signal(number, Signal::CONT);
             }
             Fault::Cut => {
                 self.ways[number].cut();
-                std::thread::sleep(around_a_lease);
+                if outlasts_the_lease {
+                    self.wait_for_takeover(number);
+                }
+                meanwhile(calls);
                 self.ways[number].heal();
             }
             Fault::Silence => {
                 self.ways[number].stop();
-                std::thread::sleep(around_a_lease);
+                if outlasts_the_lease {
+                    self.wait_for_takeover(number);
+                }
+                meanwhile(calls);
                 self.ways[number].heal();
             }
             Fault::Database => {
                 self.postgres.crash();
-                std::thread::sleep(short);
+                meanwhile(calls);
                 self.postgres.go_on();
             }
             Fault::Clock => {
@@ -201,6 +215,10 @@ impl<'a> Fleet<'a> {
         }
     }
 
+    fn wait_for_takeover(&self, number: usize) {
+        wait_for_takeover(&self.postgres, &self.database, &label(number));
+    }
+
     fn signal(&self, number: usize, signal: Signal) {
         kill_process(self.servers[number].process(), signal).unwrap();
     }
@@ -219,25 +237,15 @@ impl<'a> Fleet<'a> {
     /// Waits until all of them work, and starts those that ended. A clock that was wrong is right again.
     pub(crate) fn recover(&mut self) {
         for number in 0..SERVERS {
-            let begun = Instant::now();
-            loop {
+            wait_until("every server is ready", || {
                 let server = &mut self.servers[number];
                 if server.is_over() {
-                    assert!(
-                        server.logged("stood still for too long"),
-                        "{}",
-                        server.log()
-                    );
+                    let said = server.logged("stood still for too long");
+                    assert!(said, "{}", server.log());
                     self.start_again(number);
-                } else if is_ready(server) {
-                    break;
                 }
-                assert!(
-                    begun.elapsed() < Duration::from_mins(1),
-                    "{number} is not ready"
-                );
-                std::thread::sleep(Duration::from_millis(20));
-            }
+                is_ready(&self.servers[number])
+            });
         }
         if let Some(number) = self.wrong_clock.take() {
             self.servers[number].terminate();

@@ -2,11 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
 
-use super::linearizability::{Event, Specification, check};
+use super::linearizability::{Event, Moment, Specification, check};
 use super::specifications::{EditCall, FileCall, NameCall, OwnedCall};
+
+/// The present moment, after all that were asked for before by any thread.
+pub(crate) fn now() -> Moment {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    LAST.fetch_add(1, Ordering::SeqCst) + 1
+}
 
 /// The calls for each of many objects of one kind.
 #[derive(Debug)]
@@ -20,16 +26,16 @@ impl<C> Default for History<C> {
 
 impl<C: Specification + Clone + Debug> History<C> {
     /// A call that was answered just now.
-    pub(crate) fn answered(&self, object: &str, begun: Instant, call: C) {
-        self.record(object, begun, Some(Instant::now()), call);
+    pub(crate) fn answered(&self, object: &str, begun: Moment, call: C) {
+        self.record(object, begun, Some(now()), call);
     }
 
     /// A call of which nobody knows whether it happened.
-    pub(crate) fn unanswered(&self, object: &str, begun: Instant, call: C) {
+    pub(crate) fn unanswered(&self, object: &str, begun: Moment, call: C) {
         self.record(object, begun, None, call);
     }
 
-    fn record(&self, object: &str, begun: Instant, answered: Option<Instant>, call: C) {
+    fn record(&self, object: &str, begun: Moment, answered: Option<Moment>, call: C) {
         let event = Event {
             call,
             begun,

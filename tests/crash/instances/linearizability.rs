@@ -10,7 +10,9 @@
 use std::collections::HashSet;
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::time::Instant;
+
+/// A moment, by the order of moments: later ones are larger.
+pub(crate) type Moment = u64;
 
 /// What one object does, if it does one call after the other.
 pub(crate) trait Specification {
@@ -25,9 +27,9 @@ pub(crate) trait Specification {
 #[derive(Clone, Debug)]
 pub(crate) struct Event<C> {
     pub(crate) call: C,
-    pub(crate) begun: Instant,
+    pub(crate) begun: Moment,
     /// Nothing where there was no answer, so that nobody knows whether it happened.
-    pub(crate) answered: Option<Instant>,
+    pub(crate) answered: Option<Moment>,
 }
 
 /// Says what cannot be ordered, where a history is not linearizable.
@@ -149,13 +151,10 @@ impl<C: Specification + Debug> Search<'_, C> {
 
     /// The end of the longest order, and what could not come next.
     fn explain(&self) -> String {
-        let start = self.events.first().map(|event| event.begun);
         let line = |event: &Event<C>| {
-            let time = |at: Instant| start.map_or(0, |start| (at - start).as_micros());
-            let answered = event
-                .answered
-                .map_or("never".to_owned(), |at| time(at).to_string());
-            format!("  {}..{answered} us: {:?}\n", time(event.begun), event.call)
+            let answered = event.answered;
+            let answered = answered.map_or("never".to_owned(), |at| at.to_string());
+            format!("  {}..{answered}: {:?}\n", event.begun, event.call)
         };
         let mut state = C::State::default();
         for &number in &self.longest {

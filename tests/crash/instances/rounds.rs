@@ -2,24 +2,21 @@
 //! or half done.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
 
 use super::caller::Caller;
-use super::fleet::{Addresses, FAULTS, Fault, Fleet};
+use super::fleet::{Addresses, FAULTS, Fault, Fleet, SERVERS};
 use super::history::Histories;
-use crate::kills::{StopAtEnd, seed};
+use crate::kills::StopAtEnd;
 use fileshed_test_support::moment::looks_at_histories;
 use fileshed_test_support::rng::Rng;
+use fileshed_test_support::variables::{rounds_unless_said, seed};
 use fileshed_test_support::wait_until;
-
-/// Rounds, unless `FILESHED_TEST_ROUNDS` says otherwise: one of the faults that everybody meets each.
-const ROUNDS: usize = 6;
 
 /// Who calls at the same time.
 const CALLERS: usize = 5;
 
 /// Answers before a fault, and after it.
-const ANSWERS: u64 = 60;
+const ANSWERS: u64 = 30;
 
 #[test]
 fn histories_of_three_servers_are_linearizable_whatever_happens() {
@@ -27,15 +24,13 @@ fn histories_of_three_servers_are_linearizable_whatever_happens() {
     let Some(mut fleet) = Fleet::start(&addresses, CALLERS) else {
         return;
     };
-    let rounds = std::env::var("FILESHED_TEST_ROUNDS").ok();
-    let rounds = rounds.map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let rounds = rounds_unless_said(FAULTS.len() as u64) as usize;
     let mut rng = Rng::new(seed());
     let histories = Histories::default();
     let mut calls = 0;
     for round in 0..rounds {
         let fault = FAULTS[round % FAULTS.len()];
         let name = format!("round{round}");
-        let begun = Instant::now();
         let mut callers: Vec<Caller<'_>> = (0..CALLERS)
             .map(|who| Caller::new(who, &name, (&addresses, &histories), rng.split()))
             .collect();
@@ -46,22 +41,19 @@ fn histories_of_three_servers_are_linearizable_whatever_happens() {
             callers.iter_mut().for_each(Caller::end_edits);
             fleet.ask("SELECT count(*) FROM locks") == "0"
         });
-        callers[0].look();
+        (0..SERVERS).for_each(|server| callers[0].look(server));
         let more = histories.assert_linearizable(&format!(":{name}/"));
         calls += more;
         fleet.assert_at_rest();
         if looks_at_histories(round as u64, rounds as u64) {
             fleet.assert_sound();
         }
-        println!(
-            "round {round}: {fault:?}, {more} calls, {:.1?}",
-            begun.elapsed()
-        );
+        println!("round {round}: {fault:?}, {more} calls");
     }
     // What was there after its round is there.
     for round in 0..rounds {
         let name = format!("round{round}");
-        Caller::new(0, &name, (&addresses, &histories), rng.split()).look();
+        Caller::new(0, &name, (&addresses, &histories), rng.split()).look(round % SERVERS);
     }
     histories.assert_linearizable("");
     println!("{rounds} rounds, {calls} calls");
@@ -69,24 +61,25 @@ fn histories_of_three_servers_are_linearizable_whatever_happens() {
 
 /// Everybody calls while it happens, and afterwards.
 fn work(callers: &mut [Caller<'_>], fleet: &mut Fleet<'_>, fault: Fault, rng: &mut Rng) {
-    let (stopped, answers) = (AtomicBool::new(false), AtomicU64::new(0));
-    let (stopped, answers) = (&stopped, &answers);
-    let some_answers = || {
-        let enough = answers.load(Ordering::Relaxed) + ANSWERS;
-        wait_until("answers", || answers.load(Ordering::Relaxed) >= enough);
+    let (calls, answers) = (&AtomicU64::new(0), &AtomicU64::new(0));
+    let more = |what: &str, counter: &AtomicU64, number: u64| {
+        let enough = counter.load(Ordering::Relaxed) + number;
+        wait_until(what, || counter.load(Ordering::Relaxed) >= enough);
     };
+    let stopped = &AtomicBool::new(false);
     let stop = StopAtEnd(stopped);
     std::thread::scope(|scope| {
         let _stop = stop;
         for caller in callers {
             scope.spawn(move || {
-                caller.work(stopped, || {
-                    answers.fetch_add(1, Ordering::Relaxed);
+                caller.work(stopped, |was_answered| {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                    answers.fetch_add(u64::from(was_answered), Ordering::Relaxed);
                 });
             });
         }
-        some_answers();
-        fleet.suffer(fault, rng);
-        some_answers();
+        more("answers before it", answers, ANSWERS);
+        fleet.suffer(fault, rng, &|number| more("calls meanwhile", calls, number));
+        more("answers after it", answers, ANSWERS);
     });
 }

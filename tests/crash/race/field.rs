@@ -5,9 +5,11 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 use rustix::fs::{CWD, RenameFlags};
+
+use super::tally::Tally;
+use fileshed_test_support::{pause, variables};
 
 /// What files outside hold.
 pub(crate) const CANARY: &str = "CANARY-4f1c-MUST-NOT-BE-READ";
@@ -21,10 +23,10 @@ pub(crate) const LARGE: u64 = 1 << 40;
 /// What turns into a link and back; its other side has `.spare` behind the name.
 const SWAPPED: [&str; 3] = ["dir", "other", "file"];
 
-/// Calls of all threads that are made however long they take.
-const FEWEST: u64 = 1000;
+/// Rounds of calls of all threads, unless `FILESHED_TEST_CALLS` says otherwise.
+const ENOUGH: u64 = 100;
 
-/// Calls of all threads, at most.
+/// The same at most, where some kind of call has not yet met both sides.
 const MOST: u64 = 200_000;
 
 /// Contents, identities and times of everything below a directory.
@@ -35,15 +37,19 @@ pub(crate) struct Field {
     pub(crate) zone: PathBuf,
     outside: [PathBuf; 2],
     before: Vec<Snapshot>,
-    deadline: Instant,
+    pub(crate) tally: Tally,
+    enough: u64,
     done: AtomicBool,
-    swaps: AtomicU64,
     calls: AtomicU64,
 }
 
 impl Field {
-    /// Furnishes the zone that lies at `zone`. `stranger` is another user's zone.
-    pub(crate) fn new(zone: &Path, stranger: &Path, outside: &Path) -> Self {
+    /// Furnishes the zone that lies at `zone`. `stranger` is another user's zone; `kinds` are of the
+    /// calls that must meet both sides.
+    pub(crate) fn new(
+        [zone, stranger, outside]: [&Path; 3],
+        kinds: &'static [&'static str],
+    ) -> Self {
         for place in [stranger, outside] {
             fs::create_dir_all(place.join("sub")).unwrap();
             for name in ["inside.txt", "victim.txt", "sub/deep.txt"] {
@@ -64,22 +70,23 @@ impl Field {
         symlink(stranger, zone.join("other.spare")).unwrap();
         symlink(outside.join("inside.txt"), zone.join("file.spare")).unwrap();
         let outside = [stranger.to_owned(), outside.to_owned()];
-        let seconds = std::env::var("FILESHED_TEST_SECONDS").ok();
-        let seconds = seconds.and_then(|text| text.parse().ok()).unwrap_or(3);
         Self {
             zone: zone.to_owned(),
             before: outside.iter().map(|place| snapshot(place)).collect(),
             outside,
-            deadline: Instant::now() + Duration::from_secs(seconds),
+            tally: Tally::of(kinds),
+            enough: variables::calls(ENOUGH),
             done: AtomicBool::new(false),
-            swaps: AtomicU64::new(0),
             calls: AtomicU64::new(0),
         }
     }
 
     /// Swaps until nobody works any more.
     pub(crate) fn swap(&self) {
-        while !self.done.load(Ordering::Relaxed) {
+        for swaps in 0_u64.. {
+            if self.done.load(Ordering::Relaxed) {
+                return;
+            }
             for name in SWAPPED {
                 let (a, b) = (
                     self.zone.join(name),
@@ -87,28 +94,24 @@ impl Field {
                 );
                 rustix::fs::renameat_with(CWD, &a, CWD, &b, RenameFlags::EXCHANGE).unwrap();
             }
-            let swaps = self.swaps.fetch_add(1, Ordering::Relaxed);
             // Slow calls, too, should meet a side that lasts: an odd count, so that it is now one
             // and now the other.
             if swaps.is_multiple_of(17) {
-                std::thread::sleep(Duration::from_millis(swaps / 17 % 8));
+                pause(1000 * (swaps / 17 % 8));
             }
         }
     }
 
-    /// Whether there is time for another call.
+    /// Whether another round of calls is wanted.
     pub(crate) fn goes_on(&self) -> bool {
         let calls = self.calls.fetch_add(1, Ordering::Relaxed);
-        calls < FEWEST || (calls < MOST && Instant::now() < self.deadline)
+        let is_wanted = calls < self.enough || (calls < MOST && !self.tally.has_raced());
+        is_wanted && !self.done.load(Ordering::Relaxed)
     }
 
     /// Ends the swapping.
     pub(crate) fn end(&self) {
         self.done.store(true, Ordering::Relaxed);
-    }
-
-    pub(crate) fn swaps(&self) -> u64 {
-        self.swaps.load(Ordering::Relaxed)
     }
 
     /// Asserts that nothing outside differs from what it was, and nothing of it came in.

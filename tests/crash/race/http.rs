@@ -18,12 +18,13 @@ fn links_lead_nowhere_over_http() {
     }
     let users = server.data().join("users");
     let place = tempfile::tempdir().unwrap();
-    let field = Field::new(
-        &users.join("ada/Storage/data"),
+    let places = [
+        &*users.join("ada/Storage/data"),
         &users.join("grace/Storage/data"),
         &place.path().join("outside"),
-    );
-    let mut tally = Tally::default();
+    ];
+    let kinds = &["shed_tree", "shed_create_file", "shed_patch_text"];
+    let field = Field::new(places, kinds);
     std::thread::scope(|scope| {
         let swapping = scope.spawn(|| field.swap());
         let threads: Vec<_> = [reads, writes, commands]
@@ -32,27 +33,24 @@ fn links_lead_nowhere_over_http() {
                 let (field, server) = (&field, &server);
                 scope.spawn(move || {
                     let mut wire = Wire::open(server, "ada", "work");
-                    let mut tally = Tally::default();
                     let mut round = 0;
                     while field.goes_on() {
                         for (operation, arguments) in calls(round % 20) {
-                            ask(&mut wire, &mut tally, operation, arguments);
+                            ask(&mut wire, &field.tally, operation, arguments);
                         }
                         round += 1;
                     }
-                    tally
                 })
             })
             .collect();
         for thread in threads {
             let joined = thread.join();
             field.end();
-            tally.add(joined.unwrap());
+            joined.unwrap();
         }
         swapping.join().unwrap();
     });
-    let kinds = ["shed_tree", "shed_create_file", "shed_patch_text"];
-    tally.assert_raced(field.swaps(), "http", &kinds);
+    field.tally.assert_raced("http");
     field.assert_untouched(&users.join("ada"));
 }
 
@@ -119,7 +117,7 @@ fn commands(_round: u64) -> Calls {
     ]
 }
 
-fn ask(wire: &mut Wire, tally: &mut Tally, operation: &'static str, mut arguments: Value) {
+fn ask(wire: &mut Wire, tally: &Tally, operation: &'static str, mut arguments: Value) {
     arguments["zone"] = "storage".into();
     let (status, answer) = wire.call(operation, &arguments).unwrap();
     let text = answer.to_string();

@@ -12,7 +12,7 @@ use crate::race::field::{CANARY, Field, LARGE, NAME, assert_clean};
 use crate::race::tally::Tally;
 use fileshed_test_support::on_disk::Repository;
 
-type Work = fn(&Zone<'_>, &mut Tally, u64);
+type Work = fn(&Zone<'_>, &Tally, u64);
 
 #[test]
 fn links_lead_nowhere_in_storage() {
@@ -38,13 +38,13 @@ fn race(zone: &'static str, directory: &str) {
     };
     let home = data.join("users/ada");
     store.zone(&caller, zone, None).unwrap();
-    let field = Field::new(
-        &home.join(directory).join("data"),
+    let places = [
+        &*home.join(directory).join("data"),
         &data.join("users/grace").join(directory).join("data"),
         &place.path().join("outside"),
-    );
+    ];
+    let field = Field::new(places, &["read", "create", "replace", "list"]);
     let works: [Work; 4] = [read, write, survey, run];
-    let mut tally = Tally::default();
     std::thread::scope(|scope| {
         let swapping = scope.spawn(|| field.swap());
         let threads: Vec<_> = works
@@ -52,25 +52,23 @@ fn race(zone: &'static str, directory: &str) {
             .map(|work| {
                 let (field, store, caller) = (&field, &store, &caller);
                 scope.spawn(move || {
-                    let mut tally = Tally::default();
                     let mut round = 0;
                     while field.goes_on() {
                         let zone = store.zone(caller, zone, None).unwrap();
-                        work(&zone, &mut tally, round);
+                        work(&zone, &field.tally, round);
                         round += 1;
                     }
-                    tally
                 })
             })
             .collect();
         for thread in threads {
             let joined = thread.join();
             field.end();
-            tally.add(joined.unwrap());
+            joined.unwrap();
         }
         swapping.join().unwrap();
     });
-    tally.assert_raced(field.swaps(), zone, &["read", "create", "replace", "list"]);
+    field.tally.assert_raced(zone);
     field.assert_untouched(&home);
     if zone == "documents" {
         let repository = Repository::of(&home);
@@ -100,7 +98,7 @@ fn path(text: &str) -> ZonePath {
     ZonePath::parse("path", text).unwrap()
 }
 
-fn read(zone: &Zone<'_>, tally: &mut Tally, _round: u64) {
+fn read(zone: &Zone<'_>, tally: &Tally, _round: u64) {
     for name in [
         "dir/inside.txt",
         "dir/sub/deep.txt",
@@ -120,7 +118,7 @@ fn read(zone: &Zone<'_>, tally: &mut Tally, _round: u64) {
     }
 }
 
-fn write(zone: &Zone<'_>, tally: &mut Tally, round: u64) {
+fn write(zone: &Zone<'_>, tally: &Tally, round: u64) {
     let name = |number: u64| format!("dir/new/{}/file", number % 50);
     tally.count("create", put(zone, &name(round), b"made\n"));
     for victim in ["dir/victim.txt", "other/sub/deep.txt", "file"] {
@@ -168,7 +166,7 @@ fn remove(zone: &Zone<'_>, name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-fn survey(zone: &Zone<'_>, tally: &mut Tally, _round: u64) {
+fn survey(zone: &Zone<'_>, tally: &Tally, _round: u64) {
     for name in ["dir", "dir/sub", "other"] {
         let outcome = zone.data().list(&path(name));
         for found in tally.count("list", outcome).unwrap_or_default() {
@@ -190,7 +188,7 @@ fn check(found: &Found) {
     assert!(found.size() < LARGE);
 }
 
-fn run(zone: &Zone<'_>, tally: &mut Tally, round: u64) {
+fn run(zone: &Zone<'_>, tally: &Tally, round: u64) {
     let (kind, command, arguments): (_, _, &[&str]) = match round % 4 {
         0 => (
             "cat",

@@ -37,11 +37,12 @@ fn links_that_a_command_swaps_lead_nowhere() {
     }
     let users = server.data().join("users");
     let place = tempfile::tempdir().unwrap();
-    let field = Field::new(
-        &users.join("ada/Storage/data"),
+    let places = [
+        &*users.join("ada/Storage/data"),
         &users.join("grace/Storage/data"),
         &place.path().join("outside"),
-    );
+    ];
+    let field = Field::new(places, &["list", "read", "write", "delete"]);
     let body = json!({"command": SWAP}).to_string();
     let started = ada.send("POST", "/terminal/execute", body.as_bytes());
     assert_eq!(started.status, 200, "{}", started.text);
@@ -51,18 +52,17 @@ fn links_that_a_command_swaps_lead_nowhere() {
         about.is_ok_and(|about| about.is_symlink())
     };
     wait_until("it swaps", is_link);
-    let mut tally = Tally::default();
     for request in REQUESTS.iter().cycle() {
         if !field.goes_on() {
             break;
         }
-        ask(&ada, &mut tally, request);
+        ask(&ada, &field.tally, request);
     }
     let status = ada.get(&format!("/terminal/execute/{id}/status"));
     assert_eq!(status.body["status"], "running", "{}", status.text);
     let ended = ada.send("DELETE", &format!("/terminal/execute/{id}?force=true"), b"");
     assert_eq!(ended.status, 200, "{}", ended.text);
-    tally.assert_raced(0, "terminal", &["list", "read", "write", "delete"]);
+    field.tally.assert_raced("terminal");
     field.assert_untouched(&users.join("ada"));
 }
 
@@ -102,7 +102,7 @@ const REQUESTS: [Request; 10] = [
     ("make", "POST", "mkdir", r#"{"path": "/storage/other/sub"}"#),
 ];
 
-fn ask(ada: &Client<'_>, tally: &mut Tally, (kind, method, path, body): &Request) {
+fn ask(ada: &Client<'_>, tally: &Tally, (kind, method, path, body): &Request) {
     let path = format!("/terminal/files/{path}");
     let answer = ada.send(method, &path, body.as_bytes());
     assert_clean(answer.text.as_bytes());
