@@ -192,7 +192,7 @@ fn furnish(scene: &Scene) {
     ] {
         scene.write(&format!("zone/{name}"), content);
     }
-    drop(scene.attack("tar", &["-cf", "plain.tar", "a"]));
+    scene.prepare("tar", &["-cf", "plain.tar", "a"]);
 }
 
 /// A repository whose configuration asks for programs.

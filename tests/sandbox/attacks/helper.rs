@@ -7,7 +7,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::net::{
@@ -16,7 +15,7 @@ use rustix::net::{
 };
 use serde_json::{Value, json};
 
-use fileshed_test_support::{eventually, skip};
+use fileshed_test_support::{PATIENCE, eventually, skip};
 
 /// The helper of one attack; ended with the value.
 pub(super) struct Helper {
@@ -37,7 +36,7 @@ pub(crate) fn has_namespaces() -> bool {
             "supervised": true, "starts_others": false, "changes": true, "probe": true, "best_effort": true,
         });
         let helper = Helper::start("");
-        let (_, output) = helper.run(&order, Path::new("/"), Duration::from_secs(20));
+        let (_, output) = helper.run(&order, Path::new("/"));
         let report: Value = serde_json::from_slice(&output).expect("a report");
         report["namespaces"] == true
     });
@@ -97,14 +96,9 @@ impl Helper {
         }
     }
 
-    /// Carries out one order: the exit status, where it was no signal, and all output. After
-    /// `patience` the command is ended.
-    pub(super) fn run(
-        &self,
-        order: &Value,
-        directory: &Path,
-        patience: Duration,
-    ) -> (Option<i32>, Vec<u8>) {
+    /// Carries out one order: the exit status, where it was no signal, and all output. A command that
+    /// hangs is ended.
+    pub(super) fn run(&self, order: &Value, directory: &Path) -> (Option<i32>, Vec<u8>) {
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(job_spec(order).to_string().as_bytes())
             .and_then(|()| file.rewind())
@@ -147,7 +141,7 @@ impl Helper {
             output
         });
         let limit = Timespec {
-            tv_sec: i64::try_from(patience.as_secs()).expect("short"),
+            tv_sec: i64::try_from(PATIENCE.as_secs()).expect("short"),
             tv_nsec: 0,
         };
         let wait = || {
@@ -189,7 +183,7 @@ impl Helper {
         harmless["file"] = "/usr/bin/true".into();
         harmless["arguments"] = json!([]);
         harmless["access"]["execute"] = json!(["/usr/bin/true", super::loader()]);
-        let (status, output) = self.run(&harmless, directory, Duration::from_secs(20));
+        let (status, output) = self.run(&harmless, directory);
         let output = String::from_utf8_lossy(&output);
         assert_eq!((status, &*output), (Some(0), ""), "the harmless one");
         spare_of(self.child.id() as i32)

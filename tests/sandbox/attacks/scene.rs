@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use base64::Engine as _;
 use serde_json::{Value, json};
@@ -14,9 +13,6 @@ use super::helper::{self, Helper};
 
 /// What no command may ever show.
 pub(super) const CANARY: &str = "canary-6f1c2a";
-
-/// Longest that an attack may take; then it is ended, and judged by what it did until then.
-const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Where a command in namespaces finds the zone and the private directory.
 const ZONE: &str = "/.fileshed/zone";
@@ -84,6 +80,18 @@ impl Scene {
         self.write(name, content);
         let rights = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(self.path(name), rights).expect("set");
+    }
+
+    /// Runs a program in the zone, held by nothing: it makes what an attack uses. Nothing happens where
+    /// it is not installed.
+    pub(super) fn prepare(&self, program: &str, arguments: &[&str]) {
+        if let Some(program) = installed(program) {
+            let arguments = arguments.iter().map(|text| self.fill(text));
+            let mut command = std::process::Command::new(program);
+            command.args(arguments).current_dir(self.path("zone"));
+            let output = command.output().expect("it starts");
+            assert!(output.status.success(), "{output:?}");
+        }
     }
 
     /// Puts a real program into the zone, executable.
@@ -224,7 +232,7 @@ impl Scene {
         if separate && (self.in_spare || std::env::var_os("JAIL_SPARE").is_some()) {
             helper.warm(&order, &self.path("zone"));
         }
-        let (status, output) = helper.run(&order, &self.path("zone"), PATIENCE);
+        let (status, output) = helper.run(&order, &self.path("zone"));
         Ended {
             status,
             output: String::from_utf8_lossy(&output).into_owned(),

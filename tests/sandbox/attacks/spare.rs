@@ -1,7 +1,6 @@
 //! Jails that were made before there was a job for them: whose they are not, and that none is left.
 
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -81,7 +80,7 @@ fn order(scene: &Scene, program: &str, arguments: &[&str]) -> Value {
 }
 
 fn output(helper: &Helper, order: &Value, directory: &Path) -> String {
-    let (_, output) = helper.run(order, directory, Duration::from_secs(20));
+    let (_, output) = helper.run(order, directory);
     String::from_utf8_lossy(&output).into_owned()
 }
 

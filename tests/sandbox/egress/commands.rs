@@ -200,14 +200,18 @@ fn a_command_that_is_stopped_leaves_no_connection() {
 fn a_download_is_no_larger_than_a_file_may_be() {
     let origin = Origin::start();
     let server = server(&origin);
-    for (cmd, options) in [("curl", ["-sS", "-o"]), ("wget", ["-q", "-O"])] {
+    let tools: [(&str, &[&str]); 2] = [
+        ("curl", &["-sS", "-o", "x"]),
+        ("wget", &["-q", "-t", "1", "-O", "x"]),
+    ];
+    for (cmd, options) in tools {
         if is_missing(&server, cmd) {
             skip(format_args!("{cmd} is not installed"));
             continue;
         }
         for path in ["/endless", "/large"] {
             let url = origin.url(path);
-            let args = [options[0], options[1], "x", &url];
+            let args = [options, &[url.as_str()]].concat();
             let answer = exec(&server, cmd, &args, &json!({}));
             assert!(file(&server, "x").len() <= (1 << 20) + 1);
             let fine = answer.body["data"]["returncode"] == 0;

@@ -6,10 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
-/// Longest that a test waits for something.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+use fileshed_test_support::{PATIENCE, comes};
 
 /// What `/file` holds.
 pub(crate) const CONTENT: &str = "what was downloaded\n";
@@ -95,14 +93,7 @@ impl Origin {
 }
 
 fn reaches(counter: &AtomicU64, count: u64) -> bool {
-    let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
-        if counter.load(Ordering::SeqCst) >= count {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    false
+    comes(|| (counter.load(Ordering::SeqCst) >= count).then_some(())).is_some()
 }
 
 impl Drop for Origin {

@@ -6,9 +6,9 @@ use std::net::{Shutdown, TcpStream};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::sandbox::egress::{Egress, Grant, RefusalStyle};
-use fileshed_test_support::wait_until;
+use fileshed_test_support::{PATIENCE, wait_until};
 
-use super::origin::{CONTENT, PATIENCE};
+use super::origin::CONTENT;
 use super::{Origin, Unseen, proxy};
 
 /// The header that proves a grant.

@@ -4,16 +4,14 @@ use std::io::Read as _;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fileshed_core::sandbox::{JobHandle, StandardStreams};
 use fileshed_core::terminal::{ShellRequest, run_shell};
 use fileshed_core::view::{View, ViewPath};
 use fileshed_core::{Caller, Error, Settings, Store, UserId};
+use fileshed_test_support::comes;
 use tempfile::TempDir;
-
-/// Longest that a line may take.
-const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A data directory with a store.
 pub(super) struct Scene {
@@ -96,12 +94,17 @@ impl Scene {
         };
         let outcome = run_shell(view, request, |job, watch| {
             begun(job.handle());
-            let deadline = Instant::now() + PATIENCE;
-            while job.wait(Duration::from_millis(50))?.is_none() {
-                if watch.must_stop() || Instant::now() > deadline {
+            let ended = comes(|| {
+                if watch.must_stop() {
                     job.kill();
                 }
+                job.wait(Duration::ZERO).transpose()
+            });
+            if ended.is_none() {
+                job.kill();
+                panic!("`{line}` does not end");
             }
+            ended.transpose()?;
             Ok(())
         });
         let output = output.join().expect("read");

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LAST = 700 };
+enum { LAST = 700, AT_ONCE = 32 };
 
 /* Never, whatever their arguments. */
 static const int never[] = {
@@ -40,31 +40,46 @@ static int is_left_out(int call) {
         || call == SYS_vfork || call == SYS_kill || call == SYS_tkill || call == SYS_tgkill;
 }
 
+static char memory[65536];
+
+static pid_t begin(int call, int kind) {
+    pid_t child = fork();
+    if (child != 0) return child;
+    alarm(1);
+    close(0);
+    for (int handle = 3; handle < 10; handle++) close(handle);
+    long a = kind == 0 ? 0 : kind == 1 ? (long) memory : 1;
+    long b = kind == 2 ? (long) memory : 0;
+    syscall(call, a, b, b, b, a, 0);
+    _exit(0);
+}
+
+/* Those that have ended are 0. */
+static int are_left(pid_t *children, int count) {
+    int left = 0;
+    for (int number = 0; number < count; number++) {
+        if (children[number] > 0 && waitpid(children[number], 0, WNOHANG) != 0) children[number] = 0;
+        left |= children[number] > 0;
+    }
+    return left;
+}
+
 int main(void) {
-    static char memory[65536];
     printf("BEGUN\n");
     fflush(stdout);
-    for (int call = 0; call <= LAST; call++) {
-        if (is_left_out(call)) continue;
-        for (int kind = 0; kind < 3; kind++) {
-            pid_t child = fork();
-            if (child == 0) {
-                alarm(1);
-                close(0);
-                for (int handle = 3; handle < 10; handle++) close(handle);
-                long a = kind == 0 ? 0 : kind == 1 ? (long) memory : 1;
-                long b = kind == 2 ? (long) memory : 0;
-                syscall(call, a, b, b, b, a, 0);
-                _exit(0);
-            }
-            /* A stopped one is no reason to wait. */
-            for (int round = 0; child > 0 && round < 200; round++) {
-                if (waitpid(child, 0, WNOHANG) != 0) break;
-                struct timespec moment = {0, 1000000};
-                nanosleep(&moment, 0);
-            }
-            if (child > 0) kill(child, SIGKILL), waitpid(child, 0, 0);
+    for (int first = 0; first <= LAST; first += AT_ONCE) {
+        pid_t children[3 * AT_ONCE];
+        int count = 0;
+        for (int call = first; call < first + AT_ONCE && call <= LAST; call++)
+            for (int kind = 0; kind < 3 && !is_left_out(call); kind++)
+                children[count++] = begin(call, kind);
+        /* A stopped one is no reason to wait. */
+        for (int round = 0; round < 200 && are_left(children, count); round++) {
+            struct timespec moment = {0, 1000000};
+            nanosleep(&moment, 0);
         }
+        for (int number = 0; number < count; number++)
+            if (children[number] > 0) kill(children[number], SIGKILL), waitpid(children[number], 0, 0);
     }
     for (unsigned index = 0; index < sizeof never / sizeof *never; index++) {
         errno = 0;
