@@ -95,42 +95,17 @@ fn secret(directory: &Path) -> std::path::PathBuf {
     file
 }
 
+/// Docker itself says whether its parts fit together; here is what it cannot know.
 #[test]
-fn volumes_secrets_and_services_are_there() {
+fn the_data_is_where_the_image_keeps_it_and_secrets_are_not_committed() {
     let Some(compose) = compose() else { return };
-    let volumes = names(&compose["volumes"]);
-    let secrets = names(&compose["secrets"]);
-    let services = compose["services"].as_object().expect("services");
-    for (name, service) in services {
-        for volume in names(&service["volumes"]) {
-            let source = volume.split(':').next().unwrap_or_default();
-            assert!(
-                volumes.iter().any(|known| known == source),
-                "{name}: {volume}"
-            );
-        }
-        for secret in names(&service["secrets"]) {
-            assert!(secrets.contains(&secret), "{name}: {secret}");
-        }
-        for other in names(&service["depends_on"]) {
-            let waits = &services[&other]["depends_on"];
-            assert!(waits.is_null(), "{name} and {other} wait for each other");
-        }
-    }
-    // The image keeps its data where the volume is.
-    let data = &names(&services["fileshed"]["volumes"])[0];
+    let data = &names(&compose["services"]["fileshed"]["volumes"])[0];
     let (_, place) = data.split_once(':').expect("a place");
     assert_eq!(image()["FILESHED_STORAGE_BASE_PATH"], place);
-    // What git must not take up, and what the first lines say to make.
-    for secret in secrets {
+    for secret in names(&compose["secrets"]) {
         let file = compose["secrets"][&secret]["file"].as_str();
-        let name = file.expect("a file").trim_start_matches("./");
-        let ignored = format!("/{name}");
+        let ignored = format!("/{}", file.expect("a file").trim_start_matches("./"));
         assert!(read(".gitignore").lines().any(|line| line == ignored));
-        for page in ["docker-compose.yml", "docs/administration.md"] {
-            let made = format!("openssl rand -hex 32 > {name}\n");
-            assert!(read(page).contains(&made), "{page}");
-        }
     }
 }
 

@@ -7,7 +7,6 @@
     reason = "a test that cannot go on panics, and it starts programs"
 )]
 
-mod capacity;
 mod compose;
 mod container;
 mod examples;

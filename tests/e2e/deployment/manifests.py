@@ -77,6 +77,9 @@ def _ends_in_time(settings: str, grace: int) -> None:
 
 
 def compose(directory: Path) -> None:
+    root = [*_compose_program(), "-f", "docker-compose.yml"]
+    _run("the compose file of one server", [*root, "config"], fileshed.REPOSITORY)
+    _run("with every program", [*root, "-f", "docker-compose.full.yml", "config"], fileshed.REPOSITORY)
     place = _copy(directory, "compose.yml")
     text = _run("compose", [*_compose_program(), "-f", "compose.yml", "config"], place)
     services = _documents(text)[0]["services"]
