@@ -333,12 +333,16 @@ tests_on_several_servers() {
         mcp:: transfer:: ops::rename ops::bin ops::crossings ops::lockedit "${left_out[@]}"
 }
 
-# Kills of the server at 500 moments a mode, from a new seed.
+# Kills of the server at 500 moments a mode, from a new seed; fewer where a round takes long.
 kills() {
-    FILESHED_TEST_SEED=${FILESHED_TEST_SEED:-$RANDOM$RANDOM}
-    echo "seed: $FILESHED_TEST_SEED"
-    run_tests kills "FILESHED_TEST_SEED=$FILESHED_TEST_SEED FILESHED_TEST_ROUNDS=500 \
-        cargo test --no-fail-fast --test crash" kills:: bin:: resumable::
+    local seed=${FILESHED_TEST_SEED:-$RANDOM$RANDOM}
+    echo "seed: $seed"
+    run_tests kills "FILESHED_TEST_SEED=$seed FILESHED_TEST_ROUNDS=500 \
+        cargo test --no-fail-fast --test crash" kills:: append:: bin:: carrier:: resumable::
+    run_tests long-kills "FILESHED_TEST_SEED=$seed FILESHED_TEST_ROUNDS=40 \
+        FILESHED_TEST_CALLS=20000 FILESHED_TEST_COMMANDS=1000 \
+        cargo test --no-fail-fast --test crash --test sandbox" \
+        large:: many:: removal:: tenant_import:: rounds:: race:: endurance::
 }
 
 # Generated cases of the property tests from ten new seeds, and long random walks.

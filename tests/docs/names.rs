@@ -131,6 +131,7 @@ fn variables_exist() {
         // What tests ask for.
         .chain(
             [
+                "CALLS",
                 "COMMANDS",
                 "FAKETIME",
                 "GOOGLE_URL",
@@ -138,7 +139,6 @@ fn variables_exist() {
                 "PROXY",
                 "REGISTRY",
                 "ROUNDS",
-                "SECONDS",
                 "SEED",
                 "SERVERS",
                 "SKIPS",
