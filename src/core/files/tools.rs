@@ -124,11 +124,11 @@ impl Deadline<'_> {
 /// Bytes at the beginning of a file that show whether it is text.
 const BEGINNING: usize = 8 * 1024;
 
-/// Whether a file with these bytes is no text: it has a NUL byte near its beginning and no mark of
-/// an encoding that explains it.
+/// Whether a file with these bytes is no text: it is a PDF, or has a NUL byte near its beginning and no
+/// mark of an encoding that explains it.
 fn is_binary(bytes: &[u8]) -> bool {
     let beginning = &bytes[..bytes.len().min(BEGINNING)];
-    beginning.contains(&0)
+    (beginning.contains(&0) || fileshed_text::is_pdf(beginning))
         && !fileshed_text::Encoding::of(beginning, beginning.len() == bytes.len()).is_text()
 }
 

@@ -40,9 +40,7 @@ pub fn expect_editable(beginning: &[u8]) -> Result<(), TextError> {
     let encoding = || Encoding::of(beginning, false);
     let is_binary = !beginning.is_empty()
         && match FileFormat::from_bytes(beginning) {
-            FileFormat::PortableDocumentFormat => {
-                !matches!(encoding(), Encoding::Ascii | Encoding::Utf8)
-            }
+            FileFormat::PortableDocumentFormat => true,
             format => is_binary_kind(format) && encoding() == Encoding::Binary,
         };
     if is_binary {
@@ -68,9 +66,9 @@ mod tests {
             (b"BM is no picture here\n", Ok(())),
             (b"MZ gr\xfc\xdft\n", Ok(())),
             (b"a bell \x07, an end \x1a and \x01\n", Ok(())),
-            (b"%PDF-1.4\nascii only\n", Ok(())),
             (b"<?xml version=\"1.0\"?>\n<a/>\n", Ok(())),
             (b"{\\rtf1 text}\n", Ok(())),
+            (b"%PDF-1.4\nascii only\n", binary.clone()),
             (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", binary.clone()),
             (b"\x89PNG\r\n\x1a\n\x01\x01\x01\rIHDR", binary.clone()),
             (b"\x1f\x8b\x08\x08\x11\x11\x11\x11\x02\x03x", binary.clone()),

@@ -3,6 +3,7 @@
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
+use crate::is_pdf;
 use fileshed_types::Clock;
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
@@ -72,6 +73,9 @@ pub fn readable(bytes: &[u8]) -> Option<String> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         String::from_utf8_lossy(bytes).into_owned()
     };
+    if is_pdf(bytes) {
+        return None;
+    }
     let is_strange = |c: char| c < ' ' && !matches!(c, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}');
     if text.contains(is_strange) {
         return None;

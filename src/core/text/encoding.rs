@@ -23,7 +23,8 @@ pub enum Encoding {
 
 impl Encoding {
     /// The encoding that a file with this beginning has; `whole` where there is nothing more.
-    /// Without a mark, UTF-16 and UTF-32 are binary: they have NUL bytes.
+    /// Without a mark, UTF-16 and UTF-32 are binary: they have NUL bytes. So is a PDF, even one that
+    /// has nothing but text in it: its bytes are counted in itself.
     #[must_use]
     pub fn of(beginning: &[u8], whole: bool) -> Self {
         match beginning {
@@ -34,7 +35,7 @@ impl Encoding {
             [0xfe, 0xff, ..] => return Self::Utf16(true),
             _ => {}
         }
-        if has_control(beginning) {
+        if is_pdf(beginning) || has_control(beginning) {
             return Self::Binary;
         }
         if beginning.is_ascii() {
@@ -127,6 +128,12 @@ impl Encoding {
     }
 }
 
+/// Whether a file with this beginning is a PDF.
+#[must_use]
+pub fn is_pdf(beginning: &[u8]) -> bool {
+    beginning.starts_with(b"%PDF-")
+}
+
 /// Whether there is a control character that no text has. A piece is judged to its end: without a way
 /// out, many bytes are judged at once.
 fn has_control(bytes: &[u8]) -> bool {
@@ -161,6 +168,8 @@ mod tests {
             (b"\xff\xfe\0\0a\0\0\0", true, "utf-32le"),
             (b"\0\0\xfe\xff\0\0\0a", true, "utf-32be"),
             (b"a\0b", true, "binary"),
+            (b"%PDF-1.4\nascii only\n", true, "binary"),
+            (b"%PDF is a magic number\n", true, "us-ascii"),
             (b"\x1f\x8b\x08", true, "binary"),
             (b"gr\xf6\xdfer als gro\xdf", true, "iso-8859-1"),
             (b"\x93quoted\x94 \x96 text", true, "windows-1252"),

@@ -35,6 +35,23 @@ fn read_file() {
 }
 
 #[test]
+fn a_pdf_is_no_text() {
+    let app = TestApp::start();
+    let client = app.client();
+    write(&client, "a.pdf", "%PDF-1.4\nonly text\n");
+    for (tool, arguments) in [
+        ("read_file", json!({"path": "a.pdf"})),
+        (
+            "edit_file",
+            json!({"path": "a.pdf", "old_string": "only", "new_string": "no"}),
+        ),
+    ] {
+        let error = refused(&client, tool, &arguments);
+        assert!(error.contains("binary"), "{tool}: {error}");
+    }
+}
+
+#[test]
 fn read_file_gives_images_as_images() {
     let app = TestApp::start();
     let client = app.client();

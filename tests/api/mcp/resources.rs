@@ -100,6 +100,13 @@ fn files_of_all_zones_are_listed_and_read() {
         (content["blob"].as_str(), content["mimeType"].as_str()),
         (Some("iVBORw0KGgoA/w=="), Some("image/png"))
     );
+    std::fs::write(data.join("Storage/data/a.pdf"), b"%PDF-1.4\n").unwrap();
+    let content = read(&ada, "fileshed://storage/a.pdf");
+    assert_eq!(
+        (content["blob"].as_str(), content["mimeType"].as_str()),
+        (Some("JVBERi0xLjQK"), Some("application/pdf"))
+    );
+    std::fs::remove_file(data.join("Storage/data/a.pdf")).unwrap();
     // Nobody else has them.
     assert_eq!(self::listed(&bob), Vec::<String>::new());
     for uri in [
