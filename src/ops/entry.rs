@@ -129,7 +129,9 @@ fn call<O: Operation>(
     let answered = answer::<O>(store, caller, arguments, &given);
     answered.map_err(|error| {
         let error = read_only_zone::with_alternative::<O>(store, caller, &uploads, error);
-        missing_file::with_location::<O>(store, caller, &given, error).of_call(&given)
+        missing_file::with_location::<O>(store, caller, &given, error)
+            .of_call(&given)
+            .without_commands(&given, |command| store.programs().lacks(command))
     })
 }
 

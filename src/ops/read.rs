@@ -186,17 +186,15 @@ fn line(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, Erro
     }
 }
 
-/// The text of a document; nothing of a file that is none, or of a kind that this server has no
-/// program for.
+/// The text of a document; nothing of a file that is none.
 fn document(zone: &Zone<'_>, entry: &Entry) -> Result<Option<String>, Error> {
-    match document_text(zone, entry) {
-        Ok(Some(document)) if document.truncated => Ok(Some(
-            document.text + "\n[cut here: the document has more text]\n",
-        )),
-        Ok(document) => Ok(document.map(|document| document.text)),
-        Err(error) if error.code() == Code::CommandNotFound => Ok(None),
-        Err(error) => Err(error),
-    }
+    Ok(document_text(zone, entry)?.map(|document| {
+        if document.truncated {
+            document.text + "\n[cut here: the document has more text]\n"
+        } else {
+            document.text
+        }
+    }))
 }
 
 /// The text of a file, or the picture that it is.

@@ -1,6 +1,8 @@
 //! Every whitelisted command that is installed, in its ordinary use, inside its confinement. A
 //! row here is what keeps the sandbox from breaking a command unnoticed.
 
+use std::collections::BTreeSet;
+
 use fileshed_core::rules;
 use serde_json::json;
 
@@ -445,15 +447,42 @@ fn all_rows(setup: Setup, account: Option<u32>) {
             .is_some_and(|names| names.iter().any(|name| name == command))
     };
     let mut faults = Vec::new();
+    // Names in rows that are skipped: files that later rows do not find.
+    let mut unmade = BTreeSet::new();
+    let name = |argument: &&'static str| {
+        let is_option = argument.starts_with('-');
+        let first = argument.split('/').next();
+        first.filter(|name| !is_option && *name != "dir")
+    };
     for (command, args, sees) in ROWS {
         if is_missing(command) {
             skip(format_args!("{command} is not installed"));
+            unmade.extend(args.iter().filter_map(name));
+            continue;
+        }
+        let needs = args
+            .iter()
+            .filter_map(name)
+            .find(|name| unmade.contains(name));
+        if let Some(needed) = needs.filter(|name| !zone.join(name).exists()) {
+            skip(format_args!(
+                "{command}: {needed} is made by a command that is not installed"
+            ));
             continue;
         }
         let answer = server.call(
             "shed_exec",
             &json!({"zone": "storage", "cmd": command, "args": args}),
         );
+        // tar starts programs of its own.
+        let helper = answer.body["error"]["details"]["command"].as_str();
+        if answer.code() == "COMMAND_NOT_FOUND"
+            && let Some(helper) = helper
+        {
+            skip(format_args!("{command}: {helper} is not installed"));
+            unmade.extend(args.iter().filter_map(name));
+            continue;
+        }
         let data = &answer.body["data"];
         let text = |name: &str| data[name].as_str().unwrap_or_default().to_owned();
         let holds = |file: &str, part: &str| {

@@ -10,7 +10,8 @@ use fileshed_types::settings::NetworkMode;
 use fileshed_types::zone::ZoneName;
 use fileshed_types::{Call, Hint, Repeat};
 
-/// Names that models reach for, and the nearest way that exists.
+/// Names that models reach for, and the nearest way that exists. Commands in braces are offered as far
+/// as they are installed.
 const INSTEAD: &[(&str, &str)] = &[
     (
         "bash sh zsh dash fish ksh csh busybox env nohup setsid exec eval source command",
@@ -18,7 +19,7 @@ const INSTEAD: &[(&str, &str)] = &[
     ),
     (
         "python python3 pip perl ruby node npm lua php java gcc make cargo go Rscript",
-        "no interpreters or compilers: use awk, sed or jq in `cmd` for data; shed_sqlite for tables",
+        "no interpreters or compilers: use {awk sed jq} in `cmd` for data; shed_sqlite for tables",
     ),
     (
         "xargs parallel",
@@ -48,11 +49,11 @@ const INSTEAD: &[(&str, &str)] = &[
     ),
     (
         "ssh scp sftp rsync nc ncat netcat telnet ftp ping dig nslookup host",
-        "downloads go through curl or wget in `cmd` when network_mode is `safe` or `all`",
+        "downloads go through {curl wget} in `cmd` when network_mode is `safe` or `all`",
     ),
     (
         "unrar rar unar ar cpio",
-        "use 7z in `cmd`, with x and the archive in `args`",
+        "use {7z} in `cmd`, with x and the archive in `args`",
     ),
     (
         "zgrep zless xzgrep bzgrep zdiff",
@@ -65,21 +66,32 @@ const INSTEAD: &[(&str, &str)] = &[
     (
         "libreoffice soffice unoconv docx2txt antiword catdoc wkhtmltopdf pdflatex xelatex latex \
             typst",
-        "pandoc in `cmd` reads docx, odt, epub, html and markdown and writes them and PDF",
+        "{pandoc} in `cmd` reads docx, odt, epub, html and markdown and writes them and PDF",
     ),
     (
         "qpdf pdftk gs mutool",
-        "use pdftotext, pdfinfo, pdfunite, pdfseparate or pdftoppm in `cmd`",
+        "use {pdftotext pdfinfo pdfunite pdfseparate pdftoppm} in `cmd`",
     ),
     (
         "ssconvert in2csv csvkit xlsx2txt",
-        "use xlsx2csv in `cmd`, with the name of the workbook in `args`",
+        "use {xlsx2csv} in `cmd`, with the name of the workbook in `args`",
     ),
     (
         "mogrify montage composite compare",
-        "use convert in `cmd`, with the picture, -resize or the like, and a new picture in `args`",
+        "use {convert} in `cmd`, with the picture, -resize or the like, and a new picture in `args`",
     ),
 ];
+
+/// A text of [`INSTEAD`] as a hint.
+fn offering(text: &'static str) -> Hint {
+    text.split("; ").fold(Hint::default(), |hint, clause| {
+        let Some((before, rest)) = clause.split_once('{') else {
+            return hint.or(clause);
+        };
+        let (names, after) = rest.split_once('}').unwrap_or((rest, ""));
+        hint.or(before).commands(names.split(' ')).say(after)
+    })
+}
 
 /// What exists instead of a command, where it is a call of its own.
 fn another_operation(name: &str, args: &[String]) -> Option<Hint> {
@@ -220,7 +232,7 @@ fn advised(cmd: &str, args: &[String]) -> Hint {
         .iter()
         .find(|(names, _)| names.split(' ').any(|name| name == lower));
     match advice {
-        Some((_, hint)) => Hint::from(*hint),
+        Some((_, hint)) => offering(hint),
         None => list_of_commands(""),
     }
 }

@@ -61,7 +61,7 @@ pub use plan::{
     ArchiveArgument, CommandContext, CommandPlan, Compression, PathArgument, RenameArguments,
 };
 pub use rule::CommandRule;
-pub use table::commands;
+pub use table::{commands, package_of};
 
 /// Checks a command line for a caller. Where a refused one can be put right, the hint says how.
 pub fn plan(

@@ -9,6 +9,11 @@ pub struct CommandRule {
     pub name: &'static str,
     /// The program that runs under it, to be found in the system's fixed folders.
     pub program: &'static str,
+    /// A program with the same command line that runs if `program` is not installed. It need not refuse
+    /// what `own_options` forbid: the kernel alone holds it.
+    pub substitute: Option<&'static str>,
+    /// Options that `program` takes first, and a substitute does not know.
+    pub own_options: Vec<&'static str>,
     /// The Debian package it comes in; empty where the server does it itself.
     pub package: &'static str,
     /// Whether the read-only zone offers it too.

@@ -12,7 +12,8 @@
 //!     only -abc --quiet                   with these and no other options
 //! ```
 //!
-//! Behind the colon stands the role of each operand, `...` with one that may occur any number of
+//! `substitute` names a program that runs if that of the block is not installed, and `own` the options
+//! that only the latter takes. Behind the colon stands the role of each operand, `...` with one that may occur any number of
 //! times. Options that are not listed pass as switches where a command can do no harm with them; commands
 //! that reach further list `only` what they accept. The package `-` is the server itself, the
 //! package `set` makes no command but options that others take by `with`; `like` takes the whole
@@ -47,6 +48,13 @@ static TABLE: LazyLock<Vec<CommandRule>> = LazyLock::new(|| read().unwrap_or_def
 #[must_use]
 pub fn commands() -> &'static [CommandRule] {
     &TABLE
+}
+
+/// The Debian package that has the program of a command; empty for a command without a program.
+#[must_use]
+pub fn package_of(command: &str) -> &'static str {
+    let rule = commands().iter().find(|rule| rule.name == command);
+    rule.map_or("", |rule| rule.package)
 }
 
 /// Reads the table, or gives the line that is none.
@@ -92,6 +100,8 @@ impl TableReader {
             None => (&mut rule.syntax, &mut rule.fixed),
         };
         match keyword {
+            "substitute" => rule.substitute = Some(rest),
+            "own" => rule.own_options.extend(words()),
             "helpers" => rule.helpers.extend(words()),
             "fixed" => fixed.extend(words().map(|word| word.trim_matches('\''))),
             "environment" => {
@@ -142,6 +152,8 @@ fn block(name: &'static str, rest: &'static str) -> Option<CommandRule> {
     Some(CommandRule {
         name,
         program,
+        substitute: None,
+        own_options: Vec::new(),
         package: if package == "-" { "" } else { package },
         uploads: has("uploads"),
         network: has("network"),

@@ -260,6 +260,18 @@ impl Error {
         self
     }
 
+    /// Takes out of the hint what needs a command of which `is_missing` is true. `given` are the
+    /// arguments of the call that failed.
+    #[must_use]
+    pub fn without_commands(
+        mut self,
+        given: &Map<String, Value>,
+        is_missing: impl Fn(&str) -> bool,
+    ) -> Self {
+        self.0.hint.without_commands(given, is_missing);
+        self
+    }
+
     /// The same failure with a better next call.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Hint>) -> Self {

@@ -30,11 +30,15 @@ struct Clause {
     parts: Vec<Part>,
     /// Only told where the clause before it is not.
     instead: bool,
+    /// `true` if it needs a command that is not installed: then it is not told.
+    lost: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Part {
     Text(Cow<'static, str>),
+    /// Commands, any of which will do.
+    Commands(Vec<&'static str>),
     Call(Call),
     Repeat(Repeat),
 }
@@ -111,6 +115,12 @@ impl Hint {
         self.part(Part::Text(text))
     }
 
+    /// Goes on with the names of commands, any of which will do.
+    #[must_use]
+    pub fn commands(self, names: impl IntoIterator<Item = &'static str>) -> Self {
+        self.part(Part::Commands(names.into_iter().collect()))
+    }
+
     /// Goes on with a call.
     #[must_use]
     pub fn call(self, call: Call) -> Self {
@@ -175,6 +185,33 @@ impl Hint {
         }
     }
 
+    /// Takes out the clauses that need a command of which `is_missing` is true. `given` are the
+    /// arguments of the call that failed, which a repetition keeps. If no clause is left, the hint
+    /// leads to the list of commands.
+    pub fn without_commands(
+        &mut self,
+        given: &Map<String, Value>,
+        is_missing: impl Fn(&str) -> bool,
+    ) {
+        for clause in &mut self.clauses {
+            clause.lost |= clause.parts.iter_mut().any(|part| match part {
+                Part::Text(_) => false,
+                Part::Commands(names) => {
+                    names.retain(|name| !is_missing(name));
+                    names.is_empty()
+                }
+                Part::Call(call) => call.command().is_some_and(&is_missing),
+                Part::Repeat(repeat) => repeat.command(given).is_some_and(&is_missing),
+            });
+        }
+        if self.clauses.iter().any(|clause| clause.lost)
+            && self.clauses.iter().all(|clause| clause.lost)
+        {
+            *self = Self::of(Call::new("shed_allowed_commands"))
+                .say(" lists the commands that are installed");
+        }
+    }
+
     /// The words for a caller of this surface.
     pub fn told(&self, surface: &dyn Surface) -> String {
         self.offered(surface)
@@ -205,8 +242,15 @@ impl Hint {
 /// The words for a caller who was offered everything.
 impl Display for Hint {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        let mut first = true;
-        for clause in self.clauses.iter().filter(|clause| !clause.instead) {
+        let (mut first, mut is_told) = (true, false);
+        for clause in &self.clauses {
+            if clause.instead && is_told {
+                continue;
+            }
+            is_told = !clause.lost;
+            if clause.lost {
+                continue;
+            }
             if !first {
                 formatter.write_str("; ")?;
             }
@@ -285,6 +329,9 @@ pub fn space() -> Hint {
 impl Clause {
     /// The words for a caller of this surface, unless it lacks an operation or they are too many.
     fn told(&self, surface: &dyn Surface) -> Option<String> {
+        if self.lost {
+            return None;
+        }
         let is_offered = |operation: &str| surface.is_offered(operation);
         let mut words = String::new();
         for part in &self.parts {
@@ -292,6 +339,7 @@ impl Clause {
                 Part::Text(text) if operations_in(text).all(is_offered) => {
                     words.push_str(&named(text, surface));
                 }
+                Part::Commands(names) => words.push_str(&any_of(names)),
                 Part::Call(call) if is_offered(call.operation) && call.is_complete() => {
                     words.push_str(&surface.call(call));
                 }
@@ -300,6 +348,14 @@ impl Clause {
             }
         }
         (words.len() <= CLAUSE_MAX_BYTES).then_some(words)
+    }
+}
+
+/// Names with an `or` before the last.
+fn any_of(names: &[&str]) -> String {
+    match names {
+        [before @ .., last] if !before.is_empty() => format!("{} or {last}", before.join(", ")),
+        names => names.concat(),
     }
 }
 
@@ -328,6 +384,7 @@ impl Display for Clause {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
         self.parts.iter().try_for_each(|part| match part {
             Part::Text(text) => formatter.write_str(text),
+            Part::Commands(names) => formatter.write_str(&any_of(names)),
             Part::Call(call) => call.fmt(formatter),
             Part::Repeat(repeat) => repeat.fmt(formatter),
         })
@@ -383,6 +440,14 @@ impl Call {
     fn argument(&self, parameter: &str) -> Option<&Argument> {
         let found = self.arguments.iter().find(|(name, _)| *name == parameter);
         found.map(|(_, argument)| argument)
+    }
+
+    /// The command that it runs, if it runs one.
+    fn command(&self) -> Option<&str> {
+        match self.argument("cmd")? {
+            Argument::Value(Value::String(command)) => Some(command),
+            _ => None,
+        }
     }
 
     /// Whether all of it is known.
@@ -466,6 +531,13 @@ fn list(items: &[impl Display], formatter: &mut Formatter<'_>) -> std::fmt::Resu
 }
 
 impl Repeat {
+    /// The command that it runs, if it runs one: its own, or that of the failed call.
+    fn command<'r>(&'r self, given: &'r Map<String, Value>) -> Option<&'r str> {
+        let own = self.set.iter().find(|(name, _)| name == "cmd");
+        let command = own.map(|(_, value)| value).or_else(|| given.get("cmd"));
+        command.and_then(Value::as_str)
+    }
+
     /// With another value for a parameter.
     #[must_use]
     pub fn with(parameter: impl Into<String>, value: impl Into<Value>) -> Self {

@@ -37,5 +37,5 @@ pub use fetch::fetch;
 pub use limit::Limit;
 pub(crate) use names_left::NamesBefore;
 pub(crate) use network::CommandNetwork;
-pub(crate) use pdf_text::{PdfText, pdf_text};
+pub(crate) use pdf_text::{PDF_COMMAND, PdfText, pdf_text};
 pub use run::run;

@@ -7,7 +7,7 @@ mod error;
 mod job;
 
 use crate::Error;
-use crate::command::{PdfText, pdf_text};
+use crate::command::{PDF_COMMAND, PdfText, pdf_text};
 use crate::process::{JobBounds, JobEnd, run_job};
 use crate::zone::Zone;
 use fileshed_sandbox::SandboxError;
@@ -55,6 +55,12 @@ pub fn document_text(zone: &Zone<'_>, entry: &Entry) -> Result<Option<DocumentTe
         }));
     }
     match reading {
+        Reading::Pdf if !zone.store.programs().has(PDF_COMMAND) => {
+            Err(explain(DocumentError::NoProgram {
+                path,
+                program: PDF_COMMAND,
+            }))
+        }
         Reading::Pdf => match pdf_text(zone, entry, MOST)? {
             PdfText::Pages(pages) => Ok(Some(paged(&pages))),
             PdfText::Unreadable(reason) => Err(explain(DocumentError::Unreadable { path, reason })),

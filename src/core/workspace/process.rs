@@ -33,16 +33,17 @@ pub(crate) const FEW_THREADS: [(&str, &str); 3] = [
     ("MKL_NUM_THREADS", "1"),
 ];
 
+/// Fails where the kernel cannot confine processes.
+pub(crate) fn expect_enforced(store: &Store) -> Result<(), Error> {
+    let enforced = store.confinement().enforced();
+    enforced.map_err(|missing| ProcessError::NotConfined { missing }.into())
+}
+
 /// Fails where the kernel cannot confine processes and none run without.
 pub(crate) fn expect_confined(store: &Store) -> Result<(), Error> {
-    match (
-        store.settings().exec_sandbox,
-        store.confinement().enforced(),
-    ) {
-        (SandboxPolicy::Required, Err(missing)) => {
-            Err(ProcessError::NotConfined { missing }.into())
-        }
-        _ => Ok(()),
+    match store.settings().exec_sandbox {
+        SandboxPolicy::Required => expect_enforced(store),
+        SandboxPolicy::BestEffort => Ok(()),
     }
 }
 

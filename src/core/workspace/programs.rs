@@ -66,6 +66,11 @@ pub struct Program {
     pub(super) called: Option<String>,
     /// Arguments before the caller's: the script, for an interpreter.
     pub(super) prefix: Vec<String>,
+    /// Options of the program itself, which one that stands in for it does not have.
+    pub(super) own_options: &'static [&'static str],
+    /// `true` if it stands in for a program that refuses by itself what its arguments must not ask for.
+    /// Then only the kernel holds it.
+    pub(super) is_substitute: bool,
     /// Every file that may be executed.
     pub(super) executables: Vec<PathBuf>,
     /// Files that must be readable besides.
@@ -131,6 +136,12 @@ impl Programs {
         self.by_command.contains_key(command) || commands().iter().any(built_in)
     }
 
+    /// Whether the whitelist has the command, and this machine does not.
+    #[must_use]
+    pub fn lacks(&self, command: &str) -> bool {
+        commands().iter().any(|rule| rule.name == command) && !self.has(command)
+    }
+
     /// Where the command is installed, as `which` says it.
     pub(super) fn shown_place(&self, command: &str) -> Option<String> {
         self.has(command).then(|| format!("/usr/bin/{command}"))
@@ -147,8 +158,8 @@ impl Program {
         }
     }
 
-    fn of(rule: &CommandRule) -> Option<Self> {
-        let mut program = Self::named(rule.program)?;
+    fn of(rule: &'static CommandRule) -> Option<Self> {
+        let mut program = Self::first_of(rule)?;
         for helper in rule.helpers.iter().copied().filter(|name| *name != "perl") {
             // tar's compressors are started by the server, one after the other.
             if rule.name == "tar" {
@@ -170,6 +181,20 @@ impl Program {
         }
         program.executables.sort();
         program.executables.dedup();
+        Some(program)
+    }
+
+    /// The program of a rule, or the one that stands in for it. A substitute may turn out to be the
+    /// program itself, under the name that the system links to it.
+    fn first_of(rule: &'static CommandRule) -> Option<Self> {
+        let mut program =
+            Self::named(rule.program).or_else(|| rule.substitute.and_then(Self::named))?;
+        let file = program.file.file_name().and_then(|name| name.to_str());
+        if rule.substitute.is_none() || file.is_some_and(|name| name.starts_with(rule.program)) {
+            program.own_options = &rule.own_options;
+        } else {
+            program.is_substitute = true;
+        }
         Some(program)
     }
 
@@ -203,6 +228,8 @@ impl Program {
                 file,
                 called: None,
                 prefix: Vec::new(),
+                own_options: &[],
+                is_substitute: false,
                 readable: Vec::new(),
                 starts_others: false,
                 is_chosen: false,

@@ -154,6 +154,33 @@ fn documents_are_read_as_text() {
     }
 }
 
+/// The source of a PDF is no text, even if it has no other bytes than text has.
+#[test]
+fn the_source_of_a_pdf_is_not_read_as_text() {
+    let server = small().start();
+    let alice = server.as_user("alice");
+    let pdf = include_bytes!("../terminal/search/documents/pages.pdf");
+    assert!(pdf.is_ascii());
+    upload(&alice, "pages.pdf", pdf);
+    upload(&alice, "pages", pdf);
+    let read = |path: &str| {
+        let arguments = json!({"zone": "uploads", "path": path});
+        alice.call("shed_read", &arguments)
+    };
+    read("pages").refused(415, "UNSUPPORTED_FILE_TYPE");
+    let answer = read("pages.pdf");
+    if installed(&alice, "pdftotext") {
+        let text = answer.data()["content"].to_string();
+        assert!(text.contains("First page"), "{text}");
+        assert!(!text.contains("%PDF"), "{text}");
+    } else {
+        answer.refused(415, "UNSUPPORTED_FILE_TYPE");
+        let details = &answer.body["error"]["details"];
+        assert_eq!(details["program"], "pdftotext");
+        assert_eq!(details["package"], "poppler-utils");
+    }
+}
+
 #[test]
 fn old_encodings_are_read() {
     let server = TestApp::start();

@@ -157,6 +157,7 @@ const WITH_PARTS: &[Row] = &[
     ("find", &["a", "-exec", "./script", ";"]),
     ("find", &["a", "-exec", "/bin/sh", "script", ";"]),
     ("gawk", &["BEGIN{system(\"id\"); system(\"./upload\")}"]),
+    ("mawk", &["BEGIN{system(\"id\"); system(\"./upload\")}"]),
 ];
 
 fn furnish(scene: &Scene) {
@@ -287,6 +288,9 @@ fn no_second_program_starts() {
         ("gawk", vec!["BEGIN{system(\"id\")}"]),
         ("gawk", vec!["BEGIN{\"id\" | getline l; print l}"]),
         ("gawk", vec!["BEGIN{print 1 | \"id\"}"]),
+        ("mawk", vec!["BEGIN{system(\"id\")}"]),
+        ("mawk", vec!["BEGIN{\"id\" | getline l; print l}"]),
+        ("mawk", vec!["BEGIN{print 1 | \"id\"}"]),
         ("sed", vec!["1e id", "a"]),
         ("sed", vec!["s/one/id/e", "a"]),
         ("find", vec!["a", "-exec", "/usr/bin/id", ";"]),
@@ -346,6 +350,7 @@ fn programs_with_parts_of_their_own_start_nothing_else() {
         ("find", vec!["a", "-exec", "/usr/bin/id", ";"]),
         ("find", vec!["a", "-exec", "./upload", ";"]),
         ("gawk", vec!["BEGIN{system(\"./upload\")}"]),
+        ("mawk", vec!["BEGIN{system(\"./upload\")}"]),
     ] {
         if let Some(ended) = scene.attack_with(program, &arguments, &others) {
             assert!(

@@ -72,6 +72,7 @@ const BY_CONTENT: &[Row] = &[
     ("exiftool", &["-config", "read.config", "a"]),
     ("perl", &["read.pl"]),
     ("gawk", &["-f", "read.awk"]),
+    ("mawk", &["-f", "read.awk"]),
     ("jq", &["-n", "-L", ".", "include \"linked\"; x"]),
 ];
 
@@ -302,10 +303,12 @@ fn no_file_outside_is_read() {
         "cat",
         &["/root/.bashrc", "/home", "/etc/hostname", "/etc/shadow"],
     );
-    scene.holds(
-        "gawk",
-        &["BEGIN{while((getline l < \"/etc/passwd\")==1) print l}"],
-    );
+    for awk in ["gawk", "mawk"] {
+        scene.holds(
+            awk,
+            &["BEGIN{while((getline l < \"/etc/passwd\")==1) print l}"],
+        );
+    }
     scene.holds("sed", &[&format!("r {secret}"), "a"]);
     scene.holds("tar", &["-cf", "-", &secret]);
     scene.holds(

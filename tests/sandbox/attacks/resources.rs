@@ -32,6 +32,10 @@ fn files_stay_small() {
         ("cp", &["/dev/zero", "giant"]),
         ("split", &["-b", "2M", "/dev/zero"]),
         (
+            "mawk",
+            &["BEGIN{while(1) print \"xxxxxxxxxxxxxxxxxxxxxxxx\" > \"giant\"}"],
+        ),
+        (
             "gawk",
             &["BEGIN{while(1) print \"xxxxxxxxxxxxxxxxxxxxxxxx\" > \"giant\"}"],
         ),
@@ -72,6 +76,7 @@ fn memory_is_bounded() {
         ("python3", ["-c", "x = b'x' * (1 << 30)"].as_slice()),
         ("python3", &["-c", "import mmap; mmap.mmap(-1, 1 << 30)"]),
         ("gawk", &["BEGIN{x = \"xxxxxxxx\"; while (1) x = x x}"]),
+        ("mawk", &["BEGIN{x = \"xxxxxxxx\"; while (1) x = x x}"]),
         ("perl", &["-e", "$x = 'x' x (1 << 30)"]),
         ("jq", &["-n", "[range(100000000)]"]),
         ("sort", &["/dev/zero"]),
@@ -86,6 +91,7 @@ fn time_is_bounded() {
     let short = json!({"cpu_seconds": 1});
     for (program, arguments) in [
         ("gawk", ["BEGIN{for(;;);}"].as_slice()),
+        ("mawk", &["BEGIN{for(;;);}"]),
         // A second later the signal is one that nobody ignores.
         (
             "python3",

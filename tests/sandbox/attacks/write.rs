@@ -32,6 +32,8 @@ const NAMED: &[Row] = &[
     ("gawk", &["-p{O}/new", "BEGIN{}"]),
     ("gawk", &["-d{O}/new", "BEGIN{}"]),
     ("gawk", &["BEGIN{print 1 >> \"{S}\"}"]),
+    ("mawk", &["BEGIN{print 1 >> \"{S}\"}"]),
+    ("mawk", &["BEGIN{print 1 > \"{O}/new\"}"]),
     ("sed", &["-i", "s/c/x/", "{S}"]),
     ("sed", &["-i{O}/*", "s/one/x/", "a"]),
     ("sed", &["s/one/x/w {S}", "a"]),
@@ -320,6 +322,10 @@ fn nothing_outside_is_written_or_removed() {
         ),
         (
             "gawk",
+            vec![format!("BEGIN{{print 1 > \"{outside}/awk\"}}")],
+        ),
+        (
+            "mawk",
             vec![format!("BEGIN{{print 1 > \"{outside}/awk\"}}")],
         ),
         ("sed", vec![format!("w {outside}/sed"), "a".to_owned()]),

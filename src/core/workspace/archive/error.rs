@@ -25,7 +25,9 @@ diagnostics! {
                 Call::here("shed_exec")
                     .with("cmd", "file")
                     .with("args", vec![archive.display()]),
-            ),
+            )
+            .instead("see what it is: ")
+            .call(Call::here("shed_file_type").with("path", archive.display())),
             details: { "path": archive.display() },
         },
         /// An archive that cannot be read.

@@ -3,6 +3,7 @@
 use super::glob::{BYTES_MAX, NAMES_MAX};
 use super::limit::Limit;
 use crate::{Call, Code, Hint, Repeat, diagnostics};
+use fileshed_rules::package_of;
 use fileshed_types::diagnostics::Facts;
 
 /// Paths that a failure names.
@@ -28,7 +29,10 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum ExecError {
         /// Whitelisted, but not on this machine.
-        #[error("`{command}` is allowed but not installed on this server")]
+        #[error(
+            "`{command}` is allowed but not installed on this server; the Debian package `{}` has it",
+            package_of(command)
+        )]
         NotInstalled {
             /// The command.
             command: String => ["git".to_owned(), "jq".to_owned()],
@@ -37,7 +41,7 @@ diagnostics! {
             hint: Hint::of(Call::new("shed_allowed_commands"))
                 .say(" lists what is installed")
                 .instead("use another command in `cmd`"),
-            details: { "command": command },
+            details: { "command": command, "package": package_of(command) },
         },
         /// The helper ran, but did not become the command.
         #[error("`{command}` could not be started: {reason}")]

@@ -9,7 +9,8 @@ use super::output::Mask;
 use super::places::Places;
 use super::{CommandLine, ExecError, Limit, Ran, content, environment, portable, sqlite};
 use crate::process::{
-    FEW_THREADS, OPEN_FILES, PROCESSES, ProcessError, Temporary, expect_confined, files, watch,
+    FEW_THREADS, OPEN_FILES, PROCESSES, ProcessError, Temporary, expect_confined, expect_enforced,
+    files, watch,
 };
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, Settings, timings};
@@ -138,6 +139,9 @@ impl<'a> Run<'a> {
             .programs()
             .get(invocation.command)
             .ok_or_else(not_installed)?;
+        if program.is_substitute {
+            expect_enforced(store)?;
+        }
         let caller = self.zone.caller();
         let owner = store.namespace(caller);
         let _slot = store.slots().take(&owner, caller)?;
@@ -168,7 +172,16 @@ impl<'a> Run<'a> {
                 .called
                 .clone()
                 .unwrap_or_else(|| invocation.command.to_owned()),
-            arguments: [program.prefix.clone(), invocation.arguments].concat(),
+            arguments: [
+                program.prefix.clone(),
+                program
+                    .own_options
+                    .iter()
+                    .map(|&own| own.to_owned())
+                    .collect(),
+                invocation.arguments,
+            ]
+            .concat(),
             environment,
         };
         let spec = JobSpec {

@@ -12,7 +12,7 @@ use fileshed_sandbox::Sink;
 use fileshed_storage::{DiskError, Entry};
 
 /// The program.
-const COMMAND: &str = "pdftotext";
+pub(crate) const PDF_COMMAND: &str = "pdftotext";
 
 /// Bytes of what it says.
 const COMPLAINTS: usize = 4096;
@@ -30,7 +30,7 @@ pub(crate) fn pdf_text(zone: &Zone<'_>, document: &Entry, most: usize) -> Result
     // What is judged stands for what runs: the same command without a name in the zone.
     let arguments = ["document.pdf", "-"].map(str::to_owned);
     let command_line = CommandLine {
-        command: COMMAND,
+        command: PDF_COMMAND,
         arguments: &arguments,
         ..CommandLine::default()
     };
@@ -54,7 +54,7 @@ pub(crate) fn pdf_text(zone: &Zone<'_>, document: &Entry, most: usize) -> Result
     if ran.status != 0 {
         let first = ran.stderr.lines().next().unwrap_or_default().trim();
         let reason = match first {
-            "" => format!("{COMMAND} ended with status {}", ran.status),
+            "" => format!("{PDF_COMMAND} ended with status {}", ran.status),
             said => said.chars().take(200).collect(),
         };
         return Ok(PdfText::Unreadable(reason));

@@ -424,7 +424,10 @@ fn not_a_database(path: &str) -> Hint {
     let what = Call::here("shed_exec")
         .with("cmd", "file")
         .with("args", vec![path]);
-    Hint::new("see what it is: ").call(what)
+    Hint::new("see what it is: ")
+        .call(what)
+        .instead("see what it is: ")
+        .call(Call::here("shed_file_type").with("path", path))
 }
 
 fn list(names: &[String]) -> String {

@@ -1,6 +1,7 @@
 //! Documents whose text cannot be read.
 
-use crate::diagnostics;
+use crate::{Call, Hint, diagnostics};
+use fileshed_rules::package_of;
 use fileshed_types::size::human_size;
 
 diagnostics! {
@@ -16,8 +17,11 @@ diagnostics! {
             reason: String = "it is no archive that can be read".to_owned(),
         } => {
             code: InvalidFormat,
-            hint: "see what it is with the command `file`; a document that needs a password must be saved \
-                without it",
+            hint: Hint::new("see what it is with the command `")
+                .commands(["file"])
+                .say("`")
+                .instead("see what it is with shed_file_type")
+                .or("a document that needs a password must be saved without it"),
             details: { "path": path, "reason": reason },
         },
         /// It has more bytes than are read.
@@ -31,8 +35,28 @@ diagnostics! {
             limit: u64 = 50 << 20,
         } => {
             code: FileTooLarge,
-            hint: "take a part of it with a command: qpdf and pdftotext take ranges of pages",
+            hint: Hint::new("take a part of it with a command: ")
+                .commands(["pdftotext"])
+                .say(" takes a range of pages"),
             details: { "path": path, "size": size, "limit": limit },
+        },
+        /// This server has no program that reads it.
+        #[error(
+            "`{path}` is a PDF, and `{program}`, which reads it, is not installed on this server; the \
+                Debian package `{}` has it",
+            package_of(program)
+        )]
+        NoProgram {
+            /// The document.
+            path: String = "report.pdf".to_owned(),
+            /// The program.
+            program: &'static str = "pdftotext",
+        } => {
+            code: UnsupportedFileType,
+            hint: Hint::of(Call::here("shed_hexdump").with("path", path.as_str()))
+                .say(" shows its bytes")
+                .or("an administrator installs the package"),
+            details: { "path": path, "program": program, "package": package_of(program) },
         },
         /// Reading it takes more memory or time than there is.
         #[error("reading the text of `{path}` took more memory or time than it may")]

@@ -1,8 +1,10 @@
 //! What of the machine the store depends on, whether or not there is a store.
 
+use std::collections::BTreeSet;
+
 use super::{Check, CheckState};
 use crate::programs::Programs;
-use fileshed_rules::commands;
+use fileshed_rules::{commands, package_of};
 use fileshed_sandbox::{Confinement, NotDelegated, descriptor_limit};
 use fileshed_types::settings::{NetworkMode, ProgramName, SandboxPolicy, Settings};
 
@@ -178,14 +180,17 @@ impl Machine<'_> {
         if missing.is_empty() {
             return Check::new("commands", CheckState::Ok, "all are installed");
         }
+        let packages: BTreeSet<&str> = missing.iter().map(|name| package_of(name)).collect();
+        let packages: Vec<&str> = packages.into_iter().collect();
         Check::new(
             "commands",
             CheckState::Warning,
             format!(
-                "{} of {} are installed; missing: {}",
+                "{} of {} are installed; missing: {}; the Debian packages that have them: {}",
                 found.len(),
                 found.len() + missing.len(),
-                missing.join(", ")
+                missing.join(", "),
+                packages.join(" ")
             ),
         )
     }

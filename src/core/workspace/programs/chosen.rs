@@ -63,6 +63,8 @@ fn at(place: &Path, depth: usize) -> Option<Program> {
             file,
             called,
             prefix: Vec::new(),
+            own_options: &[],
+            is_substitute: false,
             readable: Vec::new(),
             starts_others: true,
             is_chosen: true,

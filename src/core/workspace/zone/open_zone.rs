@@ -365,10 +365,13 @@ impl<'a> Zone<'a> {
         Ok(self.store.staging(&self.tenant)?.directory()?)
     }
 
-    /// Says in a failure which zone it was met in.
+    /// Says in a failure which zone it was met in. No hint offers a command that is not installed.
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
-        let error = error.in_zone(self.name.as_str());
+        let programs = self.store.programs();
+        let error = error
+            .in_zone(self.name.as_str())
+            .without_commands(&serde_json::Map::new(), |command| programs.lacks(command));
         match self.group() {
             Some(group) => error.in_group(&group.name),
             None => error,

@@ -9,7 +9,7 @@ use axum::http::Method;
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::Encoding;
 use fileshed_core::view::{Resolved, View, ViewPath};
-use fileshed_core::{Call, Error, Hint, diagnostics};
+use fileshed_core::{Call, Code, Error, Hint, diagnostics};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -79,7 +79,17 @@ impl Endpoint for ReadFile {
             return raw(&file, &entry);
         }
         let limit = view.store.settings().max_output_absolute;
-        if let Some(text) = document::text(&file, &entry)? {
+        let kind = kind(&entry);
+        let mut prefixes = view.store.settings().terminal_binary_mime_prefixes.iter();
+        let is_sent_raw = prefixes.any(|prefix| prefix.is_of(kind));
+        let document = match document::text(&file, &entry) {
+            // No program here reads it.
+            Err(error) if error.code() == Code::UnsupportedFileType && is_sent_raw => {
+                return raw(&file, &entry);
+            }
+            document => document?,
+        };
+        if let Some(text) = document {
             let lines = range.of(&text);
             let content = expect_short(&file, lines.content, limit)?.into_owned();
             return Ok(answer(&file.at, lines.total, content));
@@ -87,9 +97,7 @@ impl Endpoint for ReadFile {
         if let Some((total, content)) = text_of(&file, &entry, &range, limit)? {
             return Ok(answer(&file.at, total, content));
         }
-        let kind = kind(&entry);
-        let mut prefixes = view.store.settings().terminal_binary_mime_prefixes.iter();
-        if prefixes.any(|prefix| prefix.is_of(kind)) {
+        if is_sent_raw {
             return raw(&file, &entry);
         }
         Err(FileReadError::Unsupported {

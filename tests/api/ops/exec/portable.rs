@@ -234,6 +234,9 @@ fn what_a_command_that_was_ended_left_is_told() {
     };
     let server = small().start();
     let alice = server.as_member("alice", "team");
+    if !installed(&alice, "sqlite3") {
+        return;
+    }
     let note = "`CON` is now `_CON`: its name is a device name on Windows";
     for (zone, directory) in zones(&server) {
         let answer = endless(&alice, &zone, "CON", 5);

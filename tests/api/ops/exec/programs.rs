@@ -145,6 +145,47 @@ fn names_with_blanks_and_any_letters() {
     }
 }
 
+/// The rules read no program that is in a file, and some awks have nothing of their own that stops it.
+#[test]
+fn whatever_awk_is_installed_reaches_nothing_but_its_zone() {
+    let server = Server::start();
+    let client = server.client();
+    let outside = server.data().join("canary.txt");
+    std::fs::write(&outside, "canary\n").unwrap();
+    let outside = outside.display();
+    let programs = [
+        "system(\"echo started\")".to_owned(),
+        "while ((\"echo started\" | getline l) > 0) print l".to_owned(),
+        format!("print \"started\" | \"cat > {outside}\""),
+        "print \"started\" | \"cat 1>&2\"".to_owned(),
+        format!("while ((getline l < \"{outside}\") > 0) print l"),
+        "while ((getline l < \"/etc/passwd\") > 0) print l".to_owned(),
+        format!("print \"started\" > \"{outside}\""),
+        "print \"started\" > \"made.txt\"".to_owned(),
+    ];
+    for program in programs {
+        let text = format!("BEGIN {{ {program} }}\n");
+        file(&client, "storage", "program.awk", &text);
+        let line = json!({"zone": "storage", "cmd": "awk", "args": ["-f", "program.awk"]});
+        let answer = client.call("shed_exec", &line);
+        let ended = answer.data();
+        let said = format!("{}{}", ended["stdout"], ended["stderr"]);
+        assert_eq!(ended["stdout"], "", "{program}: {said}");
+        assert!(!said.contains("canary\\n"), "{program}: {said}");
+        let canary = std::fs::read_to_string(server.data().join("canary.txt")).unwrap();
+        assert_eq!(canary, "canary\n", "{program}");
+        assert_eq!(
+            output(&client, "storage", "ls", &[]),
+            "program.awk\n",
+            "{program}: {said}"
+        );
+    }
+    // What it is for works.
+    file(&client, "storage", "a.csv", "a;1\nb;2\n");
+    let sum = ["-F;", "{s += $2} END {print s}", "a.csv"];
+    assert_eq!(output(&client, "storage", "awk", &sum), "3\n");
+}
+
 #[test]
 fn archives_go_out_and_in() {
     let server = Server::start();

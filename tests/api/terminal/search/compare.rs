@@ -19,9 +19,18 @@ fn compare(client: &Client<'_>, body: &Value) -> Answer {
 fn reads_pdf() -> bool {
     let is_there = Command::new("pdftotext").arg("-v").output().is_ok();
     if !is_there {
-        skip("pdftotext is not installed");
+        skip("pdftotext is not installed: PDF is refused");
     }
     is_there
+}
+
+/// Fails unless an answer says which program is missing, and where it comes from.
+fn assert_lacks_pdftotext(answer: &Answer) {
+    assert_eq!(answer.status, 415, "{}", answer.body);
+    let detail = answer.body["detail"].as_str().expect("words");
+    for part in ["`pdftotext`", "`poppler-utils`"] {
+        assert!(detail.contains(part), "{detail}");
+    }
 }
 
 /// Kinds of lines with their texts.
@@ -165,9 +174,7 @@ fn documents_are_compared_by_their_text() {
             ]
         );
     } else {
-        // Then it is what any other bytes are.
-        let refused = against("none.txt", "-pages*.pdf");
-        assert_eq!(refused.status, 400, "{}", refused.body);
+        assert_lacks_pdftotext(&against("none.txt", "-pages*.pdf"));
     }
     for name in broken {
         let refused = against("none.txt", name);
@@ -208,8 +215,16 @@ fn documents_are_read_by_their_text() {
     if reads_pdf() {
         assert_eq!(pages.body["content"], "--- Page 2 ---\nSecond page\n");
     } else {
-        assert_eq!(pages.status, 415, "{}", pages.body);
+        assert_lacks_pdftotext(&pages);
     }
+    // Its source is nothing to read, under whatever name.
+    std::fs::write(zone.join("pages"), include_bytes!("documents/pages.pdf")).expect("a file");
+    assert_eq!(read("pages").status, 415);
+    let refused = compare(
+        &client,
+        &json!({"original": "pages", "revised": "plain.docx"}),
+    );
+    assert_eq!(refused.status, 400, "{}", refused.body);
     // What only is called so is what it is.
     assert_eq!(read("plain.docx").body["content"], "no archive\n");
     assert_eq!(read("broken.docx").status, 400);

@@ -7,6 +7,17 @@ pub(super) const STARTS: &[Row] = &[
     ("gawk", &["BEGIN{system(\"{Z}/script\")}"]),
     ("gawk", &["BEGIN{\"{Z}/script\" |& getline l; print l}"]),
     ("gawk", &["BEGIN{print 1 | \"/bin/sh {Z}/script\"}"]),
+    ("mawk", &["BEGIN{system(\"{Z}/script\")}"]),
+    (
+        "mawk",
+        &["BEGIN{while ((\"{Z}/script\" | getline l) > 0) print l}"],
+    ),
+    (
+        "mawk",
+        &["BEGIN{while ((\"/bin/sh {Z}/script\" | getline l) > 0) print l}"],
+    ),
+    ("mawk", &["BEGIN{print 1 | \"/bin/sh {Z}/script\"}"]),
+    ("mawk", &["BEGIN{print 1 | \"cat > {O}/new\"}"]),
     ("sed", &["1e {Z}/script", "a"]),
     ("sed", &["s|one|{Z}/script|e", "a"]),
     ("sed", &["-f", "run.sed", "a"]),

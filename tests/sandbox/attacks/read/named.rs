@@ -13,6 +13,11 @@ pub(super) const NAMED: &[Row] = &[
         &["-v", "f={S}", "BEGIN{while((getline l < f) > 0) print l}"],
     ),
     ("mawk", &["1", "{S}"]),
+    (
+        "mawk",
+        &["-v", "f={S}", "BEGIN{while((getline l < f) > 0) print l}"],
+    ),
+    ("mawk", &["BEGIN{for (k in ENVIRON) print ENVIRON[k]}"]),
     ("sed", &["-n", "p", "{S}"]),
     ("sed", &["R {S}", "a"]),
     ("sed", &["-f", "read.sed", "a"]),
