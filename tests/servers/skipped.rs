@@ -42,8 +42,8 @@ pub fn skip(reason: impl Display) {
     }
     if let Some(file) = env::var_os("FILESHED_TEST_SKIPS") {
         let file = OpenOptions::new().create(true).append(true).open(file);
-        let text = format!("{line}\n");
-        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        let entry = format!("{line}\n");
+        let written = file.and_then(|mut file| file.write_all(entry.as_bytes()));
         written.expect("the list of skipped tests is written");
     }
     skipped.push(line);
