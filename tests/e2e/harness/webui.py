@@ -187,6 +187,8 @@ class OpenWebUI:
             **{name: "false" for name in off},
             **{name: "true" for name in on},
             "GLOBAL_LOG_LEVEL": "WARNING",
+            # Its data goes with the test.
+            "DATABASE_SQLITE_PRAGMA_SYNCHRONOUS": "OFF",
             "HOME": str(data),
             "TMPDIR": str(self._directory),
             "DATA_DIR": str(data),
