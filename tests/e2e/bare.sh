@@ -33,7 +33,7 @@ minutes() {
 run_server() {
     local command begun=$SECONDS server
     command=$(command_after 'Run it:')
-    [ -n "$command" ]
+    [ -n "$command" ] || return 1
     echo "\$ $command"
     bash -c "$command" &
     server=$!
@@ -50,7 +50,7 @@ run_server() {
 run_tests() {
     local command begun=$SECONDS status=0
     command=$(command_after '<!-- test command -->')
-    [ -n "$command" ]
+    [ -n "$command" ] || return 1
     echo "\$ $command"
     bash -c "$command" || status=$?
     table+=("$(minutes $((SECONDS - begun)) "$command")")
