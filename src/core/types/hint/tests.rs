@@ -101,3 +101,29 @@ fn a_surface_has_words_of_its_own() {
     let hint = Hint::new("look with ").call(look).or("shed_stats counts");
     assert_eq!(hint.told(&Addresses), "look with GET /shed_tree?depth=2");
 }
+
+#[test]
+fn clauses_that_need_a_missing_command_are_left_out() {
+    let without = |mut hint: Hint, missing: &[&str]| {
+        let given = serde_json::json!({"cmd": "jq"});
+        let given = given.as_object().expect("an object");
+        hint.without_commands(given, |command| missing.contains(&command));
+        hint.to_string()
+    };
+    let any = || {
+        Hint::new("use ")
+            .commands(["awk", "sed", "jq"])
+            .say(" here")
+    };
+    assert_eq!(without(any(), &[]), "use awk, sed or jq here");
+    assert_eq!(without(any(), &["jq"]), "use awk or sed here");
+    let file = Call::new("shed_exec").with("cmd", "file");
+    let look = || Hint::of(file.clone()).instead("look at it");
+    assert_eq!(without(look(), &[]), "shed_exec(cmd=\"file\")");
+    assert_eq!(without(look(), &["file"]), "look at it");
+    // The failed call again runs the same command.
+    let list = "shed_allowed_commands() lists the commands that are installed";
+    let again = || Hint::repeat(Repeat::with("args", "."));
+    assert_eq!(without(again(), &["jq"]), list);
+    assert_ne!(without(again(), &["sed"]), list);
+}
