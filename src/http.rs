@@ -85,7 +85,6 @@ pub(crate) struct Server {
     looks: Arc<Semaphore>,
     /// One at a time asks whether everything is there.
     checks: Semaphore,
-    documents: documents::Documents,
     /// Made when it is first asked for.
     terminal_document: OnceCell<documents::Document>,
     listings: Listings,
@@ -113,7 +112,6 @@ impl Server {
             subscriptions: mcp::Subscriptions::default(),
             looks: Arc::new(Semaphore::new(LOOKS)),
             checks: Semaphore::new(1),
-            documents: documents::Documents::new(),
             terminal_document: OnceCell::new(),
             listings: Listings::new(),
             dav: dav::WebDav::new(config),

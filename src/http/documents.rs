@@ -1,10 +1,10 @@
 //! `GET /openapi.json`: what there is, for programs. It needs no credential and shows nothing of a
 //! user.
 
-use std::sync::Arc;
+use std::sync::LazyLock;
 
 use axum::body::Bytes;
-use axum::extract::{Query, State};
+use axum::extract::Query;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -14,29 +14,20 @@ use serde::Deserialize;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::Server;
 use super::envelope;
 use crate::openapi;
 
-/// The documents as they are sent: made once, Open WebUI fetches them on every chat turn.
-pub(super) struct Documents {
-    all: Document,
-    core: Document,
-}
+/// The document of all operations, made once: Open WebUI fetches it on every chat turn.
+static ALL: LazyLock<Document> = LazyLock::new(|| Document::new(&openapi::document(Toolset::All)));
+
+/// The document of the small toolset.
+static CORE: LazyLock<Document> =
+    LazyLock::new(|| Document::new(&openapi::document(Toolset::Core)));
 
 /// A document as it is sent.
 pub(super) struct Document {
     bytes: Bytes,
     tag: Option<ETag>,
-}
-
-impl Documents {
-    pub(super) fn new() -> Self {
-        Self {
-            all: Document::new(&openapi::document(Toolset::All)),
-            core: Document::new(&openapi::document(Toolset::Core)),
-        }
-    }
 }
 
 impl Document {
@@ -79,15 +70,11 @@ pub(super) struct DocumentQuery {
 }
 
 /// `GET /openapi.json`
-pub(super) async fn openapi(
-    State(server): State<Arc<Server>>,
-    headers: HeaderMap,
-    Query(query): Query<DocumentQuery>,
-) -> Response {
+pub(super) async fn openapi(headers: HeaderMap, Query(query): Query<DocumentQuery>) -> Response {
     let name = query.toolset.unwrap_or_else(|| "all".to_owned());
-    let document = match Toolset::parse(&name) {
-        Some(Toolset::All) => &server.documents.all,
-        Some(Toolset::Core) => &server.documents.core,
+    let document: &Document = match Toolset::parse(&name) {
+        Some(Toolset::All) => &ALL,
+        Some(Toolset::Core) => &CORE,
         None => return envelope::failure(UnknownToolset(name)),
     };
     document.answer(&headers)
