@@ -6,7 +6,6 @@ pub(crate) mod client;
 mod effects;
 mod files;
 mod hangup;
-mod memory;
 mod person;
 mod prompts;
 mod resources;

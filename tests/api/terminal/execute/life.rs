@@ -1,10 +1,7 @@
 //! What stays of processes: their logs, and nothing else.
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-use fileshed_test_support::processes::{helper, left_of_commands, resident};
-use fileshed_test_support::{PATIENCE, Server, eventually, skip};
+use fileshed_test_support::processes::{helper, left_of_commands};
+use fileshed_test_support::{Server, TestApp, eventually, skip, wait_until};
 use serde_json::{Value, json};
 
 use super::{listed, ran, started, status, stdout};
@@ -20,18 +17,10 @@ fn held(process: i32) -> (usize, usize, usize) {
     (count("fd"), count("task"), mounts.lines().count())
 }
 
-/// What the descriptors of a process lead to, for who reads why the test failed.
-fn descriptors(process: i32) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(format!("/proc/{process}/fd"));
-    let entries = entries.into_iter().flatten().flatten();
-    let targets = entries.filter_map(|entry| std::fs::read_link(entry.path()).ok());
-    targets.collect()
-}
-
 #[test]
 fn processes_leave_nothing_but_their_logs() {
     let count = std::env::var("FILESHED_TEST_COMMANDS").ok();
-    let count: usize = count.and_then(|text| text.parse().ok()).unwrap_or(100);
+    let count: usize = count.and_then(|text| text.parse().ok()).unwrap_or(30);
     let server = Server::start();
     let client = server.client();
     let process = server.process().as_raw_nonzero().get();
@@ -52,7 +41,6 @@ fn processes_leave_nothing_but_their_logs() {
     if before[0] == 0 {
         skip("descriptors of the server: only root can count them");
     }
-    let resident_before = resident(process) + resident(helper);
     let mut ids = Vec::new();
     for number in 0..count {
         if number % 10 == 0 {
@@ -68,20 +56,9 @@ fn processes_leave_nothing_but_their_logs() {
     assert_eq!(left_of_commands(process), Vec::<String>::new());
     let is_given_back =
         |after: &[usize; 5]| after.iter().zip(&most).all(|(after, most)| after <= most);
-    let deadline = Instant::now() + PATIENCE;
-    let after = loop {
-        let after = settled();
-        if is_given_back(&after) || Instant::now() > deadline {
-            break after;
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    let open = descriptors(process);
-    assert!(is_given_back(&after), "{before:?} {after:?} {open:?}");
-    let resident_after = resident(process) + resident(helper);
-    // Those that ended are known for five minutes: a few hundred bytes each, and their descriptors.
-    let most = resident_before + (count as u64) * 8 * 1024 + 16 * 1024 * 1024;
-    assert!(resident_after < most, "{resident_before} {resident_after}");
+    wait_until("descriptors, mounts and threads are given back", || {
+        is_given_back(&settled())
+    });
     let logs = std::fs::read_dir(server.data().join("shared/logs"))
         .unwrap()
         .count();
@@ -90,7 +67,7 @@ fn processes_leave_nothing_but_their_logs() {
 
 #[test]
 fn a_log_tells_everything_in_lines_of_json() {
-    let server = Server::start();
+    let server = TestApp::start();
     let answer = ran(&server.client(), "echo out; exit 2");
     let id = answer["id"].as_str().expect("an id");
     let path = server.data().join(format!("shared/logs/{id}.jsonl"));
