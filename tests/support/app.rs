@@ -14,11 +14,11 @@ use fileshed::http;
 use fileshed_core::{Clock, Store};
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use tokio::time::timeout;
 use tower::ServiceExt as _;
 
 use crate::balanced::Balanced;
 use crate::client::team_of;
+use crate::wait::in_time;
 use crate::{Answer, Client, Finished, PATIENCE, Setup, program};
 
 /// The server's routes: with [`Setup::app`] without a socket, in this process, and with a
@@ -194,6 +194,7 @@ impl Routes {
         };
         let mut config = Effective::load(&inputs).unwrap().config;
         config.core.helper = program();
+        config.core.timings = setup.timings.clone();
         let store = Arc::new(Store::open_at(config.core.clone(), Clock::movable()).unwrap());
         store.listens_at(ADDRESS.parse().unwrap());
         let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -252,7 +253,7 @@ impl Routes {
                 let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
                 Answer::of(parts.status.as_u16(), parts.headers, &body)
             };
-            timeout(PATIENCE, answer).await.unwrap()
+            in_time(answer).await
         })
     }
 }

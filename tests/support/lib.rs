@@ -17,6 +17,7 @@
 mod app;
 mod balanced;
 mod client;
+pub mod commands;
 pub mod journal;
 pub mod jwt;
 pub mod moment;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 
+use fileshed_core::Timings;
 use fileshed_test_servers::Postgres;
 
 use crate::{PATIENCE, Server, TestApp, processes, program};
@@ -16,6 +17,8 @@ pub struct Setup {
     pub(crate) environment: Vec<(String, String)>,
     flags: Vec<String>,
     launcher: Vec<String>,
+    /// What holds in this process.
+    pub(crate) timings: Timings,
 }
 
 impl Setup {
@@ -26,7 +29,15 @@ impl Setup {
             environment: registry.into_iter().collect(),
             flags: Vec::new(),
             launcher: Vec::new(),
+            timings: Timings::STANDARD,
         }
+    }
+
+    /// Other durations than those that hold outside of tests, for an application in this process.
+    #[must_use]
+    pub fn timings(mut self, change: impl FnOnce(&mut Timings)) -> Self {
+        change(&mut self.timings);
+        self
     }
 
     /// Whether a process is needed: it has a command line, or another program starts it.
@@ -103,6 +114,10 @@ impl Setup {
 
     /// Starts the program with these arguments and waits until it listens.
     pub fn serving(self, arguments: &[&str]) -> Server {
+        assert!(
+            self.timings == Timings::STANDARD,
+            "a process has its own timings"
+        );
         Server::spawn(self, arguments)
     }
 

@@ -1,7 +1,6 @@
 //! A WebSocket as browsers and proxies open it, and what a terminal shows there.
 
 use std::net::TcpStream;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tungstenite::client::IntoClientRequest as _;
@@ -12,6 +11,9 @@ use crate::{PATIENCE, TestApp};
 
 /// What a shell tells a terminal before and after each line (bracketed paste).
 const LINE_EDITOR: [&[u8]; 2] = [b"\x1b[?2004l\r", b"\x1b[?2004h"];
+
+/// Bytes after which a text is not waited for any more.
+const MOST_SHOWN: usize = 64 << 20;
 
 /// A socket that is open.
 pub struct Socket {
@@ -73,9 +75,8 @@ impl Socket {
         })
     }
 
-    /// The same; nothing where the socket is closed before.
+    /// The same; nothing where the socket is closed before, or more is shown than anybody waits for.
     pub fn find(&mut self, text: &str) -> Option<String> {
-        let deadline = Instant::now() + PATIENCE;
         let mut searched = 0;
         loop {
             // What is not shown after all may have made it shorter.
@@ -86,7 +87,7 @@ impl Socket {
                 return Some(String::from_utf8_lossy(&shown).into_owned());
             }
             searched = self.shown.len().saturating_sub(text.len());
-            if Instant::now() > deadline || !self.read() {
+            if self.shown.len() > MOST_SHOWN || !self.read() {
                 return None;
             }
         }
@@ -105,26 +106,6 @@ impl Socket {
     pub fn close_code(&mut self) -> u16 {
         while self.read() {}
         self.closed.unwrap_or_default()
-    }
-
-    /// What comes within a time, without waiting for more.
-    pub fn within(&mut self, time: Duration) -> Vec<u8> {
-        let deadline = Instant::now() + time;
-        while let Some(left) = deadline.checked_duration_since(Instant::now()) {
-            let patience = left.max(Duration::from_millis(1));
-            self.stream
-                .get_ref()
-                .set_read_timeout(Some(patience))
-                .unwrap();
-            if !self.read() {
-                break;
-            }
-        }
-        self.stream
-            .get_ref()
-            .set_read_timeout(Some(PATIENCE))
-            .unwrap();
-        std::mem::take(&mut self.shown)
     }
 
     /// Adds what was shown, without what the line editor tells the terminal.

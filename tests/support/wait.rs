@@ -44,3 +44,8 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub fn pause(microseconds: u64) {
     std::thread::sleep(Duration::from_micros(microseconds));
 }
+
+/// The outcome of something that is waited for as long as anything is.
+pub(crate) async fn in_time<T>(outcome: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, outcome).await.unwrap()
+}

@@ -4,9 +4,9 @@ use super::Drive;
 use crate::transfer::form::many_users;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fileshed_test_support::{Client, Server, TestApp};
+use fileshed_test_support::{Client, TestApp};
 
-fn token(server: &Server, arguments: &[&str]) -> String {
+fn token(server: &TestApp, arguments: &[&str]) -> String {
     let made = server.run(&[&["token", "create"], arguments].concat());
     made.stdout.trim().to_owned()
 }
@@ -44,7 +44,7 @@ fn the_password_is_a_personal_token_and_the_name_is_any() {
 
 #[test]
 fn a_token_that_reads_changes_nothing() {
-    let server = many_users().start();
+    let server = many_users().app();
     let ada = token(&server, &["--user", "ada"]);
     let drive = Drive::of(with_password(&server, "ada", &ada), "/storage");
     drive.put("a.txt", "a");
@@ -69,7 +69,7 @@ fn a_token_that_reads_changes_nothing() {
 
 #[test]
 fn no_page_may_call_with_what_a_browser_sends_along() {
-    let server = many_users().start();
+    let server = many_users().app();
     let ada = token(&server, &["--user", "ada"]);
     let drive = Drive::of(with_password(&server, "ada", &ada), "/storage");
     drive.put("a.txt", "a");

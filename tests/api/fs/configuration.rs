@@ -11,11 +11,11 @@ use super::{call, done, refused};
 
 #[test]
 fn the_base_directory_is_a_setting_and_everything_lies_below_it() {
-    let setup = Server::with();
+    let setup = TestApp::with();
     let base = setup.path("elsewhere");
     let server = setup
         .env("FILESHED_STORAGE_BASE_PATH", base.to_str().expect("a path"))
-        .start();
+        .app();
     let client = server.client();
     done(
         &client,

@@ -1,7 +1,7 @@
 //! The document of the compact tools: committed, served from memory, and cheap.
 
 use fileshed::http::fs::document::{document, pretty};
-use fileshed_test_support::{Server, TestApp, repository};
+use fileshed_test_support::{TestApp, repository};
 use serde_json::json;
 
 use crate::server::documents::{assert_plain, tools};
@@ -21,9 +21,9 @@ fn the_committed_document_is_the_generated_one() {
 
 #[test]
 fn the_program_prints_it() {
-    let printed = Server::with().run(&["openapi", "--fs"]);
+    let printed = TestApp::with().run(&["openapi", "--fs"]);
     assert_eq!(printed.stdout, pretty().expect("a document"));
-    let both = Server::with().run(&["openapi", "--fs", "--terminal"]);
+    let both = TestApp::with().run(&["openapi", "--fs", "--terminal"]);
     assert_eq!(both.code, Some(2), "{both:?}");
 }
 

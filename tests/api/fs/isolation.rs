@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fileshed_test_support::{Client, Server, TestApp};
+use fileshed_test_support::{Client, TestApp};
 use serde_json::{Value, json};
 
 use super::{call, done, files, refused};
@@ -233,7 +233,7 @@ fn reserved_lfsig_segment_is_blocked_in_every_mode() {
 #[test]
 fn misconfigured_base_dir_returns_a_friendly_error() {
     // At the start: a directory where none can be made.
-    let started = Server::with()
+    let started = TestApp::with()
         .env("FILESHED_STORAGE_BASE_PATH", "/proc/self/mem/fileshed")
         .run(&["serve", "--bind", "127.0.0.1:0"]);
     assert_ne!(started.code, Some(0));
@@ -338,7 +338,7 @@ fn tool_binding_is_a_no_op_in_shared_mode() {
 #[test]
 fn empty_sub_path_in_shared_mode_does_not_leak_to_cwd() {
     // The directory in which the server runs has the file; its workspace has not.
-    let server = Server::with().file("leak.txt", "leaked").start();
+    let server = TestApp::with().file("leak.txt", "leaked").app();
     for workspace in ["", ".", "/"] {
         let client = server.client().header("X-Fileshed-Workspace", workspace);
         let error = refused(&client, "read_file", &json!({"path": "leak.txt"}));
@@ -348,7 +348,7 @@ fn empty_sub_path_in_shared_mode_does_not_leak_to_cwd() {
 
 #[test]
 fn a_sub_path_that_leads_out_has_no_effects_on_disk() {
-    let refused_start = Server::with()
+    let refused_start = TestApp::with()
         .env("FILESHED_FS_WORKSPACE", "../etc")
         .run(&["config"]);
     assert_eq!(refused_start.code, Some(1), "{}", refused_start.stderr);

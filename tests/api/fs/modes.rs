@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use fileshed_test_support::{Answer, Client, Server, TestApp, repository};
+use fileshed_test_support::{Answer, Client, TestApp, repository};
 use serde_json::{Value, json};
 
 use super::{call, done, files, refused};
@@ -161,13 +161,13 @@ fn the_table_has_every_scenario_and_leaves_no_mode_to_nobody() {
 
 /// A server in a mode with a file of alice's, a file beside it where it runs, and who calls it.
 fn in_mode(mode: &str, shows: &dyn Fn(&Client<'_>)) {
-    let setup = Server::with().file("leak.txt", CANARY);
+    let setup = TestApp::with().file("leak.txt", CANARY);
     let secret = json!({"path": "secret.txt", "content": CANARY});
     if mode == "shared" {
-        let server = setup.start();
+        let server = setup.app();
         return shows(&server.client());
     }
-    let server = setup.env("FILESHED_API_KEYS", "service-key").start();
+    let server = setup.env("FILESHED_API_KEYS", "service-key").app();
     done(&server.as_user("alice"), "write_file", &secret);
     if mode == "isolated" {
         shows(&server.as_user("bob"));

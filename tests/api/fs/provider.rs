@@ -275,7 +275,7 @@ fn memory_that_is_full_is_told_with_its_setting() {
 
 #[test]
 fn files_location_is_a_setting() {
-    let server = fileshed_test_support::Server::with()
+    let server = fileshed_test_support::TestApp::with()
         .env("FILESHED_FILES_URL", "ftp://x")
         .run(&["config"]);
     assert_eq!(server.code, Some(1));
@@ -333,7 +333,7 @@ fn metadata_outlives_a_rename_a_shell_line_and_a_restart() {
 
 #[test]
 fn a_file_at_the_path_of_one_that_a_command_removed_is_another() {
-    let server = fileshed_test_support::Server::start();
+    let server = fileshed_test_support::TestApp::start();
     let client = server.client();
     let stat = |path: &str| done(&client, "stat_file", &json!({"path": path}));
     let exec = |cmd: &str, args: &[&str]| {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::groups::team::{call, done, file, home, owners, run, start};
+use crate::groups::team::{app, call, done, file, home, owners, run};
 use fileshed_test_support::journal::{database, is_played, rollback};
 use fileshed_test_support::{Answer, Client, TestApp};
 
@@ -89,7 +89,7 @@ fn names(server: &TestApp) -> Vec<String> {
 
 #[test]
 fn a_member_puts_nothing_beside_what_is_not_theirs() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     let hot = rollback(&database(server.data().parent().unwrap(), "theirs"), None);
     let clean = database(server.data().parent().unwrap(), "mine");
@@ -115,7 +115,7 @@ fn a_member_puts_nothing_beside_what_is_not_theirs() {
 
 #[test]
 fn the_owner_is_not_shut_out_by_what_was_there_before() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     // Bob's own file keeps its name for him, and with it the name of a database.
     file(&bob, "plan.db-journal", "a diary", "owner");
@@ -149,7 +149,7 @@ fn the_owner_is_not_shut_out_by_what_was_there_before() {
 
 #[test]
 fn members_who_may_write_a_database_may_put_what_belongs_to_it_right() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     ask(&ada, "CREATE TABLE plan (word TEXT)").data();
     ask(&ada, "INSERT INTO plan VALUES ('mine')").data();

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use crate::groups::team::{MEMBERS, assert_sound, call, files, owners, repository, run, start};
+use crate::groups::team::{MEMBERS, app, assert_sound, call, files, owners, repository, run};
 use fileshed_test_support::rng::Rng;
 use fileshed_test_support::{Answer, Client};
 
 /// Steps, unless `FILESHED_TEST_STEPS` says otherwise.
-const STEPS: u64 = 250;
+const STEPS: u64 = 120;
 
 /// Content, owner, mode.
 type Model = BTreeMap<String, (String, String, String)>;
@@ -186,9 +186,10 @@ impl World<'_> {
 fn files_owners_and_history_agree_with_a_model() {
     let seed = std::env::var("FILESHED_TEST_SEED").ok();
     let seed = seed.and_then(|text| text.parse().ok()).unwrap_or(20_261);
+    println!("FILESHED_TEST_SEED={seed}");
     let steps = std::env::var("FILESHED_TEST_STEPS").ok();
     let steps = steps.and_then(|text| text.parse().ok()).unwrap_or(STEPS);
-    let server = start();
+    let server = app();
     let mut world = World {
         clients: MEMBERS.map(|user| server.as_user(user)),
         model: Model::new(),

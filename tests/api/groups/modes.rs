@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::groups::team::{assert_sound, call, file, owners, start};
+use crate::groups::team::{app, assert_sound, call, file, owners};
 use fileshed_test_support::{Answer, Client};
 
 /// Every call that writes `a.md` and may ask for a mode.
@@ -31,7 +31,7 @@ fn writes(client: &Client<'_>, mode: Option<&str>) -> Vec<Answer> {
 
 #[test]
 fn the_owner_s_wish_counts_and_nobody_else_s() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     let record = |mode: &str| (Some("ada".to_owned()), mode.to_owned());
     file(&ada, "a.md", "text\n", "group");
@@ -63,7 +63,7 @@ fn the_owner_s_wish_counts_and_nobody_else_s() {
 
 #[test]
 fn of_a_directory_each_file_keeps_what_is_not_the_caller_s() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "d/hers", "text\n", "group");
     file(&bob, "d/his", "text\n", "group");

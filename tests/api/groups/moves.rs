@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::groups::team::{assert_sound, call, done, file, files, owners, repository, run, start};
+use crate::groups::team::{app, assert_sound, call, done, file, files, owners, repository, run};
 use fileshed_test_support::{Client, TestApp, skip};
 
 fn record(owner: &str, mode: &str) -> (Option<String>, String) {
@@ -36,7 +36,7 @@ fn ok(client: &Client<'_>, cmd: &str, args: &[&str]) {
 
 #[test]
 fn a_protected_file_stays_protected_wherever_its_owner_moves_it() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     let ways: &[(&str, &[&str], &str)] = &[
         ("mv", &["d/a.md", "b.md"], "b.md"),
@@ -99,7 +99,7 @@ fn a_protected_file_stays_protected_wherever_its_owner_moves_it() {
 
 #[test]
 fn two_files_that_exchange_their_names_exchange_their_records() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "a", "ada's\n", "owner");
     file(&ada, "b", "everybody's\n", "group");
@@ -131,7 +131,7 @@ fn two_files_that_exchange_their_names_exchange_their_records() {
 
 #[test]
 fn a_member_neither_sheds_nor_takes_a_record() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "t", "ada's t\n", "group");
     file(&bob, "mine", "bob's\n", "owner");
@@ -165,7 +165,7 @@ fn a_member_neither_sheds_nor_takes_a_record() {
 
 #[test]
 fn what_git_takes_away_and_brings_back_elsewhere_keeps_its_owner() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "d/plan.md", "a long enough plan\n", "group");
     file(&ada, "d/closed.md", "a closed one\n", "group");
@@ -187,7 +187,7 @@ fn what_git_takes_away_and_brings_back_elsewhere_keeps_its_owner() {
 
 #[test]
 fn many_files_move_at_once() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     for number in 0..30 {
         let mode = ["owner", "group"][number % 2];

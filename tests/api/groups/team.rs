@@ -6,26 +6,19 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use fileshed_test_support::on_disk::{Repository, Tree, tree};
-use fileshed_test_support::{Answer, Client, Server, Setup, TestApp};
+use fileshed_test_support::{Answer, Client, Setup, TestApp};
 
 /// Everybody who is in the group.
 pub(crate) const MEMBERS: [&str; 3] = ["ada", "bob", "cyd"];
 
 /// The server, not yet started.
 pub(crate) fn setup() -> Setup {
-    Server::with()
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
 }
 
-/// A server with the group `team`.
-pub(crate) fn start() -> Server {
-    let server = setup().start();
-    make(&server, "team", "Team", &MEMBERS);
-    server
-}
-
-/// The same in this process.
+/// An application with the group `team`.
 pub(crate) fn app() -> TestApp {
     let app = setup().app();
     make(&app, "team", "Team", &MEMBERS);
@@ -91,7 +84,11 @@ pub(crate) fn repository(server: &TestApp) -> Repository {
 
 /// Owner and mode of every file, as a member sees them.
 pub(crate) fn owners(client: &Client<'_>) -> BTreeMap<String, (Option<String>, String)> {
-    let info = done(client, "shed_group_info", json!({}));
+    owners_in(&done(client, "shed_group_info", json!({})))
+}
+
+/// The same in the answer of `shed_group_info`.
+pub(crate) fn owners_in(info: &Value) -> BTreeMap<String, (Option<String>, String)> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     info["files"]
         .as_array()

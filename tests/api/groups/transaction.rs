@@ -5,12 +5,12 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::json;
 
 use crate::groups::team::{
-    assert_sound, call, done, file, files, home, owners, repository, run, start,
+    app, assert_sound, call, done, file, files, home, owners, repository, run,
 };
 
 #[test]
 fn everything_comes_back() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     for (path, mode) in [
         ("keep.md", "owner"),
@@ -69,7 +69,7 @@ fn everything_comes_back() {
 
 #[test]
 fn owners_follow_a_command() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "a.md", "a\n", "group");
     file(&ada, "own.md", "a\n", "owner");
@@ -87,7 +87,7 @@ fn owners_follow_a_command() {
 
 #[test]
 fn git_makes_one_commit_on_top_by_its_real_author() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "a.md", "one\n", "group");
     file(&ada, "a.md", "two\n", "group");
@@ -106,7 +106,7 @@ fn git_makes_one_commit_on_top_by_its_real_author() {
 
 #[test]
 fn what_came_from_outside_is_not_lost_by_a_refusal() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "a.md", "a\n", "owner");
     std::fs::write(home(&server).join("data/outside.md"), "put here\n").unwrap();
@@ -124,7 +124,7 @@ fn what_came_from_outside_is_not_lost_by_a_refusal() {
 
 #[test]
 fn a_command_that_is_stopped_is_judged_too() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "a.md", "a\n", "owner");
     file(&ada, "open.md", "a\n", "group");
@@ -136,7 +136,7 @@ fn a_command_that_is_stopped_is_judged_too() {
 
 #[test]
 fn another_spelling_is_the_same_file() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     // A command keeps the spelling that it is given; é is two characters here.
     run(&ada, "mkdir", &["e\u{301}"]).data();
@@ -174,7 +174,7 @@ fn another_spelling_is_the_same_file() {
 
 #[test]
 fn a_member_s_locked_edit_holds_the_others_off() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "a.md", "one\n", "group");
     let path = json!({"path": "a.md"});

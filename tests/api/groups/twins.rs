@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::groups::team::{assert_sound, call, done, file, files, owners, run, start};
+use crate::groups::team::{app, assert_sound, call, done, file, files, owners, run};
 use fileshed_test_support::{Answer, Client, TestApp};
 
 /// A name as records have it, and the same otherwise spelled.
@@ -44,7 +44,7 @@ fn is(owner: &str, mode: &str) -> (Option<String>, String) {
 
 #[test]
 fn no_command_takes_a_protected_name_in_another_spelling() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     for (path, twin) in TWINS {
         for (one, other) in [(path, twin), (twin, path)] {
@@ -144,7 +144,7 @@ fn by_operation(bob: &Client<'_>, name: &str) -> Vec<(&'static str, Answer)> {
 
 #[test]
 fn no_operation_takes_a_protected_name_in_another_spelling() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     let table = json!({"path": "db", "query": "CREATE TABLE t (a)"});
     done(&bob, "shed_sqlite", table);
@@ -183,7 +183,7 @@ fn no_operation_takes_a_protected_name_in_another_spelling() {
 
 #[test]
 fn directories_of_one_name_do_not_give_each_other_s_records_away() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     archive(&ada, "e\u{301}/hers.md");
     run(&ada, "tar", &["-xf", "in.tar"]).data();
@@ -216,7 +216,7 @@ fn directories_of_one_name_do_not_give_each_other_s_records_away() {
 
 #[test]
 fn who_may_change_a_file_does_not_take_it_by_its_other_spelling() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "\u{e9}.md", "hers\n", "group");
     archive(&bob, "e\u{301}.md");
@@ -226,7 +226,7 @@ fn who_may_change_a_file_does_not_take_it_by_its_other_spelling() {
 
 #[test]
 fn a_record_whose_file_is_gone_holds_nobody_off() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     for name in ["\u{e9}.md", "a.md"] {
         file(&ada, name, "hers\n", "owner");
@@ -242,7 +242,7 @@ fn a_record_whose_file_is_gone_holds_nobody_off() {
 
 #[test]
 fn names_that_differ_in_case_are_two_files() {
-    let server = start();
+    let server = app();
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
     file(&ada, "R\u{e9}sum\u{e9}.md", "hers\n", "owner");
     file(&bob, "r\u{e9}sum\u{e9}.md", "his\n", "owner");

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 const USER: &str = "8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";
 const CHAT: &str = "0a1b2c3d-chat";
@@ -65,13 +65,13 @@ fn run(client: &Client<'_>, zone: &str, line: &[&str]) -> String {
 
 #[test]
 fn a_tree_of_the_original_is_adopted_in_place() {
-    let setup = Server::with()
+    let setup = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain");
     let data = setup.path("data");
     std::fs::create_dir_all(&data).unwrap();
     furnish(&data);
-    let server = setup.start();
+    let server = setup.app();
     let ada = server.as_user(USER).chat(CHAT);
     assert_eq!(
         run(&ada, "storage", &["cat", "project/notes.md"]),

@@ -2,16 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use fileshed_test_support::on_disk::{Repository, Tree, assert_same, staged, totals, tree};
 use fileshed_test_support::wire::Wire;
 use fileshed_test_support::{Server, wait_until};
-
-/// How long an answer may take, on whatever disk.
-const PATIENCE: Duration = Duration::from_mins(5);
 
 /// The zones that keep files.
 pub(crate) const ZONES: [&str; 2] = ["storage", "documents"];
@@ -30,7 +26,7 @@ impl<'a> Desk<'a> {
     pub(crate) fn of(server: &'a Server, user: &str) -> Self {
         let mut desk = Self {
             server,
-            wire: Wire::connect_for(server.address(), user, "work", PATIENCE).unwrap(),
+            wire: Wire::open(server, user, "work"),
             user: user.to_owned(),
             expected: ZONES.map(|zone| (zone, Tree::new())).into(),
             commits: 0,

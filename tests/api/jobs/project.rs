@@ -1,17 +1,34 @@
-//! A whole project: this one's own sources.
+//! A whole project of a hundred files.
 
-use std::path::Path;
+use std::fmt::Write as _;
 
 use serde_json::json;
 
 use crate::jobs::desk::{Desk, ZONES};
-use fileshed_test_support::on_disk::{Tree, tree};
-use fileshed_test_support::{Server, repository};
+use fileshed_test_support::Server;
+use fileshed_test_support::on_disk::Tree;
+use fileshed_test_support::rng::Rng;
 
+/// Seed of what the files hold.
+const SEED: u64 = 7;
+
+/// The files of the project, always the same: some short, some of hundreds of lines.
 fn sources() -> Tree {
-    let sources = tree(Path::new(&repository().join("src")));
-    assert!(sources.len() > 100, "a project of some size");
-    sources
+    let mut rng = Rng::new(SEED);
+    let names = ["lib.rs", "main.rs", "ops/help.rs", "http/page/style.css"];
+    let names = names.into_iter().map(str::to_owned);
+    let names = names.chain((0..36).map(|number| format!("ops/operation_{number}.rs")));
+    let names = names.chain((0..20).map(|number| format!("http/page/web/{number}.js")));
+    let names = names.chain((0..40).map(|number| format!("core/{}/{number}.rs", number % 8)));
+    names
+        .map(|name| {
+            let mut text = format!("//! {name}\n");
+            for line in 0..1 + rng.below(300) {
+                writeln!(text, "    let value_{line} = {:x}; // \u{e9}", rng.draw()).unwrap();
+            }
+            (name, text.into_bytes())
+        })
+        .collect()
 }
 
 #[test]
@@ -34,7 +51,9 @@ fn keep_a_project(server: &Server, user: &str, sources: &Tree) {
         }
         for (number, path) in sources.keys().enumerate() {
             let path = format!("src/{path}");
-            desk.reads_back(zone, &path);
+            if number % 4 == 0 {
+                desk.reads_back(zone, &path);
+            }
             if number % 12 == 0 {
                 desk.copy_by_output(zone, &path, &format!("copies/{number}.txt"));
             }

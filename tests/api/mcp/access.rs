@@ -1,6 +1,6 @@
 //! Who may speak the protocol, and with whose files.
 
-use fileshed_test_support::{Server, TestApp};
+use fileshed_test_support::TestApp;
 use serde_json::json;
 
 use super::client::{NEWEST, OLDER, Peer};
@@ -134,7 +134,7 @@ fn a_page_needs_to_be_listed_whatever_credential_it_has() {
 
 #[test]
 fn a_token_that_only_reads_changes_nothing() {
-    let server = Server::start();
+    let server = TestApp::start();
     let made = server.run(&["token", "create", "--user", "ada", "--scope", "read"]);
     let token = made.stdout.trim().to_owned();
     let peer = Peer::new(server.with_token(&token));

@@ -14,7 +14,7 @@ pub(super) const NEWEST: &str = "2026-07-28";
 pub(super) const OLDER: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// The headers that a request may have.
-const HEADERS: [&str; 9] = [
+const HEADERS: [&str; 10] = [
     "Content-Type",
     "Accept",
     "MCP-Protocol-Version",
@@ -24,6 +24,7 @@ const HEADERS: [&str; 9] = [
     "X-OpenWebUI-User-Id",
     "X-OpenWebUI-User-Group-Ids",
     "X-OpenWebUI-User-Groups",
+    "X-OpenWebUI-Chat-Id",
 ];
 
 /// Somebody who speaks one revision with one address.

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::stage::small;
-use fileshed_test_support::{Client, Server, team_of};
+use fileshed_test_support::{Client, TestApp, team_of};
 
 /// Files of a user and of the group, by their paths, and what else a call can change.
 type State = BTreeMap<String, Vec<u8>>;
 
-fn state(server: &Server, client: &Client<'_>, user: &str) -> State {
+fn state(server: &TestApp, client: &Client<'_>, user: &str) -> State {
     let mut state = State::new();
     for directory in [
         server.data().join("users").join(user),
@@ -52,7 +52,7 @@ fn collect(top: &Path, directory: &Path, state: &mut State) {
 
 #[test]
 fn operations_do_what_their_effect_says() {
-    let server = small().start();
+    let server = small().app();
     let mut wrong = Vec::new();
     for entry in OPERATIONS {
         let mut changes = false;

@@ -3,9 +3,8 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin};
 use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, Instant};
 
-use fileshed_test_support::{PATIENCE, Setup};
+use fileshed_test_support::{PATIENCE, Setup, eventually};
 use serde_json::{Value, json};
 
 use super::client::NEWEST;
@@ -128,16 +127,10 @@ impl Person {
         rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
     }
 
-    /// Waits for its end: its exit code, and how long that took.
-    pub(super) fn wait(&mut self) -> (Option<i32>, Duration) {
-        let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                return (status.code(), begun.elapsed());
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        panic!("it does not end: {}", self.log())
+    /// Waits for its end: its exit code.
+    pub(super) fn wait(&mut self) -> Option<i32> {
+        let ended = || self.child.try_wait().unwrap();
+        eventually("it ends", ended).code()
     }
 
     /// What it wrote to its error output; waits for its end.

@@ -2,9 +2,8 @@
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
-use std::time::Instant;
 
-use fileshed_test_support::{PATIENCE, Server, TestApp, wait_until};
+use fileshed_test_support::{Server, TestApp, eventually, wait_until};
 use serde_json::{Value, json};
 
 use super::client::{NEWEST, Peer};
@@ -23,21 +22,15 @@ impl Stream {
 
     /// The next message; nothing where the stream has ended.
     fn next(&mut self) -> Option<Value> {
-        let begun = Instant::now();
-        loop {
-            assert!(begun.elapsed() < PATIENCE, "nothing comes");
+        eventually("a message comes", || {
             let mut line = String::new();
-            if self.0.read_line(&mut line).expect("in time") == 0 {
-                return None;
-            }
+            let is_over = self.0.read_line(&mut line).expect("in time") == 0;
             let data = line.strip_prefix("data:").unwrap_or(&line);
-            if let Ok(message @ Value::Object(_)) = serde_json::from_str(data.trim()) {
-                return Some(message);
+            match serde_json::from_str(data.trim()) {
+                Ok(message @ Value::Object(_)) => Some(Some(message)),
+                _ => (is_over || line.trim() == "0").then_some(None),
             }
-            if line.trim() == "0" {
-                return None;
-            }
-        }
+        })
     }
 
     /// The addresses that are accepted.
@@ -200,15 +193,12 @@ fn subscriptions_of_one_user_are_bounded() {
     create(&ada, "storage", "x.md", "1");
     // Whoever goes away makes room.
     drop(streams);
+    let mut round = 0;
     wait_until("there is room", || {
+        round += 1;
         let mut stream = Stream::open(&ada, &["fileshed://storage/y.md"]);
         stream.accepted();
-        create(
-            &ada,
-            "storage",
-            "y.md",
-            &format!("{:?}", std::time::Instant::now()),
-        );
+        create(&ada, "storage", "y.md", &round.to_string());
         stream
             .next()
             .is_some_and(|message| message["error"].is_null())

@@ -1,11 +1,11 @@
 //! What models are offered of the terminal, as tools.
 
 use fileshed::http::terminal::document::document;
+use fileshed_test_support::commands::running;
 use fileshed_test_support::{Server, TestApp, wait_until};
 use serde_json::{Value, json};
 
 use super::client::Peer;
-use super::stdio::sleeping;
 
 fn peer(server: &TestApp) -> Peer<'_> {
     Peer::new(server.client()).at("/mcp/terminal")
@@ -93,9 +93,9 @@ fn a_command_that_is_waited_for_ends_with_its_client() {
     let mark = format!("{}.7", 4_000_000 + std::process::id());
     let call = json!({"name": "run_command", "arguments": {"command": format!("exec sleep {mark}"), "wait": 100}});
     let connection = peer.begin("tools/call", &call);
-    wait_until("the command runs", || sleeping(&mark) >= 1);
+    wait_until("the command runs", || !running(&mark).is_empty());
     drop(connection);
-    wait_until("the command is gone", || sleeping(&mark) == 0);
+    wait_until("the command is gone", || running(&mark).is_empty());
     // What nobody waits for goes on.
     let begun = done(
         &peer,
@@ -103,9 +103,9 @@ fn a_command_that_is_waited_for_ends_with_its_client() {
         &json!({"command": format!("exec sleep {mark}")}),
     );
     let id = begun["id"].as_str().unwrap();
-    wait_until("the command runs", || sleeping(&mark) >= 1);
+    wait_until("the command runs", || !running(&mark).is_empty());
     done(&peer, "kill_process", &json!({"process_id": id}));
-    wait_until("the command is gone", || sleeping(&mark) == 0);
+    wait_until("the command is gone", || running(&mark).is_empty());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Server, Setup, TestApp};
+use fileshed_test_support::{Setup, TestApp};
 
 const ADA: &str = "8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";
 const ADMIN: &str = "00000000-0000-4000-8000-000000000001";
@@ -45,7 +45,7 @@ fn webui(mood: &Arc<Mutex<Mood>>) -> StandIn {
 }
 
 fn setup(url: &str) -> Setup {
-    Server::with()
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_OPENWEBUI_API_URL", url)
         .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin")
@@ -89,7 +89,7 @@ fn works(server: &TestApp, secret: &str, links: &[String; 2]) -> [bool; 3] {
 fn a_deleted_account_has_no_credentials_left() {
     let mood = Arc::new(Mutex::new(Mood::Nobody));
     let webui = webui(&mood);
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let (secret, links_of_ada) = (token(&server, ADA), links(&server, ADA));
     assert_eq!(works(&server, &secret, &links_of_ada), [false; 3]);
     // Once for all of them: the answer is remembered for a while.
@@ -109,11 +109,11 @@ fn a_deleted_account_has_no_credentials_left() {
 fn without_a_clear_answer_credentials_work() {
     for mood in [Mood::Ada, Mood::Away, Mood::WrongKey, Mood::Strange] {
         let webui = webui(&Arc::new(Mutex::new(mood)));
-        let server = setup(&webui.url()).start();
+        let server = setup(&webui.url()).app();
         let (secret, links) = (token(&server, ADA), links(&server, ADA));
         assert_eq!(works(&server, &secret, &links), [true; 3]);
     }
-    let server = setup(&nobody()).start();
+    let server = setup(&nobody()).app();
     let (secret, links_of_ada) = (token(&server, ADA), links(&server, ADA));
     assert_eq!(works(&server, &secret, &links_of_ada), [true; 3]);
 }

@@ -66,7 +66,7 @@ fn whatever_reads_uploads_finds_what_is_attached() {
         let webui = chat_of(&[("f-1", "table.csv")]).serve();
         let server = setup(&webui.url())
             .env("FILESHED_PUBLIC_URL", "http://files.example")
-            .start();
+            .app();
         let answer = ada(&server, "m-1").call(operation, &arguments);
         assert_eq!(answer.status, 200, "{operation}: {}", answer.text);
         let count = webui.count("/api/v1/files/f-1/content");
@@ -78,7 +78,7 @@ fn whatever_reads_uploads_finds_what_is_attached() {
 fn open_webui_is_asked_once_for_a_message() {
     let chats = chat_of(&[("f-1", "a.txt")]);
     let webui = chats.serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let first = ada(&server, "m-1");
     for _ in 0..5 {
         assert!(tree(&first).contains("a.txt"));
@@ -194,7 +194,7 @@ fn calls_at_once_bring_one_copy() {
 #[test]
 fn who_only_reads_brings_nothing() {
     let webui = chat_of(&[("f-1", "a.txt")]).serve();
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let token = ["token", "create", "--user", "ada", "--scope", "read"];
     let made = server.run(&token);
     let secret = made.stdout.lines().last().unwrap().trim().to_owned();

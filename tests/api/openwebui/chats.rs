@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Client, Server, Setup};
+use fileshed_test_support::{Client, Setup, TestApp};
 
 /// Owner and content, by id.
 type Owned<T> = Arc<Mutex<BTreeMap<String, (&'static str, T)>>>;
@@ -88,7 +88,7 @@ pub(crate) fn item(id: &str, name: &str) -> Value {
 }
 
 pub(crate) fn setup(url: &str) -> Setup {
-    Server::with()
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_QUOTA_PER_USER_MB", "3")
         .env("FILESHED_MAX_FILE_SIZE_MB", "1")

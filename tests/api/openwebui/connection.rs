@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use fileshed_test_support::{Finished, Server, Setup};
+use fileshed_test_support::{Finished, Setup, TestApp};
 
 const ID: &str = "8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";
 
@@ -22,7 +22,7 @@ fn imported(finished: &Finished) -> Value {
 
 #[test]
 fn a_key_an_address_and_headers_come_out_exactly() {
-    let setup = Server::with()
+    let setup = TestApp::with()
         .env("FILESHED_API_KEYS", "first-key,second-key")
         .env("FILESHED_GROUPS", "headers");
     let words = [
@@ -66,7 +66,7 @@ fn a_key_an_address_and_headers_come_out_exactly() {
 #[test]
 fn what_is_not_said_follows_from_the_configuration() {
     // Sessions: no key, and nothing that names a user.
-    let setup = Server::with().env("FILESHED_OPENWEBUI_API_URL", "http://open-webui:8080");
+    let setup = TestApp::with().env("FILESHED_OPENWEBUI_API_URL", "http://open-webui:8080");
     let finished = connection(&setup, &["--toolset", "core"]);
     let found = imported(&finished);
     assert_eq!(found["auth_type"], "session");
@@ -84,7 +84,7 @@ fn what_is_not_said_follows_from_the_configuration() {
 
 #[test]
 fn who_may_use_it_is_said_by_id() {
-    let setup = Server::with().env("FILESHED_API_KEYS", "service-key");
+    let setup = TestApp::with().env("FILESHED_API_KEYS", "service-key");
     let group = format!("group:{ID}");
     let found = imported(&connection(&setup, &["--grant", &group]));
     assert_eq!(
@@ -104,7 +104,7 @@ fn who_may_use_it_is_said_by_id() {
     for id in ["", "a:b", "a|b"] {
         assert_eq!(connection(&setup, &["--id", id]).code, Some(2), "{id}");
     }
-    let keyless = connection(&Server::with(), &["--auth", "bearer"]);
+    let keyless = connection(&TestApp::with(), &["--auth", "bearer"]);
     assert_eq!(keyless.code, Some(1));
     assert!(keyless.stderr.contains("`api_keys`"), "{keyless:?}");
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 
+use fileshed_test_support::TestApp;
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Server, TestApp};
 
 const ADA: &str = "8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";
 /// A chat of hers that is there, one in the second page, and one that was deleted.
@@ -69,7 +69,7 @@ fn webui(mood: Mood) -> StandIn {
 /// A server that Ada used, and which chats have uploads left when an administrator cleaned up.
 fn left(mood: Mood, days: i64, setting: &str) -> Vec<&'static str> {
     let webui = webui(mood);
-    let app: TestApp = Server::with()
+    let app: TestApp = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
         .env("FILESHED_OPENWEBUI_API_URL", &webui.url())

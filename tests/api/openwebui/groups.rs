@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Server, Setup, TestApp, wait_until};
+use fileshed_test_support::{Setup, TestApp, wait_until};
 
 /// Which users are in the group `team-id`, called `Team`.
 type Members = Arc<Mutex<Vec<&'static str>>>;
@@ -54,7 +54,7 @@ fn directory(members: &Members, age: Age) -> StandIn {
 }
 
 fn setup(url: &str) -> Setup {
-    Server::with()
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_GROUPS", "openwebui")
         .env("FILESHED_OPENWEBUI_API_URL", url)
@@ -75,7 +75,7 @@ fn a_group_is_its_members_and_answers_are_remembered() {
 fn shared_by_members(age: Age) {
     let members = Members::new(Mutex::new(vec!["ada", "bob"]));
     let webui = directory(&members, age);
-    let server = setup(&webui.url()).start();
+    let server = setup(&webui.url()).app();
     let (ada, eve) = (server.as_user("ada"), server.as_user("eve"));
     ada.call("shed_create_file", &write("Monday\n")).data();
     let list = ada.call("shed_group_list", &json!({}));
@@ -120,7 +120,7 @@ fn who_joins_need_not_wait_and_who_leaves_is_out_in_time() {
 
 #[test]
 fn without_an_answer_only_groups_are_away() {
-    let server = setup(&nobody()).start();
+    let server = setup(&nobody()).app();
     let ada = server.as_user("ada");
     let own = json!({"zone": "storage", "path": "a.md", "content": "x"});
     ada.call("shed_create_file", &own).data();

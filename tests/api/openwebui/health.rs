@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Server, Setup};
+use fileshed_test_support::{Setup, TestApp};
 
 fn webui() -> StandIn {
     StandIn::answering(
@@ -33,12 +33,12 @@ fn said(setup: &Setup) -> String {
 }
 
 fn asking(url: &str) -> Setup {
-    Server::with().env("FILESHED_OPENWEBUI_API_URL", url)
+    TestApp::with().env("FILESHED_OPENWEBUI_API_URL", url)
 }
 
 #[test]
 fn it_says_whether_open_webui_answers_and_takes_the_key() {
-    assert_eq!(said(&Server::with()), "");
+    assert_eq!(said(&TestApp::with()), "");
     let webui = webui();
     let setup = asking(&webui.url());
     let plain = said(&setup);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Client, Server, Setup, TestApp};
+use fileshed_test_support::{Client, Setup, TestApp};
 
 /// A file as Open WebUI has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -173,7 +173,7 @@ fn received(asked: &Asked, owner: &str) -> Kept {
 }
 
 fn setup(url: &str) -> Setup {
-    Server::with()
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_OPENWEBUI_API_URL", url)
 }

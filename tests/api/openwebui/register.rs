@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{Finished, Server, Setup};
+use fileshed_test_support::{Finished, Setup, TestApp};
 
 const LIST: &str = "/api/v1/configs/tool_servers";
 const VERIFY: &str = "/api/v1/configs/tool_servers/verify";
@@ -80,7 +80,7 @@ fn verify(connection: &Value) -> Answer {
 }
 
 fn setup(webui: &StandIn) -> Setup {
-    Server::with()
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_OPENWEBUI_API_URL", &webui.url())
         .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin")
@@ -273,9 +273,9 @@ fn open_webui_has_to_reach_the_server() {
 fn what_is_missing_or_wrong_is_said() {
     let kept = Kept::default();
     let webui = keeping(&kept);
-    failed(&register(&Server::with(), &[]), "`--url`");
+    failed(&register(&TestApp::with(), &[]), "`--url`");
     let url = webui.url();
-    let setup = Server::with().env("FILESHED_OPENWEBUI_API_URL", &url);
+    let setup = TestApp::with().env("FILESHED_OPENWEBUI_API_URL", &url);
     failed(&register(&setup, &[]), "`openwebui_admin_key`");
     failed(
         &register(&setup, &["--admin-token", "sk-user"]),
@@ -313,7 +313,7 @@ fn what_is_missing_or_wrong_is_said() {
 fn the_address_may_be_said_for_one_run_only() {
     let kept = Kept::default();
     let webui = keeping(&kept);
-    let elsewhere = Server::with()
+    let elsewhere = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin");
     done(
@@ -358,7 +358,7 @@ fn what_else_is_needed_is_said() {
         finished.stdout.contains("set `groups` to openwebui"),
         "{finished:?}"
     );
-    let bare = Server::with();
+    let bare = TestApp::with();
     let words = [
         "--url",
         &webui.url(),

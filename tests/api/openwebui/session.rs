@@ -1,14 +1,13 @@
 //! Users who call with what they are signed in to Open WebUI with.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, mpsc};
 
 use serde_json::{Value, json};
 
 use fileshed_test_support::jwt::{now, sign, token, with};
 use fileshed_test_support::standin::{Answer, Asked, StandIn, nobody};
-use fileshed_test_support::{
-    Answer as Answered, Client, PATIENCE, Server, Setup, TestApp, wait_until,
-};
+use fileshed_test_support::{Answer as Answered, Client, PATIENCE, Setup, TestApp, wait_until};
 
 const WEBUI_SECRET: &str = "webui-secret";
 const STATUS: &str = "/api/v1/users/user/status";
@@ -44,7 +43,7 @@ fn webui(known: impl Fn(&str) -> Option<Value> + Send + Sync + 'static) -> Stand
 }
 
 fn setup() -> Setup {
-    Server::with().env("FILESHED_NAMESPACE", "plain")
+    TestApp::with().env("FILESHED_NAMESPACE", "plain")
 }
 
 fn online(webui: &StandIn) -> Setup {
@@ -133,8 +132,10 @@ fn an_answer_is_remembered_for_its_credential_alone() {
 
 #[test]
 fn many_calls_at_once_are_one_question() {
-    let webui = webui(|credential| {
-        std::thread::sleep(std::time::Duration::from_millis(300));
+    let begun = Arc::new(AtomicUsize::new(0));
+    let calls = Arc::clone(&begun);
+    let webui = webui(move |credential| {
+        wait_until("all have begun", || calls.load(Ordering::SeqCst) == 40);
         credential.strip_prefix("sk-user-").map(account)
     });
     let server = online(&webui).app();
@@ -142,6 +143,7 @@ fn many_calls_at_once_are_one_question() {
         for _ in 0..40 {
             scope.spawn(|| {
                 let client = server.with_token("sk-user-ada");
+                begun.fetch_add(1, Ordering::SeqCst);
                 client.call("shed_parameters", &json!({})).data();
             });
         }
@@ -206,7 +208,7 @@ fn where_both_are_known_both_must_agree() {
     });
     let server = online(&webui)
         .env("FILESHED_WEBUI_SECRET_KEY", WEBUI_SECRET)
-        .start();
+        .app();
     let ada = server.with_token(&session_without_times("ada"));
     is_user(&server, &ada, "ada");
     assert_eq!(author(&ada), "Name of ada <ada@example.org>");
@@ -235,7 +237,7 @@ fn without_an_answer_a_signature_counts_and_nobody_is_called_wrong() {
     let server = setup()
         .env("FILESHED_OPENWEBUI_API_URL", &nobody())
         .env("FILESHED_WEBUI_SECRET_KEY", WEBUI_SECRET)
-        .start();
+        .app();
     for _ in 0..5 {
         is_user(&server, &server.with_token(&session("ada")), "ada");
         let key = write(&server.with_token("sk-ada"));
@@ -294,7 +296,7 @@ fn headers_are_not_believed_beside_a_session() {
     let server = online(&webui)
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_GROUPS", "headers")
-        .start();
+        .app();
     let ada = || server.with_token("sk-user-ada");
     for name in ["X-OpenWebUI-User-Id", "X-User-Id"] {
         is_user(&server, &ada().header(name, "ada"), "ada");
@@ -326,7 +328,7 @@ fn headers_are_not_believed_beside_a_session() {
 fn a_signed_user_beside_a_session_is_the_same_user() {
     let server = offline()
         .env("FILESHED_FORWARD_JWT_SECRET", "forwarding-secret")
-        .start();
+        .app();
     let signed = |user: &str, secret: &str| {
         let claims = json!({"sub": user, "name": "Ada Öne", "email": "ada@example.org",
             "role": "user", "iss": "open-webui", "iat": now(), "exp": now() + 300});

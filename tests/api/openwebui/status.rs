@@ -4,12 +4,17 @@ use std::io::Write as _;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use fileshed_core::Timings;
+use fileshed_core::timings::{hours, milliseconds};
+use fileshed_test_support::commands::{kill, running};
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Client, Server, TestApp, wait_until};
+use fileshed_test_support::{Client, Setup, TestApp, pause, wait_until};
+
+/// Microseconds that an event takes which comes late.
+const LATE: u64 = 100_000;
 
 const EVENTS: &str = "/api/v1/chats/chat-1/messages/message-1/event";
 
@@ -17,13 +22,12 @@ fn webui() -> StandIn {
     StandIn::answering(|_: &Asked| Answer::json(&json!(true)))
 }
 
-fn server(webui: &StandIn, status: &str) -> Server {
-    Server::with()
+fn setup(webui: &StandIn, status: &str) -> Setup {
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_OPENWEBUI_API_URL", &webui.url())
         .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin")
         .env("FILESHED_LIVE_STATUS", status)
-        .start()
 }
 
 /// Somebody whose answer is being written.
@@ -32,6 +36,28 @@ fn message(server: &TestApp) -> Client<'_> {
         .as_user("ada")
         .chat("chat-1")
         .header("X-OpenWebUI-Message-Id", "message-1")
+}
+
+/// The same in this process, where everything lasts long enough to show.
+fn app(webui: &StandIn, status: &str) -> TestApp {
+    let shows_at_once = |timings: &mut Timings| timings.openwebui.status = milliseconds(1);
+    setup(webui, status).timings(shows_at_once).app()
+}
+
+/// Runs a command in a message of a chat until there are so many events.
+fn run_until(server: &TestApp, webui: &StandIn, count: usize) {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let mark = format!("{}.{number}", 5_000_000 + std::process::id());
+    let sleep = json!({"zone": "storage", "cmd": "sleep", "args": [mark], "timeout": 120});
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| message(server).call("shed_exec", &sleep));
+        wait_until("the command runs and shows", || {
+            !running(&mark).is_empty() && webui.count(EVENTS) >= count
+        });
+        kill(&mark);
+        call.join().unwrap().data();
+    });
 }
 
 /// Runs a command that takes so many seconds, in a message of a chat.
@@ -71,11 +97,14 @@ fn events(webui: &StandIn, count: usize) -> Vec<Value> {
 #[test]
 fn a_long_command_shows_while_it_runs_and_a_short_one_does_not() {
     let webui = webui();
-    let server = server(&webui, "true");
+    let late = |timings: &mut Timings| timings.openwebui.status = hours(1);
+    let server = setup(&webui, "true").timings(late).app();
     sleep(&server, "0");
-    sleep(&server, "5");
+    assert_eq!(webui.asked().len(), 0);
+    let server = app(&webui, "true");
+    run_until(&server, &webui, 1);
     let shown = events(&webui, 2);
-    let expected = shows([("Running sleep", false), ("sleep: N s", true)]);
+    let expected = shows([("Running sleep", false), ("sleep: N s, status -9", true)]);
     assert_eq!(lines(&shown), expected);
     let asked = webui.asked();
     assert!(asked.iter().all(|asked| asked.method == "POST"));
@@ -86,7 +115,7 @@ fn a_long_command_shows_while_it_runs_and_a_short_one_does_not() {
 #[test]
 fn a_line_says_how_it_ended() {
     let webui = webui();
-    let server = server(&webui, "true");
+    let server = setup(&webui, "true").app();
     let slow =
         "BEGIN {end = systime() + 7; for (n = 0; n < 240; n++) print n; while (systime() < end);}";
     let slow = json!({"zone": "storage", "cmd": "awk", "args": [slow]});
@@ -105,7 +134,7 @@ fn a_line_says_how_it_ended() {
 #[test]
 fn a_line_ends_when_its_caller_hangs_up_and_when_the_server_stops() {
     let webui = webui();
-    let mut server = server(&webui, "true");
+    let mut server = setup(&webui, "true").start();
     let sleep = json!({"zone": "storage", "cmd": "sleep", "args": ["60"], "timeout": 10});
     let body = sleep.to_string();
     let head = format!(
@@ -141,12 +170,16 @@ fn an_end_that_is_not_taken_is_told_again() {
         }
         Answer::json(&json!(true))
     });
-    let server = server(&webui, "true");
-    sleep(&server, "5");
+    let again = |timings: &mut Timings| {
+        timings.openwebui.status = milliseconds(1);
+        timings.openwebui.status_again = milliseconds(1);
+    };
+    let server = setup(&webui, "true").timings(again).app();
+    run_until(&server, &webui, 1);
     let shown = events(&webui, 3);
     assert_eq!(line(&shown[0]), ("Running sleep".to_owned(), false));
     assert_eq!(shown[1], shown[2]);
-    assert_eq!(line(&shown[2]), ("sleep: N s".to_owned(), true));
+    assert_eq!(line(&shown[2]), ("sleep: N s, status -9".to_owned(), true));
 }
 
 /// A chat whose message is written anew after the answer may lose what it is told meanwhile.
@@ -156,13 +189,13 @@ fn a_line_has_ended_before_the_answer() {
     let count = Arc::clone(&told);
     let webui = StandIn::answering(move |asked: &Asked| {
         if asked.path == EVENTS {
-            std::thread::sleep(Duration::from_millis(100));
+            pause(LATE);
             count.fetch_add(1, Ordering::SeqCst);
         }
         Answer::json(&json!(true))
     });
-    let server = server(&webui, "true");
-    sleep(&server, "5");
+    let server = app(&webui, "true");
+    run_until(&server, &webui, 1);
     assert_eq!(told.load(Ordering::SeqCst), 2);
 }
 
@@ -174,9 +207,9 @@ fn an_answer_does_not_wait_for_a_chat_that_keeps_silent() {
         let _ended = silence.lock().map(|silence| silence.recv());
         Answer::json(&json!(true))
     });
-    let server = server(&webui, "true");
+    let server = app(&webui, "true");
     // An answer that does not come in time fails the call.
-    sleep(&server, "5");
+    run_until(&server, &webui, 1);
     assert!(!webui.asked().is_empty());
     drop(end);
 }
@@ -184,21 +217,21 @@ fn an_answer_does_not_wait_for_a_chat_that_keeps_silent() {
 #[test]
 fn nothing_shows_where_it_is_turned_off() {
     let webui = webui();
-    let server = server(&webui, "false");
-    sleep(&server, "5");
+    let server = app(&webui, "false");
+    sleep(&server, "0.1");
     assert_eq!(webui.asked().len(), 0);
 }
 
 #[test]
 fn a_personal_token_does_not_write_into_chats() {
     let webui = webui();
-    let server = server(&webui, "true");
+    let server = app(&webui, "true");
     let token = server.run(&["token", "create", "--user", "ada"]).stdout;
     let script = server
         .with_token(token.trim())
         .chat("chat-1")
         .header("X-OpenWebUI-Message-Id", "message-1");
-    let sleep = json!({"zone": "storage", "cmd": "sleep", "args": ["3"]});
+    let sleep = json!({"zone": "storage", "cmd": "sleep", "args": ["0.1"]});
     script.call("shed_exec", &sleep).data();
     assert_eq!(webui.asked().len(), 0);
 }

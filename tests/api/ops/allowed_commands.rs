@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ops::stage::{Provoked, done, has};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[];
 
@@ -16,7 +16,7 @@ fn count(commands: &Value) -> u64 {
 
 #[test]
 fn each_zone_has_its_commands() {
-    let server = Server::start();
+    let server = TestApp::start();
     let data = done(&server.client(), "shed_allowed_commands", &json!({}));
     assert_eq!(data["storage"], data["documents"]);
     let listed = |zone: &str, name: &str| {
@@ -55,10 +55,10 @@ fn each_zone_has_its_commands() {
 
 #[test]
 fn the_network_brings_commands() {
-    let off = Server::start();
+    let off = TestApp::start();
     let off = done(&off.client(), "shed_allowed_commands", &json!({}));
     for (mode, push) in [("safe", false), ("all", true)] {
-        let server = Server::with().env("FILESHED_NETWORK_MODE", mode).start();
+        let server = TestApp::with().env("FILESHED_NETWORK_MODE", mode).app();
         let data = done(&server.client(), "shed_allowed_commands", &json!({}));
         assert!(count(&data["storage"]) > count(&off["storage"]));
         assert_eq!(data["network"]["mode"], mode);
@@ -71,7 +71,7 @@ fn the_network_brings_commands() {
 
 #[test]
 fn what_is_listed_runs_and_what_is_missing_says_so() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let data = done(&client, "shed_allowed_commands", &json!({}));
     for zone in ["uploads", "storage"] {

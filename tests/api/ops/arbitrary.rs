@@ -9,7 +9,7 @@ use crate::ops::stage::small;
 use fileshed_test_support::Client;
 
 /// Bodies for each operation.
-const BODIES: u32 = 64;
+const BODIES: u32 = 24;
 
 /// Values as text, because some are no values that this program could write.
 fn value() -> impl Strategy<Value = String> {

@@ -7,11 +7,11 @@ use serde_json::json;
 
 use crate::ops::stage::{done, place};
 use fileshed_test_support::on_disk::{Tree, assert_same, tree};
-use fileshed_test_support::{Client, Server, Setup, TestApp, repository, skip};
+use fileshed_test_support::{Client, Setup, TestApp, repository, skip};
 
 /// A server with directories that have their users' names, and ordinary limits.
 pub(crate) fn roomy() -> Setup {
-    Server::with()
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
 }

@@ -131,7 +131,7 @@ fn text_in_old_encodings_stays_editable() {
 
 #[test]
 fn nothing_is_written_into_or_over_an_encrypted_file() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let content = sealed();
     let call = |operation: &str, more: Value| {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::stage::{file, small};
-use fileshed_test_support::{Client, Server, TestApp};
+use fileshed_test_support::{Client, TestApp};
 
 fn short<'a>(client: &Client<'a>) -> Client<'a> {
     client.clone().header("Prefer", "return=minimal")
@@ -84,7 +84,7 @@ fn no_short_answer_repeats_an_argument_or_says_nothing() {
 
 #[test]
 fn short_answers_of_an_ordinary_chat() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let brief = short(&client);
     for (operation, arguments, expected) in [

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::stage::{content, done, file, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 /// A value that no type is, and how a message shows it.
 fn wrong(kind: &str) -> (Value, &'static str, &'static str) {
@@ -111,7 +111,7 @@ fn every_operation_ignores_what_it_does_not_know() {
 
 #[test]
 fn lists() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (given, meant) in [
         (json!(0), json!([])),
@@ -154,7 +154,7 @@ fn lists() {
 
 #[test]
 fn numbers_below_what_they_count_are_refused() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a.md", "x");
     file(&client, "storage", "a.csv", "d\n2026-01-02\n");
@@ -186,7 +186,7 @@ fn numbers_below_what_they_count_are_refused() {
 
 #[test]
 fn empty_texts_and_nulls_are_defaults() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let arguments = json!({
         "zone": " STORAGE ", "path": "a.md", "content": "x", "position": "", "line": null, "end_line": null,
@@ -219,7 +219,7 @@ fn empty_texts_and_nulls_are_defaults() {
 
 #[test]
 fn numbers() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for given in [json!(2), json!("2"), json!(" 2 "), json!(2.0), json!("+2")] {
         file(&client, "storage", "a.md", "1\n2\n");
@@ -249,7 +249,7 @@ fn numbers() {
 
 #[test]
 fn parameters_are_judged_before_anything_happens() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (name, value) in [
         ("max_output", json!("")),
@@ -270,7 +270,7 @@ fn parameters_are_judged_before_anything_happens() {
 
 #[test]
 fn flags_as_texts() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (given, after) in [
         (json!(true), "x"),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::ops::stage::{Provoked, content, done, file, output, place, small};
 use crate::ops::{fault, real};
-use fileshed_test_support::{Server, TestApp, skip};
+use fileshed_test_support::{TestApp, skip};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -56,9 +56,6 @@ pub(crate) const PROVOKED: Provoked = &[
     }),
 ];
 
-/// Files to look at: more take long and tell nothing new.
-const MANY: usize = 150;
-
 /// Compares with dos2unix and unix2dos; false where they are not installed.
 fn as_the_commands(server: &TestApp, name: &str, bytes: &[u8]) -> bool {
     let client = server.client();
@@ -95,11 +92,11 @@ fn as_the_commands(server: &TestApp, name: &str, bytes: &[u8]) -> bool {
 
 #[test]
 fn real_texts_as_the_commands_convert_them() {
-    let server = Server::start();
+    let server = TestApp::start();
     done(&server.client(), "shed_tree", &json!({"zone": "storage"}));
     let mut texts = 0;
-    let files = real::files(1);
-    for path in files.iter().step_by(files.len().div_ceil(MANY)) {
+    let files = real::files(&server.data().join("made"));
+    for path in &files {
         let bytes = std::fs::read(path).unwrap();
         // The commands take other control characters for binary, too.
         let is_text = |byte: &u8| *byte >= b' ' || b"\t\n\r\x0c".contains(byte);
@@ -138,7 +135,7 @@ fn real_texts_as_the_commands_convert_them() {
 
 #[test]
 fn the_answer_says_what_was_and_what_is() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for (text, to, after, original, lines) in [
         ("a\r\nb\n", "unix", "a\nb\n", "mixed", 1),

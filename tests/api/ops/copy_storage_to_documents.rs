@@ -27,7 +27,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn a_copy_is_one_commit_without_repositories() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "project/run.sh", "#!/bin/sh\n");
     ran(&alice, "storage", "chmod", &["755", "project/run.sh"]);

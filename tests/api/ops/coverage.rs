@@ -1,14 +1,15 @@
 //! Nothing is forgotten: a file for each operation, a case for each code, examples that run.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fileshed::ops::{Entry, OPERATIONS};
 use serde_json::Value;
 
-use crate::ops::hints::{self, Reading};
+use crate::ops::hints::{self, Provocation};
 use crate::ops::stage::{NEIGHBOUR, SECRET, Stage, file, small};
 use crate::ops::{FILES, calls};
-use fileshed_test_support::{Server, repository};
+use fileshed_test_support::{TestApp, repository};
 
 /// Files beside those of operations.
 const OTHERS: &[&str] = &[
@@ -86,8 +87,8 @@ fn every_declared_code_has_a_case_and_no_other() {
 }
 
 /// A server on which somebody else has files too.
-fn inhabited() -> Server {
-    let server = small().start();
+fn inhabited() -> TestApp {
+    let server = small().app();
     file(
         &server.as_user(NEIGHBOUR),
         "storage",
@@ -103,41 +104,44 @@ fn inhabited() -> Server {
     server
 }
 
+/// Files that are run at the same time.
+const THREADS: usize = 2;
+
 #[test]
 fn every_case_is_refused_and_changes_nothing() {
     let server = inhabited();
+    let next = AtomicUsize::new(0);
     let runs: Vec<Run> = std::thread::scope(|scope| {
-        let halves = FILES.chunks(FILES.len().div_ceil(2));
-        let halves: Vec<_> = halves
-            .map(|files| {
-                scope.spawn(|| {
-                    files
-                        .iter()
-                        .map(|file| run(&server, file))
-                        .collect::<Vec<_>>()
-                })
-            })
-            .collect();
-        halves
+        // What is skipped is told with the name of the thread.
+        let name = std::thread::current().name().unwrap().to_owned();
+        let work = || {
+            let files = std::iter::from_fn(|| FILES.get(next.fetch_add(1, Ordering::Relaxed)));
+            files.map(|file| run(&server, file)).collect::<Vec<_>>()
+        };
+        let threads = [(); THREADS].map(|()| {
+            let thread = std::thread::Builder::new().name(name.clone());
+            thread.spawn_scoped(scope, work).unwrap()
+        });
+        let runs = threads
             .into_iter()
-            .flat_map(|half| half.join().unwrap())
-            .collect()
+            .flat_map(|thread| thread.join().unwrap());
+        runs.collect()
     });
     let failed: Vec<String> = runs.iter().flat_map(|run| run.failed.clone()).collect();
     assert!(failed.is_empty(), "failed: {}", failed.join(", "));
-    let mut read: Vec<Reading> = runs.into_iter().flat_map(|run| run.read).collect();
-    read.extend(hints::elsewhere());
-    hints::compare(read);
+    let mut provoked: Vec<Provocation> = runs.into_iter().flat_map(|run| run.provoked).collect();
+    provoked.extend(hints::elsewhere());
+    hints::assert_all_provoked(provoked);
 }
 
 /// What came of the cases of a file.
 #[derive(Default)]
 struct Run {
     failed: Vec<String>,
-    read: Vec<Reading>,
+    provoked: Vec<Provocation>,
 }
 
-fn run(server: &Server, (name, provoked): &(&str, crate::ops::stage::Provoked)) -> Run {
+fn run(server: &TestApp, (name, provoked): &(&str, crate::ops::stage::Provoked)) -> Run {
     let entry = OPERATIONS
         .iter()
         .find(|entry| file_of(entry) == *name)
@@ -150,14 +154,14 @@ fn run(server: &Server, (name, provoked): &(&str, crate::ops::stage::Provoked)) 
         if !passed || !stage.is_settled() {
             found.failed.push(format!("{}: {code}", entry.id));
         }
-        found.read.extend(stage.read());
+        found.provoked.extend(stage.provoked());
     }
     found
 }
 
 #[test]
 fn every_example_runs() {
-    let server = small().start();
+    let server = small().app();
     for entry in OPERATIONS {
         assert!(!entry.examples.is_empty(), "{}", entry.id);
         let client = server.as_user(entry.id);
@@ -172,7 +176,7 @@ fn every_example_runs() {
 
 #[test]
 fn every_answer_has_the_declared_fields() {
-    let server = small().start();
+    let server = small().app();
     for entry in OPERATIONS {
         let client = server.as_user(entry.id);
         let arguments: Value = serde_json::from_str(entry.examples[0]).expect("an example is JSON");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, Stage, content, done, file, output, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -48,7 +48,7 @@ pub(crate) fn fill(stage: &Stage<'_>) {
 
 #[test]
 fn text_is_written_as_it_is() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (text, lines) in [
         ("", 0),
@@ -71,7 +71,7 @@ fn text_is_written_as_it_is() {
 
 #[test]
 fn bytes_in_each_format() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (given, format, hex) in [
         ("00ff10", Value::Null, "00ff10"),
@@ -98,7 +98,7 @@ fn bytes_in_each_format() {
 
 #[test]
 fn content_that_is_not_in_its_format() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (name, value) in [
         ("content", "0g"),
@@ -119,7 +119,7 @@ fn content_that_is_not_in_its_format() {
 
 #[test]
 fn one_commit_a_file_in_documents() {
-    let server = small().start();
+    let server = small().app();
     let alice = server
         .as_user("alice")
         .header("X-OpenWebUI-User-Name", "Alice Li")

@@ -201,7 +201,7 @@ fn sizes(client: &Client<'_>) -> (u64, u64) {
 
 #[test]
 fn files_and_directories_arrive_and_the_space_is_right() {
-    let server = small().start();
+    let server = small().app();
     for &(operation, stays) in OPERATIONS {
         let (from, to) = way(operation).unwrap();
         let client = server.as_user(operation);
@@ -232,7 +232,7 @@ fn files_and_directories_arrive_and_the_space_is_right() {
 
 #[test]
 fn what_is_there_is_replaced_as_a_whole() {
-    let server = small().start();
+    let server = small().app();
     for &(operation, stays) in OPERATIONS {
         let (from, to) = way(operation).unwrap();
         let client = server.as_user(operation);
@@ -291,7 +291,7 @@ fn a_move_takes_no_more_space() {
 
 #[test]
 fn both_directions_at_once() {
-    let server = small().start();
+    let server = small().app();
     let client = server.as_user("alice");
     for number in 0..4 {
         bring(&client, "documents", &format!("{number}.md"), "text");

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::ops::calls;
 use crate::ops::stage::{bring, content, done, file, output, small};
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 /// Asserts a refusal whose hint holds `expected`.
 #[track_caller]
@@ -18,7 +18,7 @@ fn refused(client: &Client<'_>, operation: &str, arguments: &Value, expected: &s
 
 #[test]
 fn a_rename_shows_the_call_that_crosses() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for (zone, other, new_path, call) in [
         (
@@ -64,7 +64,7 @@ fn a_rename_shows_the_call_that_crosses() {
 
 #[test]
 fn no_operation_writes_below_another_zones_name() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a.md", "x");
     file(&alice, "storage", "t.csv", "a,b\n1,2\n");
@@ -151,7 +151,7 @@ fn no_operation_writes_below_another_zones_name() {
 
 #[test]
 fn no_command_writes_below_another_zones_name() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a.md", "x");
     let before = output(&alice, "storage", "find", &["."]);
@@ -190,7 +190,7 @@ fn no_command_writes_below_another_zones_name() {
 
 #[test]
 fn a_reader_is_shown_the_right_zone() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "documents", "a.md", "x");
     let missing = json!({"zone": "storage", "path": "documents/a.md"});
@@ -215,7 +215,7 @@ fn a_reader_is_shown_the_right_zone() {
 
 #[test]
 fn a_directory_that_has_the_name_of_a_zone_is_a_directory() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for (zone, name) in [("storage", "documents"), ("documents", "documents")] {
         let mut make = json!({"zone": zone, "cmd": "mkdir", "args": [name]});
@@ -248,7 +248,7 @@ fn a_directory_that_has_the_name_of_a_zone_is_a_directory() {
 
 #[test]
 fn what_was_not_written_by_the_caller_may_have_the_name() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let make = json!({"zone": "storage", "path": "documents/a.md", "content": "x",
         "allow_zone_in_path": true});
@@ -264,7 +264,7 @@ fn what_was_not_written_by_the_caller_may_have_the_name() {
 
 #[test]
 fn names_that_only_begin_alike_are_names() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for path in ["documents.md", "storage2/a", "groups/a", "a/documents/b"] {
         file(&client, "storage", path, "x");

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, done, file, output, ran, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -48,7 +48,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn files_and_directories_go() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for zone in ["storage", "documents"] {
         file(&client, zone, "a/b/c.txt", "x");
@@ -80,7 +80,7 @@ fn files_and_directories_go() {
 
 #[test]
 fn what_was_deleted_from_documents_is_in_history() {
-    let server = small().start();
+    let server = small().app();
     let alice = server
         .as_user("alice")
         .header("X-OpenWebUI-User-Name", "Alice");

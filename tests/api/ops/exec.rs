@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::ops::create_file::fill;
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, Stage, done, file, output, ran, small};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -197,7 +197,7 @@ pub(crate) fn not_installed(stage: &Stage<'_>) {
 
 #[test]
 fn all_fields() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let data = ran(&client, "Storage", "echo", &["-n", "a  b", "é"]);
     let expected = json!({
@@ -209,7 +209,7 @@ fn all_fields() {
 
 #[test]
 fn a_command_that_fails_is_a_success_with_its_status() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a", "x\n");
     for (cmd, args, status, complaint) in [
@@ -234,10 +234,10 @@ fn a_command_that_fails_is_a_success_with_its_status() {
 
 #[test]
 fn commands_know_nothing_of_the_server() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("HOME", "/the-servers-home")
-        .start();
+        .app();
     let client = server.as_user("alice");
     file(&client, "storage", "d/a", "x");
     for (cmd, args) in [
@@ -276,7 +276,7 @@ fn commands_know_nothing_of_the_server() {
 
 #[test]
 fn wildcards_stand_for_names_as_in_a_shell() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for path in [
         "a.md",
@@ -305,7 +305,7 @@ fn wildcards_stand_for_names_as_in_a_shell() {
 
 #[test]
 fn uploads_are_read() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice").chat("one");
     assert_eq!(output(&alice, "uploads", "ls", &[]), "");
     let chat = server.data().join("users/alice/Uploads/one");

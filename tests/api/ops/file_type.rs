@@ -52,7 +52,7 @@ fn real_files_are_what_the_command_file_says() {
     let server = TestApp::start();
     let client = server.client();
     let (mut kinds, mut encodings) = (BTreeSet::new(), BTreeSet::new());
-    for path in real::files(2) {
+    for path in real::files(&server.data().join("made")) {
         let name = path.file_name().unwrap().to_str().unwrap();
         if name.contains([':', '\\']) {
             continue;

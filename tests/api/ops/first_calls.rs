@@ -81,7 +81,7 @@ fn fault(client: &Client<'_>, line: &str) -> Option<String> {
 
 #[test]
 fn first_calls_succeed_or_are_put_right() {
-    let server = small().start();
+    let server = small().app();
     let lines: Vec<&str> = TABLE
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with('#'))

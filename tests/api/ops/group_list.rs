@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use crate::ops::stage::{Provoked, done, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[("GROUP_NOT_AVAILABLE", |stage| {
     // One person alone has nobody to share with.
-    let server = Server::start();
+    let server = TestApp::start();
     stage.refused_elsewhere(&server.call("shed_group_list", &json!({})));
 })];
 

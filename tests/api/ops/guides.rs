@@ -47,7 +47,7 @@ fn blocks(guide: &str) -> Vec<(String, Value)> {
 
 #[test]
 fn every_call_of_every_guide_works() {
-    let server = small().start();
+    let server = small().app();
     let directory = repository().join("src/ops/help");
     let mut calls = 0;
     for entry in std::fs::read_dir(directory).expect("guides") {
@@ -74,7 +74,7 @@ fn every_call_of_every_guide_works() {
 
 #[test]
 fn every_call_of_every_description_works() {
-    let server = small().start();
+    let server = small().app();
     for entry in OPERATIONS {
         let client = server.as_user(entry.id);
         let found = calls::calls(entry.doc);

@@ -16,7 +16,7 @@ use crate::ops::calls::{self, Call};
 use crate::ops::stage::{bring, collect, small};
 use fileshed_core::Settings;
 use fileshed_core::programs::Programs;
-use fileshed_test_support::{Answer, Client, Server, repository, skip};
+use fileshed_test_support::{Answer, Client, TestApp, repository, skip};
 
 mod arguments;
 mod codes;
@@ -24,7 +24,7 @@ mod commands;
 mod elsewhere;
 mod files;
 
-pub(crate) use codes::{Reading, compare};
+pub(crate) use codes::{Provocation, assert_all_provoked};
 pub(crate) use elsewhere::elsewhere;
 
 /// A call that fails, in a situation.
@@ -72,7 +72,7 @@ impl Case {
     }
 
     /// Reads the hint by the rule: what is wrong with it.
-    fn fault(&self, server: &Server, user: &str) -> Option<String> {
+    fn fault(&self, server: &TestApp, user: &str) -> Option<String> {
         let client = server.as_user(user);
         for (zone, path, content) in self.files {
             bring(&client, zone, path, content);
@@ -122,7 +122,7 @@ fn failure(client: &Client<'_>, call: &Call) -> Option<String> {
 }
 
 /// All files of a user, but those that the server makes for itself.
-fn snapshot(server: &Server, user: &str) -> BTreeMap<PathBuf, String> {
+fn snapshot(server: &TestApp, user: &str) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     collect(&server.data().join("users").join(user), &mut found);
     found.retain(|path, _| {
@@ -153,7 +153,7 @@ fn names_something(hint: &str, operation: &str) -> bool {
 /// Checks cases, each for a user of its own.
 #[track_caller]
 fn check_all(name: &str, cases: &[Case]) {
-    let server = small().start();
+    let server = small().app();
     let cases = cases.iter().enumerate();
     let faults: Vec<String> = cases
         .filter_map(|(index, case)| case.fault(&server, &format!("{name}-{index}")))
@@ -179,7 +179,7 @@ fn what_is_asked_of_files_is_put_right() {
 /// A hint names only what the caller was offered.
 #[test]
 fn the_small_toolset_is_told_of_itself_alone() {
-    let server = small().start();
+    let server = small().app();
     let all = [arguments::cases(), commands::cases(), files::cases()];
     let mut faults = Vec::new();
     for (index, case) in all.iter().flatten().enumerate() {
@@ -212,7 +212,7 @@ fn the_small_toolset_is_told_of_itself_alone() {
 /// `FILESHED_WRITE_CATALOGUE=1` it is written anew.
 #[test]
 fn the_catalogue_is_what_callers_read() {
-    let server = small().start();
+    let server = small().app();
     let mut catalogue = "# Failures as callers read them\n\nOf the situations in `tests/api/ops/hints`: the call, the code, the message, the hint.\n".to_owned();
     let all = [arguments::cases(), commands::cases(), files::cases()];
     for (index, case) in all.iter().flatten().enumerate() {
@@ -256,7 +256,7 @@ fn the_catalogue_is_what_callers_read() {
 /// Nothing to put right: words alone.
 #[test]
 fn nothing_is_invented() {
-    let server = small().start();
+    let server = small().app();
     let client = server.as_user("words");
     for entry in OPERATIONS {
         let answer = client.call(entry.id, &json!({}));

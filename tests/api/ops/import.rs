@@ -95,7 +95,7 @@ fn refused_with(stage: &Stage<'_>, quota: u64, url: &str) {
         .env("FILESHED_QUOTA_PER_USER_MB", &quota.to_string())
         .env("FILESHED_OPENWEBUI_API_URL", url)
         .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin")
-        .start();
+        .app();
     let ada = server.as_user("ada").chat("chat-1");
     file(&ada, "storage", "own", "x");
     stage.refused_elsewhere(&ada.call("shed_import", &json!({})));
@@ -131,7 +131,7 @@ fn what_was_uploaded_is_reported() {
 
 #[test]
 fn files_move_into_a_directory_of_uploads() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for path in ["a.txt", "b.txt", "d/a.txt"] {
         upload(&alice, path, path);

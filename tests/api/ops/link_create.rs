@@ -60,11 +60,11 @@ pub(crate) const PROVOKED: Provoked = &[
         let server = small()
             .env("FILESHED_LINKS", "openwebui")
             .env("FILESHED_OPENWEBUI_API_URL", &webui.url())
-            .start();
+            .app();
         refused_by(stage, &server.with_token("sk-ada"));
     }),
     ("OPENWEBUI_INSERT_ERROR", |stage| {
-        let server = small().env("FILESHED_LINKS", "openwebui").start();
+        let server = small().env("FILESHED_LINKS", "openwebui").app();
         refused_by(stage, &server.as_user("ada"));
     }),
 ];

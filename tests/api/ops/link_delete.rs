@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::ops::stage::{Provoked, Stage, done, file, small};
+use fileshed_test_support::TestApp;
 use fileshed_test_support::standin::{Answer, StandIn};
-use fileshed_test_support::{Server, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("MISSING_FILE_ID", |stage| {
@@ -44,7 +44,7 @@ fn refused_with(stage: &Stage<'_>, status: u16) {
         _ => Answer::status(status, &json!({})),
     });
     let url = webui.url();
-    let server = small().env("FILESHED_OPENWEBUI_API_URL", &url).start();
+    let server = small().env("FILESHED_OPENWEBUI_API_URL", &url).app();
     let ada = server.with_token("sk-ada");
     file(&ada, "storage", "a", "x");
     let link = json!({"zone": "storage", "path": "a"});
@@ -70,7 +70,7 @@ fn a_link_is_taken_back_by_its_address() {
 
 #[test]
 fn a_link_goes_and_its_file_stays() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a.md", "x");
     let link = done(

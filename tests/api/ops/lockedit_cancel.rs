@@ -19,7 +19,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn cancelling_drops_the_copy_and_unlocks() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for zone in ["storage", "documents"] {
         file(&alice, zone, "d/a.md", "old");

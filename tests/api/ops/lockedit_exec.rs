@@ -63,7 +63,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn the_dot_is_the_file() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "d/-a é.md", "old\nold\n");
     file(&alice, "storage", "d/other.md", "x\n");
@@ -106,7 +106,7 @@ fn the_dot_is_the_file() {
 
 #[test]
 fn only_the_copy_is_in_reach() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a.md", "x\n");
     file(&alice, "storage", "b.md", "secret\n");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ops::create_file::{fill, not_a_file};
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, content, done, file, place, ran, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -75,7 +75,7 @@ fn binary_content_is_not_shown() {
 
 #[test]
 fn opening_again_goes_on_with_the_copy() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a.md", "old");
     let arguments = json!({"zone": "storage", "path": "a.md", "content": "new"});
@@ -90,7 +90,7 @@ fn opening_again_goes_on_with_the_copy() {
 
 #[test]
 fn no_writer_passes_a_lock() {
-    let server = small().start();
+    let server = small().app();
     for zone in ["storage", "documents"] {
         let (first, second) = (
             server.as_user("alice").chat("1"),
@@ -196,7 +196,7 @@ fn one_of_many_gets_the_lock() {
 
 #[test]
 fn names_that_look_like_locks_are_names() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let long = format!("{}.md", "x".repeat(250));
     for path in ["a", "a.lock/b", &long] {

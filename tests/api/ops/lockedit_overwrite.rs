@@ -46,7 +46,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn the_copy_changes_and_the_file_does_not() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a.md", "old\n");
     done(

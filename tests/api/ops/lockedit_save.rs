@@ -67,7 +67,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn saving_writes_commits_and_unlocks() {
-    let server = small().start();
+    let server = small().app();
     let (first, second) = (
         server.as_user("alice").chat("1"),
         server.as_user("alice").chat("2"),
@@ -101,7 +101,7 @@ fn saving_writes_commits_and_unlocks() {
 
 #[test]
 fn a_default_message() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "documents", "a.md", "old\n");
     let arguments =

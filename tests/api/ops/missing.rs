@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::ops::stage::{bring, content, done, file, small};
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 /// The arguments that a text begins with, and what follows them.
 fn arguments(mut text: &str) -> (Map<String, Value>, &str) {
@@ -78,8 +78,8 @@ fn follow(client: &Client<'_>, operation: &str, call: &Value) -> Answer {
 }
 
 /// A user with the same table in no two places.
-fn scene() -> Server {
-    let server = small().start();
+fn scene() -> TestApp {
+    let server = small().app();
     let alice = server.as_member("alice", "team");
     bring(&alice, "uploads", "Sales.csv", "a,b\n1,2\n");
     file(&alice, "storage", "reports/Plan.md", "plan\n");

@@ -9,7 +9,7 @@ pub(crate) const PROVOKED: Provoked = cross_zone::PROVOKED;
 
 #[test]
 fn the_removal_is_a_commit_and_the_history_stays() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "documents", "d/a.md", "one");
     file(&alice, "documents", "d/b.md", "two");

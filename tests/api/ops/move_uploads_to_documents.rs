@@ -19,7 +19,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn one_commit_with_everything_that_arrived() {
-    let server = small().start();
+    let server = small().app();
     let alice = server
         .as_user("alice")
         .header("X-OpenWebUI-User-Name", "Alice");

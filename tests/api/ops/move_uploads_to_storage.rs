@@ -9,7 +9,7 @@ pub(crate) const PROVOKED: Provoked = cross_zone::PROVOKED;
 
 #[test]
 fn a_conversation_moves_its_own_uploads() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let other = server.as_user("alice").chat("other");
     upload(&alice, "a.md", "first");

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ops::create_file::{fill, not_a_file};
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, done, output};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -61,7 +61,7 @@ fn with(more: &Value) -> Value {
 
 #[test]
 fn each_position() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (more, affected, after) in [
         (json!({"content": "3333"}), 2, "0011223333"),
@@ -135,7 +135,7 @@ fn each_position() {
 
 #[test]
 fn all_fields() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let arguments =
         json!({"zone": "storage", "path": "new/a.bin", "content": "0011", "safe": false});
@@ -156,7 +156,7 @@ fn all_fields() {
 
 #[test]
 fn places_that_are_none() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     done(
         &client,

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::ops::create_file::{fill, not_a_file};
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, content, done, file, output, place, small};
-use fileshed_test_support::{Server, TestApp};
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -105,7 +105,7 @@ fn all_fields() {
 
 /// Edits a file, each time as it was before, and looks at what comes out.
 fn check(edits: &[(&str, Value, &str)]) {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (before, more, after) in edits {
         file(&client, "storage", "a.md", before);
@@ -214,7 +214,7 @@ fn edits_of_literal_text() {
 
 #[test]
 fn text_that_is_not_there_is_told_as_it_stands() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let text = "def add(a, b):\n    total = a + b\n    return total\n";
     file(&client, "storage", "a.md", text);
@@ -242,7 +242,7 @@ fn text_that_is_not_there_is_told_as_it_stands() {
 
 #[test]
 fn a_pattern_that_is_none_is_taken_literally_and_said() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (pattern, said) in [
         ("f(x)", "matches nothing"),
@@ -341,7 +341,7 @@ fn edits_by_pattern() {
 /// Refuses edits of two lines for what they say of their place.
 #[track_caller]
 fn refuse(edits: &[(Value, &str, &str)]) {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a.md", "a\nb\n");
     for (more, code, named) in edits {
@@ -516,7 +516,7 @@ fn no_pattern_hangs_the_server() {
 
 #[test]
 fn many_writers_lose_no_line() {
-    let server = small().start();
+    let server = small().app();
     std::thread::scope(|scope| {
         for chat in 0..8 {
             let client = server.as_user("alice").chat(&format!("chat-{chat}"));

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::ops::stage::{content, done, file, output, place, ran, small};
-use fileshed_test_support::{Server, TestApp};
+use fileshed_test_support::TestApp;
 
 /// Makes a FIFO: whoever opens it without care waits for ever.
 pub(crate) fn fifo(path: &Path) {
@@ -16,7 +16,7 @@ pub(crate) fn fifo(path: &Path) {
 
 #[test]
 fn spellings_of_one_path() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let longest = "x".repeat(255);
     for (given, meant) in [
@@ -88,7 +88,7 @@ fn what_exists_may_have_any_name() {
 
 #[test]
 fn a_directory_that_has_the_name_of_its_zone() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let make = json!({"zone": "storage", "cmd": "mkdir", "args": ["storage"]});
     client
@@ -113,7 +113,7 @@ fn a_directory_that_has_the_name_of_its_zone() {
 
 #[test]
 fn any_path_may_begin_with_the_name_of_a_zone_where_that_is_meant() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let call = |operation: &str, mut arguments: serde_json::Value| {
         arguments["zone"] = "storage".into();
@@ -161,7 +161,7 @@ fn any_path_may_begin_with_the_name_of_a_zone_where_that_is_meant() {
 
 #[test]
 fn links_lead_nowhere_outside() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "real/a.txt", "inside");
     file(&server.as_user("bob"), "storage", "his.txt", "bobs text");
@@ -214,7 +214,7 @@ fn links_lead_nowhere_outside() {
 
 #[test]
 fn a_fifo_blocks_nobody() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "x", "");
     fifo(&place(&server, "alice", "storage").join("pipe"));

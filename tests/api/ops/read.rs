@@ -125,7 +125,7 @@ fn a_picture_is_the_answer_itself() {
 
 #[test]
 fn documents_are_read_as_text() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     upload(
         &alice,

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, content, done, file, output, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 pub(crate) const PROVOKED: Provoked = &[
     ("PERMISSION_DENIED", fault::not_yours),
@@ -68,7 +68,7 @@ pub(crate) const PROVOKED: Provoked = &[
 
 #[test]
 fn files_and_directories_move() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for zone in ["storage", "documents"] {
         file(&client, zone, "a/b/c.txt", "text");
@@ -91,7 +91,7 @@ fn files_and_directories_move() {
 
 #[test]
 fn one_commit_that_git_takes_for_a_move() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(
         &alice,

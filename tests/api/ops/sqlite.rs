@@ -188,7 +188,7 @@ pub(crate) const PROVOKED: Provoked = &[
         // On the stage nobody waits long: a server of its own, whose time is short.
         let server = crate::ops::stage::small()
             .env("FILESHED_EXEC_TIMEOUT_DEFAULT", "1")
-            .start();
+            .app();
         let call = at("storage", "a.db", &json!({"query": "CREATE TABLE t (a)"}));
         done(&server.as_user("a"), "shed_sqlite", &call);
         let call = at("storage", "a.db", &json!({"query": attacks::ENDLESS}));

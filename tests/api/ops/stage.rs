@@ -9,8 +9,8 @@ use fileshed::ops::Entry;
 use serde_json::{Value, json};
 
 use crate::ops::calls;
-use crate::ops::hints::Reading;
-use fileshed_test_support::{Answer, Client, Server, Setup, TestApp, skip, team_of};
+use crate::ops::hints::Provocation;
+use fileshed_test_support::{Answer, Client, Setup, TestApp, skip, team_of};
 
 /// A case for each code that an operation declares.
 pub(crate) type Provoked = &'static [(&'static str, fn(&Stage<'_>))];
@@ -23,7 +23,7 @@ pub(crate) const SECRET: &str = "ursulas-secret";
 
 /// A server with many users, whose directories have their names, and with small limits.
 pub(crate) fn small() -> Setup {
-    Server::with()
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
         .env("FILESHED_GROUPS", "headers")
@@ -160,34 +160,34 @@ fn status(code: &str) -> u16 {
 
 /// One case: a user of its own, on a server that has a neighbour.
 pub(crate) struct Stage<'a> {
-    server: &'a Server,
+    server: &'a TestApp,
     entry: &'static Entry,
     code: &'static str,
     user: String,
     refusals: Cell<u32>,
-    read: RefCell<Vec<Reading>>,
+    provoked: RefCell<Vec<Provocation>>,
 }
 
 impl<'a> Stage<'a> {
-    pub(crate) fn new(server: &'a Server, entry: &'static Entry, code: &'static str) -> Self {
+    pub(crate) fn new(server: &'a TestApp, entry: &'static Entry, code: &'static str) -> Self {
         Self {
             server,
             entry,
             code,
             user: format!("{}-{}", entry.id, code.to_lowercase()),
             refusals: Cell::new(0),
-            read: RefCell::default(),
+            provoked: RefCell::default(),
         }
     }
 
-    /// What callers read in this case.
-    pub(crate) fn read(&self) -> Vec<Reading> {
-        self.read.take()
+    /// What was provoked in this case.
+    pub(crate) fn provoked(&self) -> Vec<Provocation> {
+        self.provoked.take()
     }
 
     fn note(&self, answer: &Answer) {
-        let reading = Reading::of(self.entry.id, answer);
-        self.read.borrow_mut().push(reading);
+        let provocation = Provocation::of(self.entry.id, answer);
+        self.provoked.borrow_mut().push(provocation);
     }
 
     /// The user of this case.

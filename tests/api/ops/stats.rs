@@ -58,7 +58,7 @@ fn groups_have_a_quota_of_their_own() {
 
 #[test]
 fn every_change_counts_exactly() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let call = |operation: &str, arguments: Value| done(&alice, operation, &arguments);
     file(&alice, "storage", "a/b.txt", "12345");

@@ -6,7 +6,7 @@ use tiktoken_rs::o200k_base_singleton;
 
 use crate::ops::stage::file;
 use fileshed_test_support::rng::Rng;
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 /// Tokens of an answer. What is random at the end of a link costs some more or less, so a mean of
 /// many counts.
@@ -79,7 +79,7 @@ fn answers() -> [(&'static str, &'static str, Value, usize); 6] {
 
 #[test]
 fn short_answers_cost_little() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a.md", "one\ntwo\n");
     table(&client);

@@ -40,7 +40,7 @@ fn tree(client: &Client<'_>, arguments: &Value) -> String {
 
 #[test]
 fn directories_first_then_files_with_sizes() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "z/y/x/w.txt", "1234");
     file(&alice, "storage", "a.txt", "");

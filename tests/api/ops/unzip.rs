@@ -110,7 +110,7 @@ fn hostile(stage: &Stage<'_>, code: &str) {
 
 #[test]
 fn what_was_packed_comes_back_where_it_was() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let files = [
         ("deep/notes/a.md", "a"),
@@ -150,7 +150,7 @@ fn what_was_packed_comes_back_where_it_was() {
 
 #[test]
 fn several_things_get_a_directory_beside_the_archive() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "notes/a.md", "a");
     file(&alice, "storage", "notes/b/c.md", "c");
@@ -187,7 +187,7 @@ fn several_things_get_a_directory_beside_the_archive() {
 
 #[test]
 fn from_uploads_into_other_zones_in_one_commit() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "notes/a.md", "a");
     file(&alice, "storage", "notes/b/c.md", "c");
@@ -234,7 +234,7 @@ fn from_uploads_into_other_zones_in_one_commit() {
 
 #[test]
 fn what_is_there_stays_and_space_is_exact() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "notes/a.md", "first");
     done(

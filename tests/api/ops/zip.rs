@@ -101,7 +101,7 @@ fn random(bytes: usize) -> Vec<u8> {
 
 #[test]
 fn directories_files_and_whole_zones() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for zone in ["storage", "documents"] {
         let place = ready(&server, &alice, "alice", zone);
@@ -155,7 +155,7 @@ fn directories_files_and_whole_zones() {
 
 #[test]
 fn what_other_programs_take_out_is_what_went_in() {
-    let server = roomy().start();
+    let server = roomy().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     std::fs::create_dir(place.join("tree")).unwrap();
@@ -206,7 +206,7 @@ fn what_other_programs_take_out_is_what_went_in() {
 
 #[test]
 fn links_repositories_and_the_servers_own_stay_out() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     file(&alice, "storage", "project/a.txt", "a");

@@ -7,7 +7,7 @@ use fileshed_test_support::{Client, Server, Setup, TestApp};
 const SITE: &str = "https://chat.example.org";
 
 fn setup() -> Setup {
-    Server::with().env(
+    TestApp::with().env(
         "FILESHED_CORS_ORIGINS",
         "https://chat.example.org,http://localhost:3000",
     )

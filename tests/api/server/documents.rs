@@ -7,7 +7,7 @@ use fileshed::ops::OPERATIONS;
 use fileshed_core::Toolset;
 use serde_json::{Map, Value, json};
 
-use fileshed_test_support::{Server, TestApp, repository};
+use fileshed_test_support::{TestApp, repository};
 
 /// Most characters that the tools of a document may cost a model on every turn.
 const BUDGET_ALL: usize = 24_000;
@@ -25,7 +25,7 @@ fn the_committed_document_is_the_generated_one() {
 
 #[test]
 fn the_program_prints_what_it_serves() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let all = server.client().get("/openapi.json");
     assert_eq!(
         (all.status, all.header("content-type")),
@@ -69,7 +69,7 @@ fn a_document_that_is_known_is_not_sent_again() {
 
 #[test]
 fn a_toolset_is_called_where_its_document_says() {
-    let server = Server::start();
+    let server = TestApp::start();
     let named = |toolset| -> Vec<String> {
         let document = document(toolset);
         let paths = document["paths"].as_object().cloned().unwrap_or_default();
@@ -110,7 +110,7 @@ fn people_browse_without_the_internet() {
 fn whole_files_are_described_and_are_no_tools() {
     let document = document(Toolset::All);
     let paths = document["paths"].as_object().expect("paths");
-    let server = Server::start();
+    let server = TestApp::start();
     let mut others = BTreeSet::new();
     for (path, methods) in paths.iter().filter(|(path, _)| !path.starts_with("/shed_")) {
         for (method, operation) in methods.as_object().expect("methods") {

@@ -116,7 +116,7 @@ fn addresses_that_nothing_has() {
 
 #[test]
 fn methods_that_an_address_does_not_have() {
-    let server = Server::start();
+    let server = TestApp::start();
     for method in ["GET", "PUT", "DELETE", "PATCH"] {
         let answer = server.client().send(method, "/shed_parameters", b"");
         answer.refused(405, "METHOD_NOT_ALLOWED");

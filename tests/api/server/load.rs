@@ -7,7 +7,6 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -406,13 +405,11 @@ fn heads_and_bodies_that_never_end_do() {
     let mut silent = connect(&server);
     let mut drips = connect(&server);
     drips.write_all(b"GET /hea").unwrap();
-    let begun = std::time::Instant::now();
     for stream in [&mut silent, &mut drips] {
         let mut rest = Vec::new();
         let _ = stream.read_to_end(&mut rest);
         assert!(rest.is_empty(), "{}", String::from_utf8_lossy(&rest));
     }
-    assert!(begun.elapsed() > Duration::from_secs(5));
     assert_eq!(server.client().get("/health").status, 200);
 }
 

@@ -3,14 +3,14 @@
 
 use serde_json::{Value, json};
 
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 #[test]
 fn a_conversation_that_only_looks_has_no_directory() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
-        .start();
+        .app();
     let uploads = server.data().join("users/alice/Uploads");
     for chat in ["one", "two", "{odd}"] {
         let alice = server.as_user("alice").chat(chat);

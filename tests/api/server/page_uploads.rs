@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::ops::stage::{done, small};
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Client, Server, TestApp};
+use fileshed_test_support::{Client, TestApp};
 
 const DAY: i64 = 24 * 60 * 60;
 
@@ -169,7 +169,7 @@ const OLDER: &str = "11111111-0000-4000-8000-000000000002";
 /// A server whose Open WebUI answers for Ada's chats.
 fn with_titles(script: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> (StandIn, TestApp) {
     let webui = StandIn::answering(script);
-    let app = Server::with()
+    let app = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_OPENWEBUI_API_URL", &webui.url())
         .env("FILESHED_OPENWEBUI_ADMIN_KEY", "sk-admin")
@@ -234,7 +234,7 @@ fn a_title_is_asked_for_with_the_credential_of_who_asks() {
             _ => Answer::refused(),
         }
     });
-    let app = Server::with()
+    let app = TestApp::with()
         .env("FILESHED_OPENWEBUI_API_URL", &webui.url())
         .app();
     let ada = app.client().header("Authorization", "Bearer sk-ada");

@@ -49,7 +49,7 @@ fn refused(client: &Client<'_>, status: u16, code: &str) {
 
 #[test]
 fn who_is_signed_is_who_calls() {
-    let server = setup().start();
+    let server = setup().app();
     let signed = sign(SECRET, &claims());
     passes(&gateway(&server).header(HEADER, &signed));
     assert!(

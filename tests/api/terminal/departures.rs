@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fileshed_test_support::socket::Socket;
 use fileshed_test_support::standin::{Answer, Asked, StandIn};
-use fileshed_test_support::{Client, Server, Setup, TestApp, eventually, wait_until};
+use fileshed_test_support::{Client, Setup, TestApp, eventually, wait_until};
 use serde_json::{Value, json};
 
 const KEY: &str = "terminal-key";
@@ -14,7 +14,7 @@ const BOB: &str = "9d7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";
 const ADMIN: &str = "00000000-0000-4000-8000-000000000001";
 
 fn setup() -> Setup {
-    Server::with().env("FILESHED_TERMINAL_API_KEYS", KEY)
+    TestApp::with().env("FILESHED_TERMINAL_API_KEYS", KEY)
 }
 
 fn proxy<'a>(app: &'a TestApp, user: &str) -> Client<'a> {

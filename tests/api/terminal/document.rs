@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fileshed::http::terminal::document::{document, pretty};
-use fileshed_test_support::{Server, TestApp, repository};
+use fileshed_test_support::{TestApp, repository};
 use serde_json::{Value, json};
 
 use crate::server::documents::{assert_plain, tools};
@@ -54,9 +54,9 @@ fn nulls(value: &Value) -> Vec<String> {
 
 #[test]
 fn the_program_prints_it() {
-    let printed = Server::with().run(&["openapi", "--terminal"]);
+    let printed = TestApp::with().run(&["openapi", "--terminal"]);
     assert_eq!(printed.stdout, pretty().expect("a document"));
-    let both = Server::with().run(&["openapi", "--terminal", "--toolset", "core"]);
+    let both = TestApp::with().run(&["openapi", "--terminal", "--toolset", "core"]);
     assert_eq!(both.code, Some(2), "{both:?}");
 }
 

@@ -1,10 +1,10 @@
 //! Programs that an administrator adds, as callers and administrators meet them.
 
-use fileshed_test_support::{Server, Setup, TestApp};
+use fileshed_test_support::{Setup, TestApp};
 use serde_json::{Value, json};
 
 fn with(programs: &str) -> Setup {
-    let setup = Server::with()
+    let setup = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_TERMINAL_API_KEYS", "k");
     if programs.is_empty() {
@@ -29,7 +29,7 @@ fn run(app: &TestApp, command: &str, arguments: &[&str]) -> fileshed_test_suppor
 
 #[test]
 fn a_program_that_was_added_runs_as_any_command() {
-    let server = with("sh").start();
+    let server = with("sh").app();
     let ran = run(
         &server,
         "sh",
@@ -46,12 +46,12 @@ fn a_program_that_was_added_runs_as_any_command() {
     let other = run(&server, "sh", &["-c", "perl -e 1"]);
     assert_ne!(other.data()["returncode"], 0, "{}", other.text);
     run(&server, "perl", &["-e", "1"]).refused(403, "COMMAND_FORBIDDEN");
-    run(&Server::with_key(), "sh", &["-c", "true"]).refused(403, "COMMAND_FORBIDDEN");
+    run(&TestApp::with_key(), "sh", &["-c", "true"]).refused(403, "COMMAND_FORBIDDEN");
 }
 
 #[test]
 fn with_every_program_one_starts_others() {
-    let server = with("*").start();
+    let server = with("*").app();
     let ran = run(
         &server,
         "sh",
@@ -65,11 +65,11 @@ fn with_every_program_one_starts_others() {
 
 #[test]
 fn models_are_told_what_was_added() {
-    let text = description(&with("").start());
+    let text = description(&with("").app());
     assert!(!text.contains("dded"), "{text}");
-    let text = description(&with("sh,env").start());
+    let text = description(&with("sh,env").app());
     assert!(text.contains("Added: env, sh."), "{text}");
-    let text = description(&with("*").start());
+    let text = description(&with("*").app());
     assert!(
         text.contains("Every program of the machine may run"),
         "{text}"
@@ -105,7 +105,7 @@ fn doctor_says_what_was_added_and_what_is_missing() {
 
 #[test]
 fn doctor_and_health_say_what_bounds_memory() {
-    let server = with("").start();
+    let server = with("").app();
     let health: Value = server.client().get("/health").body;
     let form = health["memory_limit"].as_str().expect("a form");
     assert!(["command", "process"].contains(&form), "{health}");

@@ -73,7 +73,7 @@ fn forms_that_are_none() {
 
 #[test]
 fn links_inside_a_zone_lead_nowhere_else() {
-    let server = many_users().start();
+    let server = many_users().app();
     let client = server.as_user("ada");
     send(&client, "/files/upload?zone=storage", &[("a", b"x")]).data();
     let storage = server.data().join("users/ada/Storage/data");

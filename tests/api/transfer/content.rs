@@ -51,7 +51,7 @@ fn a_file_goes_in_and_comes_out() {
 
 #[test]
 fn what_is_no_file_is_said() {
-    let server = many_users().start();
+    let server = many_users().app();
     let client = server.as_user("ada");
     put(&client, ADDRESS, b"x");
     let address = |rest: &str| format!("/files/content?{rest}");
@@ -211,7 +211,7 @@ fn a_condition_is_judged_when_the_file_is_replaced() {
 
 #[test]
 fn a_change_by_a_command_changes_the_tag() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     put(&client, ADDRESS, b"abc");
     let before = client.get(ADDRESS);
@@ -227,7 +227,7 @@ fn a_change_by_a_command_changes_the_tag() {
 
 #[test]
 fn names_and_types_of_what_comes_out() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (name, content, kind, disposition) in [
         (

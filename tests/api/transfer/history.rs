@@ -52,7 +52,7 @@ fn expect(server: &TestApp, user: &str, expected: &[(&str, &[u8])]) {
 
 #[test]
 fn large_files_arrive_in_documents_as_they_are() {
-    let server = many_users().start();
+    let server = many_users().app();
     let client = server.as_user("ada");
     let [first, second, third] = [text(1), noise(2), text(3)];
     put(&client, "documents", "put.csv", &first);
@@ -93,7 +93,7 @@ fn large_files_arrive_in_documents_as_they_are() {
 
 #[test]
 fn what_was_made_ready_for_a_refused_change_is_gone() {
-    let server = many_users().env("FILESHED_QUOTA_PER_USER_MB", "10").start();
+    let server = many_users().env("FILESHED_QUOTA_PER_USER_MB", "10").app();
     let client = server.as_user("ada");
     put(&client, "documents", "put.csv", &text(1));
     let address = "/files/content?zone=documents&path=more.bin";

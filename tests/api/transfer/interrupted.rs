@@ -2,14 +2,14 @@
 
 use std::io::Write as _;
 use std::net::TcpStream;
-use std::time::Instant;
 
 use serde_json::json;
 
 use crate::transfer::form::{
     as_user, content_type, files, head, many_users, request, send, sizes_staged, staged,
 };
-use fileshed_test_support::{Server, eventually};
+use fileshed_test_support::rng::Rng;
+use fileshed_test_support::{Server, TestApp, eventually, pause, wait_until};
 
 /// Half of an upload of 2 MB, whose first file is complete.
 fn half(server: &Server, address: &str) -> TcpStream {
@@ -33,14 +33,14 @@ fn half(server: &Server, address: &str) -> TcpStream {
 }
 
 /// Waits until what was sent is on disk.
-fn arrived(server: &Server) {
+fn arrived(server: &TestApp) {
     eventually("both files are staged", || {
         let sizes = sizes_staged(server, "ada");
         (sizes.len() == 2 && sizes.iter().sum::<u64>() > 800_000).then_some(())
     });
 }
 
-fn nothing(server: &Server) {
+fn nothing(server: &TestApp) {
     let client = server.as_user("ada");
     let stats = client.call("shed_stats", &json!({}));
     assert_eq!(stats.data()["total"]["size_bytes"], 0);
@@ -85,9 +85,20 @@ fn a_killed_server_leaves_nothing() {
     }
 }
 
-/// Kills the server while an upload of many files is under way, at any moment of it.
+/// Latest moment after the last file, in microseconds.
+const LATEST: u64 = 20_000;
+
+/// Seed of the moments between the last file and the kill.
+const SEED: u64 = 11;
+
+/// Kills the server while an upload of many files is under way: when so many of them are staged, or
+/// some microseconds after all of them are, while they get their names.
 #[test]
 fn a_killed_server_has_all_files_of_a_request_or_none() {
+    let seed = std::env::var("FILESHED_TEST_SEED").ok();
+    let seed = seed.map_or(SEED, |seed| seed.parse().unwrap());
+    println!("FILESHED_TEST_SEED={seed}");
+    let mut rng = Rng::new(seed);
     let names: Vec<String> = (0..40)
         .map(|number| format!("d{}/{number}", number % 7))
         .collect();
@@ -97,22 +108,18 @@ fn a_killed_server_has_all_files_of_a_request_or_none() {
         .collect();
     let old: Vec<(&str, &[u8])> = all.iter().map(|(name, _)| (*name, &b"old"[..])).collect();
     let address = "/files/upload?zone=documents&overwrite=true";
-    let whole = {
-        let server = many_users().start();
-        let client = server.as_user("ada");
-        send(&client, address, &old).data();
-        let begun = Instant::now();
-        send(&client, address, &all).data();
-        begun.elapsed()
-    };
-    let (mut stored, mut undone) = (0, 0);
-    for round in 0..24_u32 {
+    for (round, enough) in [0, 13, 27, 40, 40, 40, 40, 40].into_iter().enumerate() {
         let mut server = many_users().start();
         // In every second round there is something to replace.
         let replaces = round % 2 == 0;
         if replaces {
             send(&server.as_user("ada"), address, &old).data();
         }
+        let moment = if enough == all.len() {
+            rng.below(LATEST)
+        } else {
+            0
+        };
         let acknowledged = std::thread::scope(|scope| {
             let listener = server.address().to_owned();
             let body = crate::transfer::form::body(&all);
@@ -124,7 +131,10 @@ fn a_killed_server_has_all_files_of_a_request_or_none() {
                 }
                 request.send(&body[..]).is_ok()
             });
-            std::thread::sleep(whole * round / 16);
+            wait_until("enough is staged", || {
+                sender.is_finished() || sizes_staged(&server, "ada").len() >= enough
+            });
+            pause(moment);
             server.kill();
             sender.join().unwrap()
         });
@@ -158,19 +168,12 @@ fn a_killed_server_has_all_files_of_a_request_or_none() {
             "",
             "round {round}"
         );
-        if new > 0 {
-            stored += 1;
-        } else {
-            undone += 1;
-        }
     }
-    println!("{stored} stored, {undone} undone, {whole:?} for one");
-    assert!(undone > 0);
 }
 
 #[test]
 fn a_form_without_an_end_is_no_form() {
-    let server = many_users().start();
+    let server = many_users().app();
     let client = server
         .as_user("ada")
         .header("Content-Type", &content_type());

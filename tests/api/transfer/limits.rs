@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::transfer::form::{
     as_user, body, content_type, files, head, many_users, request, send, sizes_staged, staged,
 };
-use fileshed_test_support::{PATIENCE, Server, eventually};
+use fileshed_test_support::{PATIENCE, Server, TestApp, eventually};
 
 /// Sends a form of `total` bytes until the server answers; how much went out, and the answer.
 fn pour(server: &Server, total: usize) -> (usize, String) {
@@ -57,7 +57,7 @@ fn what_does_not_fit_is_not_collected() {
 
 #[test]
 fn the_quota_holds_over_all_that_arrives_at_once() {
-    let server = many_users().env("FILESHED_QUOTA_PER_USER_MB", "2").start();
+    let server = many_users().env("FILESHED_QUOTA_PER_USER_MB", "2").app();
     let content = vec![b'x'; 600 * 1024];
     let stored: usize = std::thread::scope(|scope| {
         let senders: Vec<_> = (0..8)
@@ -128,7 +128,7 @@ fn a_user_takes_some_places_and_not_all() {
 
 #[test]
 fn a_request_holds_so_many_files() {
-    let server = many_users().start();
+    let server = many_users().app();
     let client = server.as_user("ada");
     let names: Vec<String> = (0..501).map(|number| format!("d/{number}")).collect();
     let all: Vec<(&str, &[u8])> = names
@@ -142,7 +142,7 @@ fn a_request_holds_so_many_files() {
     let log = json!({"zone": "documents", "cmd": "git", "args": ["rev-list", "--count", "HEAD"]});
     assert_eq!(client.call("shed_exec", &log).data()["stdout"], "1\n");
     // The limit of a call's body is not that of a file.
-    let server = Server::with().env("FILESHED_MAX_BODY_MB", "1").start();
+    let server = TestApp::with().env("FILESHED_MAX_BODY_MB", "1").app();
     let large = vec![0; 3 << 20];
     send(&server.client(), "/files/upload", &[("a", &large)]).data();
     let form = body(&[("a", &large)]);

@@ -394,7 +394,7 @@ fn an_upload_link_takes_files_and_shows_nothing() {
 
 #[test]
 fn an_upload_link_has_one_destination() {
-    let server = many_users().start();
+    let server = many_users().app();
     let ada = server.as_user("ada");
     put(&ada, "documents", "inbox/there.md", "x");
     let made = link(

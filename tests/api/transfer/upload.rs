@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::transfer::form::{self, files, many_users, send};
-use fileshed_test_support::{Server, TestApp};
+use fileshed_test_support::TestApp;
 
 fn stored(answer: &fileshed_test_support::Answer) -> Vec<(String, bool)> {
     let files = answer.data()["files"].as_array().unwrap();
@@ -115,7 +115,7 @@ fn a_taken_name_gets_a_number_unless_it_is_to_be_replaced() {
 
 #[test]
 fn several_files_are_replaced_together_or_not_at_all() {
-    let server = many_users().start();
+    let server = many_users().app();
     let client = server.as_user("ada");
     let address = "/files/upload?zone=documents&overwrite=true";
     let first: &[(&str, &[u8])] = &[("a", b"1"), ("d/b", b"22")];
@@ -156,7 +156,7 @@ fn several_files_are_replaced_together_or_not_at_all() {
 
 #[test]
 fn a_request_is_one_commit_of_its_author() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let client = server
         .as_user("ada")
         .header("X-OpenWebUI-User-Name", "Ada%20Lovelace");
@@ -327,7 +327,7 @@ fn a_conversation_is_named_once() {
 fn many_at_once_lose_nothing() {
     let server = many_users()
         .env("FILESHED_TRANSFER_MAX_PER_USER", "64")
-        .start();
+        .app();
     std::thread::scope(|scope| {
         for number in 0..8 {
             let server = &server;

@@ -3,10 +3,10 @@
 use serde_json::json;
 
 use crate::ops::stage::{content, done, file, installed, output, place, ran, small};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 /// Alice, with the name and address that her commits have.
-fn alice(server: &Server) -> Client<'_> {
+fn alice(server: &TestApp) -> Client<'_> {
     server
         .as_user("alice")
         .header("X-OpenWebUI-User-Name", "Alice Li")
@@ -20,7 +20,7 @@ fn log(client: &Client<'_>) -> Vec<String> {
 
 #[test]
 fn history_is_read_with_git() {
-    let server = small().start();
+    let server = small().app();
     let alice = alice(&server);
     if !installed(&alice, "git") {
         return;
@@ -57,7 +57,7 @@ fn history_is_read_with_git() {
 
 #[test]
 fn an_empty_history() {
-    let server = small().start();
+    let server = small().app();
     let alice = alice(&server);
     if !installed(&alice, "git") {
         return;
@@ -74,7 +74,7 @@ fn an_empty_history() {
 
 #[test]
 fn a_command_that_changes_something_is_one_commit() {
-    let server = small().start();
+    let server = small().app();
     let alice = alice(&server);
     file(&alice, "documents", "a.md", "one\n");
     file(&alice, "documents", "d/b.md", "two\n");
@@ -116,7 +116,7 @@ fn a_command_that_changes_something_is_one_commit() {
 
 #[test]
 fn what_happened_before_a_timeout_is_committed() {
-    let server = small().start();
+    let server = small().app();
     let alice = alice(&server);
     file(&alice, "documents", "a.md", "x\n");
     if !installed(&alice, "sqlite3") {
@@ -139,7 +139,7 @@ fn what_happened_before_a_timeout_is_committed() {
 
 #[test]
 fn git_writes_are_history_too() {
-    let server = small().start();
+    let server = small().app();
     let alice = alice(&server);
     if !installed(&alice, "git") {
         return;
@@ -170,7 +170,7 @@ fn git_writes_are_history_too() {
 
 #[test]
 fn what_is_planted_in_documents_starts_nothing() {
-    let server = small().start();
+    let server = small().app();
     let alice = alice(&server);
     if !installed(&alice, "git") {
         return;

@@ -49,7 +49,7 @@ const OF_HISTORY: [&str; 8] = [
 
 #[test]
 fn what_an_archive_holds_under_kept_names_is_taken_away() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_member("alice", "team");
     for (zone, directory) in zones(&server) {
         let versioned = zone["zone"] != "storage";
@@ -107,7 +107,7 @@ fn exists(directory: &Path, path: &str) -> bool {
 
 #[test]
 fn what_came_another_way_stays() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "documents", "a.md", "x");
     let documents = place(&server, "alice", "documents");
@@ -124,7 +124,7 @@ fn what_came_another_way_stays() {
 
 #[test]
 fn what_a_repository_holds_under_kept_names_is_taken_away() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     if !installed(&alice, "git") {
         return;
@@ -153,7 +153,7 @@ fn what_a_repository_holds_under_kept_names_is_taken_away() {
 
 #[test]
 fn no_operation_makes_a_name_that_is_not_versioned() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_member("alice", "team");
     for (zone, directory) in zones(&server) {
         let versioned = zone["zone"] != "storage";

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::ops::stage::{file, installed, output};
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 fn exec(client: &Client<'_>, zone: &str, cmd: &str, args: &[&str]) -> Answer {
     let arguments = json!({"zone": zone, "cmd": cmd, "args": args});
@@ -12,7 +12,7 @@ fn exec(client: &Client<'_>, zone: &str, cmd: &str, args: &[&str]) -> Answer {
 
 #[test]
 fn a_file_that_grows_too_large_is_said() {
-    let server = Server::with().env("FILESHED_MAX_FILE_SIZE_MB", "1").start();
+    let server = TestApp::with().env("FILESHED_MAX_FILE_SIZE_MB", "1").app();
     let client = server.client();
     for zone in ["storage", "documents"] {
         file(&client, zone, "half", &"x\n".repeat(350_000));
@@ -44,9 +44,9 @@ fn a_file_that_grows_too_large_is_said() {
 
 #[test]
 fn time_of_a_processor_is_said() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_EXEC_CPU_LIMIT_SECONDS", "1")
-        .start();
+        .app();
     let client = server.client();
     let program = "BEGIN {print \"begun\"; fflush(); while (1) n++}";
     let answer = exec(&client, "storage", "awk", &[program]);
@@ -66,9 +66,9 @@ fn time_of_a_processor_is_said() {
 
 #[test]
 fn memory_that_a_command_lacks_is_said_beside_its_words() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_EXEC_MEMORY_LIMIT_MB", "64")
-        .start();
+        .app();
     let client = server.client();
     let program = "BEGIN {s = \"x\"; while (1) s = s s}";
     let answer = exec(&client, "storage", "awk", &[program]);
@@ -83,7 +83,7 @@ fn memory_that_a_command_lacks_is_said_beside_its_words() {
 
 #[test]
 fn open_files_that_a_command_lacks_are_said_beside_its_words() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     if !installed(&client, "paste") || !installed(&client, "split") {
         return;

@@ -45,7 +45,7 @@ fn names(directory: &Path) -> Vec<String> {
 
 #[test]
 fn what_a_command_calls_as_some_system_cannot_gets_another_name() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_member("alice", "team");
     for (zone, directory) in zones(&server) {
         begin(&alice, &zone);
@@ -144,7 +144,7 @@ fn what_a_command_calls_as_some_system_cannot_gets_another_name() {
 
 #[test]
 fn a_directory_with_content_gets_another_name_with_what_is_in_it() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_member("alice", "team");
     for (zone, directory) in zones(&server) {
         begin(&alice, &zone);
@@ -174,7 +174,7 @@ fn a_directory_with_content_gets_another_name_with_what_is_in_it() {
 
 #[test]
 fn what_had_such_a_name_before_keeps_it() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_member("alice", "team");
     for (zone, directory) in zones(&server) {
         begin(&alice, &zone);
@@ -232,7 +232,7 @@ fn what_a_command_that_was_ended_left_is_told() {
         answer.refused(504, "TIMEOUT");
         answer
     };
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_member("alice", "team");
     if !installed(&alice, "sqlite3") {
         return;
@@ -246,7 +246,7 @@ fn what_a_command_that_was_ended_left_is_told() {
     }
     // Where nothing was renamed, nothing is said of it.
     let storage = json!({"zone": "storage"});
-    let fast = small().env("FILESHED_EXEC_CPU_LIMIT_SECONDS", "1").start();
+    let fast = small().env("FILESHED_EXEC_CPU_LIMIT_SECONDS", "1").app();
     let alice = fast.as_member("alice", "team");
     for (name, expected) in [("fine", Value::Null), ("CON", json!(note))] {
         let answer = endless(&alice, &storage, name, 60);
@@ -257,7 +257,7 @@ fn what_a_command_that_was_ended_left_is_told() {
 
 #[test]
 fn what_git_keeps_in_a_repository_keeps_its_name() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     if !installed(&alice, "git") {
         return;
@@ -284,7 +284,7 @@ fn what_git_keeps_in_a_repository_keeps_its_name() {
 
 #[test]
 fn nothing_is_made_in_uploads() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     let zone = json!({"zone": "uploads"});
     let answer = exec(&alice, &zone, "touch", &["x."]);

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use crate::ops::stage::{content, done, file, installed, output, ran};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 #[test]
 fn programs_with_characters_of_a_shell() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "sales.csv", "a;120\nb;80\nc;300\n");
     file(&client, "storage", "x.json", "[{\"n\":1},{\"n\":5}]");
@@ -97,7 +97,7 @@ fn programs_with_characters_of_a_shell() {
 /// exiftool takes U+2212 for a dash: a name that a wildcard stands for is no option to it.
 #[test]
 fn a_name_from_a_wildcard_is_no_option() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     if !installed(&client, "exiftool") {
         return;
@@ -120,7 +120,7 @@ fn a_name_from_a_wildcard_is_no_option() {
 
 #[test]
 fn names_with_blanks_and_any_letters() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for name in [
         "two words.txt",
@@ -148,7 +148,7 @@ fn names_with_blanks_and_any_letters() {
 /// The rules read no program that is in a file, and some awks have nothing of their own that stops it.
 #[test]
 fn whatever_awk_is_installed_reaches_nothing_but_its_zone() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let outside = server.data().join("canary.txt");
     std::fs::write(&outside, "canary\n").unwrap();
@@ -188,7 +188,7 @@ fn whatever_awk_is_installed_reaches_nothing_but_its_zone() {
 
 #[test]
 fn archives_go_out_and_in() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "d/a.txt", "text");
     ran(&client, "storage", "tar", &["-cf", "d.tar", "d"]);
@@ -214,7 +214,7 @@ fn archives_go_out_and_in() {
 
 #[test]
 fn a_repository_of_ones_own_in_storage() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     if !installed(&client, "git") {
         return;

@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use crate::ops::stage::{content, done, file, installed, output, ran, small};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 #[test]
 fn names_are_substituted() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for name in ["IMG 1.JPEG", "IMG 2.JPEG", "notes.txt", "d/IMG 3.JPEG"] {
         file(&client, "storage", name, name);
@@ -40,7 +40,7 @@ fn names_are_substituted() {
 
 #[test]
 fn what_is_there_already_stays_unless_it_is_forced() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for name in ["a", "b", "x1", "d/x"] {
         file(&client, "storage", name, name);
@@ -69,7 +69,7 @@ fn what_is_there_already_stays_unless_it_is_forced() {
 
 #[test]
 fn a_name_that_may_not_be_stops_all() {
-    let server = small().start();
+    let server = small().app();
     let client = server.as_user("alice");
     for zone in ["storage", "documents"] {
         for name in ["a", "b", "s/c"] {
@@ -99,7 +99,7 @@ fn a_name_that_may_not_be_stops_all() {
 
 #[test]
 fn a_locked_edit_is_in_the_way_of_both_names() {
-    let server = small().start();
+    let server = small().app();
     let client = server.as_user("alice");
     for name in ["a", "d/b"] {
         file(&client, "storage", name, name);
@@ -123,7 +123,7 @@ fn a_locked_edit_is_in_the_way_of_both_names() {
 
 #[test]
 fn a_renaming_in_documents_is_one_commit() {
-    let server = small().start();
+    let server = small().app();
     let client = server.as_user("alice");
     file(&client, "documents", "a.md", "a");
     file(&client, "documents", "b.md", "b");
@@ -141,7 +141,7 @@ fn a_renaming_in_documents_is_one_commit() {
 /// Perl reads all of these as code that runs.
 #[test]
 fn no_perl_runs() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a", "a");
     for expression in [
@@ -168,7 +168,7 @@ fn no_perl_runs() {
 
 #[test]
 fn built_in_commands_write_where_others_do() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a", "a");
     for (cmd, args, expected) in [

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::ops::stage::{file, installed, output, place, ran, small};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 /// A repository with a commit, in `mine`.
 fn repository(client: &Client<'_>) -> bool {
@@ -36,7 +36,7 @@ fn refusal(client: &Client<'_>, args: &[&str]) -> Value {
 
 #[test]
 fn honest_repositories_work() {
-    let server = Server::with().env("FILESHED_NETWORK_MODE", "all").start();
+    let server = TestApp::with().env("FILESHED_NETWORK_MODE", "all").app();
     let client = server.client();
     if !repository(&client) {
         return;
@@ -74,7 +74,7 @@ fn honest_repositories_work() {
 
 #[test]
 fn a_repository_that_names_programs_or_ways_out_is_refused() {
-    let server = small().start();
+    let server = small().app();
     let client = server.as_user("alice");
     if !repository(&client) {
         return;
@@ -127,7 +127,7 @@ fn a_repository_that_names_programs_or_ways_out_is_refused() {
 
 #[test]
 fn every_way_into_a_repository_is_looked_at() {
-    let server = small().start();
+    let server = small().app();
     let client = server.as_user("alice");
     if !repository(&client) {
         return;
@@ -191,7 +191,7 @@ fn every_way_into_a_repository_is_looked_at() {
 /// An archive may bring a repository into a zone whose own one the server keeps.
 #[test]
 fn a_repository_among_documents_is_looked_at() {
-    let server = small().start();
+    let server = small().app();
     let client = server.as_user("alice");
     if !installed(&client, "git") {
         return;

@@ -4,11 +4,11 @@
 use serde_json::json;
 
 use crate::ops::stage::{content, done, file, installed, output};
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 #[test]
 fn characters_of_a_shell_are_text() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for name in ["a;b.csv", "R&D; plan.txt", "it`s.md", "x$(1.txt"] {
         file(&client, "storage", name, "inside\n");
@@ -66,7 +66,7 @@ fn characters_of_a_shell_are_text() {
 
 #[test]
 fn shell_syntax_is_taught() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a.txt", "x\n");
     for (args, hint) in [

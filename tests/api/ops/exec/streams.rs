@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::attempt;
 use crate::ops::calls::calls;
 use crate::ops::stage::{content, done, file, output, ran, small};
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 fn seq(client: &Client<'_>, last: &str, max_output: &Value) -> Value {
     let arguments =
@@ -15,9 +15,9 @@ fn seq(client: &Client<'_>, last: &str, max_output: &Value) -> Value {
 
 #[test]
 fn output_is_cut_and_says_so() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_MAX_OUTPUT_ABSOLUTE", "100000")
-        .start();
+        .app();
     let client = server.client();
     for (last, max_output, shown, truncated) in [
         ("10", json!(null), 21..22, false),
@@ -54,7 +54,7 @@ fn follow(client: &Client<'_>, made: &Value, answer: &Answer) -> Value {
 
 #[test]
 fn both_ends_of_long_output_and_the_call_that_goes_on() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let client = server.as_user("alice");
     let lines: Vec<String> = (1..=5_000).map(|line| format!("line {line}\n")).collect();
     let text = lines.concat();
@@ -101,7 +101,7 @@ fn both_ends_of_long_output_and_the_call_that_goes_on() {
 
 #[test]
 fn binary_output_is_named_with_the_call_that_reads_it() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let table = json!({"zone": "storage", "path": "shop.db", "query": "CREATE TABLE sales (item)"});
     done(&client, "shed_sqlite", &table);
@@ -166,7 +166,7 @@ fn binary_output_is_named_with_the_call_that_reads_it() {
 
 #[test]
 fn a_command_that_writes_much_is_not_held_up() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let data = seq(&client, "2000000", &json!(100));
     assert_eq!(
@@ -178,7 +178,7 @@ fn a_command_that_writes_much_is_not_held_up() {
 
 #[test]
 fn what_is_no_text_is_replaced() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let arguments = json!({"zone": "storage", "path": "a.bin", "content": "61ff62c3"});
     done(&client, "shed_patch_bytes", &arguments);
@@ -194,7 +194,7 @@ fn what_is_no_text_is_replaced() {
 
 #[test]
 fn streams_into_files() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a", "x\n");
     let arguments = json!({
@@ -229,7 +229,7 @@ fn streams_into_files() {
 
 #[test]
 fn both_streams_together() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "a", "x\n");
     let mut arguments = json!({
@@ -249,7 +249,7 @@ fn both_streams_together() {
 
 #[test]
 fn standard_input_is_empty() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for cmd in ["cat", "sort", "wc", "head"] {
         let data = ran(&client, "storage", cmd, &[]);
@@ -259,7 +259,7 @@ fn standard_input_is_empty() {
 
 #[test]
 fn no_command_passes_the_quota_unseen() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "a", &"x".repeat(1 << 20));
     let copies = json!({"zone": "storage", "cmd": "cp", "args": ["a", "b"]});
@@ -290,7 +290,7 @@ fn no_command_passes_the_quota_unseen() {
 
 #[test]
 fn no_command_makes_a_file_that_is_too_large() {
-    let server = small().env("FILESHED_QUOTA_PER_USER_MB", "100").start();
+    let server = small().env("FILESHED_QUOTA_PER_USER_MB", "100").app();
     let alice = server.as_user("alice");
     let truncate = json!({"zone": "storage", "cmd": "truncate", "args": ["-s", "2M", "big"]});
     assert_eq!(

@@ -12,7 +12,7 @@ fn have(client: &Client<'_>, commands: &[&str]) -> bool {
 
 #[test]
 fn text_of_attachments_is_read_where_they_are() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     if !have(&alice, &["pandoc", "weasyprint", "pdftotext", "xlsx2csv"]) {
         return;
@@ -53,7 +53,7 @@ fn text_of_attachments_is_read_where_they_are() {
 
 #[test]
 fn a_pdf_is_one_change() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     if !have(&alice, &["pandoc", "weasyprint", "pdfinfo"]) {
         return;
@@ -93,7 +93,7 @@ fn a_pdf_is_one_change() {
 
 #[test]
 fn what_only_looks_like_a_way_to_a_pdf_says_the_way() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     if !have(&alice, &["convert", "img2pdf", "pdftoppm"]) {
         return;

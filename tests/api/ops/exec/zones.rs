@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::ops::stage::place;
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, TestApp};
 
 pub(super) fn exec(client: &Client<'_>, zone: &Value, cmd: &str, args: &[&str]) -> Answer {
     let mut arguments = zone.clone();
@@ -15,7 +15,7 @@ pub(super) fn exec(client: &Client<'_>, zone: &Value, cmd: &str, args: &[&str]) 
 }
 
 /// The zones that a member writes to, each with the directory of its files.
-pub(super) fn zones(server: &Server) -> [(Value, PathBuf); 3] {
+pub(super) fn zones(server: &TestApp) -> [(Value, PathBuf); 3] {
     let group = server.data().join("groups/team/data");
     [
         (

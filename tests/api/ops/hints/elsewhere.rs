@@ -2,29 +2,29 @@
 
 use serde_json::{Value, json};
 
-use super::Reading;
+use super::Provocation;
 use crate::ops::stage::{bring, place, small};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 const STATS: &str = "shed_stats";
 const CONTENT: &str = "/files/content?zone=storage&path=a.md";
 
 #[track_caller]
-fn called(client: &Client<'_>, operation: &str, arguments: &Value, code: &str) -> Reading {
+fn called(client: &Client<'_>, operation: &str, arguments: &Value, code: &str) -> Provocation {
     let answer = client.call(operation, arguments);
     assert_eq!(answer.code(), code, "{}", answer.text);
-    Reading::of(operation, &answer)
+    Provocation::of(operation, &answer)
 }
 
 #[track_caller]
-fn sent(client: &Client<'_>, method: &str, path: &str, code: &str) -> Reading {
+fn sent(client: &Client<'_>, method: &str, path: &str, code: &str) -> Provocation {
     let answer = client.send(method, path, b"{}");
     assert_eq!(answer.code(), code, "{}", answer.text);
-    Reading::of(&format!("{method} {path}"), &answer)
+    Provocation::of(&format!("{method} {path}"), &answer)
 }
 
-pub(crate) fn elsewhere() -> Vec<Reading> {
-    let server = small().env("FILESHED_MAX_BODY_MB", "1").start();
+pub(crate) fn elsewhere() -> Vec<Provocation> {
+    let server = small().env("FILESHED_MAX_BODY_MB", "1").app();
     let alice = server.as_user("alice");
     bring(&alice, "storage", "a.md", "one\n");
     let none = json!({});
@@ -70,9 +70,9 @@ pub(crate) fn elsewhere() -> Vec<Reading> {
             CONTENT,
             "RANGE_NOT_SATISFIABLE",
         ),
-        busy(&server),
+        busy(),
     ];
-    let alone = Server::start();
+    let alone = TestApp::start();
     read.push(called(
         &alone.client(),
         "shed_group_info",
@@ -83,13 +83,15 @@ pub(crate) fn elsewhere() -> Vec<Reading> {
 }
 
 /// Another program is in the middle of a change of a database.
-fn busy(server: &Server) -> Reading {
+fn busy() -> Provocation {
+    // The locks of a file belong to a process, and this one is the other program.
+    let server = small().start();
     let alice = server.as_user("alice");
     let query = |query: &str| json!({"zone": "storage", "path": "a.db", "query": query});
     alice
         .call("shed_sqlite", &query("CREATE TABLE t (a)"))
         .data();
-    let file = place(server, "alice", "storage").join("a.db");
+    let file = place(&server, "alice", "storage").join("a.db");
     let writer = rusqlite::Connection::open(file).unwrap();
     writer
         .execute_batch("BEGIN; INSERT INTO t VALUES (1)")

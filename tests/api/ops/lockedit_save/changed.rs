@@ -85,7 +85,7 @@ fn text_of(client: &Client<'_>, zone: &str, path: &str) -> String {
 
 #[test]
 fn a_line_that_another_wrote_after_the_lock_expired_stays() {
-    let server = small().start();
+    let server = small().app();
     for (zone, first, second) in pairs(&server) {
         make(&first, zone, "d/a.md", "old\n");
         let arguments = json!({"zone": zone, "path": "d/a.md", "content": "mine\n"});
@@ -140,7 +140,7 @@ fn the_other_way_out_begins_with_what_is_there() {
 
 #[test]
 fn an_expired_lock_whose_file_is_as_it_was_saves() {
-    let server = small().start();
+    let server = small().app();
     for (zone, first, second) in pairs(&server) {
         make(&first, zone, "a.md", "old\n");
         let arguments = with_group(json!({"zone": zone, "path": "a.md", "content": "mine\n"}));
@@ -180,7 +180,7 @@ fn a_save_that_a_crash_cut_off_before_the_unlocking_is_repeated() {
 
 #[test]
 fn a_file_that_went_away_is_not_made_again_in_silence() {
-    let server = small().start();
+    let server = small().app();
     let (first, second) = chats(&server);
     for zone in ["storage", "documents"] {
         for (operation, arguments) in [
@@ -231,7 +231,7 @@ pub(super) fn by_a_directory(stage: &Stage<'_>) {
 
 #[test]
 fn a_directory_that_took_the_name_stays() {
-    let server = small().start();
+    let server = small().app();
     let (first, second) = chats(&server);
     file(&first, "storage", "a.md", "old\n");
     let arguments = edit(&first, "storage", "a.md", "mine\n");
@@ -289,7 +289,7 @@ fn whose_lock_was_ended_or_taken_over_saves_nothing() {
 
 #[test]
 fn a_command_that_walked_into_the_file_is_not_undone_by_the_save() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for zone in ["storage", "documents"] {
         file(&alice, zone, "d/a.md", "from the archive\n");
@@ -313,7 +313,7 @@ fn a_command_that_walked_into_the_file_is_not_undone_by_the_save() {
 
 #[test]
 fn an_expired_edit_goes_on_where_it_has_something_to_lose() {
-    let server = small().start();
+    let server = small().app();
     let (first, second) = chats(&server);
     file(&first, "storage", "a.md", "old\n");
     let arguments = edit(&first, "storage", "a.md", "mine\n");
@@ -373,7 +373,7 @@ fn locks_of_an_older_registry_are_trusted_until_they_expire() {
 
 #[test]
 fn of_a_save_and_a_write_at_once_neither_is_lost() {
-    let server = small().start();
+    let server = small().app();
     let (first, second) = chats(&server);
     for round in 0..12 {
         file(&first, "storage", "a.md", "old\n");

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use super::{at, import, select, sql};
 use crate::ops::stage::{self, content, done, file, place, small};
-use fileshed_test_support::{Client, Server};
+use fileshed_test_support::{Client, TestApp};
 
 /// Puts bytes that are no text into a zone.
-fn bytes(server: &Server, name: &str, bytes: &[u8]) {
+fn bytes(server: &TestApp, name: &str, bytes: &[u8]) {
     std::fs::write(place(server, "alice", "storage").join(name), bytes).unwrap();
 }
 
@@ -29,7 +29,7 @@ fn bring(client: &Client<'_>, csv: &str, more: &Value) -> (Value, Value) {
 
 #[test]
 fn encodings_are_detected_or_given() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     file(&alice, "storage", "x", "");
     let text = "Prénom;Größe\nJosé;1,85\nAnaïs;1,60\nÉlodie à Orléans;1,7\n";
@@ -101,7 +101,7 @@ fn encodings_are_detected_or_given() {
 
 #[test]
 fn values_get_types_and_keep_what_they_say() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let text = "id,zip,amount,big,mixed,empty,phone,code,na\n\
                 1,01234,1.50,9007199254740993,1,,+33123,1e5,NA\n\
@@ -127,7 +127,7 @@ fn values_get_types_and_keep_what_they_say() {
 
 #[test]
 fn decimals_dates_and_delimiters() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let text = "tag;when;sum\nA;31/12/2026;1.234,50\nB;01/02/2026 7:30;-7\nC;soon;2,5\n";
     let data = import(&client, text, &json!({"date_columns": ["when"]}));
@@ -211,7 +211,7 @@ fn decimals_dates_and_delimiters() {
 
 #[test]
 fn what_cannot_be_meant_is_named() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     file(&client, "storage", "data.csv", "a,b\n1,2\n");
     for more in [
@@ -239,7 +239,7 @@ fn what_cannot_be_meant_is_named() {
 
 #[test]
 fn headers_and_ragged_rows() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     for (text, more, header, columns, padded, cut) in [
         (
@@ -311,7 +311,7 @@ fn headers_and_ragged_rows() {
 
 #[test]
 fn tables_are_added_to_or_replaced() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     sql(
         &client,
@@ -380,7 +380,7 @@ fn tables_are_added_to_or_replaced() {
 
 #[test]
 fn as_wide_as_it_may_be() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let names: Vec<String> = (0..5000).map(|number| format!("c{number}")).collect();
     let row = vec!["1"; 5000].join(",");
@@ -393,7 +393,7 @@ fn as_wide_as_it_may_be() {
 
 #[test]
 fn rows_become_a_file() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     sql(&client, "storage", "a.db", "CREATE TABLE t (a, b)");
     let insert = "INSERT INTO t VALUES (1, 'x,y'), (2.5, 'say \"hi\"'), (NULL, ''), (x'00ff', 'é\n'), (1e21, 9007199254740993)";
@@ -468,7 +468,7 @@ fn cell() -> impl Strategy<Value = String> {
 /// Reading JSON quickly loses the last bit of some numbers.
 #[test]
 fn numbers_come_through_to_the_last_bit() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let numbers = [
         -8_417_434_609_169_697.0,
@@ -508,12 +508,12 @@ fn numbers_come_through_to_the_last_bit() {
 
 #[test]
 fn what_is_imported_is_exported_again() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let table = (1..5_usize)
         .prop_flat_map(|width| prop::collection::vec(prop::collection::vec(cell(), width), 1..8));
     let config = Config {
-        cases: 48,
+        cases: 16,
         failure_persistence: None,
         ..Config::default()
     };
@@ -552,7 +552,7 @@ fn what_is_imported_is_exported_again() {
 
 #[test]
 fn a_file_of_uploads_becomes_a_table_where_it_is() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     stage::bring(&alice, "uploads", "in/sales.csv", "item,amount\npen,2\n");
     let rows = |zone: &str| select(&alice, zone, "data.db", "SELECT * FROM t");
@@ -576,7 +576,7 @@ fn a_file_of_uploads_becomes_a_table_where_it_is() {
 
 #[test]
 fn a_file_that_is_nowhere_is_missing_where_it_was_looked_for() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for (csv, zone) in [("none.csv", "storage"), ("uploads/none.csv", "uploads")] {
         let call = json!({"import_csv": csv, "table": "t"});

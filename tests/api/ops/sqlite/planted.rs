@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use super::{ask, at, select, sql};
 use crate::ops::stage::{done, installed, place, ran, small, upload};
 use fileshed_test_support::journal::{database, is_played, rollback, with_log};
-use fileshed_test_support::{Client, Server, eventually};
+use fileshed_test_support::{Client, TestApp, eventually};
 
 /// What the owner wrote, and what somebody else wants to be there.
 const MINE: &str = "mine";
 const THEIRS: &str = "theirs";
 
 /// A place beside the data where databases are made.
-fn workshop(server: &Server) -> PathBuf {
+fn workshop(server: &TestApp) -> PathBuf {
     let place = server.data().with_file_name("workshop");
     std::fs::create_dir_all(&place).unwrap();
     place
@@ -39,7 +39,7 @@ fn word(client: &Client<'_>, zone: &str) -> Value {
 
 #[test]
 fn what_an_archive_put_beside_a_database_is_not_played() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     done(&alice, "shed_tree", &json!({"zone": "storage"}));
     done(&alice, "shed_tree", &json!({"zone": "documents"}));
@@ -107,7 +107,7 @@ fn what_an_archive_put_beside_a_database_is_not_played() {
 
 #[test]
 fn what_waits_for_a_database_is_not_taken_in_when_it_comes() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     done(&alice, "shed_tree", &json!({"zone": "storage"}));
     let directory = place(&server, "alice", "storage");
@@ -125,7 +125,7 @@ fn what_waits_for_a_database_is_not_taken_in_when_it_comes() {
 
 #[test]
 fn what_is_finished_or_empty_is_in_nobodys_way() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     sql(
         &alice,
@@ -159,7 +159,7 @@ fn what_is_finished_or_empty_is_in_nobodys_way() {
 
 #[test]
 fn the_command_plays_nothing_and_removes_no_file() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     if !installed(&alice, "sqlite3") {
         return;
@@ -221,10 +221,10 @@ fn the_command_plays_nothing_and_removes_no_file() {
 
 #[test]
 fn a_command_that_is_stopped_leaves_the_database_as_it_was() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
-        .start();
+        .app();
     let alice = server.as_user("alice");
     if !installed(&alice, "sqlite3") {
         return;

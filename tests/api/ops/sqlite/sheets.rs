@@ -16,7 +16,7 @@ fn import(client: &Client<'_>, file: &str, table: &str) -> Value {
 
 #[test]
 fn an_attached_spreadsheet_is_a_table_in_one_call() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     upload(&alice, "book.xlsx", XLSX);
     upload(&alice, "named.csv", ODS);
@@ -50,7 +50,7 @@ fn an_attached_spreadsheet_is_a_table_in_one_call() {
 
 #[test]
 fn what_only_begins_as_a_spreadsheet_changes_nothing() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     import_nothing(&alice, "cut.xlsx", &XLSX[..XLSX.len() / 2]);
     import_nothing(&alice, "empty.zip", b"PK\x03\x04");

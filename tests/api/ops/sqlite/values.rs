@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use super::{ask, at, select, sql};
 use crate::ops::stage::done;
-use fileshed_test_support::Server;
+use fileshed_test_support::TestApp;
 
 #[test]
 fn every_type_comes_back() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     sql(&client, "storage", "a.db", "CREATE TABLE t (v)");
     let exact = 9_007_199_254_740_992_i64;
@@ -59,7 +59,7 @@ fn every_type_comes_back() {
 
 #[test]
 fn parameters_have_places_or_names() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     sql(&client, "storage", "a.db", "CREATE TABLE t (a)");
     let row = |query: &str, params: &Value| {
@@ -112,7 +112,7 @@ fn parameters_have_places_or_names() {
 
 #[test]
 fn rows_have_a_limit_and_the_answer_says_so() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     sql(
         &client,
@@ -202,7 +202,7 @@ fn rows_have_a_limit_and_the_answer_says_so() {
 
 #[test]
 fn an_answer_has_an_end() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     sql(
         &client,
@@ -237,7 +237,7 @@ fn an_answer_has_an_end() {
 
 #[test]
 fn names_are_unique_and_verbs_are_sqlites() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     sql(
         &client,

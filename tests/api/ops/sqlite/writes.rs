@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{ask, at, people, select, sql};
 use crate::ops::stage::{done, installed, output, place, ran, small};
 use fileshed_test_support::on_disk::take_turn;
-use fileshed_test_support::{Client, Server, eventually};
+use fileshed_test_support::{Client, Server, Setup, TestApp, eventually};
 
 fn commits(client: &Client<'_>) -> Vec<String> {
     let log = output(client, "documents", "git", &["log", "--format=%s"]);
@@ -18,7 +18,7 @@ fn commits(client: &Client<'_>) -> Vec<String> {
 
 /// What the registry says about a zone, and what is there.
 #[track_caller]
-fn space_is_exact(server: &Server, client: &Client<'_>, user: &str, zone: &str) {
+fn space_is_exact(server: &TestApp, client: &Client<'_>, user: &str, zone: &str) {
     let stats = done(client, "shed_stats", &json!({}));
     let (mut bytes, mut files) = (0, 0);
     for entry in std::fs::read_dir(place(server, user, zone)).unwrap() {
@@ -34,7 +34,7 @@ fn space_is_exact(server: &Server, client: &Client<'_>, user: &str, zone: &str) 
 
 #[test]
 fn a_change_is_one_commit_and_its_space_is_exact() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     for zone in ["storage", "documents"] {
         sql(&alice, zone, "a.db", "CREATE TABLE t (a)");
@@ -80,7 +80,7 @@ fn a_change_is_one_commit_and_its_space_is_exact() {
 
 #[test]
 fn reads_take_no_turn_and_change_no_byte() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     people(&alice, "storage");
     let file = place(&server, "alice", "storage").join("people.db");
@@ -103,11 +103,10 @@ fn reads_take_no_turn_and_change_no_byte() {
 const SLOW: &str = "INSERT INTO t WITH RECURSIVE n(a) AS (SELECT 1 UNION ALL SELECT a + 1 FROM n) SELECT zeroblob(2000) FROM n WHERE a < 10000 OR a < 0";
 
 /// A server with room for it.
-fn roomy() -> Server {
-    Server::with()
+fn roomy() -> Setup {
+    TestApp::with()
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
-        .start()
 }
 
 /// Begins a change and gives the connection when the database on disk is half changed.
@@ -138,7 +137,7 @@ fn furnish(client: &Client<'_>) -> Value {
 
 #[test]
 fn a_caller_that_hangs_up_leaves_the_database_as_it_was() {
-    let server = roomy();
+    let server = roomy().start();
     let alice = server.as_user("alice");
     let before = furnish(&alice);
     let data = place(&server, "alice", "documents");
@@ -156,7 +155,7 @@ fn a_caller_that_hangs_up_leaves_the_database_as_it_was() {
 
 #[test]
 fn a_server_that_is_killed_leaves_the_database_as_it_was() {
-    let mut server = roomy();
+    let mut server = roomy().start();
     let before = furnish(&server.as_user("alice"));
     let data = place(&server, "alice", "documents");
     let stream = begin(&server, &data);
@@ -183,7 +182,7 @@ fn a_server_that_is_killed_leaves_the_database_as_it_was() {
 
 #[test]
 fn many_write_at_once_and_nothing_is_lost() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     sql(&alice, "storage", "a.db", "CREATE TABLE t (a)");
     std::thread::scope(|scope| {
@@ -209,7 +208,7 @@ fn many_write_at_once_and_nothing_is_lost() {
 
 #[test]
 fn a_database_with_a_log_works() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     if !installed(&alice, "sqlite3") {
         return;
@@ -240,7 +239,7 @@ fn a_database_with_a_log_works() {
 
 #[test]
 fn uploads_are_read_as_they_are() {
-    let server = small().start();
+    let server = small().app();
     let alice = server.as_user("alice");
     people(&alice, "storage");
     let chat = server.data().join("users/alice/Uploads/default");
@@ -306,6 +305,7 @@ fn a_server_that_only_reads() {
 
 #[test]
 fn who_reads_does_not_wait_for_who_writes() {
+    // The locks of a file belong to a process, and this one is the other program.
     let server = small().start();
     let alice = server.as_user("alice");
     people(&alice, "storage");
@@ -329,7 +329,7 @@ fn who_reads_does_not_wait_for_who_writes() {
 
 #[test]
 fn a_token_that_only_reads() {
-    let server = small().start();
+    let server = small().app();
     people(&server.as_user("alice"), "storage");
     let made = server.run(&["token", "create", "--user", "alice", "--scope", "read"]);
     let reader = server.with_token(made.stdout.trim());

@@ -103,13 +103,13 @@ pub(crate) fn furnish(place: &Path) {
         .write(true)
         .open(place.join("text.txt"))
         .unwrap();
-    let then = SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_234_567_891);
+    let then = SystemTime::UNIX_EPOCH + fileshed_core::timings::seconds(1_234_567_891);
     file.set_modified(then).unwrap();
 }
 
 #[test]
 fn whatever_other_programs_write() {
-    let server = roomy().start();
+    let server = roomy().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     let source = tempfile::tempdir().unwrap();
@@ -169,7 +169,7 @@ fn whatever_other_programs_write() {
 
 #[test]
 fn passwords_are_asked_for_nowhere() {
-    let server = roomy().start();
+    let server = roomy().app();
     let alice = server.as_user("alice");
     let place = ready(&server, &alice, "alice", "storage");
     let source = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use super::{execute, kill, ran, ran_with, started, status, stdout, written};
 
 #[test]
 fn what_a_line_does_in_documents_is_one_commit() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let home = server.data().join("shared");
     let line = "mkdir notes && for n in 1 2 3; do echo $n > notes/$n.txt; done; sed -i s/2/two/ notes/2.txt";
@@ -48,7 +48,7 @@ fn what_a_line_does_in_documents_is_one_commit() {
 
 #[test]
 fn lines_one_after_another_commit_what_each_of_them_changed() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let home = server.data().join("shared");
     let repository = Repository::of(&home);
@@ -147,7 +147,7 @@ fn variables_that_steer_programs_are_refused() {
 
 #[test]
 fn a_credential_that_only_reads_starts_and_ends_nothing() {
-    let server = Server::with_key();
+    let server = TestApp::with_key();
     let made = server.run(&["token", "create", "--user", "ada", "--scope", "read"]);
     let reader = server.with_token(made.stdout.trim());
     let refused = execute(&reader, "", &json!({"command": "true"}));

@@ -1,8 +1,6 @@
 //! How many processes there may be, how much they write, and who sees them.
 
-use std::time::Instant;
-
-use fileshed_test_support::{Server, TestApp, eventually};
+use fileshed_test_support::{TestApp, eventually};
 use serde_json::json;
 
 use super::{execute, input, kill, listed, ran, started, status, stdout};
@@ -31,9 +29,9 @@ fn a_user_has_so_many_at_once() {
 
 #[test]
 fn a_process_that_prints_for_ever_is_held_in_bounds() {
-    let server = Server::with()
+    let server = TestApp::with()
         .env("FILESHED_QUOTA_PER_USER_MB", "16")
-        .start();
+        .app();
     let client = server.client();
     let id = started(&client, "yes 'this line comes again and again'");
     let logs = server.data().join("shared/logs");
@@ -45,15 +43,8 @@ fn a_process_that_prints_for_ever_is_held_in_bounds() {
         assert!(size() <= 512 * 1024, "{}", size());
         (written > 8 * 1024 * 1024).then_some(())
     });
-    let begun = Instant::now();
     let killed = kill(&client, &id, "?force=true");
-    assert_eq!(
-        killed.body["status"],
-        "killed",
-        "after {:?}: {}",
-        begun.elapsed(),
-        killed.text
-    );
+    assert_eq!(killed.body["status"], "killed", "{}", killed.text);
     let all = status(&client, &id, "").body;
     assert_eq!(all["truncated"], true);
     assert!(!all["output"].as_array().expect("output").is_empty());

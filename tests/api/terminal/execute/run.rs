@@ -1,6 +1,6 @@
 //! `POST /terminal/execute`
 
-use fileshed_test_support::{Server, TestApp};
+use fileshed_test_support::TestApp;
 use serde_json::json;
 
 use super::{execute, listed, ran, ran_with, stdout, written};
@@ -90,7 +90,7 @@ fn files_are_written_where_redirections_lead() {
 
 #[test]
 fn variables_of_the_call_are_there_and_no_others_of_the_server() {
-    let server = Server::with().env("FILESHED_LOG_LEVEL", "info").start();
+    let server = TestApp::with().env("FILESHED_LOG_LEVEL", "info").app();
     let answer = ran_with(
         &server.client(),
         &json!({"command": "echo $NAME $COUNT; env", "env": {"NAME": "ada", "COUNT": 7}}),

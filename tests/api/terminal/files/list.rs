@@ -56,12 +56,12 @@ fn a_large_directory_is_listed_whole_and_in_order() {
     );
     assert_eq!(made.status, 200);
     let directory = app.data().join("shared/Storage/data/many");
-    for number in 0..10_000 {
+    for number in 0..2_000 {
         std::fs::write(directory.join(format!("{number:05}.txt")), "x").unwrap();
     }
     let listed = client.get("/terminal/files/list?directory=/storage/many");
     let names = names(&listed.body);
-    assert_eq!(names.len(), 10_000);
+    assert_eq!(names.len(), 2_000);
     assert!(names.is_sorted());
 }
 

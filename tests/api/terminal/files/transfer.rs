@@ -441,7 +441,7 @@ fn an_address_is_not_fetched_without_a_network() {
 
 #[test]
 fn logs_are_read_and_nothing_else() {
-    let server = Server::start();
+    let server = TestApp::start();
     let client = server.client();
     let ran = client.send(
         "POST",
