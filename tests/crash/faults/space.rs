@@ -36,10 +36,9 @@ fn noise(mut seed: u64, size: u64) -> String {
 
 pub(crate) fn run(client: &Client<'_>, zone: &str, line: &[&str]) -> Answer {
     let (cmd, args) = line.split_first().unwrap();
-    client.call(
-        "shed_exec",
-        &within(zone, json!({"cmd": cmd, "args": args})),
-    )
+    // The longest that a command may have: a busy machine is slow.
+    let call = json!({"cmd": cmd, "args": args, "timeout": 300});
+    client.call("shed_exec", &within(zone, call))
 }
 
 /// A file of so many bytes that nothing compresses.
