@@ -39,7 +39,7 @@ fn what_the_program_says_when_it_does_not_start() {
     std::fs::create_dir(spoilt.path("data")).expect("a directory");
     let nameless = Server::with();
     std::fs::create_dir_all(nameless.path("data/users/somebody")).expect("a directory");
-    let faults = [
+    let faults = vec![
         env("FILESHED_GROUPS", "openwebui"),
         env("FILESHED_GROUPS", "headers").env("FILESHED_WEBUI_SECRET_KEY", "secret"),
         env("FILESHED_CORS_ORIGINS", "*"),

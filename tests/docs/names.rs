@@ -131,6 +131,7 @@ fn variables_exist() {
         // What tests ask for.
         .chain(
             [
+                "BUSY",
                 "CALLS",
                 "COMMANDS",
                 "FAKETIME",

@@ -340,7 +340,7 @@ impl<'a> Team<'a> {
             }
         }
         if self.way.is_everywhere() {
-            self.file(&self.bob, "other/f.txt", "other\n", "owner_ro");
+            Self::file(&self.bob, "other/f.txt", "other\n", "owner_ro");
         }
         for (number, (mode, trials)) in TRIALS.iter().enumerate() {
             self.prepare(mode, number);
@@ -355,7 +355,7 @@ impl<'a> Team<'a> {
         repository.assert_sound();
     }
 
-    fn file(&self, client: &Client<'_>, path: &str, content: &str, mode: &str) {
+    fn file(client: &Client<'_>, path: &str, content: &str, mode: &str) {
         let arguments = json!({"path": path, "content": content, "mode": mode});
         call(client, "shed_create_file", arguments).data();
     }
@@ -369,8 +369,8 @@ impl<'a> Team<'a> {
     fn prepare(&self, mode: &str, number: usize) {
         let (ada, way) = (&self.ada, self.way);
         let d = format!("d{number}");
-        self.file(&self.bob, &format!("{d}/mine.txt"), "mine..\n", "group");
-        self.file(ada, &format!("{d}/f.txt"), "older\n", "group");
+        Self::file(&self.bob, &format!("{d}/mine.txt"), "mine..\n", "group");
+        Self::file(ada, &format!("{d}/f.txt"), "older\n", "group");
         for (tool, name, pack) in [("tar", "old.tar", "-cf"), ("zip", "old.zip", "-q")] {
             if matches!(way, Command(_, words) if words.iter().any(|word| word.ends_with(name))) {
                 self.run(tool, &[pack, &format!("{d}/{name}"), &format!("{d}/f.txt")]);
@@ -386,7 +386,7 @@ impl<'a> Team<'a> {
             ("mine.srt", subtitle),
         ] {
             if way.name().contains(name) {
-                self.file(ada, &format!("{d}/{name}"), content, "group");
+                Self::file(ada, &format!("{d}/{name}"), content, "group");
             }
         }
         if way.name().contains("old.db") {
@@ -398,7 +398,7 @@ impl<'a> Team<'a> {
                 self.run(tool, &["-k", &format!("{d}/f.txt")]);
             }
         }
-        self.file(ada, &format!("{d}/f.txt"), "one\ntwo\n", "group");
+        Self::file(ada, &format!("{d}/f.txt"), "one\ntwo\n", "group");
         // What only changes files of its own kind finds one.
         let [fresh, target] = ["made.zip", "f.txt"].map(|name| format!("{d}/{name}"));
         if let Command("zip", _) = way {

@@ -23,7 +23,7 @@ fn sources() -> Tree {
     names
         .map(|name| {
             let mut text = format!("//! {name}\n");
-            for line in 0..1 + rng.below(300) {
+            for line in 0..=rng.below(300) {
                 writeln!(text, "    let value_{line} = {:x}; // \u{e9}", rng.draw()).unwrap();
             }
             (name, text.into_bytes())

@@ -13,7 +13,7 @@ fn a_file_of_many_pieces_comes_back_as_it_was() {
     let app = TestApp::start();
     let client = app.client();
     let content: Vec<u8> = (0..SIZE / 8)
-        .flat_map(|number| number.to_le_bytes())
+        .flat_map(usize::to_le_bytes)
         .collect();
     let put = client.send(
         "PUT",
