@@ -200,7 +200,7 @@ documentation() {
 }
 
 generated_documents() {
-    cargo build --quiet --locked
+    program
     "$target/debug/fileshed" openapi >openapi/fileshed.json
     "$target/debug/fileshed" openapi --terminal >openapi/terminal.json
     "$target/debug/fileshed" openapi --fs >openapi/fs.json
@@ -394,9 +394,10 @@ fuzzing() {
 
 # --- Real clients and real surroundings ---
 
-# The program that the programs of tests/e2e start.
+# The program that the programs of tests/e2e start, as the tests build it: with the features of their
+# dependencies, so that nothing is compiled twice.
 program() {
-    cargo build --quiet --locked
+    cargo test --quiet --no-run --locked --test docs
 }
 
 smoke_open_webui() {

@@ -12,9 +12,7 @@ const SIZE: usize = 24 << 20;
 fn a_file_of_many_pieces_comes_back_as_it_was() {
     let app = TestApp::start();
     let client = app.client();
-    let content: Vec<u8> = (0..SIZE / 8)
-        .flat_map(usize::to_le_bytes)
-        .collect();
+    let content: Vec<u8> = (0..SIZE / 8).flat_map(usize::to_le_bytes).collect();
     let put = client.send(
         "PUT",
         "/files/content?zone=storage&path=large.bin",
