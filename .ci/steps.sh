@@ -87,13 +87,15 @@ packages_of_gate() {
         | grep -vxE 'commands|begin|end'
     printf '%s\n' build-essential git pkg-config python3-venv \
         chromium chromium-driver python3-selenium fonts-dejavu-core litmus postgresql \
-        attr rename netcat-openbsd
+        attr rename netcat-openbsd libfaketime
+    # Real CSV files that tests import.
+    printf '%s\n' distro-info-data ieee-data
 }
 
 # Packages of the night: further clients, proxies, containers and a virtual machine.
 packages_of_night() {
     printf '%s\n' python3-yaml firefox-esr runc rclone cadaver davfs2 haproxy nginx-light caddy \
-        docker-compose libfaketime qemu-system-x86 busybox-static e2fsprogs iproute2 mmdebstrap
+        docker-compose qemu-system-x86 busybox-static e2fsprogs iproute2 mmdebstrap
 }
 
 is_installed() {
