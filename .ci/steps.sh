@@ -6,11 +6,12 @@ state=$target/ci
 # A clean clone is built once, so what incremental builds would keep is not written.
 export CARGO_INCREMENTAL=0
 export PYTHONDONTWRITEBYTECODE=1
-# Test binaries append each skip to this file.
+# Test binaries append each skip to this file, also those that run under another account.
 mkdir -p "$state"
 FILESHED_TEST_SKIPS=$(realpath "$state")/skips
 export FILESHED_TEST_SKIPS
 : >"$FILESHED_TEST_SKIPS"
+chmod a+w "$FILESHED_TEST_SKIPS"
 table=()
 failed=()
 
