@@ -6,18 +6,16 @@ state=$target/ci
 # A clean clone is built once, so what incremental builds would keep is not written.
 export CARGO_INCREMENTAL=0
 export PYTHONDONTWRITEBYTECODE=1
-# Test binaries append each skip to this file, also those that run under another account.
 mkdir -p "$state"
-FILESHED_TEST_SKIPS=$(realpath "$state")/skips
-export FILESHED_TEST_SKIPS
-: >"$FILESHED_TEST_SKIPS"
-chmod a+w "$FILESHED_TEST_SKIPS"
+# Every skip of the run, each behind its environment if it is of a test.
+skips=$state/skips
+: >"$skips"
 table=()
 failed=()
 
 # Records a check that this machine cannot do.
 skip() {
-    echo "SKIP: $1" | tee --append "$FILESHED_TEST_SKIPS"
+    echo "SKIP: $1" | tee --append "$skips"
 }
 
 # Runs the function of a step and records its time and result. The caller decides what a failure ends.
@@ -46,8 +44,8 @@ step() {
 report() {
     echo "== steps"
     printf '%s\n' "${table[@]}"
-    echo "== skips: $(wc -l <"$FILESHED_TEST_SKIPS")"
-    sort "$FILESHED_TEST_SKIPS" | uniq --count
+    echo "== skips: $(wc -l <"$skips")"
+    sort "$skips"
 }
 
 # Runs a program of tests/e2e, keeps its output, and records its skips.
@@ -55,7 +53,7 @@ end_to_end() {
     local log=$state/$1.log
     shift
     FILESHED_BIN=$target/debug/fileshed "$@" 2>&1 | tee "$log"
-    { grep -o '^SKIP: .*' "$log" || true; } | sort -u >>"$FILESHED_TEST_SKIPS"
+    { grep -o '^SKIP: .*' "$log" || true; } | sort -u >>"$skips"
 }
 
 # Python with the distribution's selenium.
@@ -69,10 +67,16 @@ run_tests() {
     local environment=$1 test_command=$2 log status=0
     shift 2
     log=$state/tests-$environment.log
+    # Test binaries append each skip to this file, also those that run under another account.
+    FILESHED_TEST_SKIPS=$(realpath "$state")/skips-$environment
+    export FILESHED_TEST_SKIPS
+    : >"$FILESHED_TEST_SKIPS"
+    chmod a+w "$FILESHED_TEST_SKIPS"
     echo "\$ $test_command -- $*"
     bash -e -c "$test_command -- $*" 2>&1 | tee "$log" \
         | grep --line-buffered -E '^ +(Running|Doc-tests) |^test .* FAILED$|^test result:|^error' \
         || status=$?
+    sort -u "$FILESHED_TEST_SKIPS" | sed "s/^/$environment: /" >>"$skips"
     if [ "$status" -ne 0 ]; then
         sed -n '/^failures:$/,/^test result/p' "$log"
         tail -n 40 "$log"
