@@ -1,11 +1,11 @@
-//! Waiting without blocking, by the clock of the server.
+//! Asynchronous waits on the server's clock.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
 
 use fileshed_core::Clock;
 
-/// Waits until a moment.
+/// Waits until a deadline.
 pub(super) async fn sleep_until(clock: &Clock, deadline: Instant) {
     while !clock.is_past(deadline) {
         #[expect(
@@ -16,12 +16,12 @@ pub(super) async fn sleep_until(clock: &Clock, deadline: Instant) {
     }
 }
 
-/// Waits so long.
+/// Waits for a time.
 pub(super) async fn sleep(clock: &Clock, time: Duration) {
     sleep_until(clock, clock.instant() + time).await;
 }
 
-/// What comes of something within a time; nothing where that is over before.
+/// Returns the output of a future, or `None` if it takes longer than `time`.
 pub(super) async fn within<T>(
     clock: &Clock,
     time: Duration,

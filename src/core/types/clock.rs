@@ -1,9 +1,8 @@
-//! The time, as an argument: tests move it, nobody else asks the system.
+//! Wall clock and monotonic clock, passed as an argument so that tests can move both.
 //!
-//! There are two: the date, which an administrator may set back, and the time that passes, which
-//! only grows. Everything that waits, waits by this clock; a clock that a test moves is looked at
-//! again every few milliseconds by who waits, so that moving it ends the waiting. The system's is
-//! not, and a waiter sleeps until its deadline.
+//! An administrator may set the wall clock back; the monotonic clock only grows. All waiting uses
+//! this clock. A waiter on the system's clock sleeps until its deadline. A waiter on a clock that a
+//! test moves looks at it every few milliseconds, so that moving the clock ends the wait.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -14,17 +13,17 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::timings;
 
-/// How often who waits looks at a clock that is moved.
+/// Interval in which a waiter looks at a movable clock.
 const LOOK: Duration = timings::milliseconds(5);
 
-/// Where "now" comes from, and how to wait.
+/// Source of the current time, and the means to wait.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    /// Nothing for the system's clock.
+    /// `None` for the system's clock.
     moved: Option<Arc<Moved>>,
 }
 
-/// How far a clock is ahead of the system's.
+/// Offsets of a movable clock from the system's.
 #[derive(Debug, Default)]
 struct Moved {
     date_milliseconds: AtomicI64,
@@ -32,10 +31,10 @@ struct Moved {
 }
 
 impl Clock {
-    /// The system's clock, which nobody moves.
+    /// The system's clock, which cannot be moved.
     pub const SYSTEM: Self = Self { moved: None };
 
-    /// A clock that begins with the system's time and may be moved, for a test.
+    /// Returns a clock for tests: it begins with the system's time and can be moved.
     #[must_use]
     pub fn movable() -> Self {
         Self {
@@ -43,7 +42,7 @@ impl Clock {
         }
     }
 
-    /// The present date, to the second.
+    /// Returns the wall-clock time in whole seconds.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         let now = system_date();
@@ -51,7 +50,7 @@ impl Clock {
         Timestamp::from_second(moved.as_second()).unwrap_or(moved)
     }
 
-    /// The present date in seconds since 1970, as exactly as the system knows it.
+    /// Returns the wall-clock time in seconds since 1970, with the system's precision.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         system_date().as_microsecond() as f64 / 1e6 + self.date_offset().as_secs_f64()
@@ -65,7 +64,7 @@ impl Clock {
         SignedDuration::from_millis(milliseconds)
     }
 
-    /// The present moment of the time that passes.
+    /// Returns the current instant of the monotonic clock.
     #[must_use]
     pub fn instant(&self) -> Instant {
         #[expect(
@@ -79,26 +78,26 @@ impl Clock {
         now + timings::milliseconds(moved.passed_milliseconds.load(Ordering::Relaxed))
     }
 
-    /// How much time passed since a moment.
+    /// Returns the time since an instant.
     #[must_use]
     pub fn elapsed(&self, since: Instant) -> Duration {
         self.instant().saturating_duration_since(since)
     }
 
-    /// How much time is left until a moment; none where it is over.
+    /// Returns the time until a deadline; zero if it has passed.
     #[must_use]
     pub fn left(&self, deadline: Instant) -> Duration {
         deadline.saturating_duration_since(self.instant())
     }
 
-    /// Whether a moment is over.
+    /// Returns `true` if a deadline has passed.
     #[must_use]
     pub fn is_past(&self, deadline: Instant) -> bool {
         self.instant() >= deadline
     }
 
-    /// For how long the system may be asked to wait before this clock is looked at again: for what
-    /// is left until a moment, and where the clock is moved not for long at once.
+    /// Returns how long to block before looking at this clock again: the time until the deadline, but
+    /// only a few milliseconds on a movable clock.
     #[must_use]
     pub fn until_look(&self, deadline: Instant) -> Duration {
         let left = self.left(deadline);
@@ -109,7 +108,7 @@ impl Clock {
         }
     }
 
-    /// Does nothing for so long; blocks.
+    /// Blocks the thread for a time.
     pub fn sleep(&self, time: Duration) {
         let deadline = self.instant() + time;
         while !self.is_past(deadline) {
@@ -118,8 +117,8 @@ impl Clock {
         }
     }
 
-    /// Waits for a change while something holds, at most until a moment. Whoever gets the guard
-    /// asks it what came of it.
+    /// Waits on a condition variable while a condition holds, at most until a deadline. The caller
+    /// asks the guard that it gets back which of the two ended the wait.
     pub fn wait_while<'a, T>(
         &self,
         changed: &Condvar,
@@ -133,8 +132,8 @@ impl Clock {
         guard
     }
 
-    /// Waits for a change once, at most until a moment. It may be over earlier: whoever gets the
-    /// guard looks again.
+    /// Waits on a condition variable once, at most until a deadline. It may return earlier, so the
+    /// caller checks its condition again.
     pub fn wait<'a, T>(
         &self,
         changed: &Condvar,
@@ -146,7 +145,7 @@ impl Clock {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Waits for a message, at most so long.
+    /// Waits for a message, at most for a time.
     pub fn receive<T>(
         &self,
         messages: &Receiver<T>,
@@ -162,12 +161,12 @@ impl Clock {
         }
     }
 
-    /// Lets seconds pass at once, so that a test need not wait. A negative number sets the date
-    /// back, as an administrator may do; the time that passes does not go back.
+    /// Moves both clocks forward, so that a test need not wait. A negative number sets the wall clock
+    /// back, as an administrator may do; the monotonic clock does not go back.
     ///
     /// # Panics
     ///
-    /// Where this is the system's clock.
+    /// Panics on the system's clock.
     pub fn advance(&self, seconds: i64) {
         if let Ok(passed) = u64::try_from(seconds) {
             self.pass(timings::seconds(passed));
@@ -177,11 +176,11 @@ impl Clock {
         }
     }
 
-    /// Lets some time pass at once, to the millisecond.
+    /// Moves both clocks forward by a duration, to the millisecond.
     ///
     /// # Panics
     ///
-    /// Where this is the system's clock.
+    /// Panics on the system's clock.
     pub fn pass(&self, time: Duration) {
         let (moved, milliseconds) = (self.moved(), time.as_millis());
         let add = i64::try_from(milliseconds).unwrap_or(i64::MAX);

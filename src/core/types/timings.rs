@@ -1,8 +1,8 @@
-//! Every duration of the program in one structure, which is injected as the clock is.
+//! All durations of the program in one structure, injected like the clock.
 //!
-//! No setting of an administrator is here: nobody who runs a server needs another value, but a test
-//! may. What has neither settings nor a parameter takes [`Timings::STANDARD`]. Durations that come
-//! from numbers, like the seconds of a setting, are made by the functions below.
+//! They are no settings: an administrator needs no other values, a test may. Code without settings
+//! or a parameter uses [`Timings::STANDARD`]. The functions below turn numbers, such as the seconds
+//! of a setting, into durations.
 
 #![expect(
     clippy::disallowed_methods,
@@ -11,37 +11,37 @@
 
 use std::time::Duration;
 
-/// So many hours.
+/// Returns a duration of hours.
 #[must_use]
 pub const fn hours(number: u64) -> Duration {
     Duration::from_secs(number.saturating_mul(60 * 60))
 }
 
-/// So many minutes.
+/// Returns a duration of minutes.
 #[must_use]
 pub const fn minutes(number: u64) -> Duration {
     Duration::from_secs(number.saturating_mul(60))
 }
 
-/// So many seconds.
+/// Returns a duration of seconds.
 #[must_use]
 pub const fn seconds(number: u64) -> Duration {
     Duration::from_secs(number)
 }
 
-/// So many milliseconds.
+/// Returns a duration of milliseconds.
 #[must_use]
 pub const fn milliseconds(number: u64) -> Duration {
     Duration::from_millis(number)
 }
 
-/// Seconds with a fraction; none where that is less than nothing or more than there are.
+/// Returns a duration of fractional seconds; zero if the number is negative or too large.
 #[must_use]
 pub fn fractional_seconds(number: f64) -> Duration {
     Duration::try_from_secs_f64(number).unwrap_or_default()
 }
 
-/// Declares a group of durations, each with the value that it has outside of tests.
+/// Declares a group of durations with their production values.
 macro_rules! durations {
     ($(#[$about:meta])* $group:ident { $($(#[$field_about:meta])* $field:ident: $value:expr,)* }) => {
         $(#[$about])*
@@ -51,13 +51,13 @@ macro_rules! durations {
         }
 
         impl $group {
-            /// What holds outside of tests.
+            /// Production values.
             pub const STANDARD: Self = Self { $($field: $value,)* };
         }
     };
 }
 
-/// Leases, patience, rounds, retries: all durations that nobody sets.
+/// Leases, time limits, intervals and retries: all durations that are no settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Timings {
     /// Calls that wait for each other.
@@ -97,7 +97,7 @@ pub struct Timings {
 }
 
 impl Timings {
-    /// What holds outside of tests.
+    /// Production values.
     pub const STANDARD: Self = Self {
         calls: CallTimings::STANDARD,
         instances: InstanceTimings::STANDARD,
