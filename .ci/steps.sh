@@ -360,14 +360,16 @@ kills() {
         large:: many:: removal:: tenant_import:: rounds:: race:: endurance::
 }
 
-# Generated cases of the property tests from ten new seeds, and long random walks.
+# Generated cases and random walks from ten new seeds.
 seeds() {
-    local seed round
+    local seed round variables
     for round in 1 2 3 4 5 6 7 8 9 10; do
         seed=$RANDOM$RANDOM
         echo "round $round, seed: $seed"
-        run_tests seeds "PROPTEST_RNG_SEED=$seed FILESHED_TEST_SEED=$seed FILESHED_TEST_STEPS=2000 \
-            cargo test --no-fail-fast --workspace --lib --test api" model random property
+        variables="PROPTEST_RNG_SEED=$seed FILESHED_TEST_SEED=$seed FILESHED_TEST_STEPS=2000"
+        run_tests seeds "$variables cargo test --no-fail-fast --lib"
+        run_tests seeds "$variables cargo test --no-fail-fast --test api" groups::model groups::kills \
+            transfer::interrupted ops::arbitrary ops::sqlite::csv
     done
 }
 

@@ -5,16 +5,10 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::groups::team::{MEMBERS, assert_clean, files, home, make, owners, repository, setup};
-use fileshed_test_support::Server;
 use fileshed_test_support::moment::{Moment, looks_at_histories};
 use fileshed_test_support::rng::Rng;
 use fileshed_test_support::wire::Wire;
-
-/// Rounds of load, kill and comparison, unless `FILESHED_TEST_ROUNDS` says otherwise.
-const ROUNDS: u64 = 5;
-
-/// Seed of the calls and the moments, unless `FILESHED_TEST_SEED` says otherwise.
-const SEED: u64 = 1;
+use fileshed_test_support::{Server, variables};
 
 /// Answers that a round has at most before the kill is waited for.
 const ANSWERS: u64 = 60;
@@ -146,11 +140,8 @@ fn keep(server: &Server, shared: impl Fn(&str, &str) -> Value) {
 }
 
 fn kill_and_compare(durability: &str) {
-    let read = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
-    let rounds = read("FILESHED_TEST_ROUNDS").unwrap_or(ROUNDS);
-    let seed = read("FILESHED_TEST_SEED").unwrap_or(SEED);
-    println!("FILESHED_TEST_SEED={seed} repeats the calls and the moments");
-    let mut rng = Rng::new(seed);
+    let rounds = variables::rounds();
+    let mut rng = Rng::new(variables::seed());
     let mut server: Server = setup().env("FILESHED_DURABILITY", durability).start();
     make(&server, "team", "Team", &["ada", "bob", "cyd", "owner"]);
     let shared = |path: &str, mode: &str| json!({"zone": "group", "group": "Team", "path": path, "content": "text\n", "mode": mode});

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::groups::team::{MEMBERS, app, assert_sound, call, files, owners, repository, run};
 use fileshed_test_support::rng::Rng;
-use fileshed_test_support::{Answer, Client};
+use fileshed_test_support::{Answer, Client, variables};
 
 /// Steps, unless `FILESHED_TEST_STEPS` says otherwise.
 const STEPS: u64 = 120;
@@ -184,18 +184,13 @@ impl World<'_> {
 
 #[test]
 fn files_owners_and_history_agree_with_a_model() {
-    let seed = std::env::var("FILESHED_TEST_SEED").ok();
-    let seed = seed.and_then(|text| text.parse().ok()).unwrap_or(20_261);
-    println!("FILESHED_TEST_SEED={seed}");
-    let steps = std::env::var("FILESHED_TEST_STEPS").ok();
-    let steps = steps.and_then(|text| text.parse().ok()).unwrap_or(STEPS);
     let server = app();
     let mut world = World {
         clients: MEMBERS.map(|user| server.as_user(user)),
         model: Model::new(),
-        rng: Rng::new(seed),
+        rng: Rng::new(variables::seed()),
     };
-    for number in 0..steps {
+    for number in 0..variables::steps(STEPS) {
         let what = world.step(number);
         let found: BTreeMap<String, String> = files(&server)
             .into_iter()

@@ -9,7 +9,7 @@ use crate::transfer::form::{
     as_user, content_type, files, head, many_users, request, send, sizes_staged, staged,
 };
 use fileshed_test_support::rng::Rng;
-use fileshed_test_support::{Server, TestApp, eventually, pause, wait_until};
+use fileshed_test_support::{Server, TestApp, eventually, pause, variables, wait_until};
 
 /// Half of an upload of 2 MB, whose first file is complete.
 fn half(server: &Server, address: &str) -> TcpStream {
@@ -88,17 +88,11 @@ fn a_killed_server_leaves_nothing() {
 /// Latest moment after the last file, in microseconds.
 const LATEST: u64 = 20_000;
 
-/// Seed of the moments between the last file and the kill.
-const SEED: u64 = 11;
-
 /// Kills the server while an upload of many files is under way: when so many of them are staged, or
 /// some microseconds after all of them are, while they get their names.
 #[test]
 fn a_killed_server_has_all_files_of_a_request_or_none() {
-    let seed = std::env::var("FILESHED_TEST_SEED").ok();
-    let seed = seed.map_or(SEED, |seed| seed.parse().unwrap());
-    println!("FILESHED_TEST_SEED={seed}");
-    let mut rng = Rng::new(seed);
+    let mut rng = Rng::new(variables::seed());
     let names: Vec<String> = (0..40)
         .map(|number| format!("d{}/{number}", number % 7))
         .collect();
