@@ -86,7 +86,7 @@ fn bytes_are_bytes() {
     let app = setup().start();
     let (_, mut shell) = shell(&app, "ada", "c1");
     shell.type_in(
-        "stty raw -echo; printf 'go''ing\\n'; head -c 256 | xxd -p | tr -d '\\n'; stty sane\n",
+        "stty raw -echo; printf 'go''ing\\n'; head -c 256 | od -An -v -tx1 | tr -d ' \\n'; stty sane\n",
     );
     shell.until("\ngoing\n");
     let all: Vec<u8> = (0..=255).collect();
