@@ -57,7 +57,10 @@ fn what_the_program_says_when_it_does_not_start() {
             .file("data/.fs_pepper", &"x".repeat(32))
             .file("data/access_auth.sqlite", &"garbage".repeat(1000)),
         nameless,
-        env("FILESHED_REGISTRY", "postgres://nobody@127.0.0.1:1/nothing"),
+        env(
+            "FILESHED_REGISTRY",
+            "postgres://nobody@127.0.0.1:1/nothing?sslmode=disable",
+        ),
     ];
     let mut told = messages();
     let of_database = told

@@ -114,6 +114,9 @@ fn nothing_else_is_reached() {
             unseen.assert_unseen(&format!("{cmd} {address}"));
         }
     }
+    if is_missing(&server, "curl") {
+        return;
+    }
     let plain = format!("http://127.0.0.1:{}/", unseen.port());
     let answer = exec(&server, "curl", &["-sS", "-o", "x", &plain], &json!({}));
     let stderr = answer.data()["stderr"].to_string();

@@ -48,8 +48,8 @@ fn succeeds(scene: &Scene, line: &str) -> String {
     ran.output
 }
 
-/// A wheel of one module, made by the host's python.
-fn wheel() -> Vec<u8> {
+/// Makes a wheel of one module with the host's Python; `None` if there is none.
+fn wheel() -> Option<Vec<u8>> {
     let program = r#"
 import io, sys, zipfile
 made = io.BytesIO()
@@ -64,13 +64,17 @@ sys.stdout.buffer.write(made.getvalue())
     let output = Command::new("/usr/bin/python3")
         .args(["-c", program])
         .output();
-    output.expect("python3 runs").stdout
+    let Ok(output) = output else {
+        skip("python3 is not installed");
+        return None;
+    };
+    Some(output.stdout)
 }
 
 #[test]
 fn a_package_is_installed_into_an_environment_through_the_proxy() {
     const NAME: &str = "own_module-1.0-py3-none-any.whl";
-    let wheel = wheel();
+    let Some(wheel) = wheel() else { return };
     let index = StandIn::answering(move |asked| {
         if asked.path.ends_with(NAME) {
             Answer::bytes(wheel.clone())
