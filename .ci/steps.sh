@@ -234,7 +234,7 @@ dependency_policy() {
     fi
 }
 
-# Nothing in the repository knows the machine that it was written on.
+# Names of directories of one machine are not in the repository.
 traces() {
     local found=0
     # The pattern is written so that it does not find itself.
@@ -453,7 +453,7 @@ webdav() {
     end_to_end webdav python3 tests/e2e/webdav.py
 }
 
-# What is in deploy/: two servers behind its proxy, the compose file and the manifests.
+# The files of deploy/: two servers behind its proxy, the compose file and the manifests.
 deployment() {
     program
     end_to_end deployment python3 tests/e2e/deployment.py
@@ -465,7 +465,7 @@ page() {
     end_to_end page "$(system_python)" tests/e2e/people.py --pixels
 }
 
-# What is committed of the page's libraries is what their script makes.
+# The committed libraries of the page are those that their script makes.
 page_libraries() {
     local made
     made=$(mktemp -d)

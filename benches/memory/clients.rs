@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 const CALLS: usize = 10_000;
 const CLIENTS: usize = 1_000;
 
-/// What the server may grow by.
+/// Growth that the server may have.
 const GROWTH: u64 = 16 << 20;
 
 /// Threads that call at the same time.

@@ -10,11 +10,11 @@ use serde_json::json;
 use fileshed_test_support::Server;
 use fileshed_test_support::processes::peak;
 
-/// What separates the parts of a form.
+/// Boundary of the parts of a form.
 const BOUNDARY: &str = "----boundary7MA4YWxkTrZu0gW";
 
 const SIZE: usize = 300 << 20;
-/// What the server may grow by.
+/// Growth that the server may have.
 const GROWTH: u64 = 20 << 20;
 
 /// The byte at a place.

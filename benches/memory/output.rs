@@ -8,13 +8,13 @@ use fileshed_test_support::processes::resident;
 use fileshed_test_support::socket::Socket;
 use serde_json::json;
 
-/// How long nobody reads.
+/// Time without a reader.
 const UNREAD: Duration = Duration::from_secs(2);
 
-/// What the server may grow by.
+/// Growth that the server may have.
 const GROWTH: u64 = 8 << 20;
 
-/// What is printed and not read stays with the shell, which waits.
+/// Measures output that nobody reads: it stays with the shell, which waits.
 pub(super) fn measure() -> bool {
     let server = Server::start();
     let opened = server.client().send("POST", "/terminal/api/terminals", b"");

@@ -114,7 +114,7 @@ impl SettingValue for PathBuf {
     }
 }
 
-/// What is said of a list of directories, which version 0.1.0 took for volumes.
+/// Message for a list of directories, which version 0.1.0 took for volumes.
 const ONE_DIRECTORY: &str = "must be one directory: only version 0.1.0 had several volumes, and it brings users \
      and groups home with `fileshed tenant move --to volume-1`; then name the directory of `volume-1` alone";
 

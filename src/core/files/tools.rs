@@ -124,7 +124,7 @@ impl Deadline<'_> {
 /// Bytes at the beginning of a file that show whether it is text.
 const BEGINNING: usize = 8 * 1024;
 
-/// Whether a file with these bytes is no text: it is a PDF, or has a NUL byte near its beginning and no
+/// Returns `true` if bytes are no text: a PDF, or a NUL byte near the beginning and no
 /// mark of an encoding that explains it.
 fn is_binary(bytes: &[u8]) -> bool {
     let beginning = &bytes[..bytes.len().min(BEGINNING)];

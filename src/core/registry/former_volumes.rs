@@ -7,7 +7,7 @@ use super::{Registry, RegistryError};
 pub const FIRST_VOLUME: &str = "volume-1";
 
 impl Registry {
-    /// How many tenants lie in another volume than the first.
+    /// Returns the number of tenants in other volumes than the first.
     pub fn tenants_in_other_volumes(&self) -> Result<u64, RegistryError> {
         let count = "SELECT count(*) FROM placements WHERE volume <> ?1";
         let count: i64 = self.connection()?.value(count, [FIRST_VOLUME])?;

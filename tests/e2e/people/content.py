@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import base64
-import io
-import math
-import wave
 
 from harness import check
+from people import samples
 from people.world import World
 
 #: A picture of one red point.
@@ -65,7 +63,7 @@ def preview(world: World) -> None:
 def played(world: World) -> None:
     """Sound and films play, a PDF shows, code has colours."""
     page = world.page
-    world.store("storage", "played/tone.wav", _tone())
+    world.store("storage", "played/tone.wav", samples.tone())
     world.store("storage", "played/film.webm", _film(world))
     world.store("storage", "played/paper.pdf", PAPER)
     world.store("storage", "played/code.py", b"def answer():\n    return 42  # of course\n")
@@ -96,15 +94,6 @@ def _frame_kind(world: World) -> str:
         return ""
     finally:
         driver.switch_to.default_content()
-
-
-def _tone() -> bytes:
-    """A second of a tone."""
-    made = io.BytesIO()
-    with wave.open(made, "wb") as sound:
-        sound.setparams((1, 1, 8000, 0, "NONE", ""))
-        sound.writeframes(bytes(128 + int(80 * math.sin(at / 3)) for at in range(8000)))
-    return made.getvalue()
 
 
 def _film(world: World) -> bytes:

@@ -7,11 +7,11 @@ import secrets
 import tempfile
 from pathlib import Path
 
-from harness import check
 from harness.browser import Browser, log_in, missing
 from harness.panel import Panel
 from harness.world import World
 from scenarios import page
+from scenarios.terminal_files import edit
 
 
 def run(world: World) -> None:
@@ -48,12 +48,7 @@ def _files(browser: Browser, panel: Panel) -> None:
     panel.open("work")
     panel.gone("planets.csv")
     panel.drop("dropped.txt", "fell from above\n")
-    panel.open("dropped.txt")
-    panel.append("and was edited")
-    panel.go("work")
-    panel.act_on("dropped.txt", "Download")
-    content = browser.downloaded("dropped.txt").decode()
-    check.equal("the edit is kept", content, "fell from above\nand was edited")
+    edit(browser, panel)
 
 
 def _shell(panel: Panel) -> None:

@@ -47,7 +47,7 @@ def _prove(world: World, directory: Path) -> None:
         panel.choose("Computer")
         _make(panel)
         _bring(panel, directory)
-        _edit(browser, panel)
+        edit(browser, panel)
         _look(browser, panel)
         _keep(browser, panel)
         _attach(world, browser)
@@ -77,7 +77,8 @@ def _bring(panel: Panel, directory: Path) -> None:
     panel.row("dropped.txt")
 
 
-def _edit(browser: Browser, panel: Panel) -> None:
+def edit(browser: Browser, panel: Panel) -> None:
+    """Edits `dropped.txt` of the folder `work`, and downloads it as it is then."""
     panel.open("dropped.txt")
     panel.append("and was edited")
     panel.go("work")
