@@ -34,8 +34,18 @@ const PARTS: [&str; 5] = ["idx", "rev", "bitmap", "mtimes", "pack"];
 pub(super) struct PackPlace {
     objects: OwnedFd,
     packs: OwnedFd,
-    /// Locked until it is closed.
+    /// Locked until this is dropped.
     work: OwnedFd,
+}
+
+/// A child that another thread has just forked may have the descriptor a moment longer, and the lock
+/// with it, so closing it is not enough.
+impl Drop for PackPlace {
+    fn drop(&mut self) {
+        if let Err(error) = rustix::fs::flock(&self.work, FlockOperation::Unlock) {
+            tracing::warn!(%error, "the lock of a packer could not be given back");
+        }
+    }
 }
 
 impl PackPlace {
