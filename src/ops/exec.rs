@@ -175,6 +175,7 @@ impl Operation for Exec {
         .noting(ran.left_out)
         .noting(note)
         .noting(ran.renamed)
+        .noting(ran.history)
         .noting(found))
     }
 }

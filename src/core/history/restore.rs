@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::Write as _;
 
-use git2::{ErrorCode, Oid};
+use git2::Oid;
 
 use super::compare::Comparison;
 use super::content::{SYMLINK, zone_path};
@@ -14,15 +14,6 @@ use fileshed_types::zone::ZonePath;
 
 /// A submodule: nothing of it lies in the repository.
 const SUBMODULE: i32 = 0o160_000;
-
-/// Where a history stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
-    /// The branch that HEAD names.
-    pub reference: Option<String>,
-    /// The last commit.
-    pub commit: Option<String>,
-}
 
 /// What differs from the last commit.
 pub struct Found(pub(super) Comparison);
@@ -63,62 +54,6 @@ impl Found {
 }
 
 impl History {
-    /// Where the history stands.
-    pub fn position(&self) -> Result<Position, HistoryError> {
-        let head = self.repository.find_reference("HEAD");
-        let head = head.map_err(HistoryError::git("read"))?;
-        Ok(Position {
-            reference: head.symbolic_target().ok().flatten().map(str::to_owned),
-            commit: self.head()?.map(|id| id.to_string()),
-        })
-    }
-
-    /// Whether the commit of a position can be read.
-    pub fn has(&self, position: &Position) -> Result<bool, HistoryError> {
-        let Some(commit) = &position.commit else {
-            return Ok(true);
-        };
-        let id = Oid::from_str(commit).map_err(HistoryError::git("put back"))?;
-        let tree = object::commit(&self.repository, id)
-            .and_then(|commit| object::tree(&self.repository, commit.tree_id()));
-        Ok(tree.is_ok())
-    }
-
-    /// Puts HEAD back where it stood, whatever git did since; files stay as they are. Gives the
-    /// message of the commit that HEAD was moved to.
-    pub fn return_to(&self, start: &Position) -> Result<Option<String>, HistoryError> {
-        let fail = HistoryError::git("put back");
-        // A merge, revert or cherry-pick that stopped half-way is over.
-        self.repository.cleanup_state().map_err(&fail)?;
-        if self.position()? == *start {
-            return Ok(None);
-        }
-        let last = self.head_commit()?;
-        let moved = last.filter(|last| Some(last.id().to_string()) != start.commit);
-        let message =
-            moved.and_then(|last| last.message().ok().map(|text| text.trim_end().to_owned()));
-        let commit = start.commit.as_deref().map(Oid::from_str).transpose();
-        match (&start.reference, commit.map_err(&fail)?) {
-            (Some(name), Some(id)) => {
-                self.repository
-                    .reference(name, id, true, "put back")
-                    .and_then(|_| self.repository.set_head(name))
-                    .map_err(&fail)?;
-            }
-            (Some(name), None) => {
-                match self.repository.find_reference(name) {
-                    Ok(mut reference) => reference.delete().map_err(&fail)?,
-                    Err(error) if error.code() == ErrorCode::NotFound => {}
-                    Err(error) => return Err(fail(error)),
-                }
-                self.repository.set_head(name).map_err(&fail)?;
-            }
-            (None, Some(id)) => self.repository.set_head_detached(id).map_err(&fail)?,
-            (None, None) => {}
-        }
-        Ok(message.filter(|text| !text.is_empty()))
-    }
-
     /// Finds what differs from the last commit.
     pub fn find(&self) -> Result<Found, HistoryError> {
         repository::restore_gitfile(&self.parent, &self.data)?;

@@ -5,7 +5,7 @@
 //! does the same, or drops it. Only files have records; a path is in NFC, relative to the group's
 //! root.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -124,6 +124,9 @@ pub enum OwnershipEffect {
         reference: Option<String>,
         /// The commit that it stood at.
         commit: Option<String>,
+        /// Every reference by name, with the id of what it named.
+        #[serde(default)]
+        references: BTreeMap<String, String>,
     },
     /// A command did this; paths are those of records.
     Found {

@@ -46,7 +46,7 @@ pub use encrypted::{EncryptedError, expect_plain};
 use group_transaction::GroupTransaction;
 pub(crate) use lock::holder;
 pub use lock::{Holder, LockError};
-pub(crate) use open_ended::{OpenEndedPermit, OpenEndedRequest};
+pub(crate) use open_ended::{Finished, OpenEndedPermit, OpenEndedRequest};
 pub use owner::PermissionError;
 pub(crate) use owner::{check as check_owner, keys as keys_of_records};
 pub use permit::{Change, Permit, SizeError, Writer};

@@ -4,6 +4,7 @@ mod documents;
 mod kept;
 mod life;
 mod limits;
+mod line;
 mod portable;
 mod programs;
 mod renames;

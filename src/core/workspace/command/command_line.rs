@@ -78,6 +78,8 @@ pub struct Ran {
     pub changes: bool,
     /// What it made under names that some system cannot hold, and what it is called now.
     pub renamed: Option<String>,
+    /// What is said of the history of its zone, where it is not as git left it.
+    pub history: Option<String>,
 }
 
 impl Ran {

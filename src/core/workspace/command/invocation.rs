@@ -355,6 +355,7 @@ impl<'a> Run<'a> {
             stdout_size: None,
             stderr_size: None,
             renamed: portable::told(&outcome.renamed),
+            history: None,
         }
     }
 }

@@ -4,7 +4,7 @@ use super::download::Emptied;
 use super::invocation::Run;
 use super::{CommandLine, ExecError, Ran, git, leftovers, line, pdf, rename, sqlite, tar, which};
 use crate::Error;
-use crate::guard::{OpenEndedPermit, OpenEndedRequest};
+use crate::guard::{Finished, OpenEndedPermit, OpenEndedRequest};
 use crate::process::{sink, stream_file};
 use crate::zone::Zone;
 use fileshed_history::subject;
@@ -62,7 +62,7 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
             }
         }
     };
-    let (mut outcome, refused) = if plan.changes {
+    let (mut outcome, finished) = if plan.changes {
         let request = OpenEndedRequest {
             operation: "shed_exec",
             command: plan.command,
@@ -75,15 +75,15 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         }
         let outcome = leftovers::without(zone, &plan, &permit, || effect(Some(&permit)));
         let stopped = matches!(&outcome, Ok(outcome) if outcome.ending == Ending::OverQuota);
-        let refused = permit.finish(stopped)?;
-        (outcome?, refused)
+        let finished = permit.finish(stopped)?;
+        (outcome?, finished)
     } else {
         drop(hold);
-        (effect(None)?, None)
+        (effect(None)?, Finished::default())
     };
     let shown = run.shown(&mut outcome);
     let installed = || {
-        if let Some(refused) = refused {
+        if let Some(refused) = finished.refused {
             return Err(refused);
         }
         for file in [&stdout_file, &stderr_file].into_iter().flatten() {
@@ -100,6 +100,7 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         Ok((stdout_size, stderr_size)) => Ok(Ran {
             stdout_size,
             stderr_size,
+            history: finished.history,
             ..run.ran(&outcome, shown)
         }),
         Err(error) => Err(shown.told(error, outcome.status)),

@@ -9,6 +9,7 @@
 use jiff::Timestamp;
 
 use super::claims::Claims;
+use super::open_ended::{Finished, said_of};
 use super::owner;
 use super::space::Space;
 use crate::store::HistoryOf;
@@ -36,20 +37,31 @@ pub(super) struct GroupTransaction<'a> {
 pub(super) struct TransactionOutcome {
     /// What it did to ownership; nothing where it was put back.
     pub(super) ownership_change: Option<OwnershipChange>,
-    /// The refusal, where it was put back.
-    pub(super) refused: Option<Error>,
+    /// The refusal, where it was put back, and what is said of the history.
+    pub(super) finished: Finished,
 }
 
 impl TransactionOutcome {
-    /// The refusal, and what becomes of ownership: nothing where the command was put back.
-    pub(super) fn into_parts(self) -> (Option<Error>, OwnershipChange) {
+    /// How it ended, and what becomes of ownership: nothing where the command was put back.
+    pub(super) fn into_parts(self) -> (Finished, OwnershipChange) {
         let ownership_change = self.ownership_change.unwrap_or_else(|| OwnershipChange {
             owner: String::new(),
             mode: String::new(),
             asked: false,
             effect: OwnershipEffect::Touch { files: Vec::new() },
         });
-        (self.refused, ownership_change)
+        (self.finished, ownership_change)
+    }
+
+    /// All was put back.
+    fn refused(error: Error) -> Self {
+        Self {
+            ownership_change: None,
+            finished: Finished {
+                refused: Some(error),
+                history: None,
+            },
+        }
     }
 }
 
@@ -146,10 +158,12 @@ impl<'a> GroupTransaction<'a> {
             });
             return Ok(TransactionOutcome {
                 ownership_change,
-                refused: None,
+                finished: Finished::default(),
             });
         }
-        let said = history.return_to(start)?;
+        let mut line = history.hold_line(start)?;
+        // Commits that git added are joined to one by the caller.
+        line.message = line.message.or(history.return_to(start)?);
         self.data.grant_owner()?;
         let found = history.find()?;
         let claims = Claims::of(
@@ -162,10 +176,7 @@ impl<'a> GroupTransaction<'a> {
             drop(claims);
             let totals = history.restore(found, None, &self.staging)?;
             self.measured(totals)?;
-            return Ok(TransactionOutcome {
-                ownership_change: None,
-                refused: Some(refused),
-            });
+            return Ok(TransactionOutcome::refused(refused));
         }
         if let Some((growing, refused)) = space.and_then(|space| space.excess(found.totals(), true))
         {
@@ -177,14 +188,11 @@ impl<'a> GroupTransaction<'a> {
                 Ok::<_, Error>(())
             })?;
             self.measured(history.find()?.totals())?;
-            return Ok(TransactionOutcome {
-                ownership_change: None,
-                refused: Some(refused),
-            });
+            return Ok(TransactionOutcome::refused(refused));
         }
         let effect = claims.effect(&history.moved(&found));
         drop(claims);
-        let message = said.as_deref().unwrap_or(message);
+        let message = line.message.as_deref().unwrap_or(message);
         let captured = history.capture_found(found, message, author, now)?;
         self.measured(captured.totals)?;
         Ok(TransactionOutcome {
@@ -192,7 +200,10 @@ impl<'a> GroupTransaction<'a> {
                 effect,
                 ..ownership_change.clone()
             }),
-            refused: None,
+            finished: Finished {
+                refused: None,
+                history: said_of(&line, captured.commit.is_some()),
+            },
         })
     }
 

@@ -14,7 +14,7 @@ use super::space::{Space, SpaceError, is_over};
 use crate::Error;
 use crate::running::Growing;
 use crate::zone::Zone;
-use fileshed_history::{Author, History, Position};
+use fileshed_history::{Author, HeldLine, History, Position};
 use fileshed_registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_rules::Growth;
 use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
@@ -35,6 +35,15 @@ pub(crate) struct OpenEndedRequest {
     pub(crate) message: String,
 }
 
+/// How such a change ended.
+#[derive(Debug, Default)]
+pub(crate) struct Finished {
+    /// The refusal, where it was put back.
+    pub(crate) refused: Option<Error>,
+    /// What is said of the history, where it is not as git left it.
+    pub(crate) history: Option<String>,
+}
+
 /// The right to change anything in a zone. Dropped without [`OpenEndedPermit::finish`], the zone is
 /// repaired with the next call.
 #[must_use = "what changed must be entered"]
@@ -44,9 +53,9 @@ pub(crate) struct OpenEndedPermit<'a> {
     author: Author,
     /// In a group, where it begins and whose its new files will be.
     transaction: Option<(GroupTransaction<'a>, Position, OwnershipChange)>,
-    /// The last of these as the registry has it.
+    /// Where it begins and whose its new files will be, as the registry has it.
     written: Option<String>,
-    /// Where history is before it, if nobody else writes meanwhile.
+    /// Where history is before it, if nobody else writes meanwhile: git may change its references.
     start: Option<Position>,
     growing: Option<Rc<Growing<'a>>>,
     intent: Option<Intent>,
@@ -126,9 +135,11 @@ impl<'a> Zone<'a> {
             }
         };
         expect_directories(self, request.growth, growing.as_deref())?;
-        let written = transaction
-            .as_ref()
-            .map(|(_, _, ownership_change)| ownership_change.written());
+        let written = match (&transaction, &start) {
+            (Some((_, _, change)), _) => Some(change.written()),
+            (None, Some(start)) => Some(command(String::new(), String::new(), start).written()),
+            (None, None) => None,
+        };
         Ok(OpenEndedPermit {
             zone: self,
             request,
@@ -175,21 +186,20 @@ impl<'a> OpenEndedPermit<'a> {
         Ok(staging.remove(entry)?.keep()?)
     }
 
-    /// The change is over, or was `stopped` for its space: what it did is entered. Gives the refusal
-    /// where it was put back.
-    pub(crate) fn finish(mut self, stopped: bool) -> Result<Option<Error>, Error> {
+    /// The change is over, or was `stopped` for its space: what it did is entered.
+    pub(crate) fn finish(mut self, stopped: bool) -> Result<Finished, Error> {
         let zone = self.zone;
         if self.request.command == "git" {
             fileshed_history::size::forget(&zone.base);
         }
         let Some(intent) = self.intent else {
-            return Ok(None);
+            return Ok(Finished::default());
         };
         let entered = self.enter(stopped, intent);
         zone.store.changed();
         self.intent = None;
-        let refused = match entered {
-            Ok(refused) => refused,
+        let finished = match entered {
+            Ok(finished) => finished,
             Err(error) => {
                 zone.store.leave_to_repair(&zone.tenant.key, intent);
                 return Err(zone.explain(error));
@@ -198,12 +208,14 @@ impl<'a> OpenEndedPermit<'a> {
         self.hold = None;
         zone.store.make_space(&zone.tenant, Totals::default())?;
         zone.store.reserve().keep();
-        Ok(refused.map(|error| zone.explain(error)))
+        Ok(Finished {
+            refused: finished.refused.map(|error| zone.explain(error)),
+            ..finished
+        })
     }
 
     /// Finds what was changed, and takes it into history or puts it back; then the intent is done.
-    /// Gives the refusal.
-    fn enter(&self, stopped: bool, intent: Intent) -> Result<Option<Error>, Error> {
+    fn enter(&self, stopped: bool, intent: Intent) -> Result<Finished, Error> {
         let zone = self.zone;
         let space = Space {
             zone,
@@ -216,11 +228,11 @@ impl<'a> OpenEndedPermit<'a> {
             let author = &self.author;
             let outcome =
                 transaction.judge(ownership_change, start, message, author, now, Some(&space))?;
-            let (refused, ownership_change) = outcome.into_parts();
+            let (finished, ownership_change) = outcome.into_parts();
             let registry = zone.store.registry();
             registry.record_intent(intent, &ownership_change)?;
             registry.commit(intent)?;
-            return Ok(refused);
+            return Ok(finished);
         }
         let _hold = match &self.hold {
             Some(_) => None,
@@ -289,14 +301,51 @@ fn begin<'a>(
     zone: &Zone<'_>,
 ) -> Result<(GroupTransaction<'a>, Position, OwnershipChange), Error> {
     let start = transaction.begin(zone.store.clock().now())?;
-    let ownership_change = OwnershipChange {
-        owner: zone.user().to_owned(),
-        mode: zone.mode().unwrap_or_default().as_str().to_owned(),
+    let mode = zone.mode().unwrap_or_default().as_str().to_owned();
+    let ownership_change = command(zone.user().to_owned(), mode, &start);
+    Ok((transaction, start, ownership_change))
+}
+
+/// What the registry keeps of a command that begins at `start`.
+fn command(owner: String, mode: String, start: &Position) -> OwnershipChange {
+    OwnershipChange {
+        owner,
+        mode,
         asked: false,
         effect: OwnershipEffect::Command {
             reference: start.reference.clone(),
             commit: start.commit.clone(),
+            references: start.references.clone(),
         },
-    };
-    Ok((transaction, start, ownership_change))
+    }
+}
+
+/// What is said of a history that is not as git left it, where the files as git left them were
+/// `committed` or do not differ.
+pub(super) fn said_of(line: &HeldLine, committed: bool) -> Option<String> {
+    let mut told = Vec::new();
+    if let Some(branch) = &line.put_back {
+        let branch = short(branch);
+        told.push(format!(
+            "history only grows here: HEAD stays on `{branch}`, {}",
+            if committed {
+                "and the files as git left them are a new commit on it"
+            } else {
+                "and no file differs from its last commit"
+            }
+        ));
+    }
+    told.extend(line.kept.iter().map(|tip| {
+        let (before, now) = (short(&tip.before), &tip.now);
+        format!("the commit that `{before}` named is kept as `{now}`")
+    }));
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// A reference as people write it.
+fn short(reference: &str) -> &str {
+    let of = |kind| reference.strip_prefix(kind);
+    of("refs/heads/")
+        .or_else(|| of("refs/"))
+        .unwrap_or(reference)
 }

@@ -246,7 +246,19 @@ impl Store {
                 base: &base,
                 data: &data,
             };
-            self.work_on_history(&of, now, |history| history.capture(&message, &author, now))?;
+            let changes = self.registry().ownership_changes(orphan)?;
+            let starts: Vec<Position> = changes
+                .iter()
+                .filter_map(|change| start_of(&change.effect))
+                .collect();
+            self.work_on_history(&of, now, |history| {
+                for start in &starts {
+                    if history.has(start)? {
+                        history.hold_line(start)?;
+                    }
+                }
+                history.capture(&message, &author, now)
+            })?;
         }
         self.repair_bin(tenant, zone)?;
         self.measure(tenant, zone)?;
@@ -273,15 +285,14 @@ impl Store {
     ) -> Result<(), Error> {
         for ownership_change in self.registry().ownership_changes(orphan)? {
             let done = match &ownership_change.effect {
-                OwnershipEffect::Command { reference, commit } => {
-                    let start = Position {
-                        reference: reference.clone(),
-                        commit: commit.clone(),
+                effect @ OwnershipEffect::Command { .. } => {
+                    let Some(start) = start_of(effect) else {
+                        continue;
                     };
                     let now = self.clock().now();
                     let outcome =
                         transaction.judge(&ownership_change, &start, message, author, now, None)?;
-                    if outcome.refused.is_some() {
+                    if outcome.finished.refused.is_some() {
                         tracing::warn!(tenant = transaction.tenant, "put back what a command did");
                     }
                     outcome.ownership_change
@@ -294,6 +305,22 @@ impl Store {
             }
         }
         Ok(())
+    }
+}
+
+/// Where history was when a command began.
+fn start_of(effect: &OwnershipEffect) -> Option<Position> {
+    match effect {
+        OwnershipEffect::Command {
+            reference,
+            commit,
+            references,
+        } => Some(Position {
+            reference: reference.clone(),
+            commit: commit.clone(),
+            references: references.clone(),
+        }),
+        _ => None,
     }
 }
 

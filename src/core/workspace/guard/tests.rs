@@ -9,8 +9,10 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tempfile::TempDir;
 
-use super::{ChangeRequest, CrossZoneWriter};
+use super::{ChangeRequest, CrossZoneWriter, OpenEndedRequest};
 use crate::{Caller, Clock, Code, Error, Settings, Store, Zone, ZonePath, lockedit};
+use fileshed_history::History;
+use fileshed_rules::Growth;
 use fileshed_storage::Totals;
 use fileshed_types::caller::Chat;
 use fileshed_types::settings::MEBIBYTE;
@@ -391,4 +393,33 @@ fn a_crossing_that_is_not_committed_undoes_itself_in_both_zones() {
         assert_eq!(scene.intents(), 0);
         assert_eq!(scene.staged(), Vec::<String>::new());
     }
+}
+
+#[test]
+fn a_history_that_an_unfinished_command_moved_back_grows_again() {
+    let scene = Scene::new();
+    let zone = scene.zone("documents");
+    let branch = scene.at("Documents/repo.git/refs/heads/main");
+    let tip = || fs::read_to_string(&branch).expect("a branch");
+    write(&zone, "a.md", b"one").expect("written");
+    let first = tip();
+    write(&zone, "a.md", b"two").expect("written");
+    let last = zone.history(History::position).expect("known");
+    let request = OpenEndedRequest {
+        operation: "test",
+        command: "git",
+        growth: Growth::Either,
+        message: "git reset".to_owned(),
+    };
+    let hold = zone.hold().expect("a turn");
+    let permit = zone.open_ended(request, Some(hold)).expect("a permit");
+    fs::write(&branch, &first).expect("moved back");
+    fs::write(scene.at("Documents/data/a.md"), b"one").expect("written");
+    drop(permit);
+    let zone = scene.zone("documents");
+    assert_ne!(tip(), first);
+    let grown = zone.history(|history| history.has_only_grown(&last));
+    assert!(grown.expect("known"));
+    let now = zone.history(History::position).expect("known");
+    assert_ne!(now.commit, last.commit, "what is on disk is a new commit");
 }

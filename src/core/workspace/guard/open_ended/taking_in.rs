@@ -2,23 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use super::{OpenEndedPermit, UNDONE};
+use super::{Finished, OpenEndedPermit, UNDONE, said_of};
 use crate::guard::space::{Space, SpaceError};
 use crate::watched::Known;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, ZoneName};
-use fileshed_history::{Found, History, Position, Prepared};
+use fileshed_history::{Found, HeldLine, History, Position, Prepared};
 use fileshed_registry::Intent;
 use fileshed_storage::{Kind, Snapshot, Totals};
 
 impl OpenEndedPermit<'_> {
     /// Commits what was changed, where the zone has history, and enters its space; or undoes it and
     /// says why. Nobody else writes meanwhile.
-    pub(super) fn take_in(
-        &self,
-        space: &Space<'_>,
-        intent: Intent,
-    ) -> Result<Option<Error>, Error> {
+    pub(super) fn take_in(&self, space: &Space<'_>, intent: Intent) -> Result<Finished, Error> {
         let zone = self.zone;
         let (tenant, name) = (&zone.tenant.key, zone.name().as_str());
         let registry = zone.store.registry();
@@ -43,14 +39,14 @@ impl OpenEndedPermit<'_> {
             None => Ok(None),
         };
         let entered = entered.and_then(|totals| match totals {
-            Some(totals) => Ok((totals, None)),
+            Some(totals) => Ok((totals, Finished::default())),
             None => self.take_in_all(space, seen.as_ref()),
         });
-        let (totals, refused) = entered.inspect_err(|_| watched.unsettle(tenant, name))?;
+        let (totals, mut finished) = entered.inspect_err(|_| watched.unsettle(tenant, name))?;
         forget_gone(zone, changed.as_ref())?;
         registry.commit_measured(intent, (tenant, name), totals)?;
         match space.growing {
-            Some(growing) if refused.is_none() => growing.settle(seen),
+            Some(growing) if finished.refused.is_none() => growing.settle(seen),
             Some(_) => {}
             None => {
                 let beside = space.beside()?;
@@ -60,7 +56,10 @@ impl OpenEndedPermit<'_> {
             }
         }
         let command = self.request.command;
-        Ok(refused.or_else(|| is_disturbed.then(|| SpaceError::WithAnother { command }.into())))
+        finished.refused = finished
+            .refused
+            .or_else(|| is_disturbed.then(|| SpaceError::WithAnother { command }.into()));
+        Ok(finished)
     }
 
     /// The same at the cost of what was changed, where that is known. Gives the space of the zone;
@@ -110,19 +109,27 @@ impl OpenEndedPermit<'_> {
         Ok(Some(totals))
     }
 
-    /// The same for the whole zone. Gives its space, and the refusal where it was put back.
+    /// The same for the whole zone. Gives its space, and how the change ended.
     fn take_in_all(
         &self,
         space: &Space<'_>,
         seen: Option<&Snapshot>,
-    ) -> Result<(Totals, Option<Error>), Error> {
+    ) -> Result<(Totals, Finished), Error> {
         let (zone, author, start) = (self.zone, &self.author, self.start.as_ref());
+        let refused = |refused| Finished {
+            refused: Some(refused),
+            history: None,
+        };
         if zone.name().is_versioned() {
             let now = zone.store.clock().now();
             return zone.history_with(|repository| {
+                let line = match start {
+                    Some(start) => repository.hold_line(start)?,
+                    None => HeldLine::default(),
+                };
                 let found = repository.find()?;
                 let totals = larger(found.totals(), seen);
-                if let Some((growing, refused)) = space.excess(totals, true) {
+                if let Some((growing, error)) = space.excess(totals, true) {
                     if zone.store.shares_data() {
                         let place = (zone.tenant.key.as_str(), zone.name().as_str());
                         let registry = zone.store.registry();
@@ -131,23 +138,27 @@ impl OpenEndedPermit<'_> {
                     growing.undo(|kept| put_back(zone, repository, found, start, kept))?;
                     let found = repository.find()?;
                     let captured = repository.capture_found(found, UNDONE, author, now)?;
-                    return Ok((captured.totals, Some(refused)));
+                    return Ok((captured.totals, refused(error)));
                 }
-                let captured =
-                    repository.capture_found(found, &self.request.message, author, now)?;
-                Ok::<_, Error>((captured.totals, None))
+                let message = line.message.as_deref().unwrap_or(&self.request.message);
+                let captured = repository.capture_found(found, message, author, now)?;
+                let finished = Finished {
+                    refused: None,
+                    history: said_of(&line, captured.commit.is_some()),
+                };
+                Ok::<_, Error>((captured.totals, finished))
             });
         }
         let is_alone = zone.store.is_alone();
         let totals = zone.measure()?;
         match space.excess(larger(totals, seen), is_alone) {
-            Some((growing, refused)) => {
+            Some((growing, error)) => {
                 if is_alone {
                     growing.undo(|kept| zone.data.take_back(kept, |_, _, _| false))?;
                 }
-                Ok((zone.measure()?, Some(refused)))
+                Ok((zone.measure()?, refused(error)))
             }
-            None => Ok((totals, None)),
+            None => Ok((totals, Finished::default())),
         }
     }
 }

@@ -113,7 +113,7 @@ impl Held<'_> {
     fn enter(self, stopped: bool, is_over: bool) -> Result<Taken, Error> {
         let put_right = self.names.put_right(&self.permit, is_over);
         let undone = self.locked.put_back(&self.permit);
-        let refused = self.permit.finish(stopped)?;
+        let refused = self.permit.finish(stopped)?.refused;
         let put_right = put_right?;
         let removed = put_right.removed.iter().map(|path| kept(path));
         let renamed = put_right.renamed.iter();
