@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use fileshed_core::{Caller, Chat, UserId};
+use fileshed_core::UserId;
+use fileshed_core::sign_in::Principal;
 
 use super::{Failure, open, print, start};
 use crate::config::Config;
@@ -20,7 +21,7 @@ impl LoginLinkArguments {
     pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
         let store = open(config)?;
         store.listens_at(start::from_here(config.bind));
-        let caller = Caller::known(self.user.clone(), Chat::default());
-        print(&store.create_sign_in_link(&caller)?.url)
+        let principal = Principal::of(self.user.clone());
+        print(&store.sign_in_link_of(&principal)?.url)
     }
 }

@@ -39,6 +39,14 @@ impl Cookie {
         }
     }
 
+    /// A cookie for the whole host, so that over https no other host of the same domain can set it.
+    pub(super) fn of_host(name: &str, public_url: &str) -> Self {
+        let scheme = public_url
+            .split_once("://")
+            .map_or("", |(scheme, _)| scheme);
+        Self::new(name, &format!("{scheme}://"), "")
+    }
+
     /// The value in a request. A cookie that comes twice was set by somebody else too: then none counts.
     pub(super) fn read(&self, headers: &HeaderMap) -> Option<Secret> {
         read(headers, &self.name)
@@ -103,6 +111,16 @@ mod tests {
             ),
         ] {
             let cookie = Cookie::new("s", public_url, path);
+            assert_eq!(cookie.set(&Secret::new("x"), 9), expected);
+        }
+        for (public_url, expected) in [
+            ("", "s=x; Max-Age=9; Path=/; HttpOnly; SameSite=Lax"),
+            (
+                "https://example.org/shed",
+                "__Host-s=x; Max-Age=9; Path=/; HttpOnly; SameSite=Lax; Secure",
+            ),
+        ] {
+            let cookie = Cookie::of_host("s", public_url);
             assert_eq!(cookie.set(&Secret::new("x"), 9), expected);
         }
     }

@@ -71,16 +71,22 @@ async fn session(State(server): State<Arc<Server>>, request: Request) -> Respons
     let found = route::identify_person(&server, &parts, Channel::Page).await;
     let is_nobody = matches!(&found, Err(error) if error.code() == Code::Unauthorized);
     let caller = found.as_ref().ok();
+    let secret = server.authenticator.page_session(&parts);
+    let has_cookie = secret.is_some();
+    let lapsed = match secret.filter(|_| caller.is_some() && is_by_page(&parts)) {
+        Some(secret) => look_up(&server, move |store| store.is_role_lapsed(secret.reveal())).await,
+        None => Ok(false),
+    };
     let body = json!({
         "signed_in": caller.is_some(),
         "name": caller.and_then(display_name),
         "mode": if server.authenticator.asks() { "user" } else { "shared" },
         "role": caller.map(|caller| caller.role.as_str()),
+        "role_lapsed": lapsed.unwrap_or_default(),
         "ways": ways(&server),
     });
     let mut response = unstored(Json(body).into_response());
     // Else what is left of a session would hide the one of an Open WebUI at the same address.
-    let has_cookie = server.authenticator.page_session(&parts).is_some();
     if is_nobody && has_cookie && is_by_page(&parts) {
         let cookie = server.authenticator.session_cookie().clear();
         response.headers_mut().insert(SET_COOKIE, cookie);

@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::database::{Statements as _, ToValue as _, Value};
-use super::principal::{COLUMNS, Principal, TOKEN_WORKS};
+use super::principal::{COLUMNS, Principal, READ_COLUMNS, TOKEN_WORKS};
 use super::tokens::hash;
 use super::{Registry, RegistryError};
 use fileshed_types::{Clock, Error, UserId, random};
@@ -63,7 +63,7 @@ impl<'a> PageSessions<'a> {
                 transaction.execute(
                     &format!(
                         "INSERT INTO page_sessions ({COLUMNS}, digest, used_at, expires_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
                     ),
                     values.as_slice(),
                 )?;
@@ -85,11 +85,11 @@ impl<'a> PageSessions<'a> {
         let now = self.clock.now().as_second();
         let found = self.registry.connection()?.first(
             &format!(
-                "SELECT {COLUMNS}, used_at FROM page_sessions
+                "SELECT {READ_COLUMNS}, used_at FROM page_sessions
                  WHERE digest = ?1 AND expires_at > ?2 AND used_at > ?3 AND {TOKEN_WORKS}"
             ),
             (&digest, now, self.idle_since(now)),
-            |row| Ok((Principal::read(row)?, row.get::<i64>(6)?)),
+            |row| Ok((Principal::read(row)?, row.get::<i64>(8)?)),
         )?;
         let Some((principal, used_at)) = found else {
             return Ok(None);

@@ -5,7 +5,13 @@ use super::database::{DatabaseError, Row, ToValue as _, Value};
 use fileshed_types::{Caller, Role, Scope, UserId};
 
 /// The columns of a principal, as both tables have them.
-pub(super) const COLUMNS: &str = "user_id, name, email, role, scope, token_id";
+pub(super) const COLUMNS: &str =
+    "user_id, name, email, role, scope, token_id, role_ends_at, delegated";
+
+/// The same, read at the Unix second `?2`: a role that has ended is that of a user.
+pub(super) const READ_COLUMNS: &str = "user_id, name, email,
+     CASE WHEN role_ends_at <= ?2 THEN 'user' ELSE role END,
+     scope, token_id, role_ends_at, delegated";
 
 /// That the personal token behind a row still works, at the Unix second `?2`.
 pub(super) const TOKEN_WORKS: &str = "(token_id IS NULL OR EXISTS (
@@ -27,6 +33,12 @@ pub struct Principal {
     pub scope: Scope,
     /// The id of the personal token behind it: what was made with a token ends with it.
     pub token: Option<String>,
+    /// Unix seconds from which the role is that of a user, until its source is asked again; `None` if
+    /// it lasts as long as the session.
+    pub role_ends_at: Option<i64>,
+    /// `true` if a link of an operation began the session, which a model may have made: such a session
+    /// makes no tokens.
+    pub delegated: bool,
 }
 
 impl Principal {
@@ -40,19 +52,22 @@ impl Principal {
             role: Role::User,
             scope: Scope::Write,
             token: None,
+            role_ends_at: None,
+            delegated: false,
         }
     }
 
-    /// Who makes a call; nobody in shared mode.
+    /// The caller of an operation, for a link that others may get hold of: without the role of an
+    /// administrator and without the right to make tokens. Nobody in shared mode.
     #[must_use]
-    pub fn of_caller(caller: &Caller) -> Option<Self> {
+    pub fn delegated_by(caller: &Caller) -> Option<Self> {
         Some(Self {
-            user: caller.user.clone()?,
             name: caller.name.clone(),
             email: caller.email.clone(),
-            role: caller.role,
             scope: caller.scope,
             token: caller.token.clone(),
+            delegated: true,
+            ..Self::of(caller.user.clone()?)
         })
     }
 
@@ -63,10 +78,11 @@ impl Principal {
         caller.role = self.role;
         caller.scope = self.scope;
         caller.token = self.token;
+        caller.delegated = self.delegated;
     }
 
     /// The values of [`COLUMNS`].
-    pub(super) fn values(&self) -> [Value<'_>; 6] {
+    pub(super) fn values(&self) -> [Value<'_>; 8] {
         [
             Value::Text(self.user.as_str()),
             self.name.to_value(),
@@ -74,10 +90,12 @@ impl Principal {
             Value::Text(self.role.as_str()),
             Value::Text(self.scope.as_str()),
             self.token.to_value(),
+            self.role_ends_at.to_value(),
+            Value::Integer(self.delegated.into()),
         ]
     }
 
-    /// Reads [`COLUMNS`] from the beginning of a row; nothing for one that no version of this program
+    /// Reads [`READ_COLUMNS`] from the beginning of a row; nothing for one that no version of this program
     /// writes.
     pub(super) fn read(row: &Row<'_>) -> Result<Option<Self>, DatabaseError> {
         let (user, role, scope): (String, String, String) = (row.get(0)?, row.get(3)?, row.get(4)?);
@@ -95,6 +113,8 @@ impl Principal {
             role,
             scope,
             token: row.get(5)?,
+            role_ends_at: row.get(6)?,
+            delegated: row.get::<i64>(7)? != 0,
         }))
     }
 }

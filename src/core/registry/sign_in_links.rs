@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 
 use super::database::{Statements as _, ToValue as _, Value};
-use super::principal::{COLUMNS, Principal, TOKEN_WORKS};
+use super::principal::{COLUMNS, Principal, READ_COLUMNS, TOKEN_WORKS};
 use super::tokens::hash;
 use super::{Registry, RegistryError};
 use fileshed_types::{Clock, Error, Timings, random};
@@ -63,7 +63,7 @@ impl<'a> SignInLinks<'a> {
                 transaction.execute(
                     &format!(
                         "INSERT INTO sign_in_links ({COLUMNS}, digest, expires_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
                     ),
                     values.as_slice(),
                 )?;
@@ -76,7 +76,7 @@ impl<'a> SignInLinks<'a> {
     pub fn look(&self, secret: &str) -> Result<Option<Principal>, RegistryError> {
         self.read(
             &format!(
-                "SELECT {COLUMNS} FROM sign_in_links
+                "SELECT {READ_COLUMNS} FROM sign_in_links
              WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS}"
             ),
             secret,
@@ -89,7 +89,7 @@ impl<'a> SignInLinks<'a> {
         self.read(
             &format!(
                 "DELETE FROM sign_in_links
-             WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS} RETURNING {COLUMNS}"
+             WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS} RETURNING {READ_COLUMNS}"
             ),
             secret,
         )

@@ -169,6 +169,8 @@ pub struct Caller {
     /// The id of the personal token that the call was made with, or the session that it was made in:
     /// what the call makes to sign in ends with that token.
     pub token: Option<String>,
+    /// `true` if the call was made in a session that a link of an operation began.
+    pub delegated: bool,
     /// What the caller called with, if the application that people chat in gave it. Never kept.
     pub credential: Option<Secret>,
     /// The groups that a trusted gateway names; asked for only where the directory of groups is

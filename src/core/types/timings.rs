@@ -433,6 +433,8 @@ durations! {
     SignInTimings {
         /// How long a link works that an administrator made.
         link: minutes(5),
+        /// How long the role of an administrator counts after a provider named it: then it is asked again.
+        role: minutes(15),
         /// For the whole of one question to a provider.
         question: seconds(10),
         /// How long what a provider publishes counts.

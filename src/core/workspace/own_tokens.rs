@@ -1,7 +1,8 @@
 //! Personal tokens that people make for their own programs, and take back.
 //!
 //! A token outlives the session in which it is made. So a session that was itself begun with a token
-//! makes none: a token that ends, or that somebody found, must not make one that stays.
+//! makes none: a token that ends, or that somebody found, must not make one that stays. Neither does a
+//! session that a link of an operation began: a model may have made the link.
 
 use jiff::Timestamp;
 
@@ -34,10 +35,11 @@ impl Store {
         self.tokens().of_user(self.owner(caller)?)
     }
 
-    /// Whether the caller may make tokens: who is signed in, but not with one.
+    /// `true` if the caller may make tokens: a user who signed in neither with a token nor with a link of
+    /// an operation.
     #[must_use]
     pub fn may_make_tokens(&self, caller: &Caller) -> bool {
-        caller.user.is_some() && caller.token.is_none()
+        caller.user.is_some() && caller.token.is_none() && !caller.delegated
     }
 
     /// Makes a token of the caller.
@@ -47,6 +49,9 @@ impl Store {
         wanted: &WantedToken<'_>,
     ) -> Result<NewToken, Error> {
         let user = self.owner(caller)?;
+        if caller.delegated {
+            return Err(OwnTokenError::Delegated.into());
+        }
         if !self.may_make_tokens(caller) {
             return Err(OwnTokenError::OfToken.into());
         }
@@ -100,7 +105,13 @@ diagnostics! {
         #[error("who is signed in with a personal token makes no further ones")]
         OfToken => {
             code: AccessDenied,
-            hint: "sign in with a link from the chat or with the provider, or ask an administrator",
+            hint: "sign in with the provider or with a link of an administrator, or ask for a token",
+        },
+        /// A model may have made the link that began the session.
+        #[error("a session that a link from a chat began makes no tokens")]
+        Delegated => {
+            code: AccessDenied,
+            hint: "sign in with the provider or with a link of an administrator, or ask for a token",
         },
         /// The caller has as many as anybody may have.
         #[error("there are {TOKENS_MAX} tokens already")]

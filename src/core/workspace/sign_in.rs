@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use crate::{Caller, Error, Store};
+use crate::{Caller, Chat, Error, Role, Store};
 use fileshed_registry::{PageSessions, SessionLife, SignInLinks, Token};
 
 pub use fileshed_registry::Principal;
@@ -32,18 +32,24 @@ impl Store {
         PageSessions::new(self.registry(), self.clock(), life)
     }
 
-    /// Makes a link that signs the caller in where it is opened. In shared mode it is the address of
-    /// the page alone.
+    /// Makes a link that signs the caller of an operation in where it is opened. A model may have made
+    /// the call, so the session has less than its user: no role of an administrator, and no right to
+    /// make tokens. In shared mode it is the address of the page alone.
     pub fn create_sign_in_link(&self, caller: &Caller) -> Result<SignInLink, Error> {
-        let base = self.public_url();
-        let Some(principal) = Principal::of_caller(caller) else {
+        let Some(principal) = Principal::delegated_by(caller) else {
             return Ok(SignInLink {
-                url: format!("{base}/"),
+                url: format!("{}/", self.public_url()),
                 expires_at: None,
             });
         };
-        self.expect_active(caller)?;
-        let link = self.sign_in_links().create(&principal)?;
+        self.sign_in_link_of(&principal)
+    }
+
+    /// Makes a link that signs a user in as whoever has the rights of this machine says.
+    pub fn sign_in_link_of(&self, principal: &Principal) -> Result<SignInLink, Error> {
+        let base = self.public_url();
+        self.expect_active(&Caller::known(principal.user.clone(), Chat::default()))?;
+        let link = self.sign_in_links().create(principal)?;
         Ok(SignInLink {
             url: format!("{base}/page/sign-in/{}", link.secret),
             expires_at: Some(link.expires_at),
@@ -81,6 +87,13 @@ impl Store {
     /// The one who is signed in with this secret, if the session lasts.
     pub fn principal_of_session(&self, secret: &str) -> Result<Option<Principal>, Error> {
         Ok(self.unless_gone(self.page_sessions().verify(secret)?))
+    }
+
+    /// `true` if the session of this secret had the role of an administrator, whose source must be asked
+    /// again.
+    pub fn is_role_lapsed(&self, secret: &str) -> Result<bool, Error> {
+        let found = self.page_sessions().verify(secret)?;
+        Ok(found.is_some_and(|found| found.role == Role::User && found.role_ends_at.is_some()))
     }
 
     fn sign_in_links(&self) -> SignInLinks<'_> {

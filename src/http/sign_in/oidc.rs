@@ -13,7 +13,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::caller::CallerError;
-use fileshed_core::{Error, Secret, UserId, diagnostics};
+use fileshed_core::{Error, Role, Secret, Timings, UserId, diagnostics};
 use serde_json::Value;
 use tokio::sync::Semaphore;
 
@@ -37,6 +37,10 @@ use provider::Provider;
 /// Where an attempt begins; its answer comes to an address below it.
 pub(super) const BEGIN: &str = "/page/oidc";
 pub(super) const ANSWER: &str = "/page/oidc/callback";
+
+/// The claims of an address, and of whether the provider knows that it is the person's own.
+const EMAIL: &str = "email";
+const VERIFIED: &str = "email_verified";
 
 /// How long a person may take to sign in over there.
 const ATTEMPT_SECONDS: u64 = 600;
@@ -65,7 +69,7 @@ impl OpenIdConnect {
             user_claim: config.oidc_user_claim.clone(),
             scopes: config.oidc_scopes.clone(),
             administrators: Administrators::new(config),
-            cookie: Cookie::new("fileshed-oidc", config.core.public_url.as_str(), BEGIN),
+            cookie: Cookie::of_host("fileshed-oidc", config.core.public_url.as_str()),
             questions: Arc::new(Semaphore::new(QUESTIONS)),
         })
     }
@@ -103,6 +107,10 @@ impl OpenIdConnect {
             .provider
             .verified(&tokens.id_token, &attempt.nonce(), now)?;
         let has_user = claims.contains_key(&self.user_claim);
+        // An address and the word that it is verified count from one source alone.
+        if has_user && self.user_claim == EMAIL {
+            claims.entry(VERIFIED).or_insert(Value::Bool(false));
+        }
         if !has_user || !self.administrators.are_said_in(&claims) {
             let more = match self.provider.user_info(&tokens, &claims) {
                 // Somebody who signs in is not kept out because nobody says that they administer.
@@ -110,6 +118,9 @@ impl OpenIdConnect {
                 more => more?,
             };
             // What is signed counts before what is only answered.
+            if !has_user && self.user_claim == EMAIL {
+                claims.remove(VERIFIED);
+            }
             for (name, value) in more.into_iter().flatten() {
                 claims.entry(name).or_insert(value);
             }
@@ -119,14 +130,17 @@ impl OpenIdConnect {
         let user = text(claim).ok_or_else(|| OidcError::NoUser {
             claim: claim.clone(),
         })?;
-        if claim == "email" && claims.get("email_verified") == Some(&Value::Bool(false)) {
+        if claim == EMAIL && claims.get(VERIFIED) != Some(&Value::Bool(true)) {
             return Err(OidcError::Unverified.into());
         }
         let name = text("name").or_else(|| text("preferred_username"));
+        let role = self.administrators.role(&claims);
+        let lasts = i64::try_from(Timings::STANDARD.sign_in.role.as_secs()).unwrap_or_default();
         Ok(Principal {
             name: name.and_then(presentable),
             email: text("email").and_then(presentable),
-            role: self.administrators.role(&claims),
+            role,
+            role_ends_at: (role == Role::Admin).then(|| now.saturating_add(lasts)),
             ..Principal::of(UserId::parse(&user).map_err(OidcError::User)?)
         })
     }
@@ -283,7 +297,7 @@ diagnostics! {
         #[error("the mail address is not verified")]
         Unverified => {
             code: AccessDenied,
-            hint: "verify the mail address where the account is",
+            hint: "verify the mail address where the account is; the provider must say `\"email_verified\": true` beside it",
         },
         /// The claim cannot be a user id.
         #[error(transparent)]

@@ -2,7 +2,7 @@
 
 use std::sync::Barrier;
 
-use fileshed_test_support::TestApp;
+use fileshed_test_support::{Client, TestApp};
 use serde_json::json;
 
 use super::browser::{Browser, link, path, token};
@@ -54,6 +54,37 @@ fn a_link_from_the_chat_opens_the_files_once() {
     let log = json!({"zone": "documents", "cmd": "git", "args": ["log", "-1", "--format=%an"]});
     let answer = browser.page().call("shed_exec", &log);
     assert_eq!(answer.data()["stdout"], "Alice One\n");
+}
+
+#[test]
+fn a_link_from_the_chat_gives_less_than_its_user_has() {
+    let server = TestApp::with_key();
+    let keeper = server
+        .as_user("keeper")
+        .header("X-OpenWebUI-User-Role", "admin");
+    assert_eq!(keeper.get("/admin/api/tenants").status, 200);
+    let made = |client: &Client<'_>| {
+        let answer = client.call("shed_link_create", &json!({"workspace": true}));
+        path(answer.data()["download_url"].as_str().unwrap())
+    };
+    let browser = Browser::at(&server);
+    assert_eq!(browser.press(&made(&keeper)).status, 303);
+    let is_limited = |browser: &Browser<'_>| {
+        assert_eq!(browser.state()["role"], "user");
+        let tokens = browser.page().get("/page/tokens").body;
+        assert_eq!(tokens["may_make"], false);
+        browser
+            .page()
+            .send("POST", "/page/tokens", br#"{"label": "x"}"#)
+            .refused(403, "ACCESS_DENIED");
+        let asked = browser.page().get("/admin/api/tenants");
+        asked.refused(403, "ACCESS_DENIED");
+    };
+    is_limited(&browser);
+    // A session that it began makes none with more.
+    let other = Browser::at(&server);
+    assert_eq!(other.press(&made(&browser.page())).status, 303);
+    is_limited(&other);
 }
 
 #[test]

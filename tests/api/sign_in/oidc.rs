@@ -45,10 +45,7 @@ impl Attempt {
         let answer = server.client().get("/page/oidc");
         assert_eq!(answer.status, 303, "{}", answer.text);
         let set = answer.header("set-cookie");
-        assert!(
-            set.ends_with("; Path=/page/oidc; HttpOnly; SameSite=Lax"),
-            "{set}"
-        );
+        assert!(set.ends_with("; Path=/; HttpOnly; SameSite=Lax"), "{set}");
         assert_eq!(answer.header("cache-control"), "no-store");
         Self {
             address: answer.header("location").to_owned(),
@@ -333,7 +330,82 @@ fn a_claim_that_the_settings_name_makes_an_administrator() {
         assert_eq!(browser.state()["role"], role);
         let asked = browser.page().get("/admin/api/tenants");
         assert_eq!(asked.status == 200, role == "admin", "{}", asked.text);
+        assert_eq!(browser.state()["role_lapsed"], false);
     }
+}
+
+#[test]
+fn the_role_of_an_administrator_is_asked_again_after_minutes() {
+    let provider = Provider::start();
+    let server = setup(&provider.standin.url())
+        .env("FILESHED_OIDC_ADMIN_CLAIM", "role")
+        .app();
+    let browser = Browser::at(&server);
+    let said = |role: &str| Lies {
+        // The clock of the server goes on meanwhile.
+        claims: json!({"role": role, "exp": now() + 3600}),
+        ..Lies::default()
+    };
+    provider.sign_in(&browser, &server, said("admin"));
+    server.advance(14 * 60);
+    assert_eq!(browser.page().get("/admin/api/tenants").status, 200);
+    server.advance(60);
+    let asked = browser.page().get("/admin/api/tenants");
+    asked.refused(403, "ACCESS_DENIED");
+    let state = browser.state();
+    assert_eq!(
+        (&state["signed_in"], &state["role"], &state["role_lapsed"]),
+        (&json!(true), &json!("user"), &json!(true))
+    );
+    // The provider decides anew.
+    provider.sign_in(&browser, &server, said("admin"));
+    assert_eq!(browser.page().get("/admin/api/tenants").status, 200);
+    provider.sign_in(&browser, &server, said("staff"));
+    assert_eq!(browser.page().get("/admin/api/tenants").status, 403);
+    assert_eq!(browser.state()["role_lapsed"], false);
+}
+
+#[test]
+fn an_address_counts_if_its_own_source_says_true() {
+    let provider = Provider::start();
+    let server = setup(&provider.standin.url())
+        .env("FILESHED_OIDC_USER_CLAIM", "email")
+        .app();
+    let (address, vouched) = (
+        json!({"email": "ada_example"}),
+        json!({"sub": "ada", "email_verified": true}),
+    );
+    let whole = with(vouched.clone(), &address);
+    let signed_in = |claims: Value, user_info: Value| {
+        let browser = Browser::at(&server);
+        let lies = Lies {
+            claims,
+            user_info,
+            ..Lies::default()
+        };
+        provider.sign_in(&browser, &server, lies).status
+    };
+    for verified in [
+        json!(false),
+        json!("false"),
+        json!("true"),
+        json!(0),
+        json!(1),
+        json!([true]),
+        Value::Null,
+    ] {
+        let said = with(whole.clone(), &json!({"email_verified": verified}));
+        assert_eq!(signed_in(said.clone(), Value::Null), 403, "{said}");
+        assert_eq!(signed_in(Value::Null, said.clone()), 403, "{said}");
+    }
+    // The word of one source says nothing of the address of the other.
+    assert_eq!(signed_in(address.clone(), whole.clone()), 403);
+    assert_eq!(
+        signed_in(vouched, with(json!({"sub": "ada"}), &address)),
+        403
+    );
+    assert_eq!(signed_in(whole.clone(), Value::Null), 303);
+    assert_eq!(signed_in(Value::Null, whole), 303);
 }
 
 #[test]
@@ -352,7 +424,7 @@ fn the_user_is_the_claim_that_the_settings_name() {
         };
         provider.sign_in(&browser, &server, lies).status
     };
-    let known = json!({"sub": "ada", "email": "ada_example"});
+    let known = json!({"sub": "ada", "email": "ada_example", "email_verified": true});
     assert_eq!(
         signed_in(Value::Null, known.clone()),
         303,

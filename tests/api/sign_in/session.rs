@@ -16,7 +16,7 @@ fn who_has_a_token_is_signed_in_with_it() {
     assert_eq!(
         state,
         json!({"signed_in": false, "name": null, "mode": "user", "role": null,
-               "ways": ["link", "token"]})
+               "role_lapsed": false, "ways": ["link", "token"]})
     );
     browser.sign_in("shed_made-up").refused(401, "UNAUTHORIZED");
     assert_eq!(browser.secret(), "");
@@ -125,7 +125,10 @@ fn in_shared_mode_nobody_signs_in() {
     let state = browser.state();
     assert_eq!(
         state,
-        json!({"signed_in": true, "name": null, "mode": "shared", "role": "user", "ways": []})
+        json!({
+            "signed_in": true, "name": null, "mode": "shared", "role": "user",
+            "role_lapsed": false, "ways": [],
+        })
     );
     browser.page().call("shed_stats", &json!({})).data();
     let secret = token(&server, "alice", &[]);
@@ -184,6 +187,7 @@ fn a_session_of_open_webui_counts_where_the_page_is_at_its_address() {
     let state = server
         .client()
         .header("Cookie", &both)
+        .header("X-Fileshed-Page", "1")
         .get("/page/session")
         .body;
     assert_eq!(state["name"], "bob");

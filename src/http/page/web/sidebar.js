@@ -54,7 +54,7 @@ export function Sidebar() {
           <${Icon} name="link" /><span>${word("links")}</span></a></li>
         ${person.mode === "user" && html`<li><a href="#/tokens" aria-current=${location.value.view === "tokens" ? "page" : undefined}>
           <${Icon} name="rights" /><span>${word("tokens")}</span></a></li>`}
-        ${person.role === "admin" && html`<li><a href="#/admin" aria-current=${location.value.view === "admin" ? "page" : undefined}>
+        ${(person.role === "admin" || person.role_lapsed) && html`<li><a href=${person.role_lapsed ? "page/oidc" : "#/admin"} aria-current=${location.value.view === "admin" ? "page" : undefined}>
           <${Icon} name="group" /><span>${word("administration")}</span></a></li>`}
       </ul>
       <${Usage} />
