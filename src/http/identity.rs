@@ -39,7 +39,7 @@ use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub(super) use jwt::{JwtHeader, check as check_jwt};
 use page::OwnPage;
-pub(super) use page::is_by_page;
+pub(super) use page::{CookieUse, is_by_page};
 use session::{SessionCredential, SessionOrigin, SessionUser, SessionVerifier};
 use signed::{SignedUser, SignedUserVerifier};
 

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use axum::extract::{Request, State};
-use axum::http::header::X_CONTENT_TYPE_OPTIONS;
+use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::Response;
 use fileshed_core::Clock;
 use fileshed_core::{Caller, Error, Store, diagnostics};
 
+use super::identity::CookieUse;
 use super::{Server, envelope};
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -111,6 +112,8 @@ pub(super) async fn log_request(
         done: false,
     };
     request.extensions_mut().insert(RequestId(line.id.clone()));
+    let cookie_use = CookieUse::default();
+    request.extensions_mut().insert(cookie_use.clone());
     let response = next.run(request).await;
     let (mut response, mut error) = envelope::seal(response, &line.id);
     if let Some(outcome) = response.extensions_mut().remove::<Outcome>() {
@@ -120,6 +123,9 @@ pub(super) async fn log_request(
     }
     let headers = response.headers_mut();
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if cookie_use.happened() {
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    }
     if let Ok(id) = HeaderValue::from_str(&line.id) {
         headers.insert(X_REQUEST_ID, id);
     }

@@ -7,16 +7,15 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use axum::http::HeaderMap;
 use axum::http::header::{HOST, HeaderName, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, Method};
 
 use super::IdentityError;
 use crate::config::Origin;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
-const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
 
 /// Refuses requests that a page of another site makes, unless it is one of `listed`, and those to
 /// a name that is not loopback.
@@ -79,16 +78,9 @@ pub(super) fn is_by_program(request: &Parts) -> bool {
         && text(headers, &SEC_FETCH_SITE).is_none_or(|site| site == "none")
 }
 
-/// Whether a browser asks for a file to show or to save it: for the page, or because a person opens
-/// its address, from wherever.
-pub(super) fn shows_a_file(request: &Parts) -> bool {
-    let headers = &request.headers;
-    let reads = request.method == Method::GET || request.method == Method::HEAD;
-    reads
-        && (matches!(
-            text(headers, &SEC_FETCH_SITE),
-            None | Some("same-origin" | "none")
-        ) || text(headers, &SEC_FETCH_MODE) == Some("navigate"))
+/// Whether a page of this site makes the request, or a person who typed the address or opened a bookmark.
+pub(super) fn is_of_site_or_person(request: &Parts, public: Option<&Origin>) -> bool {
+    is_by_program(request) || is_of_site(request, public)
 }
 
 /// The value of a header; one that is there but not text counts as there.

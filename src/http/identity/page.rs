@@ -3,12 +3,15 @@
 //!
 //! A browser sends cookies with whatever it is made to ask. So they count only where the page itself
 //! asks: with a header that pages of other sites cannot send, and as far as the browser says where a
-//! request comes from, from this site. Without that header they count where a browser shows or saves
-//! a file. Beside another credential they never count.
+//! request comes from, from this site. Without that header they count for the endpoints of [`SHOWN`]
+//! alone. Beside another credential they never count. Nobody keeps an answer to a cookie.
 
-use axum::http::HeaderName;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
+use axum::http::{HeaderName, Method};
 
 use super::session::SessionOrigin;
 use super::{Authenticator, Credential, CredentialKind, IdentityError, browser};
@@ -17,6 +20,27 @@ use crate::http::cookie::{self, Cookie};
 
 /// What the page sends with every call; the value is `1`.
 pub(in crate::http) const X_FILESHED_PAGE: HeaderName = HeaderName::from_static("x-fileshed-page");
+
+/// The endpoints that elements of the page load and people open, where the page cannot send its header.
+const SHOWN: [&str; 2] = ["/files/content", "/files/archive"];
+
+/// A mark on a request: `true` once a cookie was read as its credential.
+#[derive(Clone, Debug, Default)]
+pub(in crate::http) struct CookieUse(Arc<AtomicBool>);
+
+impl CookieUse {
+    /// Notes that a cookie was read.
+    fn note(request: &Parts) {
+        if let Some(Self(used)) = request.extensions.get() {
+            used.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// `true` if the answer may depend on a cookie.
+    pub(in crate::http) fn happened(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// In which Open WebUI keeps its session.
 const OPEN_WEBUI_COOKIE: &str = "token";
@@ -53,8 +77,11 @@ impl Authenticator {
         }
         if is_by_page(request) {
             self.expect_own_page(request)?;
-        } else if !browser::shows_a_file(request) {
+        } else if !is_shown(request) {
             return self.read(request);
+        } else if !browser::is_of_site_or_person(request, self.page.origin.as_ref()) {
+            // Before anything is looked up, so that the answer tells the other page nothing.
+            return Err(IdentityError::OtherPage);
         }
         if let Some(secret) = self.page_session(request) {
             let kind = CredentialKind::PageSession(secret, self.principal_headers(headers)?);
@@ -64,6 +91,7 @@ impl Authenticator {
         let (Some(sessions), Some(secret)) = (&self.sessions, of_open_webui) else {
             return self.read(request);
         };
+        CookieUse::note(request);
         let session = sessions.read(secret, SessionOrigin::Page, self.accepted())?;
         let kind = CredentialKind::Session(session, self.principal_headers(headers)?);
         Ok(Credential(kind))
@@ -97,8 +125,18 @@ impl Authenticator {
 
     /// The secret of the session on the page that a request brings.
     pub(in crate::http) fn page_session(&self, request: &Parts) -> Option<Secret> {
-        self.page.cookie.read(&request.headers)
+        let secret = self.page.cookie.read(&request.headers);
+        if secret.is_some() {
+            CookieUse::note(request);
+        }
+        secret
     }
+}
+
+/// `true` if the request reads one of the endpoints of [`SHOWN`].
+fn is_shown(request: &Parts) -> bool {
+    let reads = request.method == Method::GET || request.method == Method::HEAD;
+    reads && SHOWN.contains(&request.uri.path())
 }
 
 /// Whether the request is one that only the server's own page makes.

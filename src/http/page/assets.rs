@@ -8,8 +8,9 @@ use axum::body::Bytes;
 use axum::extract::{Path, Request};
 use axum::http::header::{
     ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    IF_NONE_MATCH, REFERRER_POLICY, VARY, X_FRAME_OPTIONS,
+    HOST, IF_NONE_MATCH, REFERRER_POLICY, VARY, X_FRAME_OPTIONS,
 };
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use flate2::Compression;
@@ -18,13 +19,14 @@ use sha2::{Digest as _, Sha256};
 
 use crate::http::route;
 
-/// What the page may do: run, show and ask what comes from this address. Pictures may lie in the
-/// page itself, or be made by it.
-const POLICY: HeaderValue = HeaderValue::from_static(
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
-     media-src 'self'; connect-src 'self'; frame-src 'self'; frame-ancestors 'none'; \
-     base-uri 'none'; form-action 'self'",
-);
+/// What the page may do beside running its scripts: show and ask what comes from this address. Pictures
+/// may lie in the page itself, or be made by it.
+const POLICY: &str = "style-src 'self'; img-src 'self' data: blob:; media-src 'self'; \
+     connect-src 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
+     form-action 'self'";
+
+/// The only addresses of scripts: a file that somebody uploaded is none, whatever it holds.
+const SCRIPTS: &str = "/page/assets/";
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
 const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
@@ -194,18 +196,44 @@ fn has(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
     })
 }
 
-/// `GET /`, for browsers.
-pub(in crate::http) fn document(request: &HeaderMap) -> Response {
+/// `GET /`, for browsers, at the public address or the one that the request is for.
+pub(in crate::http) fn document(request: &Request, public_url: &str) -> Response {
     let no_cache = HeaderValue::from_static("no-cache");
-    let mut response = PAGE.document.answer(request, no_cache);
+    let mut response = PAGE.document.answer(request.headers(), no_cache);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+    headers.insert(CONTENT_SECURITY_POLICY, policy(request, public_url));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(X_ROBOTS_TAG, HeaderValue::from_static("noindex"));
     // What is at this address depends on who asks.
     headers.insert(VARY, HeaderValue::from_static("accept, accept-encoding"));
     response
+}
+
+/// The policy of the page. A policy has no relative addresses, so it names the directory of the scripts at
+/// each address that the page may have; for a host that a policy cannot name, as one of IPv6, it allows
+/// the whole site.
+fn policy(request: &Request, public_url: &str) -> HeaderValue {
+    let host = request
+        .headers()
+        .get(HOST)
+        .and_then(|host| host.to_str().ok());
+    let host = host.or_else(|| request.uri().authority().map(Authority::as_str));
+    let (_, public) = public_url.split_once("://").unwrap_or_default();
+    let scripts = match host.filter(|host| host.bytes().all(is_plain)) {
+        None => "'self'".to_owned(),
+        Some(host) if public.is_empty() || public == host || !public.bytes().all(is_plain) => {
+            format!("{host}{SCRIPTS}")
+        }
+        Some(host) => format!("{public}{SCRIPTS} {host}{SCRIPTS}"),
+    };
+    let text = format!("default-src 'none'; script-src {scripts}; {POLICY}");
+    HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("default-src 'none'"))
+}
+
+/// `true` for what an address in a policy may have without being encoded.
+fn is_plain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~:/%".contains(&byte)
 }
 
 /// `GET /page/assets/{version}/{name}`

@@ -25,7 +25,6 @@ fn nothing_but_what_the_server_brings_runs_in_the_page() {
     let policy = page.header("content-security-policy");
     for rule in [
         "default-src 'none'",
-        "script-src 'self'",
         "style-src 'self'",
         "connect-src 'self'",
         "frame-ancestors 'none'",
@@ -35,6 +34,30 @@ fn nothing_but_what_the_server_brings_runs_in_the_page() {
         assert!(policy.contains(rule), "{rule}: {policy}");
     }
     assert!(!policy.contains("unsafe"), "{policy}");
+    let scripts = |policy: &str| {
+        let mut rules = policy.split("; ").map(str::to_owned);
+        rules.find(|rule| rule.starts_with("script-src")).unwrap()
+    };
+    // An uploaded file is at another address of this site, and no script.
+    let host = app.url("").replace("http://", "");
+    assert_eq!(scripts(policy), format!("script-src {host}/page/assets/"));
+    let named = TestApp::with()
+        .env("FILESHED_API_KEYS", "key")
+        .env("FILESHED_PUBLIC_URL", "https://files.example.org/shed")
+        .app();
+    let policy = |host: &str| {
+        let browser = named.client().header("Accept", "text/html");
+        let page = browser.header("Host", host).get("/");
+        scripts(page.header("content-security-policy"))
+    };
+    let public = "files.example.org/shed/page/assets/";
+    assert_eq!(
+        policy("localhost:8000"),
+        format!("script-src {public} localhost:8000/page/assets/")
+    );
+    for odd in ["[::1]:8000", "a;b", "a b"] {
+        assert_eq!(policy(odd), "script-src 'self'", "{odd}");
+    }
     assert_eq!(page.header("x-frame-options"), "DENY");
     assert_eq!(page.header("referrer-policy"), "no-referrer");
     assert!(!page.text.contains("<style"), "{}", page.text);

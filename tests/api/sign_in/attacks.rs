@@ -93,37 +93,36 @@ fn a_cookie_counts_without_the_page_for_showing_a_file_alone() {
     let browser = alice(&server);
     browser.page().call("shed_create_file", &note()).data();
     let file = "/files/content?zone=storage&path=a.md";
-    for (headers, shown) in [
-        (&[][..], true),
-        (&[("Sec-Fetch-Site", "same-origin")], true),
-        (
-            &[("Sec-Fetch-Site", "none"), ("Sec-Fetch-Mode", "navigate")],
-            true,
-        ),
-        (
-            &[
-                ("Sec-Fetch-Site", "cross-site"),
-                ("Sec-Fetch-Mode", "navigate"),
-            ],
-            true,
-        ),
-        (
-            &[
-                ("Sec-Fetch-Site", "cross-site"),
-                ("Sec-Fetch-Mode", "no-cors"),
-            ],
-            false,
-        ),
-        (
-            &[("Sec-Fetch-Site", "same-site"), ("Sec-Fetch-Mode", "cors")],
-            false,
-        ),
+    let missing = "/files/content?zone=storage&path=missing.md";
+    let archive = "/files/archive?zone=storage&path=.&name=a.md";
+    for headers in [
+        &[][..],
+        &[("Sec-Fetch-Site", "same-origin")],
+        &[("Sec-Fetch-Site", "none"), ("Sec-Fetch-Mode", "navigate")],
     ] {
         let client = headers.iter().fold(browser.any(), |client, (name, value)| {
             client.header(name, value)
         });
-        let answer = client.get(file);
-        assert_eq!(answer.status == 200, shown, "{headers:?}: {}", answer.text);
+        for (address, status) in [(file, 200), (archive, 200), (missing, 404)] {
+            let answer = client.get(address);
+            assert_eq!(answer.status, status, "{headers:?}: {}", answer.text);
+            assert_eq!(answer.header("cache-control"), "no-store", "{address}");
+        }
+    }
+    let navigation: &[(&str, &str)] = &[
+        ("Sec-Fetch-Site", "cross-site"),
+        ("Sec-Fetch-Mode", "navigate"),
+    ];
+    // Another page learns neither what there is nor whether somebody is signed in.
+    for headers in FOREIGN.into_iter().chain([navigation]) {
+        for client in [browser.any(), server.client()] {
+            let client = headers
+                .iter()
+                .fold(client, |client, (name, value)| client.header(name, value));
+            for address in [file, archive, missing] {
+                client.get(address).refused(403, "ACCESS_DENIED");
+            }
+        }
     }
     let answer = browser
         .any()
@@ -147,6 +146,57 @@ fn a_cookie_counts_without_the_page_for_showing_a_file_alone() {
         .page()
         .send("PUT", "/files/content?zone=storage&path=b.md", b"x");
     assert_eq!(answer.status, 201, "{}", answer.text);
+}
+
+#[test]
+fn what_only_the_page_reads_needs_its_header_and_nobody_keeps_it() {
+    let server = TestApp::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_BIN_DAYS", "30")
+        .app();
+    let browser = Browser::at(&server);
+    let keeper = token(&server, "keeper", &["--scope", "admin"]);
+    browser.sign_in(&keeper).data();
+    browser.page().call("shed_create_file", &note()).data();
+    for address in [
+        "/page/list?zone=storage&path=.",
+        "/page/search?query=x",
+        "/page/uploads",
+        "/page/bin",
+        "/page/tokens",
+        "/admin/api/overview",
+        "/admin/api/tenants",
+        "/admin/api/running",
+        "/admin/api/links",
+        "/admin/api/locks",
+    ] {
+        let shown = browser.page().get(address);
+        assert_eq!(shown.status, 200, "{address}: {}", shown.text);
+        assert_eq!(shown.header("cache-control"), "no-store", "{address}");
+        let opened = browser.any().get(address);
+        assert!([401, 403].contains(&opened.status), "{address}");
+        // A program with a credential of its own sends no header of the page.
+        if !address.starts_with("/page/tokens") {
+            let program = server.with_token(&keeper).get(address);
+            assert_eq!(program.status, 200, "{address}: {}", program.text);
+        }
+    }
+    for answer in [
+        browser.page().call("shed_stats", &json!({})),
+        browser
+            .page()
+            .call("shed_read", &json!({"zone": "nowhere"})),
+        with_cookie(&server, "unknown")
+            .header("X-Fileshed-Page", "1")
+            .call("shed_stats", &json!({})),
+    ] {
+        assert_eq!(
+            answer.header("cache-control"),
+            "no-store",
+            "{}",
+            answer.text
+        );
+    }
 }
 
 #[test]
