@@ -3,6 +3,7 @@
 //! A shell outlives its connection, so that whoever reloads a page is back in it: what was left
 //! alone is given to the next who asks for a shell in the same conversation. Its id is a credential
 //! of 256 random bits; without another one, it is good for one connection within half a minute.
+//! Lists have another name of the shell, because a caller that only reads sees them.
 
 mod connection;
 mod error;
@@ -60,7 +61,7 @@ pub(crate) struct ShellOwner<'a> {
 /// A shell, for its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShellEntry {
-    /// Its id.
+    /// What a client connects with; in a list its name, which opens nothing.
     pub id: String,
     /// When it began.
     pub created: Timestamp,
@@ -88,14 +89,19 @@ impl Shells {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// An id that says which server has the shell.
+    fn with_instance(&self, id: String) -> String {
+        match &self.instance {
+            Some(instance) => format!("{id}-{instance}"),
+            None => id,
+        }
+    }
+
     fn credential(&self, resumes: bool) -> Result<ShellCredential, Error> {
         let now = self.clock.now();
         let secret = hex::encode(random::bytes::<32>()?);
         Ok(ShellCredential {
-            id: match &self.instance {
-                Some(instance) => format!("{secret}-{instance}"),
-                None => secret,
-            },
+            id: self.with_instance(secret),
             expires: now.checked_add(self.timings.credential).unwrap_or(now),
             used: false,
             resumes,
@@ -134,11 +140,12 @@ impl Shells {
         owner: ShellOwner<'_>,
     ) -> Result<(Arc<Shell>, ShellEntry, Grant), Error> {
         let place = self.place(owner.name)?;
+        let name = self.with_instance(hex::encode(random::bytes::<16>()?));
         let shell = Arc::new(Shell::new(
             owner.user.cloned(),
             owner.name.to_owned(),
             owner.chat.clone(),
-            self.credential(false)?,
+            (name, self.credential(false)?),
             TerminalWaker::new()?,
             self.clock.now(),
         ));
@@ -203,7 +210,7 @@ impl Shells {
         let own = all.iter().filter(|shell| shell.user.as_ref() == owner.user);
         own.filter_map(|shell| {
             let state = shell.state();
-            (state.chat == *owner.chat && !state.ended).then(|| entry(shell, &state.credential))
+            (state.chat == *owner.chat && !state.ended).then(|| listed(shell))
         })
         .collect()
     }
@@ -213,7 +220,8 @@ impl Shells {
         let own = all.iter().filter(|shell| shell.user.as_ref() == user);
         let mut found = own.filter(|shell| {
             let state = shell.state();
-            state.credential.id == id && !state.ended && !state.stopping
+            let is_meant = shell.name == id || state.credential.id == id;
+            is_meant && !state.ended && !state.stopping
         });
         found.next().cloned().ok_or(ShellSessionError::Unknown)
     }
@@ -224,9 +232,7 @@ impl Shells {
         user: Option<&UserId>,
         id: &str,
     ) -> Result<ShellEntry, ShellSessionError> {
-        let shell = self.find(user, id)?;
-        let state = shell.state();
-        Ok(entry(&shell, &state.credential))
+        Ok(listed(&*self.find(user, id)?))
     }
 
     /// Ends a shell of a user. An id that was given for a shell that was there before and with which
@@ -234,7 +240,7 @@ impl Shells {
     pub(crate) fn end(&self, user: Option<&UserId>, id: &str) -> Result<(), ShellSessionError> {
         let shell = self.find(user, id)?;
         let mut state = shell.state();
-        if state.credential.resumes && !state.credential.used {
+        if state.credential.id == id && state.credential.resumes && !state.credential.used {
             state.credential.used = true;
             return Ok(());
         }
@@ -413,6 +419,14 @@ impl Shells {
         for shell in all {
             shell.wait_for_end(&self.clock, deadline);
         }
+    }
+}
+
+/// A shell for callers that may only look.
+fn listed(shell: &Shell) -> ShellEntry {
+    ShellEntry {
+        id: shell.name.clone(),
+        created: shell.created,
     }
 }
 

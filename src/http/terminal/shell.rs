@@ -14,7 +14,7 @@ use serde::Serialize;
 /// A shell as clients see it.
 #[derive(Serialize)]
 pub(super) struct ShellAnswer {
-    /// What a client connects with.
+    /// What a client connects with; in a list a name, which opens nothing.
     id: String,
     /// When it began.
     created_at: String,

@@ -16,6 +16,8 @@ pub(crate) struct Shell {
     /// The user as limits know it.
     pub(super) owner: String,
     pub(super) created: Timestamp,
+    /// The name for lists, which opens nothing.
+    pub(super) name: String,
     waker: TerminalWaker,
     state: Mutex<ShellState>,
     ended: Condvar,
@@ -43,7 +45,7 @@ impl Shell {
         user: Option<UserId>,
         owner: String,
         chat: Chat,
-        credential: ShellCredential,
+        (name, credential): (String, ShellCredential),
         waker: TerminalWaker,
         now: Timestamp,
     ) -> Self {
@@ -51,6 +53,7 @@ impl Shell {
             user,
             owner,
             created: now,
+            name,
             waker,
             state: Mutex::new(ShellState::new(chat, credential, now)),
             ended: Condvar::new(),

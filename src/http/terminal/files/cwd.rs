@@ -55,6 +55,7 @@ impl Endpoint for SetDirectory {
     const ID: &'static str = "set_cwd";
     const METHOD: Method = Method::POST;
     const PATH: &'static str = "/files/cwd";
+    const CHANGES: bool = true;
     type Request = Request;
     type Response = Response;
 

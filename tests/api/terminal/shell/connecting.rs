@@ -14,7 +14,13 @@ fn a_shell_is_listed_described_and_ended_by_its_user() {
     assert_eq!(id.len(), 64, "256 bits: {id}");
     let ada = proxy(&app, "ada", "c1");
     let listed = ada.get("/terminal/api/terminals");
-    assert_eq!(listed.body[0]["id"], *id, "{}", listed.text);
+    let name = listed.body[0]["id"].as_str().expect("a name").to_owned();
+    assert!(
+        !id.contains(&name) && !name.contains(&id),
+        "{}",
+        listed.text
+    );
+    assert_eq!(connect(&app, "ada", &name).close_code(), 4004);
     assert!(
         listed.body[0]["created_at"]
             .as_str()
@@ -32,7 +38,8 @@ fn a_shell_is_listed_described_and_ended_by_its_user() {
     let foreign = proxy(&app, "bob", "c1");
     assert_eq!(foreign.get(&path(&id)).status, 404);
     assert_eq!(foreign.send("DELETE", &entry(&id), b"").status, 404);
-    let deleted = ada.send("DELETE", &entry(&id), b"");
+    assert_eq!(foreign.send("DELETE", &entry(&name), b"").status, 404);
+    let deleted = ada.send("DELETE", &entry(&name), b"");
     assert_eq!(
         (deleted.status, &deleted.body),
         (200, &json!({"status": "deleted"}))
@@ -291,6 +298,15 @@ fn who_only_reads_has_no_shell() {
     let mut socket = Socket::open(&app, &entry(&id), &[]);
     socket.say(&introduction(token));
     assert_eq!(socket.close_code(), 4001);
+    // Nothing that it may read is what the gateway opens the shell with.
+    let listed = reader.get("/terminal/api/terminals").text;
+    let described = reader.get(&path(&id)).text;
+    assert!(
+        !listed.contains(&id) && !described.contains(&id),
+        "{listed} {described}"
+    );
+    let moved = reader.send("POST", "/terminal/files/cwd", b"{\"path\": \"/storage\"}");
+    assert_eq!(moved.status, 403, "{}", moved.text);
     let mut own = connect(&app, "ada", &id);
     own.type_in("echo st''ill\n");
     own.until("\nstill");
