@@ -14,6 +14,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
+use fileshed_core::fair::Place;
 use fileshed_core::{Answers, Caller, Channel, Error};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -184,6 +185,8 @@ async fn run(
     } else {
         permit.put(admitted);
     }
+    // The permit alone has the place from here on: a copy would keep it as long as a stream lasts.
+    caller.place = Place::default();
     let mut request = forwarded(parts, text);
     let id = parts.extensions.get::<RequestId>();
     request.extensions_mut().insert(Arrival {

@@ -206,6 +206,47 @@ fn subscriptions_of_one_user_are_bounded() {
 }
 
 #[test]
+fn streams_and_waits_hold_no_place_of_calls() {
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .env("FILESHED_MAX_CONCURRENT_CALLS", "2")
+        .start();
+    let users: Vec<String> = (0..4).map(|number| format!("user-{number}")).collect();
+    let mut streams = Vec::new();
+    let mut waits = Vec::new();
+    for user in &users {
+        let peer = Peer::new(server.as_user(user));
+        let mut stream = Stream::open(&peer, &["fileshed://storage/a.md"]);
+        stream.accepted();
+        streams.push(stream);
+        let peer = Peer::new(server.as_user(user)).at("/mcp/terminal");
+        let started = peer.call(
+            "run_command",
+            &json!({"command": format!("sleep {}.7", 5_000_000 + std::process::id())}),
+        );
+        let text = started["content"][0]["text"].as_str().unwrap();
+        let started: Value = serde_json::from_str(text).unwrap();
+        let wait = json!({"process_id": started["id"], "wait": 300});
+        let call = json!({"name": "get_process_status", "arguments": wait});
+        waits.push(peer.begin("tools/call", &call));
+    }
+    create(
+        &Peer::new(server.as_user("another")),
+        "storage",
+        "a.md",
+        "1",
+    );
+    // A wait that nobody waits for any more has ended as well.
+    drop(waits);
+    for user in &users {
+        create(&Peer::new(server.as_user(user)), "storage", "a.md", "1");
+    }
+    for stream in &mut streams {
+        assert_eq!(stream.changed(), "fileshed://storage/a.md");
+    }
+}
+
+#[test]
 fn a_change_right_after_the_answer_is_told_on_standard_streams() {
     let setup = TestApp::with();
     let mut person = Person::start(&setup, &[], NEWEST);

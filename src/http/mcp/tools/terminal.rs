@@ -63,7 +63,13 @@ pub(super) async fn call(
     };
     // Who waits holds nobody up.
     drop(work.arrival.permit.take());
-    work.waiting(awaited.happened(work.server.store.clock()), || {
+    let happened = async {
+        tokio::select! {
+            () = awaited.happened(work.server.store.clock()) => {}
+            () = work.given_up(), if !tool.starts() => {}
+        }
+    };
+    work.waiting(happened, || {
         if tool.starts() {
             awaited.process.stop(true);
         }
