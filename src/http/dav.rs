@@ -4,6 +4,7 @@
 //! [`tree`] of the request, with the operations of the core. Whole files are read as they are
 //! everywhere. Programs send a personal token as the password; pages of browsers are refused.
 
+mod headers;
 mod incoming;
 mod locks;
 mod node;
@@ -11,6 +12,7 @@ mod properties;
 mod request;
 mod sidecar;
 mod tree;
+mod xml;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
@@ -33,7 +35,7 @@ use fileshed_core::{Caller, Error, Scope};
 use futures_util::stream;
 use tokio::sync::OnceCell;
 
-use super::body::{self, BodyError, MinimumRate};
+use super::body::{self, MinimumRate};
 use super::files::content::PartialError;
 use super::files::download::{FileDownload, Presentation};
 use super::held_body::HeldBody;
@@ -58,11 +60,6 @@ const DEPTH: HeaderName = HeaderName::from_static("depth");
 
 /// What the conformance suite names its tests in; the library answers such requests otherwise.
 const X_LITMUS: HeaderName = HeaderName::from_static("x-litmus");
-
-/// Bytes of a body that is XML.
-const XML_MAX_BYTES: u64 = 64 * 1024;
-/// Elements of a body that is XML, as they nest at most: each takes some of the stack.
-const XML_MAX_TAGS: usize = 512;
 
 /// What every request needs.
 #[derive(Debug)]
@@ -214,6 +211,9 @@ async fn answer(
     body: Body,
 ) -> Result<Response, Error> {
     let verb = begin(&caller, &parts)?;
+    if let Some(response) = headers::normalize(&mut parts, &server.public_url)? {
+        return Ok(response);
+    }
     let path = DavPath::new(parts.uri.path()).map_err(|_| AddressError)?;
     let path = tree_path(below(view_path(&path)?.as_str()))?;
     match (verb, parts.headers.get(&DEPTH)) {
@@ -242,14 +242,12 @@ async fn answer(
         Some(permit) if verb.takes_xml() => {
             let length = body::content_length(&parts.headers);
             let mut body = body;
-            let xml = body::collect(&mut body, length, XML_MAX_BYTES, permit).await?;
-            if memchr::memchr_iter(b'<', &xml).count() > XML_MAX_TAGS {
-                return Err(BodyError::TooLarge {
-                    limit: XML_MAX_BYTES,
-                }
-                .into());
-            }
-            Body::from(xml)
+            let document = body::collect(&mut body, length, xml::MAX_BYTES, permit).await?;
+            let checked = tokio::task::spawn_blocking(move || {
+                xml::check(&document, verb == Verb::Propfind)?;
+                Ok::<_, Error>(document)
+            });
+            Body::from(checked.await.map_err(RouteError::from)??)
         }
         _ => paced(server.store.clock(), body),
     };

@@ -14,6 +14,7 @@ use fileshed_core::Clock;
 use fileshed_core::{Caller, Error, Store, diagnostics};
 
 use super::identity::CookieUse;
+use super::serve::request_line::TargetHasFragment;
 use super::{Server, envelope};
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -75,8 +76,11 @@ impl Outcome {
     }
 }
 
-/// Refuses headers that are larger than any call needs.
+/// Refuses headers that are larger than any call needs, and targets of which a part would be lost.
 pub(super) async fn limit_headers(request: Request, next: Next) -> Response {
+    if request.extensions().get::<TargetHasFragment>().is_some() {
+        return envelope::failure(FragmentError);
+    }
     let size: usize = request
         .headers()
         .iter()
@@ -249,5 +253,15 @@ diagnostics! {
     struct HeadersTooLarge => {
         code: BodyTooLarge,
         hint: "send fewer or shorter headers",
+    }
+}
+
+diagnostics! {
+    /// A `#` in the target of a request.
+    #[derive(Debug, thiserror::Error)]
+    #[error("the address has a `#`, and what follows it would be lost")]
+    struct FragmentError => {
+        code: InvalidPath,
+        hint: "write `%23` for a `#` that is part of a name",
     }
 }

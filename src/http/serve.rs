@@ -3,10 +3,11 @@
 
 mod connection;
 mod request_body;
+pub(super) mod request_line;
 mod stream;
 mod table;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -26,6 +27,7 @@ use super::held_body::HeldBody;
 use super::middleware::HEADERS_MAX_BYTES;
 use super::timer;
 use connection::Connection;
+use request_line::{RequestLines, TargetHasFragment};
 use stream::MonitoredStream;
 use table::ConnectionTable;
 
@@ -186,10 +188,17 @@ impl Acceptor {
         let _ = stream.set_nodelay(true);
         let connection = Connection::new(&self.clock);
         let entered = self.table.enter(Arc::clone(&connection));
+        let lines = Arc::new(Mutex::new(RequestLines::new()));
         let (app, requests) = (self.app.clone(), Arc::clone(&connection));
+        let heads = Arc::clone(&lines);
         let (clock, patience) = (self.clock.clone(), self.timings.body_rest);
-        let service = service_fn(move |request: Request<Incoming>| {
+        let service = service_fn(move |mut request: Request<Incoming>| {
             let running = requests.request();
+            let mut lines = heads.lock().unwrap_or_else(PoisonError::into_inner);
+            if lines.next(&request) {
+                request.extensions_mut().insert(TargetHasFragment);
+            }
+            drop(lines);
             let (request, rest) = request_body::with_rest(request);
             let answer = app.clone().oneshot(request);
             let clock = clock.clone();
@@ -202,6 +211,7 @@ impl Acceptor {
         let stream = MonitoredStream {
             stream,
             connection: Arc::clone(&connection),
+            lines,
         };
         let served = self.builder.serve_connection(TokioIo::new(stream), service);
         // With upgrades: what becomes a socket is its own handler's from then on.

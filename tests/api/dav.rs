@@ -1,5 +1,6 @@
 //! WebDAV: files as drives of any system show them, over HTTP.
 
+mod addresses;
 mod chats;
 mod habits;
 mod identity;

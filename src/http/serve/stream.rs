@@ -2,18 +2,20 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::connection::Connection;
+use super::request_line::RequestLines;
 
 /// A stream that records its progress in its connection.
 pub(super) struct MonitoredStream {
     pub(super) stream: TcpStream,
     pub(super) connection: Arc<Connection>,
+    pub(super) lines: Arc<Mutex<RequestLines>>,
 }
 
 impl MonitoredStream {
@@ -35,8 +37,11 @@ impl AsyncRead for MonitoredStream {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > before {
+        let new = buffer.filled().get(before..).unwrap_or_default();
+        if !new.is_empty() {
             self.connection.read();
+            let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+            lines.read(new);
         }
         read
     }
