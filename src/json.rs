@@ -18,7 +18,7 @@ const TOO_MANY: &str = "more than 50000 values";
 
 /// What a text holds at its top.
 pub(crate) enum TopLevel {
-    /// An object, of which only known members were read.
+    /// An object; of members that are not known there is the name.
     Object(Map<String, Value>),
     /// `null`.
     Null,
@@ -26,7 +26,12 @@ pub(crate) enum TopLevel {
     Other(&'static str),
 }
 
-/// Reads an object whose members are `known`; others are skipped.
+/// The most members that are not known, and the most bytes of the name of one, that are kept.
+const UNKNOWN_MAX: usize = 16;
+const UNKNOWN_NAME_MAX_BYTES: usize = 64;
+
+/// Reads an object whose members are `known`. What others hold is skipped: they are true, unless
+/// they say nothing.
 pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::Result<TopLevel> {
     let left = Cell::new(VALUES_MAX);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
@@ -63,12 +68,14 @@ impl<'de, K: Fn(&str) -> bool> Visitor<'de> for TopVisitor<'_, K> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<TopLevel, A::Error> {
         let mut object = Map::new();
+        let mut unknown = 0;
         while let Some(name) = members.next_key::<String>()? {
             if (self.known)(&name) {
                 let value = members.next_value_seed(BoundedValue(self.left))?;
                 object.insert(name, value);
-            } else {
-                members.next_value_seed(SkippedValue)?;
+            } else if !members.next_value_seed(SkippedValue)? && unknown < UNKNOWN_MAX {
+                unknown += 1;
+                object.insert(shortened(name), Value::Bool(true));
             }
         }
         Ok(TopLevel::Object(object))
@@ -102,6 +109,14 @@ impl<'de, K: Fn(&str) -> bool> Visitor<'de> for TopVisitor<'_, K> {
     fn visit_str<E>(self, _: &str) -> Result<TopLevel, E> {
         Ok(TopLevel::Other("a string"))
     }
+}
+
+fn shortened(mut name: String) -> String {
+    if name.len() > UNKNOWN_NAME_MAX_BYTES {
+        name.truncate(name.floor_char_boundary(UNKNOWN_NAME_MAX_BYTES));
+        name.push('…');
+    }
+    name
 }
 
 /// A value, counted against what is left.
@@ -178,59 +193,60 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
     }
 }
 
-/// A value that is looked at and not kept: it must be JSON, no deeper than others.
+/// A value that is looked at and not kept: it must be JSON, no deeper than others. Whether it
+/// says nothing is told: null and an empty text do.
 #[derive(Clone, Copy)]
 struct SkippedValue;
 
 impl<'de> DeserializeSeed<'de> for SkippedValue {
-    type Value = ();
+    type Value = bool;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
         deserializer.deserialize_any(self)
     }
 }
 
 impl<'de> Visitor<'de> for SkippedValue {
-    type Value = ();
+    type Value = bool;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a JSON value")
     }
 
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
+    fn visit_unit<E>(self) -> Result<bool, E> {
+        Ok(true)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
+    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
+    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
+    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
+    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
+        Ok(false)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
+    fn visit_str<E>(self, text: &str) -> Result<bool, E> {
+        Ok(text.is_empty())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<bool, A::Error> {
         while members.next_element_seed(self)?.is_some() {}
-        Ok(())
+        Ok(false)
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<bool, A::Error> {
         while members.next_key_seed(self)?.is_some() {
             members.next_value_seed(self)?;
         }
-        Ok(())
+        Ok(false)
     }
 }
 
@@ -259,13 +275,18 @@ mod tests {
     }
 
     #[test]
-    fn values_are_counted_and_the_unknown_is_skipped() {
+    fn values_are_counted_and_what_the_unknown_hold_is_skipped() {
         let list = |count: usize| format!("[{}0]", "[],".repeat(count));
         let many = list(VALUES_MAX);
         let text = format!(r#"{{"unknown": {many}, "args": [1, [2]], "args": "last"}}"#);
         let known = |name: &str| name == "args";
         match object(text.as_bytes(), known).expect("skipped") {
-            TopLevel::Object(read) => assert_eq!(Value::Object(read), json!({"args": "last"})),
+            TopLevel::Object(read) => {
+                assert_eq!(
+                    Value::Object(read),
+                    json!({"unknown": true, "args": "last"})
+                );
+            }
             TopLevel::Null | TopLevel::Other(_) => panic!("an object"),
         }
         let text = format!(r#"{{"args": {many}}}"#);

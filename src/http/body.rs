@@ -107,7 +107,7 @@ pub(super) async fn collect(
     Ok(collected)
 }
 
-/// Reads the arguments of a call. Members that the operation does not know are skipped.
+/// Reads the arguments of a call. Of members that the operation does not know only the names.
 pub fn parse(
     bytes: &[u8],
     is_known: impl Fn(&str) -> bool,

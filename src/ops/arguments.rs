@@ -49,10 +49,64 @@ pub(super) fn is_known<O: Operation>(name: &str) -> bool {
     has_parameter::<O>(name) || misnamed::is_known(schema_of::<O>(), name)
 }
 
-/// Coerces `arguments` and reads the request of `O` from them.
+/// Most names that an answer lists, and most characters of one.
+const NAMES_MAX: usize = 5;
+const NAME_MAX_CHARACTERS: usize = 40;
+
+/// Takes out what is no parameter of `O` and no other name for one, and says so. Nothing where
+/// all is known, and where [`read`] refuses it.
+pub(super) fn ignore_unknown<O: Operation>(arguments: &mut Map<String, Value>) -> Option<String> {
+    if !IGNORES_UNKNOWN.contains(&O::ID) && !O::EFFECT.reads_only {
+        return None;
+    }
+    let mut unknown = Vec::new();
+    arguments.retain(|name, value| {
+        let is_known = has_parameter::<O>(name);
+        if !is_known && says_something(value) {
+            unknown.push(name.chars().take(NAME_MAX_CHARACTERS).collect::<String>());
+        }
+        is_known || misnamed::is_known(schema_of::<O>(), name)
+    });
+    unknown.truncate(NAMES_MAX);
+    (!unknown.is_empty()).then(|| format!("no parameter, ignored: {}", unknown.join(", ")))
+}
+
+/// What changes something and ignores names that it does not know: a command says by itself what
+/// it does, and models add parameters of other shells.
+const IGNORES_UNKNOWN: &[&str] = &[super::exec::Exec::ID];
+
+/// Coerces `arguments` and reads the request of `O` from them. What changes something refuses a
+/// name that it does not know: what the name asks for would not be done.
 pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Request, Error> {
-    let coerced = coerce(schema_of::<O>(), arguments, O::is_harmless)?;
+    let schema = schema_of::<O>();
+    let unknown = arguments
+        .iter()
+        .find(|(name, value)| says_something(value) && !has_parameter::<O>(name));
+    let refused = match unknown {
+        Some((name, _)) if !O::EFFECT.reads_only && !IGNORES_UNKNOWN.contains(&O::ID) => {
+            Some(ArgumentError::Unknown {
+                parameter: name.chars().take(NAME_MAX_CHARACTERS).collect(),
+                meant: misnamed::meant_by(schema, &arguments, name),
+                allowed: parameters_of(schema),
+            })
+        }
+        _ => None,
+    };
+    let coerced = coerce(schema, arguments, O::is_harmless)?;
+    if let Some(refused) = refused {
+        return Err(refused.into());
+    }
     request::read(coerced)
+}
+
+/// Whether an argument is more than a place left empty.
+fn says_something(value: &Value) -> bool {
+    !value.is_null() && value != ""
+}
+
+fn parameters_of(schema: &Value) -> Vec<String> {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    properties.map(|(name, _)| name.clone()).collect()
 }
 
 /// Coerces `arguments` to what a schema says, and reads a request from them.

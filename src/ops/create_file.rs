@@ -36,7 +36,7 @@ pub struct Request {
     /// What content is
     #[schema(default = "text")]
     file_type: Option<ContentKind>,
-    /// Of bytes
+    /// Of bytes, and means them
     #[schema(default = "hex")]
     content_format: Option<ContentFormat>,
     /// Commit message
@@ -84,7 +84,10 @@ impl Operation for CreateFile {
         let zone = store
             .open_zone(caller, request.zone, request.group.as_deref())?
             .creating(request.mode);
-        let bytes = request.file_type == Some(ContentKind::Bytes);
+        let bytes = match request.file_type {
+            Some(kind) => kind == ContentKind::Bytes,
+            None => request.content_format.is_some(),
+        };
         let format = request.content_format.unwrap_or(ContentFormat::Hex);
         let content = if bytes {
             decode(&request.content, format)?

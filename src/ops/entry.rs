@@ -124,9 +124,10 @@ fn call<O: Operation>(
 ) -> Result<Answer, Error> {
     store.expect_active(caller)?;
     O::prepare(&mut arguments);
+    let ignored = arguments::ignore_unknown::<O>(&mut arguments);
     let given = short_arguments(&arguments);
     let uploads = read_only_zone::named_paths(&arguments);
-    let answered = answer::<O>(store, caller, arguments, &given);
+    let answered = answer::<O>(store, caller, (arguments, ignored), &given);
     answered.map_err(|error| {
         let error = read_only_zone::with_alternative::<O>(store, caller, &uploads, error);
         missing_file::with_location::<O>(store, caller, &given, error)
@@ -142,10 +143,12 @@ fn at_once<O: Operation>(
 ) -> Option<Answer> {
     let run = O::AT_ONCE?;
     O::prepare(&mut arguments);
+    let ignored = arguments::ignore_unknown::<O>(&mut arguments);
     let given = short_arguments(&arguments);
     let caller = &naming_zones(caller, &arguments);
     let request = arguments::read::<O>(arguments).ok()?;
-    finished::<O>(run(store, caller, &request)?, caller, &given).ok()
+    let reply = run(store, caller, &request)?.noting(ignored);
+    finished::<O>(reply, caller, &given).ok()
 }
 
 /// Most bytes of an argument that a hint repeats.
@@ -165,14 +168,14 @@ fn short_arguments(arguments: &Map<String, Value>) -> Map<String, Value> {
 fn answer<O: Operation>(
     store: &Store,
     caller: &Caller,
-    arguments: Map<String, Value>,
+    (arguments, ignored): (Map<String, Value>, Option<String>),
     given: &Map<String, Value>,
 ) -> Result<Answer, Error> {
     let caller = &naming_zones(caller, &arguments);
     let request = arguments::read::<O>(arguments)?;
     let (task, result) = (O::task(&request), |reply: &Reply<_>| O::result(&reply.data));
     let reply = store.shown(caller, task, result, || O::run(store, caller, request))?;
-    finished::<O>(reply, caller, given)
+    finished::<O>(reply.noting(ignored), caller, given)
 }
 
 /// The caller, who says whether a path that begins with the name of a zone is meant so.

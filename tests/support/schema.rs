@@ -1,9 +1,36 @@
 //! Whether an answer is what the document says.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use serde_json::Value;
+
+/// The arguments without those that only other operations have.
+pub(crate) fn fitting(operation: &str, mut arguments: Value) -> Value {
+    static PARAMETERS: OnceLock<BTreeMap<&'static str, BTreeSet<String>>> = OnceLock::new();
+    let parameters = PARAMETERS.get_or_init(|| {
+        let named = |schema: Value| {
+            let properties = schema["properties"].as_object();
+            properties
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| name.clone())
+                .collect()
+        };
+        let entries = fileshed::ops::OPERATIONS.iter();
+        entries
+            .map(|entry| (entry.id, named((entry.request_schema)())))
+            .collect()
+    });
+    if let Some(own) = parameters.get(operation)
+        && let Value::Object(arguments) = &mut arguments
+    {
+        arguments.retain(|name, _| {
+            own.contains(name) || !parameters.values().any(|others| others.contains(name))
+        });
+    }
+    arguments
+}
 
 /// Asserts that the data of a success has the declared form: every call of every test is looked at.
 #[track_caller]

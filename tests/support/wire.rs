@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::{PATIENCE, Server};
+use crate::{PATIENCE, Server, schema};
 
 /// A user in a conversation, on a connection of its own.
 pub struct Wire {
@@ -47,7 +47,7 @@ impl Wire {
 
     /// Status and body of an answer.
     pub fn call(&mut self, operation: &str, body: &Value) -> Result<(u16, Value), Error> {
-        let body = body.to_string();
+        let body = schema::fitting(operation, body.clone()).to_string();
         let request = format!(
             "POST /{operation} HTTP/1.1\r\n{}Content-Type: application/json\r\n\
              Content-Length: {}\r\n\r\n{body}",

@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use fileshed_types::Timings;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Statement, ToSql};
+use rusqlite::{Connection, Statement, ToSql};
 use serde_json::{Map, Value, json};
 
 use super::csv::Writer;
@@ -24,6 +24,9 @@ const COUNTING: Duration = Timings::STANDARD.work.counting;
 
 /// Bytes that the names of columns may have together.
 const MOST_OF_NAMES: usize = 1 << 20;
+
+/// Most bytes of a number as SQLite writes it.
+const NUMBER_MAX_BYTES: usize = 32;
 
 /// Verbs of statements that read.
 const READING: [&str; 4] = ["SELECT", "WITH", "VALUES", "EXPLAIN"];
@@ -57,7 +60,7 @@ impl Engine {
         if self.imagined && reads {
             return Ok(Answer::NeedsDatabase { changes: false });
         }
-        bind(&mut statement, &query.parameters)?;
+        bind(&self.connection, &mut statement, &query.parameters)?;
         if !reads && !self.writable {
             return Ok(Answer::NeedsWrite);
         }
@@ -220,7 +223,11 @@ fn names(statement: &Statement<'_>) -> Result<Vec<String>, Refusal> {
     Ok(unique_names(names))
 }
 
-fn bind(statement: &mut Statement<'_>, parameters: &Parameters) -> Result<(), Refusal> {
+fn bind(
+    connection: &Connection,
+    statement: &mut Statement<'_>,
+    parameters: &Parameters,
+) -> Result<(), Refusal> {
     let unfit = |reason: String| Refusal::Parameters { reason };
     let wanted = statement.parameter_count();
     match parameters {
@@ -232,7 +239,7 @@ fn bind(statement: &mut Statement<'_>, parameters: &Parameters) -> Result<(), Re
                 )));
             }
             for (index, value) in (1..).zip(values) {
-                bind_one(statement, index, value)?;
+                bind_one(connection, statement, index, value)?;
             }
         }
         Parameters::Named(values) => {
@@ -248,7 +255,7 @@ fn bind(statement: &mut Statement<'_>, parameters: &Parameters) -> Result<(), Re
                 let Some((_, value)) = value else {
                     return Err(unfit(format!("there is no value for `:{name}`")));
                 };
-                bind_one(statement, index, value)?;
+                bind_one(connection, statement, index, value)?;
                 named.insert(name);
             }
             if let Some(extra) = values.keys().find(|given| !named.contains(&plain(given))) {
@@ -262,7 +269,12 @@ fn bind(statement: &mut Statement<'_>, parameters: &Parameters) -> Result<(), Re
     Ok(())
 }
 
-fn bind_one(statement: &mut Statement<'_>, index: usize, value: &Value) -> Result<(), Refusal> {
+fn bind_one(
+    connection: &Connection,
+    statement: &mut Statement<'_>,
+    index: usize,
+    value: &Value,
+) -> Result<(), Refusal> {
     let bytes;
     let text;
     let bound = match value {
@@ -272,7 +284,10 @@ fn bind_one(statement: &mut Statement<'_>, index: usize, value: &Value) -> Resul
             Some(integer) => ValueRef::Integer(integer),
             None => ValueRef::Real(number.as_f64().unwrap_or(f64::NAN)),
         },
-        Value::String(text) => ValueRef::Text(text.as_bytes()),
+        Value::String(text) => match number(connection, text)? {
+            Some(number) => number,
+            None => ValueRef::Text(text.as_bytes()),
+        },
         Value::Object(object) if object.len() == 1 && object.contains_key("base64") => {
             let encoded = object["base64"].as_str().unwrap_or_default();
             bytes = BASE64.decode(encoded).map_err(|_| Refusal::Parameters {
@@ -288,6 +303,30 @@ fn bind_one(statement: &mut Statement<'_>, index: usize, value: &Value) -> Resul
     statement
         .raw_bind_parameter(index, Bound(bound))
         .map_err(|error| super::engine::failed(&error))
+}
+
+/// The number that a text is. Callers that can send texts only mean one by `20` and `-3.5`, and
+/// SQL compares a text with a number as larger. `007` and `2.50` are no numbers of SQLite's, and
+/// would not come back as they went in.
+fn number(connection: &Connection, text: &str) -> Result<Option<ValueRef<'static>>, Refusal> {
+    let is_part = |byte: u8| byte.is_ascii_digit() || b"+-.e".contains(&byte);
+    if text.is_empty() || text.len() > NUMBER_MAX_BYTES || !text.bytes().all(is_part) {
+        return Ok(None);
+    }
+    if let Ok(integer) = text.parse::<i64>() {
+        return Ok((integer.to_string() == text).then_some(ValueRef::Integer(integer)));
+    }
+    let Ok(real) = text.parse::<f64>() else {
+        return Ok(None);
+    };
+    let failed = |error: rusqlite::Error| super::engine::failed(&error);
+    let mut written = connection
+        .prepare_cached("SELECT CAST(?1 AS TEXT)")
+        .map_err(failed)?;
+    let written: String = written
+        .query_row([real], |row| row.get(0))
+        .map_err(failed)?;
+    Ok((written == text).then_some(ValueRef::Real(real)))
 }
 
 /// A value that is bound as it is.

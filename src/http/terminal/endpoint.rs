@@ -306,7 +306,8 @@ async fn run(
         };
         let step = body::parse(&body, is_known)
             .map_err(Error::from)
-            .and_then(|given| {
+            .and_then(|mut given| {
+                given.retain(|name, _| is_known(name));
                 arguments.extend(given);
                 arguments::settle(&mut arguments, entry.schema());
                 (entry.call)(view, arguments, AnswerForm::Text)

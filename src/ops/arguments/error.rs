@@ -4,6 +4,7 @@ use fileshed_core::nearest::nearest;
 use fileshed_core::{Call, Hint, Repeat, diagnostics};
 use serde_json::Value;
 
+use super::misnamed::Meant;
 use super::parameter_type::ParameterType;
 use super::{Operation, schema_of};
 
@@ -75,6 +76,33 @@ diagnostics! {
                 None => format!("add `{parameter}` to the call{}", meaning.0).into(),
             },
             details: { "parameter": parameter },
+        },
+        /// What the operation does not have, in a call that changes something.
+        #[error("there is no parameter `{parameter}`{}", meant.names())]
+        Unknown {
+            /// How it is written.
+            parameter: String => ["search".to_owned(), "path".to_owned(), "dry_run".to_owned()],
+            /// What it stands for.
+            meant: Meant => [
+                Meant::Call(Repeat::with("find", "old").and_without("search")),
+                Meant::OneOf(vec!["src".to_owned(), "dest".to_owned()]),
+                Meant::OneOf(Vec::new()),
+            ],
+            /// What there is.
+            allowed: Vec<String> = vec!["zone".to_owned(), "path".to_owned()],
+        } => {
+            code: InvalidParameter,
+            hint: match meant {
+                Meant::Call(meant) => Hint::repeat(meant.clone()),
+                Meant::OneOf(names) if names.is_empty() => format!(
+                    "nothing was done: leave `{parameter}` out if the call is meant without it; it takes {}",
+                    allowed.join(", ")
+                ).into(),
+                Meant::OneOf(names) => format!(
+                    "give what is meant as {} instead of `{parameter}`", quoted(names)
+                ).into(),
+            },
+            details: { "parameter": parameter, "allowed": allowed },
         },
         /// Two parameters that are two calls.
         #[error("parameters `{first}` and `{second}` cannot be given together")]
@@ -238,6 +266,20 @@ impl ArgumentError {
             range,
         }
     }
+}
+
+impl Meant {
+    fn names(&self) -> String {
+        match self {
+            Self::OneOf(names) if !names.is_empty() => format!(": is {} meant?", quoted(names)),
+            _ => String::new(),
+        }
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(" or ")
 }
 
 /// What to do about a parameter that the call can do without.

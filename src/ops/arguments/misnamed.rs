@@ -1,6 +1,7 @@
 //! What a call means whose arguments have the names of other programs' parameters.
 
 use fileshed_core::Repeat;
+use fileshed_core::nearest::nearest;
 use serde_json::{Map, Value};
 
 use super::ParameterType;
@@ -44,7 +45,7 @@ const NAMES: &[(&str, &[&str])] = &[
     ("args", &["arguments", "argv"]),
     ("query", &["sql", "statement"]),
     ("src", &["source", "from", "path", "file", "filename"]),
-    ("dest", &["destination", "target", "to"]),
+    ("dest", &["destination", "target", "to", "path", "output"]),
     ("old_path", &["source", "from", "src", "old_name", "path"]),
     (
         "new_path",
@@ -58,7 +59,39 @@ const NAMES: &[(&str, &[&str])] = &[
 pub(super) fn is_known(schema: &Value, written: &str) -> bool {
     let properties = schema["properties"].as_object();
     let names = properties.into_iter().flatten();
-    parameter(written, names.map(|(name, _)| name.as_str())).is_some()
+    !parameters(written, names.map(|(name, _)| name.as_str())).is_empty()
+}
+
+/// What an argument that is no parameter was meant for, among those that are not given.
+#[derive(Debug)]
+pub(in crate::ops) enum Meant {
+    /// The call that was meant.
+    Call(Repeat),
+    /// One of these parameters.
+    OneOf(Vec<String>),
+}
+
+/// What the argument `written`, which is no parameter, was meant for.
+pub(super) fn meant_by(schema: &Value, arguments: &Map<String, Value>, written: &str) -> Meant {
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let absent = properties.filter(|(name, _)| !arguments.contains_key(*name));
+    let absent: Vec<&str> = absent.map(|(name, _)| name.as_str()).collect();
+    let called = parameters(written, absent.iter().copied());
+    if let ([name], Some(value)) = (called.as_slice(), arguments.get(written)) {
+        let kind = ParameterType::of(&schema["properties"][*name]);
+        if let Ok(value) = kind.coerce(value.clone())
+            && value.to_string().len() <= VALUES_MAX_BYTES
+        {
+            return Meant::Call(Repeat::with(*name, value).and_without(written));
+        }
+    }
+    let near = nearest(&snake_case(written), absent.iter().copied());
+    let called = if called.is_empty() {
+        near.into_iter().collect()
+    } else {
+        called
+    };
+    Meant::OneOf(called.into_iter().map(str::to_owned).collect())
 }
 
 /// The call that was meant by arguments without some required ones. Nothing where one of them is
@@ -76,7 +109,8 @@ pub(super) fn meant(
     let mut bytes = 0;
     for (written, value) in unknown {
         let absent = properties.keys().map(String::as_str);
-        let name = parameter(&written, absent.filter(|name| !whole.contains_key(*name)))?;
+        let absent = absent.filter(|name| !whole.contains_key(*name));
+        let name = *parameters(&written, absent).first()?;
         let value = ParameterType::of(&properties[name]).coerce(value).ok()?;
         bytes += value.to_string().len();
         repeat = repeat.and(name, value.clone()).and_without(written);
@@ -93,17 +127,19 @@ pub(super) fn meant(
     (bytes <= VALUES_MAX_BYTES).then_some(repeat)
 }
 
-/// The one of these parameters that is written in another way.
-fn parameter<'a>(written: &str, among: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+/// Those of these parameters that are written so elsewhere; the one alone that has another case.
+fn parameters<'a>(written: &str, among: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let plain = snake_case(written);
     let is_called = |name: &str| {
         let names = NAMES.iter().find(|(parameter, _)| *parameter == name);
         names.is_some_and(|(_, names)| names.contains(&plain.as_str()))
     };
-    let among: Vec<&str> = among.collect();
-    let same = among.iter().find(|name| **name == plain);
-    same.or_else(|| among.iter().find(|name| is_called(name)))
-        .copied()
+    let mut among: Vec<&str> = among.collect();
+    if let Some(same) = among.iter().find(|name| **name == plain) {
+        return vec![same];
+    }
+    among.retain(|name| is_called(name));
+    among
 }
 
 /// `oldPath` and `Old-Path` as `old_path`.

@@ -55,7 +55,7 @@ impl Stream {
 }
 
 fn create(peer: &Peer<'_>, zone: &str, path: &str, content: &str) {
-    let mut file = json!({"zone": zone, "path": path, "content": content, "overwrite": true});
+    let mut file = json!({"zone": zone, "path": path, "content": content});
     if zone == "group" {
         file["group"] = "team".into();
     }
@@ -284,7 +284,7 @@ fn older_clients_subscribe_on_standard_streams() {
     assert_eq!(told["params"]["uri"], uri);
     // By another process, too.
     let server = setup.start();
-    let file = json!({"zone": "storage", "path": "a.md", "content": "2", "overwrite": true});
+    let file = json!({"zone": "storage", "path": "a.md", "content": "2"});
     server.call("shed_create_file", &file).data();
     let told = person.until(|message| message["method"] == "notifications/resources/updated");
     assert_eq!(told["params"]["uri"], uri);

@@ -99,14 +99,76 @@ fn every_operation_ignores_what_it_does_not_know() {
         let mut arguments: Value = serde_json::from_str(entry.examples[0]).unwrap();
         calls::prepare(&client, entry.id, &arguments);
         arguments = calls::with_link(&client, entry.id, arguments);
+        let ignores = entry.effect.reads_only || entry.id == "shed_exec";
         arguments["invented"] = json!({"deep": [1, null]});
+        if !ignores {
+            let answer = client.call(entry.id, &arguments);
+            answer.refused(400, "INVALID_PARAMETER");
+            assert_eq!(answer.body["error"]["details"]["parameter"], "invented");
+            arguments["invented"] = Value::Null;
+        }
         for optional in ["group", "mode"] {
             if arguments.get(optional).is_none() {
                 arguments[optional] = "".into();
             }
         }
-        client.call(entry.id, &arguments).data();
+        let answer = client.call(entry.id, &arguments);
+        answer.data();
+        let message = answer.body["message"].as_str().unwrap();
+        assert_eq!(message.contains("ignored: invented"), ignores, "{message}");
     }
+}
+
+/// What another name asks for would not be done, or something else.
+#[test]
+fn what_changes_something_refuses_names_that_it_does_not_have() {
+    let server = TestApp::start();
+    let client = server.client();
+    file(&client, "storage", "a.md", "old\n");
+    let long = "x".repeat(100);
+    for (operation, more, named) in [
+        ("shed_delete", json!({"dry_run": true}), "zone, path"),
+        (
+            "shed_delete",
+            json!({"match_all": true}),
+            "leave `match_all` out",
+        ),
+        (
+            "shed_patch_text",
+            json!({"content": "new", "search": "old"}),
+            "find=\"old\", without search",
+        ),
+        (
+            "shed_patch_text",
+            json!({"content": "new", "end-line": "3"}),
+            "end_line=3, without end-line",
+        ),
+        (
+            "shed_patch_text",
+            json!({"content": "new", "patern": "old"}),
+            "`pattern` instead of `patern`",
+        ),
+        (
+            "shed_zip",
+            json!({"src": "a.md", "path": "z.zip"}),
+            "dest=\"z.zip\", without path",
+        ),
+        ("shed_delete", json!({long.as_str(): 1}), "xxxx"),
+    ] {
+        let mut arguments = json!({"zone": "storage", "path": "a.md"});
+        arguments
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let answer = client.post(operation, arguments.to_string().as_bytes());
+        answer.refused(400, "INVALID_PARAMETER");
+        let hint = answer.body["error"]["hint"].as_str().unwrap();
+        assert!(hint.contains(named), "{operation}: {}", answer.text);
+        assert!(answer.text.len() < 1_000, "{}", answer.text);
+    }
+    assert_eq!(content(&client, "storage", "a.md"), "old\n");
+    let tree = done(&client, "shed_tree", &json!({"zone": "storage"}));
+    assert!(!tree["tree"].as_str().unwrap().contains("zip"), "{tree}");
 }
 
 #[test]

@@ -47,6 +47,19 @@ pub(crate) fn fill(stage: &Stage<'_>) {
 }
 
 #[test]
+fn a_format_alone_means_bytes() {
+    let server = TestApp::start();
+    let client = server.client();
+    let mut arguments = json!({"zone": "storage", "path": "a", "content": "aGVsbG8=",
+        "content_format": "base64"});
+    done(&client, "shed_create_file", &arguments);
+    assert_eq!(content(&client, "storage", "a"), "hello");
+    arguments["file_type"] = "text".into();
+    done(&client, "shed_create_file", &arguments);
+    assert_eq!(content(&client, "storage", "a"), "aGVsbG8=");
+}
+
+#[test]
 fn text_is_written_as_it_is() {
     let server = TestApp::start();
     let client = server.client();

@@ -80,9 +80,7 @@ pub(super) async fn call(
     let bytes = work.arrival.bytes;
     if let Some(at_once) = entry.at_once.filter(|_| bytes <= entry.body_max) {
         let caller = work.admitted().await?;
-        let mut given = arguments.clone();
-        given.retain(|name, _| (entry.is_known)(name));
-        if let Some(answer) = at_once(&work.server.store, &caller, given) {
+        if let Some(answer) = at_once(&work.server.store, &caller, arguments.clone()) {
             return result(&answer, &caller);
         }
     }
@@ -97,14 +95,13 @@ pub(super) async fn call(
 fn run(
     store: &Store,
     caller: &Caller,
-    (entry, mut arguments, bytes): (&Entry, Map<String, Value>, u64),
+    (entry, arguments, bytes): (&Entry, Map<String, Value>, u64),
     admitted: &mut CallPermit,
 ) -> Result<CallToolResult, Error> {
     if bytes > entry.body_max {
         let limit = entry.body_max;
         return Err(BodyError::TooLarge { limit }.into());
     }
-    arguments.retain(|name, _| (entry.is_known)(name));
     let answer = (entry.answer_max)(store.settings(), &arguments);
     // Once as text, once as data.
     let most = bytes.saturating_add(answer.saturating_mul(2));

@@ -80,7 +80,7 @@ fn parameters_have_places_or_names() {
         (
             named,
             json!({"a": 1, ":b": null, "c": "3"}),
-            json!({"a": 1, "b": null, "c": "3"}),
+            json!({"a": 1, "b": null, "c": 3}),
         ),
         (
             named,
@@ -89,7 +89,11 @@ fn parameters_have_places_or_names() {
         ),
         (named, json!([1, 2, 3]), json!({"a": 1, "b": 2, "c": 3})),
         ("SELECT 1 AS a", json!(0), json!({"a": 1})),
-        ("SELECT typeof(?) AS t", json!(["5"]), json!({"t": "text"})),
+        (
+            "SELECT typeof(?) AS t",
+            json!(["5"]),
+            json!({"t": "integer"}),
+        ),
         ("SELECT typeof(?) AS t", json!([5]), json!({"t": "integer"})),
     ] {
         assert_eq!(row(query, &params), Ok(expected), "{query} {params}");
@@ -107,6 +111,85 @@ fn parameters_have_places_or_names() {
             message.contains("`params`") && message.contains(named_in),
             "{message}"
         );
+    }
+}
+
+/// A text that SQLite writes for a number is that number, in comparisons of every kind; others stay
+/// as they are.
+#[test]
+fn numbers_written_as_texts_are_numbers() {
+    let server = TestApp::start();
+    let client = server.client();
+    let table = "CREATE TABLE t (i INTEGER, r REAL, x TEXT, n NUMERIC, b)";
+    sql(&client, "storage", "a.db", table);
+    let rows = "INSERT INTO t VALUES (5, 5.5, '5', 5, 5), (30, 30.5, '30', 30, 30)";
+    sql(&client, "storage", "a.db", rows);
+    let count = |query: &str, params: Value| {
+        let call = json!({"query": query, "params": params});
+        let data = done(&client, "shed_sqlite", &at("storage", "a.db", &call));
+        data["rows"][0]["c"].clone()
+    };
+    for condition in [
+        "i > ?",
+        "r > ?",
+        "n > ?",
+        "b > ?",
+        "i * 2 > ?",
+        "abs(r) > ?",
+        "+i > ?",
+        "b + 0 > ?",
+        "CAST(x AS INTEGER) > ?",
+    ] {
+        let query = format!("SELECT count(*) AS c FROM t WHERE {condition}");
+        for twenty in [json!("20"), json!(20), json!("20.5"), json!(20.5)] {
+            assert_eq!(count(&query, json!([twenty])), 1, "{condition} {twenty}");
+        }
+        assert_eq!(count(&query, json!([null])), 0, "{condition}");
+    }
+    for (query, params, expected) in [
+        (
+            "SELECT count(*) AS c FROM t WHERE x = ?",
+            json!(["30"]),
+            json!(1),
+        ),
+        (
+            "SELECT count(*) AS c FROM t GROUP BY i > 0 HAVING sum(i) > ?",
+            json!(["34"]),
+            json!(2),
+        ),
+        (
+            "SELECT count(*) AS c FROM t WHERE b = :b",
+            json!({"b": "5"}),
+            json!(1),
+        ),
+        (
+            "SELECT typeof(?) || typeof(?) AS c",
+            json!(["20", "-3.5"]),
+            json!("integerreal"),
+        ),
+        (
+            "SELECT typeof(?) || typeof(?) AS c",
+            json!(["007", "2.50"]),
+            json!("texttext"),
+        ),
+        (
+            "SELECT typeof(?) || typeof(?) AS c",
+            json!(["1e5", "+5"]),
+            json!("texttext"),
+        ),
+        (
+            "SELECT typeof(?) || typeof(?) AS c",
+            json!(["", " 5"]),
+            json!("texttext"),
+        ),
+        (
+            "SELECT typeof(?) AS c",
+            json!(["99999999999999999999"]),
+            json!("text"),
+        ),
+        ("SELECT CAST(? AS TEXT) AS c", json!(["20"]), json!("20")),
+    ] {
+        assert_eq!(count(query, params.clone()), expected, "{query} {params}");
     }
 }
 
