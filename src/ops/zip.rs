@@ -5,6 +5,7 @@ use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::guard::ChangeRequest;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Target;
+use fileshed_core::zone::PathError;
 use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -91,7 +92,20 @@ impl Operation for Zip {
         let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let source = zone.path_to_fill("src", &request.src)?;
         let archive = match &request.dest {
-            Some(dest) => zone.path_to_change("dest", dest)?,
+            Some(dest) => {
+                let dest = zone.path_to_change("dest", dest)?;
+                if dest.names_directory() {
+                    let name = default_archive(&zone, &source);
+                    let meant = dest.join(name.rsplit('/').next().unwrap_or_default());
+                    return Err(PathError::Directory {
+                        parameter: "dest",
+                        path: dest.as_str().to_owned(),
+                        meant: meant.as_str().to_owned(),
+                    }
+                    .into());
+                }
+                dest
+            }
             None => zone.path_below("dest", &ZonePath::root(), &default_archive(&zone, &source))?,
         };
         zone.expect_writable()?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::ops::stage::{content, done, file, output, place, ran, small};
+use crate::ops::stage::{bring, content, done, file, output, place, ran, small};
 use fileshed_test_support::TestApp;
 
 /// Makes a FIFO: whoever opens it without care waits for ever.
@@ -244,4 +244,155 @@ fn a_fifo_blocks_nobody() {
     fifo(&place(&server, "alice", "documents").join("pipe"));
     ran(&alice, "documents", "touch", &["y"]);
     assert_eq!(output(&alice, "documents", "git", &["ls-files"]), "x\ny\n");
+}
+
+/// A slash at the end means a directory, in which what is brought gets its own name.
+#[test]
+fn a_slash_at_the_end_means_a_directory() {
+    let server = small().app();
+    let client = server.as_member("ada", "team");
+    bring(&client, "uploads", "u.md", "u");
+    bring(&client, "storage", "s.md", "s");
+    bring(&client, "storage", "tree/x.md", "x");
+    bring(&client, "documents", "d.md", "d");
+    for (operation, arguments, at) in [
+        (
+            "shed_rename",
+            json!({"zone": "storage", "old_path": "s.md", "new_path": "new/deep/"}),
+            "new/deep/s.md",
+        ),
+        (
+            "shed_rename",
+            json!({"zone": "storage", "old_path": "tree", "new_path": "new/"}),
+            "new/tree",
+        ),
+        (
+            "shed_rename",
+            json!({"zone": "storage", "old_path": "new/tree/", "new_path": "tree"}),
+            "tree",
+        ),
+        (
+            "shed_move_uploads_to_storage",
+            json!({"src": "u.md", "dest": "d/"}),
+            "d/u.md",
+        ),
+        (
+            "shed_copy_storage_to_documents",
+            json!({"src": "tree", "dest": "d/"}),
+            "d/tree",
+        ),
+        (
+            "shed_move_documents_to_storage",
+            json!({"src": "d.md", "dest": "d//"}),
+            "d/d.md",
+        ),
+        (
+            "shed_copy_to_group",
+            json!({"src_zone": "storage", "src_path": "tree/x.md", "group": "team", "dest_path": "g/"}),
+            "g/x.md",
+        ),
+    ] {
+        let data = done(&client, operation, &arguments);
+        let found = ["new_path", "destination", "dest_path"];
+        let found = found.iter().find_map(|name| data[*name].as_str());
+        assert_eq!(found, Some(at), "{operation}");
+    }
+    assert_eq!(content(&client, "storage", "d/u.md"), "u");
+    assert_eq!(content(&client, "documents", "d/tree/x.md"), "x");
+    for (operation, arguments, meant) in [
+        (
+            "shed_create_file",
+            json!({"path": "n/", "content": ""}),
+            "path=\"n\"",
+        ),
+        (
+            "shed_patch_text",
+            json!({"path": "n/", "content": ""}),
+            "path=\"n\"",
+        ),
+        (
+            "shed_patch_bytes",
+            json!({"path": "n/", "content": ""}),
+            "path=\"n\"",
+        ),
+        (
+            "shed_zip",
+            json!({"src": "new/deep", "dest": "n/"}),
+            "dest=\"n/deep.zip\"",
+        ),
+        (
+            "shed_sqlite",
+            json!({"path": "n/", "query": "CREATE TABLE t (a)"}),
+            "path=\"n\"",
+        ),
+        (
+            "shed_exec",
+            json!({"cmd": "ls", "stdout_file": "n/"}),
+            "stdout_file=\"n\"",
+        ),
+    ] {
+        let mut arguments = arguments;
+        arguments["zone"] = "storage".into();
+        let answer = client.call(operation, &arguments);
+        answer.refused(400, "INVALID_PATH");
+        let hint = answer.body["error"]["hint"].as_str().unwrap();
+        assert!(hint.contains(meant), "{operation}: {hint}");
+    }
+}
+
+/// Paths of Windows would be one file of that name.
+#[test]
+fn a_path_of_windows_is_refused_with_the_path_that_is_meant() {
+    let server = small().app();
+    let client = server.as_user("ada");
+    bring(&client, "storage", "a.md", "a");
+    for (given, meant) in [
+        ("notes\\todo.md", "notes/todo.md"),
+        ("C:\\Users\\me\\x.md", "Users/me/x.md"),
+        ("c:/Users/x.md", "Users/x.md"),
+        ("..\\x.md", "x.md"),
+    ] {
+        let meant = json!(meant).to_string();
+        for (operation, arguments, parameter) in [
+            (
+                "shed_create_file",
+                json!({"path": given, "content": "x"}),
+                "path",
+            ),
+            (
+                "shed_patch_text",
+                json!({"path": given, "content": "x"}),
+                "path",
+            ),
+            (
+                "shed_rename",
+                json!({"old_path": "a.md", "new_path": given}),
+                "new_path",
+            ),
+            ("shed_zip", json!({"src": "a.md", "dest": given}), "dest"),
+        ] {
+            let mut arguments = arguments;
+            arguments["zone"] = "storage".into();
+            let answer = client.call(operation, &arguments);
+            answer.refused(400, "INVALID_PATH");
+            let hint = answer.body["error"]["hint"].as_str().unwrap();
+            let expected = format!("{parameter}={meant}");
+            assert!(hint.contains(&expected), "{operation}: {hint}");
+        }
+        let escaped = json!(format!("/storage/{given}")).to_string();
+        let answer = client.send(
+            "POST",
+            "/terminal/files/write",
+            format!("{{\"path\": {escaped}, \"content\": \"x\"}}").as_bytes(),
+        );
+        assert_eq!(answer.status, 400, "{}", answer.text);
+        let answer = client.send(
+            "POST",
+            "/fs/write_file",
+            format!("{{\"path\": {}, \"content\": \"x\"}}", json!(given)).as_bytes(),
+        );
+        assert!(!answer.body["error"].is_null(), "{}", answer.text);
+    }
+    let tree = done(&client, "shed_tree", &json!({"zone": "storage"}));
+    assert_eq!(tree["tree"], ".\n└── a.md (1 B)", "{tree}");
 }

@@ -26,6 +26,36 @@ pub struct ZonePath {
     text: String,
     /// The spelling before NFC, where it differs: files that commands made keep their own.
     spelling: Option<String>,
+    /// Whether it was given with a slash at its end, which only directories have.
+    ends_with_slash: EndsWithSlash,
+}
+
+/// How a path was written, which is no part of the path: two that differ in it are the same.
+#[derive(Clone, Copy, Debug)]
+struct EndsWithSlash(bool);
+
+impl PartialEq for EndsWithSlash {
+    fn eq(&self, _other: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for EndsWithSlash {}
+
+impl std::hash::Hash for EndsWithSlash {
+    fn hash<H: std::hash::Hasher>(&self, _state: &mut H) {}
+}
+
+impl PartialOrd for EndsWithSlash {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for EndsWithSlash {
+    fn cmp(&self, _other: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
 }
 
 impl ZonePath {
@@ -35,6 +65,7 @@ impl ZonePath {
         Self {
             text: String::new(),
             spelling: None,
+            ends_with_slash: EndsWithSlash(false),
         }
     }
 
@@ -77,7 +108,8 @@ impl ZonePath {
                 name => segments.push(name),
             }
         }
-        let path = Self::spelled(segments.join("/"));
+        let mut path = Self::spelled(segments.join("/"));
+        path.ends_with_slash = EndsWithSlash(text.ends_with('/') && !path.is_root());
         if path.text.len() > PATH_MAX_BYTES {
             return Err(PathError::LongPath { parameter });
         }
@@ -90,6 +122,7 @@ impl ZonePath {
         Self {
             text,
             spelling: None,
+            ends_with_slash: EndsWithSlash(false),
         }
     }
 
@@ -107,11 +140,13 @@ impl ZonePath {
             Self {
                 text,
                 spelling: None,
+                ends_with_slash: EndsWithSlash(false),
             }
         } else {
             Self {
                 text: text.nfc().collect(),
                 spelling: Some(text),
+                ends_with_slash: EndsWithSlash(false),
             }
         }
     }
@@ -122,6 +157,7 @@ impl ZonePath {
         self.spelling.clone().map(|text| Self {
             text,
             spelling: None,
+            ends_with_slash: EndsWithSlash(false),
         })
     }
 
@@ -164,6 +200,7 @@ impl ZonePath {
         Some(Self {
             text: parent.to_owned(),
             spelling: None,
+            ends_with_slash: EndsWithSlash(false),
         })
     }
 
@@ -178,6 +215,7 @@ impl ZonePath {
         Self {
             text,
             spelling: None,
+            ends_with_slash: EndsWithSlash(false),
         }
     }
 
@@ -196,6 +234,22 @@ impl ZonePath {
     pub fn below(&self, directory: &Self) -> &str {
         let rest = self.text.get(directory.text.len()..);
         rest.unwrap_or_default().trim_start_matches('/')
+    }
+
+    /// Whether it was given with a slash at its end: it means a directory, there or to be made.
+    #[must_use]
+    pub fn names_directory(&self) -> bool {
+        self.ends_with_slash.0
+    }
+
+    /// Where something of the name `name` goes that is brought to this path: into the directory
+    /// that it names, or to the path itself.
+    #[must_use]
+    pub fn for_arrival(self, name: Option<&str>) -> Self {
+        match name {
+            Some(name) if self.names_directory() => self.join(name),
+            _ => self,
+        }
     }
 
     /// Whether a segment is `.git` in one of the spellings that git itself protects: any case,
@@ -232,6 +286,13 @@ impl ZonePath {
         parameter: &'static str,
         existing: usize,
     ) -> Result<(), PathError> {
+        if let Some(meant) = self.foreign(existing) {
+            return Err(PathError::Foreign {
+                parameter,
+                path: self.text.clone(),
+                meant,
+            });
+        }
         match self.segments().skip(existing).find_map(fault_of_new_name) {
             None => Ok(()),
             Some((name, reason)) => Err(PathError::NewName {
@@ -242,6 +303,33 @@ impl ZonePath {
             }),
         }
     }
+}
+
+impl ZonePath {
+    /// The path that was meant by one of Windows, with a backslash or a drive in what is new of it.
+    fn foreign(&self, existing: usize) -> Option<Self> {
+        let has_drive = existing == 0 && self.segments().next().is_some_and(has_drive);
+        let mut new = self.segments().skip(existing);
+        if !has_drive && !new.any(|name| name.contains('\\')) {
+            return None;
+        }
+        let text = if has_drive {
+            &self.text[2..]
+        } else {
+            &self.text
+        };
+        let text = text.replace('\\', "/");
+        let meant = text
+            .split('/')
+            .filter(|name| !matches!(*name, "" | "." | ".."));
+        Some(Self::found(meant.collect::<Vec<_>>().join("/")))
+    }
+}
+
+/// Whether a name is a drive of Windows, or a path that begins with one.
+pub(super) fn has_drive(name: &str) -> bool {
+    matches!(name.as_bytes(), [drive, b':', rest @ ..]
+        if drive.is_ascii_alphabetic() && matches!(rest, [] | [b'\\', ..]))
 }
 
 impl std::fmt::Display for ZonePath {
@@ -462,6 +550,41 @@ diagnostics! {
             ))
             .or("shed_tree shows what is there"),
             details: { "parameter": parameter },
+        },
+        /// A file is to be made, and the path is that of a directory.
+        #[error("parameter `{parameter}` names a directory, with a slash at its end: `{path}/`")]
+        Directory {
+            /// Which parameter.
+            parameter: &'static str,
+            /// What was sent.
+            path: String = "notes/todo".into(),
+            /// The file that was probably meant.
+            meant: String = "notes/todo".into(),
+        } => {
+            code: InvalidPath,
+            hint: Hint::new("for a file of this name, ")
+                .again(Repeat::with(*parameter, meant.as_str())),
+            details: { "parameter": parameter, "path": path },
+        },
+        /// A new path as Windows writes it.
+        #[error("parameter `{parameter}` holds a backslash or a drive: `{path}`")]
+        Foreign {
+            /// Which parameter.
+            parameter: &'static str,
+            /// What was sent.
+            path: String => ["notes\\todo.md".into(), "C:".into()],
+            /// The path with slashes, below the root.
+            meant: ZonePath => [ZonePath::found("notes/todo.md".to_owned()), ZonePath::root()],
+        } => {
+            code: InvalidPath,
+            hint: match *parameter {
+                _ if meant.is_root() => {
+                    format!("give `{parameter}` without a drive, relative to the zone").into()
+                }
+                "args" => Hint::from(format!("give the argument as `{meant}`")),
+                _ => Hint::repeat(Repeat::with(*parameter, meant.as_str())),
+            },
+            details: { "parameter": parameter, "path": path },
         },
         /// A new name that not every system can hold.
         #[error("parameter `{parameter}`: the new name `{name}` {reason}")]

@@ -62,9 +62,11 @@ fn fault(error: &PathError) -> EntryFault {
             character: *character,
         },
         PathError::Escape { .. } => EntryFault::Climbs,
-        PathError::Missing { .. } | PathError::StartsWithZone { .. } | PathError::Root { .. } => {
-            EntryFault::NoName
-        }
+        PathError::Foreign { .. } => EntryFault::Backslash,
+        PathError::Directory { .. }
+        | PathError::Missing { .. }
+        | PathError::StartsWithZone { .. }
+        | PathError::Root { .. } => EntryFault::NoName,
     }
 }
 

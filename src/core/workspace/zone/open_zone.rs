@@ -152,7 +152,8 @@ impl<'a> Zone<'a> {
         })
     }
 
-    /// The path that `source` of the zone `from` is to get. Where it names another zone, the
+    /// The path that `source` of the zone `from` is to get: with a slash at its end, the one in
+    /// that directory. Where it names another zone, the
     /// failure shows the call that goes there.
     pub fn path_to_bring(
         &self,
@@ -161,7 +162,7 @@ impl<'a> Zone<'a> {
         from: ZoneName,
         source: &ZonePath,
     ) -> Result<ZonePath, Error> {
-        self.path_to_change(parameter, text).map_err(|error| {
+        let path = self.path_to_change(parameter, text).map_err(|error| {
             let Some((to, destination)) = named_zone(&error) else {
                 return error;
             };
@@ -173,7 +174,8 @@ impl<'a> Zone<'a> {
                 group: None,
             };
             way.shown_in(error)
-        })
+        })?;
+        Ok(path.for_arrival(source.name()))
     }
 
     /// The path of what is to be brought to `destination` in the zone `to`. Where it names another
@@ -280,6 +282,14 @@ impl<'a> Zone<'a> {
         target
             .expect_file()
             .map_err(|error| self.explain_disk(error))?;
+        if path.names_directory() && target.entry().is_none() {
+            return Err(PathError::Directory {
+                parameter,
+                path: path.as_str().to_owned(),
+                meant: path.as_str().to_owned(),
+            }
+            .into());
+        }
         Ok(target)
     }
 
