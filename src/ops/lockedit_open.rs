@@ -1,6 +1,9 @@
 //! `shed_lockedit_open`: lock a file for editing.
 
+use std::borrow::Cow;
+
 use fileshed_core::lockedit::{self, EditOrigin};
+use fileshed_core::text::Encoding;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -63,9 +66,10 @@ impl Operation for LockeditOpen {
         let path = zone.path_to_change("path", &request.path)?;
         let (edit, content) = lockedit::open(&zone, &path)?;
         let size = content.bytes.len() as u64;
-        let text = String::from_utf8(content.bytes)
-            .ok()
-            .filter(|text| !text.contains('\0'));
+        let text = match String::from_utf8(content.bytes) {
+            Ok(text) => Some(text).filter(|text| !text.contains('\0')),
+            Err(error) => Encoding::text_of(error.as_bytes()).map(Cow::into_owned),
+        };
         let note = match content.origin {
             EditOrigin::File => None,
             EditOrigin::Copy => Some("it was open already: this is its working copy"),

@@ -1,7 +1,7 @@
 //! `shed_lockedit_overwrite`: write the working copy of a locked file.
 
 use fileshed_core::lockedit;
-use fileshed_core::text::{addition, expect_editable};
+use fileshed_core::text::{Encoding, addition, expect_editable};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -71,11 +71,13 @@ impl Operation for LockeditOverwrite {
             expect_editable(&copy)
                 .map_err(|error| Error::from(error).with_detail("path", edit.path().as_str()))?;
             let ends_within_line = copy.last().is_some_and(|&byte| byte != b'\n');
-            let added = addition(&copy, ends_within_line, &request.content);
+            let encoding = Encoding::of(&copy, true);
+            let added = addition(&copy, &encoding, ends_within_line, &request.content)?;
             copy.extend_from_slice(&added);
             copy
         } else {
-            request.content.as_bytes().to_vec()
+            let copy = edit.content()?;
+            Encoding::of(&copy, true).encode_like(&request.content, &copy)?
         };
         edit.write(&content)?;
         Ok(Reply::new(

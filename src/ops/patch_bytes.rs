@@ -108,7 +108,7 @@ impl Operation for PatchBytes {
             file.overwrite(&content)?
         } else {
             match edit.position {
-                BytePosition::End => file.append(|_| Ok(content.clone()))?,
+                BytePosition::End => file.append(false, |_| Ok(content.clone()))?,
                 _ => file.edit(edit.needs_file(), |old| {
                     let edited = edit.apply(old)?;
                     bytes_affected = edited.bytes_affected;

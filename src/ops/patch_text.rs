@@ -196,16 +196,17 @@ fn apply(
     };
     let mut outcome = None;
     let written = match edit.position {
-        Position::End => file.append(|existing| {
+        Position::End => file.append(!edit.content.is_ascii(), |existing| {
             expect_editable(&existing.beginning)?;
             if existing.is_whole {
                 outcome = Some(edit.apply(&existing.beginning, largest)?);
             }
             Ok(addition(
                 &existing.beginning,
+                &existing.encoding,
                 existing.ends_within_line,
                 edit.content,
-            ))
+            )?)
         })?,
         _ => file.edit(edit.needs_file(), |old| {
             expect_editable(old)?;

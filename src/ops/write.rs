@@ -5,6 +5,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use fileshed_core::guard::{Change, ChangeRequest, Writer, expect_plain};
 use fileshed_core::settings::WriteMode;
 use fileshed_core::storage::{DiskError, Entry, Staged, Target};
+use fileshed_core::text::Encoding;
 use fileshed_core::{Error, Zone, ZoneName, ZonePath, sharing};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -61,7 +62,6 @@ pub(crate) struct FileWrite<'a> {
 }
 
 /// What an addition to a file has to know of it.
-#[derive(Default)]
 pub(super) struct Existing {
     /// Its first bytes, which show its line ends.
     pub(super) beginning: Vec<u8>,
@@ -69,16 +69,48 @@ pub(super) struct Existing {
     pub(super) is_whole: bool,
     /// Whether its last line has no line end.
     pub(super) ends_within_line: bool,
+    /// How its bytes stand for characters.
+    pub(super) encoding: Encoding,
 }
 
 impl Existing {
-    /// Reads what is needed of a file, and leaves it at its beginning.
-    fn of(file: &mut std::fs::File) -> std::io::Result<Self> {
+    /// A file that is not there.
+    fn nothing() -> Self {
+        Self {
+            beginning: Vec::new(),
+            is_whole: true,
+            ends_within_line: false,
+            encoding: Encoding::Utf8,
+        }
+    }
+
+    /// Reads what is needed of a file, and leaves it at its beginning. Where its first bytes show
+    /// no encoding, the rest is looked through for some that do, if the addition needs one.
+    fn of(file: &mut std::fs::File, needs_encoding: bool) -> std::io::Result<Self> {
         let mut beginning = Vec::new();
         Read::by_ref(file)
             .take(BEGINNING)
             .read_to_end(&mut beginning)?;
         let mut last = beginning.last().copied();
+        let mut encoding = Encoding::of(&beginning, (beginning.len() as u64) < BEGINNING);
+        if needs_encoding && encoding == Encoding::Ascii {
+            let mut piece = vec![0; BEGINNING as usize];
+            loop {
+                let count = file.read(&mut piece)?;
+                let Some(at) = piece[..count].iter().position(|byte| !byte.is_ascii()) else {
+                    if count == 0 {
+                        break;
+                    }
+                    continue;
+                };
+                let mut sample = piece[at..count].to_vec();
+                Read::by_ref(file)
+                    .take(BEGINNING)
+                    .read_to_end(&mut sample)?;
+                encoding = Encoding::of(&sample, false);
+                break;
+            }
+        }
         let size = file.seek(SeekFrom::End(0))?;
         if size > BEGINNING {
             let mut byte = [0];
@@ -91,6 +123,7 @@ impl Existing {
             beginning,
             is_whole: size <= BEGINNING,
             ends_within_line: last.is_some_and(|byte| byte != b'\n'),
+            encoding,
         })
     }
 }
@@ -230,19 +263,20 @@ impl FileWrite<'_> {
     /// already. The rest of a large file is copied by the kernel and never read.
     pub(super) fn append(
         &self,
+        needs_encoding: bool,
         addition: impl FnOnce(&Existing) -> Result<Vec<u8>, Error>,
     ) -> Result<Written, Error> {
         let path = self.zone.path_to_change("path", self.path)?;
         let writer = self.zone.writer(self.operation)?;
         let target = self.zone.target("path", &path)?;
         let Some(entry) = target.entry() else {
-            let staged = self.zone.stage(&addition(&Existing::default())?)?;
+            let staged = self.zone.stage(&addition(&Existing::nothing())?)?;
             return self.install(writer, target, staged);
         };
         self.expect_plain(Some(entry))?;
         let mut file = entry.open()?;
-        let existing =
-            Existing::of(&mut file).map_err(|error| DiskError::of("read", entry.path(), error))?;
+        let existing = Existing::of(&mut file, needs_encoding)
+            .map_err(|error| DiskError::of("read", entry.path(), error))?;
         let added = addition(&existing).map_err(|error| self.zone.explain(error))?;
         if let Some(file) = writer.appendable(entry, &added)? {
             let (at, size) = (target.path(), entry.size() + added.len() as u64);

@@ -14,6 +14,7 @@ mod coercions;
 mod coverage;
 mod cross_zone;
 mod crossings;
+mod encodings;
 mod fault;
 mod first_calls;
 mod groups;

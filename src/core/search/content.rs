@@ -1,8 +1,9 @@
 //! Lines of a file that match.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Cursor, Read as _};
 
+use fileshed_text::Encoding;
 use grep_matcher::{LineTerminator, Matcher as _};
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkMatch};
 
@@ -11,6 +12,13 @@ use crate::{Bounds, Pattern};
 
 /// The longest line that is searched, in bytes: with one that is longer the search of a file ends.
 const LINE: usize = 16 << 20;
+
+/// Bytes at the beginning of a file that show its encoding.
+const BEGINNING: u64 = 64 << 10;
+
+/// The largest file that is searched as the text that it is in another encoding than UTF-8; a
+/// larger one is searched as its bytes.
+const DECODED: u64 = 8 << 20;
 
 /// Bytes of a line that are shown, and how many of them lie before the match where the line is
 /// longer.
@@ -59,10 +67,29 @@ impl LineSearch {
             most,
             found: Vec::new(),
         };
-        let reader = BoundedFile { file, bounds };
-        let _whole = self
-            .searcher
-            .search_reader(&self.pattern.matcher, reader, &mut lines);
+        let mut reader = BoundedFile { file, bounds };
+        let mut beginning = Vec::new();
+        let read = (&mut reader).take(BEGINNING).read_to_end(&mut beginning);
+        if read.is_err() {
+            return lines.found;
+        }
+        let encoding = Encoding::of(&beginning, (beginning.len() as u64) < BEGINNING);
+        let matcher = &self.pattern.matcher;
+        let is_decoded = encoding.is_encoded()
+            && (encoding.has_line_bytes() || beginning.contains(&0))
+            && (&mut reader)
+                .take(DECODED)
+                .read_to_end(&mut beginning)
+                .is_ok()
+            && (beginning.len() as u64) < DECODED;
+        let _whole = if is_decoded {
+            let text = encoding.decode(&beginning);
+            self.searcher
+                .search_slice(matcher, text.as_bytes(), &mut lines)
+        } else {
+            let whole = Cursor::new(beginning).chain(reader);
+            self.searcher.search_reader(matcher, whole, &mut lines)
+        };
         lines.found
     }
 }

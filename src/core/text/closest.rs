@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use memchr::memmem;
+use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 use super::excerpt::excerpt;
 use super::lines::{ranges, without_end};
@@ -24,7 +25,9 @@ const LIKENESS: usize = 50;
 pub(super) enum Difference {
     /// In blanks, tabs and line ends.
     WhiteSpace,
-    /// In capitals, or in these and in white space.
+    /// In characters that look alike, or in these and in white space.
+    LookAlike,
+    /// In capitals, or in these and in what looks alike.
     Case,
     /// `\n` and the like were written as two characters.
     Escapes,
@@ -39,6 +42,9 @@ impl Difference {
     pub(super) const fn as_str(self) -> Option<&'static str> {
         match self {
             Self::WhiteSpace => Some("in white space"),
+            Self::LookAlike => {
+                Some("in characters that look alike (blanks, quotes, dashes, accents)")
+            }
             Self::Case => Some("in capitals"),
             Self::Escapes => Some("in escapes such as \\n"),
             Self::LineNumbers => Some("in line numbers"),
@@ -61,6 +67,13 @@ pub struct Closest {
 }
 
 impl Closest {
+    /// The text as it stands there, in JSON, where a search would find it.
+    #[must_use]
+    pub fn quoted(&self) -> Option<String> {
+        let text = self.text.as_deref().map(serde_json::Value::from);
+        text.map(|text| text.to_string())
+    }
+
     /// The lines of the place, numbered.
     #[must_use]
     pub fn lines(&self) -> &str {
@@ -85,21 +98,22 @@ pub(super) fn closest(text: &[u8], find: &str) -> Option<Closest> {
     if text.len() > TEXT_LIMIT || find.trim().is_empty() {
         return None;
     }
-    let written_otherwise = [
-        (Difference::Escapes, unescaped(find)),
-        (Difference::LineNumbers, without_numbers(find)),
-    ];
-    for (difference, meant) in written_otherwise {
-        if let Some(meant) = meant
-            && let Some(place) = Literal::new(text, &meant).places().next()
-        {
+    // What looks the same is meant, whatever else the text could be.
+    for difference in [Difference::WhiteSpace, Difference::LookAlike] {
+        if let Some(place) = Folded::new(text, difference).place(find) {
             return Some(found(text, place, difference, true));
         }
     }
-    for (difference, folds_case) in [(Difference::WhiteSpace, false), (Difference::Case, true)] {
-        if let Some(place) = Folded::new(text, folds_case).place(find, folds_case) {
-            return Some(found(text, place, difference, true));
-        }
+    if let Some(meant) = unescaped(find)
+        && let Some(place) = Literal::new(text, &meant).places().next()
+    {
+        return Some(found(text, place, Difference::Escapes, true));
+    }
+    if let Some(place) = numbered_lines(text, find) {
+        return Some(found(text, place, Difference::LineNumbers, true));
+    }
+    if let Some(place) = Folded::new(text, Difference::Case).place(find) {
+        return Some(found(text, place, Difference::Case, true));
     }
     likest_lines(text, find).map(|place| found(text, place, Difference::Words, false))
 }
@@ -140,56 +154,127 @@ fn unescaped(find: &str) -> Option<String> {
     has_escape.then_some(read)
 }
 
-/// `find` without the numbers that `cat -n`, `grep -n` or an answer put before each line.
-fn without_numbers(find: &str) -> Option<String> {
-    find.split_inclusive('\n')
-        .map(|line| {
-            let behind = line
-                .trim_start()
-                .trim_start_matches(|c: char| c.is_ascii_digit());
-            let is_numbered = line.trim_start().len() > behind.len();
-            is_numbered
-                .then(|| behind.strip_prefix(['\t', ':', '-', '|', ' ']))
-                .flatten()
-        })
-        .collect()
+/// The lines that `find` has with the numbers that `cat -n`, `grep -n` or an answer put before each.
+/// A number that is not the one of its line belongs to the text.
+fn numbered_lines(text: &[u8], find: &str) -> Option<Range<usize>> {
+    let mut first = None;
+    let mut meant = String::with_capacity(find.len());
+    for (index, line) in (0_u64..).zip(find.split_inclusive('\n')) {
+        let line = line.trim_start_matches([' ', '\t']);
+        let behind = line.trim_start_matches(|c: char| c.is_ascii_digit());
+        let number: u64 = line[..line.len() - behind.len()].parse().ok()?;
+        if *first.get_or_insert(number) + index != number {
+            return None;
+        }
+        meant.push_str(behind.strip_prefix(['\t', ':', '-', '|', '\u{2192}', ' '])?);
+    }
+    let literal = Literal::new(text, &meant);
+    literal.places().find(|place| {
+        let line = text[..place.start].rsplit(|byte| *byte == b'\n').next();
+        let begins = line.unwrap_or_default().trim_ascii().is_empty();
+        begins && Some(line_number(text, place.start)) == first
+    })
 }
 
-/// A text without white space, and where each byte of it comes from.
+/// A text without what makes no difference to who reads it, and where each byte of it comes from.
 struct Folded<'t> {
     original: &'t [u8],
+    fold: Difference,
     text: Vec<u8>,
-    places: Vec<u32>,
+    /// Of each byte, the character that it comes from.
+    places: Vec<Place>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    start: u32,
+    end: u32,
 }
 
 impl<'t> Folded<'t> {
-    fn new(original: &'t [u8], folds_case: bool) -> Self {
-        let mut text = Vec::with_capacity(original.len());
-        let mut places = Vec::with_capacity(original.len());
-        for (place, &byte) in (0..).zip(original) {
-            if !byte.is_ascii_whitespace() {
-                text.push(if folds_case {
-                    byte.to_ascii_lowercase()
-                } else {
-                    byte
-                });
-                places.push(place);
+    fn new(original: &'t [u8], fold: Difference) -> Self {
+        let mut folded = Self {
+            original,
+            fold,
+            text: Vec::with_capacity(original.len()),
+            places: Vec::with_capacity(original.len()),
+        };
+        let mut at = 0;
+        for chunk in original.utf8_chunks() {
+            for (index, character) in chunk.valid().char_indices() {
+                let start = at + index;
+                folded.add(character, start..start + character.len_utf8());
+            }
+            at += chunk.valid().len();
+            for byte in chunk.invalid() {
+                folded.push(&[*byte], at..at + 1);
+                at += 1;
             }
         }
-        Self {
-            original,
-            text,
-            places,
-        }
+        folded
     }
 
-    /// Where a text stands when white space makes no difference; with as much of it at both ends
-    /// as the text has.
-    fn place(&self, find: &str, folds_case: bool) -> Option<Range<usize>> {
-        let folded = Folded::new(find.as_bytes(), folds_case).text;
-        let at = memmem::find(&self.text, &folded)?;
-        let start = self.places[at] as usize;
-        let end = self.places[at + folded.len() - 1] as usize + 1;
+    fn add(&mut self, character: char, place: Range<usize>) {
+        let mut encoded = [0; 4];
+        if character.is_ascii_whitespace() {
+            return;
+        }
+        if self.fold == Difference::WhiteSpace {
+            return self.push(character.encode_utf8(&mut encoded).as_bytes(), place);
+        }
+        let alike = match character {
+            _ if character.is_whitespace() => return,
+            // Characters without width, and the hyphen of a line's end.
+            '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => return,
+            '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2039}' | '\u{203a}' | '`' | '\u{b4}' => '\'',
+            '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{ab}' | '\u{bb}' => '"',
+            '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => '-',
+            '\u{2026}' => return self.push(b"...", place),
+            other => other,
+        };
+        let folds_case = self.fold == Difference::Case;
+        decompose_canonical(alike, |part| {
+            let part = if folds_case {
+                part.to_ascii_lowercase()
+            } else {
+                part
+            };
+            self.push(part.encode_utf8(&mut encoded).as_bytes(), place.clone());
+        });
+    }
+
+    fn push(&mut self, bytes: &[u8], place: Range<usize>) {
+        let place = Place {
+            start: place.start as u32,
+            end: place.end as u32,
+        };
+        self.text.extend_from_slice(bytes);
+        self.places.resize(self.text.len(), place);
+    }
+
+    /// Where a text stands, in whole characters; with as much white space at both ends as the text
+    /// has.
+    fn place(&self, find: &str) -> Option<Range<usize>> {
+        let folded = Folded::new(find.as_bytes(), self.fold).text;
+        if folded.is_empty() {
+            return None;
+        }
+        let is_whole = |at: &usize| {
+            let (first, last) = (*at, at + folded.len() - 1);
+            let begins = first == 0 || self.places[first - 1] != self.places[first];
+            let next = self.places.get(last + 1);
+            let accent = next.is_some_and(|next| {
+                let next = &self.original[next.start as usize..next.end as usize];
+                let next = str::from_utf8(next)
+                    .ok()
+                    .and_then(|next| next.chars().next());
+                next.is_some_and(is_combining_mark)
+            });
+            begins && next != Some(&self.places[last]) && !accent
+        };
+        let at = memmem::find_iter(&self.text, &folded).find(is_whole)?;
+        let start = self.places[at].start as usize;
+        let end = self.places[at + folded.len() - 1].end as usize;
         let has_blank = |text: &str| text.bytes().any(|byte| matches!(byte, b' ' | b'\t'));
         let (before, behind) = (
             &find[..find.len() - find.trim_ascii_start().len()],
@@ -355,6 +440,81 @@ mod tests {
         assert_eq!(told("B\r\r\naa", "bA"), untold);
     }
 
+    /// What looks the same comes before what else it could be.
+    #[test]
+    fn what_looks_the_same_is_meant() {
+        for (text, find, difference, stands) in [
+            (
+                "stock\n3  items left\n",
+                "3 items left",
+                Difference::WhiteSpace,
+                "3  items left",
+            ),
+            (
+                "a\nb\n  items left\n",
+                "3 items left",
+                Difference::LineNumbers,
+                "items left",
+            ),
+            (
+                "alpha\nbeta two\n",
+                "     2\u{2192}beta two",
+                Difference::LineNumbers,
+                "beta two",
+            ),
+            (
+                "Total: 10\u{a0}000 EUR",
+                "10 000 EUR",
+                Difference::LookAlike,
+                "10\u{a0}000 EUR",
+            ),
+            (
+                "die U\u{308}bung",
+                "die \u{dc}bung",
+                Difference::LookAlike,
+                "die U\u{308}bung",
+            ),
+            (
+                "die \u{dc}bung",
+                "U\u{308}bung",
+                Difference::LookAlike,
+                "\u{dc}bung",
+            ),
+            (
+                "\u{201c}it\u{2019}s\u{201d}",
+                "\"it's\"",
+                Difference::LookAlike,
+                "\u{201c}it\u{2019}s\u{201d}",
+            ),
+            (
+                "pages 10\u{2013}12",
+                "10-12",
+                Difference::LookAlike,
+                "10\u{2013}12",
+            ),
+        ] {
+            let expected = (difference, Some(stands.to_owned()));
+            let told = told(text, find).map(|(difference, _, text)| (difference, text));
+            assert_eq!(told, Some(expected), "{find:?}");
+        }
+        // A number of another line, or of another text, belongs to what was written.
+        for (text, find) in [
+            ("a\nb\n5 items left\n", "3 items left"),
+            ("b\n11:30 meeting", "10:30 meeting"),
+        ] {
+            assert_eq!(
+                told(text, find).and_then(|(_, _, text)| text),
+                None,
+                "{find:?}"
+            );
+        }
+        // A letter without its accent is another letter.
+        assert_eq!(
+            told("caf\u{e9}", "cafe").and_then(|(_, _, text)| text),
+            None
+        );
+    }
+
     #[test]
     fn the_nearest_lines_are_shown() {
         let found = closest(CODE.as_bytes(), "    return totals").map(|found| found.lines);
@@ -365,7 +525,7 @@ mod tests {
     proptest! {
         /// What is offered stands in the file.
         #[test]
-        fn what_is_offered_is_there(text in "[aB \t\r\n]{0,30}", find in "[Ab \t\n\\\\n1:]{0,8}") {
+        fn what_is_offered_is_there(text in "[aB \t\r\n\u{a0}\u{e9}]{0,30}", find in "[Ab \t\n\\\\n1:\u{a0}]{0,8}") {
             if let Some(Closest { text: Some(offered), .. }) = closest(text.as_bytes(), &find) {
                 prop_assert!(Literal::new(text.as_bytes(), &offered).places().next().is_some());
             }

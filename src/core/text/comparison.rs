@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::time::{Duration, Instant};
 
-use crate::is_pdf;
+use crate::{Encoding, is_pdf};
 use fileshed_types::Clock;
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
@@ -60,22 +60,15 @@ pub struct Segment {
 /// A text without its mark and with line ends of one kind; nothing where the bytes are none.
 #[must_use]
 pub fn readable(bytes: &[u8]) -> Option<String> {
-    let units = |of: fn([u8; 2]) -> u16| {
-        let pairs = bytes[2..].chunks_exact(2);
-        let units: Vec<u16> = pairs.map(|pair| of([pair[0], pair[1]])).collect();
-        String::from_utf16(&units).ok()
-    };
-    let text = if bytes.starts_with(b"\xff\xfe") {
-        units(u16::from_le_bytes)?
-    } else if bytes.starts_with(b"\xfe\xff") {
-        units(u16::from_be_bytes)?
-    } else {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        String::from_utf8_lossy(bytes).into_owned()
-    };
     if is_pdf(bytes) {
         return None;
     }
+    let text = match Encoding::of(bytes, true) {
+        // Control characters, which are judged below.
+        Encoding::Binary => String::from_utf8_lossy(bytes),
+        encoding => encoding.decode(bytes),
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned();
     let is_strange = |c: char| c < ' ' && !matches!(c, '\n' | '\r' | '\t' | '\u{c}' | '\u{1b}');
     if text.contains(is_strange) {
         return None;

@@ -10,12 +10,16 @@ pub use position::Position;
 
 use super::TextError;
 use super::closest::closest;
+use super::encoding::Encoding;
 use super::excerpt::beginning;
 use super::excerpt::excerpt;
 use super::lines::{self, LineEnd, line_count};
 use super::literal::{Literal, line_number};
 use super::pattern::Pattern;
 use super::template;
+
+/// How many bytes of UTF-8 one byte of another encoding becomes at most.
+const UTF8_GROWTH: u64 = 3;
 
 /// A change of a text at a place.
 #[derive(Clone, Copy, Debug)]
@@ -92,8 +96,40 @@ impl TextEdit<'_> {
         }
     }
 
-    /// The text after the edit, unless it would be larger than `max_bytes`.
-    pub fn apply(&self, text: &[u8], max_bytes: u64) -> Result<Edited, TextError> {
+    /// The text after the edit, unless it would be larger than `max_bytes`. A file in another
+    /// encoding than UTF-8 is edited as the text that readers see, and keeps its encoding.
+    pub fn apply(&self, bytes: &[u8], max_bytes: u64) -> Result<Edited, TextError> {
+        let encoding = Encoding::of(bytes, true);
+        // Without NUL bytes the mark of UTF-16 is a text's first bytes and nothing more.
+        let is_marked_only = !encoding.has_line_bytes() && !bytes.contains(&0);
+        if !encoding.is_encoded() || is_marked_only {
+            return self.apply_to_bytes(bytes, max_bytes);
+        }
+        let text = encoding.decode(bytes);
+        let most = max_bytes.saturating_mul(UTF8_GROWTH);
+        let mut edited = self.apply_to_bytes(text.as_bytes(), most)?;
+        let new = String::from_utf8_lossy(&edited.bytes);
+        let encoded = match encoding.encode_like(&new, bytes) {
+            // A changed line that has bytes without characters: they stay, and are none of those
+            // that the edit is about.
+            Err(_) if encoding.has_line_bytes() && self.is_ascii() => {
+                return self.apply_to_bytes(bytes, max_bytes);
+            }
+            encoded => encoded?,
+        };
+        if encoded.len() as u64 > max_bytes {
+            return Err(TextError::TooLarge { limit: max_bytes });
+        }
+        edited.bytes = encoded;
+        Ok(edited)
+    }
+
+    fn is_ascii(&self) -> bool {
+        let looked_for = [self.find, self.pattern].into_iter().flatten();
+        self.content.is_ascii() && looked_for.into_iter().all(str::is_ascii)
+    }
+
+    fn apply_to_bytes(&self, text: &[u8], max_bytes: u64) -> Result<Edited, TextError> {
         let mut draft = Draft::new(text, self.content, max_bytes);
         let mut taken_literally = None;
         let (lines_affected, matches) = match self.place()? {
@@ -301,13 +337,17 @@ impl TextEdit<'_> {
 }
 
 /// The text to add to a file with this beginning: on a line of its own where the file ends within
-/// one, and with the line ends that the file has.
-#[must_use]
-pub fn addition(beginning: &[u8], ends_within_line: bool, content: &str) -> Vec<u8> {
+/// one, with the line ends and in the encoding that the file has.
+pub fn addition(
+    beginning: &[u8],
+    encoding: &Encoding,
+    ends_within_line: bool,
+    content: &str,
+) -> Result<Vec<u8>, TextError> {
     let line_end = LineEnd::of(beginning);
     let mut added = line_end.between(ends_within_line, content).to_vec();
-    line_end.push(&mut added, content.as_bytes());
-    added
+    line_end.push(&mut added, &encoding.encoded(content)?);
+    Ok(added)
 }
 
 impl NoPattern {

@@ -1,8 +1,11 @@
 //! How the bytes of a file stand for characters, told from its beginning.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+
+use super::TextError;
 
 /// An encoding of text, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +48,8 @@ impl Encoding {
             Ok(_) => return Self::Utf8,
             // The beginning ends within a character.
             Err(error) if !whole && error.error_len().is_none() => return Self::Utf8,
+            // A flaw spoils its own bytes, not the text around it.
+            Err(_) if is_flawed_utf8(beginning) => return Self::Utf8,
             Err(_) => {}
         }
         let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
@@ -106,6 +111,99 @@ impl Encoding {
         }
     }
 
+    /// Whether what is put into a text of this encoding has to be written in it.
+    #[must_use]
+    pub fn is_encoded(&self) -> bool {
+        matches!(self, Self::Guessed(_) | Self::Utf16(_) | Self::Utf32(_))
+    }
+
+    /// The bytes of a text that takes the place of `old`, a file of this encoding. Lines that stay
+    /// keep their bytes, those that stand for no characters too.
+    pub fn encode_like(&self, text: &str, old: &[u8]) -> Result<Vec<u8>, TextError> {
+        let mut bytes = Vec::with_capacity(old.len());
+        if !self.has_line_bytes() {
+            if self.decode(old).contains(char::REPLACEMENT_CHARACTER) {
+                return Err(self.unencodable(char::REPLACEMENT_CHARACTER));
+            }
+            self.push_wide(&mut bytes, text);
+            return Ok(bytes);
+        }
+        // Nothing else of UTF-8 comes back in another way than it went in.
+        let is_plain = !self.is_encoded() && !text.contains(char::REPLACEMENT_CHARACTER);
+        if is_plain {
+            bytes.extend_from_slice(text.as_bytes());
+            return Ok(bytes);
+        }
+        let mut odd = HashMap::new();
+        for line in old.split_inclusive(|byte| *byte == b'\n') {
+            let decoded = self.decode(line);
+            if self.encoded(&decoded).map_or(true, |again| again != line) {
+                odd.insert(decoded, line);
+            }
+        }
+        for line in text.split_inclusive('\n') {
+            match odd.get(line) {
+                Some(same) => bytes.extend_from_slice(same),
+                None => bytes.extend_from_slice(&self.encoded(line)?),
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// The bytes of an addition to a text of this encoding.
+    pub fn encoded<'t>(&self, text: &'t str) -> Result<Cow<'t, [u8]>, TextError> {
+        let Self::Guessed(name) = self else {
+            return Ok(Cow::Borrowed(text.as_bytes()));
+        };
+        if text.is_ascii() {
+            return Ok(Cow::Borrowed(text.as_bytes()));
+        }
+        let encoding = encoding_rs::Encoding::for_label(name.as_bytes());
+        let encoding = encoding.unwrap_or(encoding_rs::UTF_8);
+        if text.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(self.unencodable(char::REPLACEMENT_CHARACTER));
+        }
+        let (bytes, _, has_unmappable) = encoding.encode(text);
+        if !has_unmappable {
+            return Ok(bytes);
+        }
+        let is_missing = |character: &char| {
+            let mut encoded = [0; 4];
+            encoding.encode(character.encode_utf8(&mut encoded)).2
+        };
+        let missing = text.chars().find(is_missing);
+        Err(self.unencodable(missing.unwrap_or(char::REPLACEMENT_CHARACTER)))
+    }
+
+    fn unencodable(&self, character: char) -> TextError {
+        TextError::Unencodable {
+            encoding: self.name().to_owned(),
+            character,
+        }
+    }
+
+    /// UTF-16 or UTF-32 with its mark.
+    fn push_wide(&self, bytes: &mut Vec<u8>, text: &str) {
+        for character in std::iter::once('\u{feff}').chain(text.chars()) {
+            let code = u32::from(character);
+            let mut units = [0; 2];
+            match self {
+                Self::Utf32(true) => bytes.extend(code.to_be_bytes()),
+                Self::Utf32(false) => bytes.extend(code.to_le_bytes()),
+                _ => {
+                    let is_big = *self == Self::Utf16(true);
+                    for unit in character.encode_utf16(&mut units) {
+                        bytes.extend(if is_big {
+                            unit.to_be_bytes()
+                        } else {
+                            unit.to_le_bytes()
+                        });
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether a line end is a byte of its own.
     #[must_use]
     pub fn has_line_bytes(&self) -> bool {
@@ -125,6 +223,47 @@ impl Encoding {
             Self::Utf32(true) => "utf-32be",
             Self::Guessed(name) => name,
         }
+    }
+}
+
+/// Whether bytes that are not UTF-8 are, but for a few.
+fn is_flawed_utf8(bytes: &[u8]) -> bool {
+    let mut evidence = Utf8Evidence::default();
+    evidence.see(bytes);
+    evidence.is_mostly_valid()
+}
+
+/// What speaks for UTF-8 in bytes, and what against it. Old encodings look like UTF-8 by chance, and
+/// only here and there.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Utf8Evidence {
+    /// Bytes that continue a character.
+    following: usize,
+    /// Bytes that belong to none.
+    invalid: usize,
+}
+
+impl Utf8Evidence {
+    /// Looks at more bytes, which end with a character.
+    pub fn see(&mut self, bytes: &[u8]) {
+        for chunk in bytes.utf8_chunks() {
+            let is_following = |byte: &&u8| (0x80..0xc0).contains(*byte);
+            let valid = chunk.valid().as_bytes();
+            self.following += valid.iter().filter(is_following).count();
+            self.invalid += chunk.invalid().len();
+        }
+    }
+
+    /// Whether all of it is UTF-8.
+    #[must_use]
+    pub fn is_valid(self) -> bool {
+        self.invalid == 0
+    }
+
+    /// Whether what is no UTF-8 are flaws of such a text.
+    #[must_use]
+    pub fn is_mostly_valid(self) -> bool {
+        self.following > 0 && self.following >= self.invalid
     }
 }
 
@@ -153,7 +292,7 @@ fn is_control(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Encoding;
+    use super::*;
 
     #[test]
     fn encodings_by_their_bytes() {
@@ -172,10 +311,58 @@ mod tests {
             (b"%PDF is a magic number\n", true, "us-ascii"),
             (b"\x1f\x8b\x08", true, "binary"),
             (b"gr\xf6\xdfer als gro\xdf", true, "iso-8859-1"),
+            (b"Gr\xc3\xbc\xc3\x9fe\nM\xfcnchen\n", true, "utf-8"),
+            (b"K\xc3\xb6ln, M\xfcnchen\n", true, "utf-8"),
+            (b"\xe6\x97\xa5\xe6\x9c", true, "utf-8"),
+            (b"M\xfcnchen\n", true, "iso-8859-1"),
+            (
+                b"\xd5\xe2\xca\xc7\xd2\xbb\xb8\xf6\xcb\xb5\xc3\xf7\xce\xc4\xbc\xfe",
+                true,
+                "gbk",
+            ),
+            (
+                b"\x90\xdd\x92\xe8\x83t\x83@\x83C\x83\x8b\x82\xcc\x90\xe0\x96\xbe",
+                true,
+                "shift_jis",
+            ),
+            (
+                b"\xdd\xf2\xee \xf4\xe0\xe9\xeb \xed\xe0\xf1\xf2\xf0\xee\xe5\xea",
+                true,
+                "windows-1251",
+            ),
             (b"\x93quoted\x94 \x96 text", true, "windows-1252"),
         ] {
             assert_eq!(Encoding::of(bytes, whole).name(), name, "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn a_text_keeps_its_encoding() {
+        for old in [
+            &b"gr\xf6\xdfer\nals gro\xdf"[..],
+            b"\xff\xfea\0\xf6\0",
+            b"\xfe\xff\0a",
+            b"\xff\xfe\0\0a\0\0\0",
+            b"\0\0\xfe\xff\0\0\0a",
+            b"Gr\xc3\xbc\xc3\x9fe\nM\xfcnchen\n",
+            b"\xef\xbb\xbfa",
+        ] {
+            let encoding = Encoding::of(old, true);
+            let text = encoding.decode(old);
+            let same = encoding.encode_like(&text, old).expect("the same text");
+            assert_eq!(same, old, "{encoding:?}");
+            let more = format!("{text}\n\u{e4}\n");
+            let more = encoding.encode_like(&more, old).expect("a longer text");
+            assert!(more.starts_with(old), "{encoding:?}");
+            assert!(encoding.decode(&more).ends_with("\n\u{e4}\n"));
+        }
+        let latin = b"gr\xf6\xdfer als gro\xdf";
+        let refused = Encoding::of(latin, true).encode_like("\u{6570}", latin);
+        let expected = TextError::Unencodable {
+            encoding: "iso-8859-1".to_owned(),
+            character: '\u{6570}',
+        };
+        assert_eq!(refused, Err(expected));
     }
 
     #[test]

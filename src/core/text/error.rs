@@ -279,6 +279,18 @@ diagnostics! {
             hint: recode(encoding),
             details: { "encoding": encoding },
         },
+        /// Text that a file's own encoding has no bytes for.
+        #[error("the file is {encoding}, which cannot hold `{character}`")]
+        Unencodable {
+            /// The encoding.
+            encoding: String = "iso-8859-1".to_owned(),
+            /// The first character that it does not have.
+            character: char = '数',
+        } => {
+            code: InvalidFormat,
+            hint: recode(encoding),
+            details: { "encoding": encoding, "character": character },
+        },
         /// Content that does not follow its format.
         #[error("`content` has `{character}` at character {place}, which is not {format}")]
         InvalidContent {
@@ -385,7 +397,10 @@ fn binary() -> Hint {
 
 /// The call that makes UTF-8 of a text.
 fn recode(encoding: &str) -> Hint {
-    let from = encoding.trim_end_matches(['b', 'e', 'l']);
+    let from = match encoding {
+        "utf-16le" | "utf-16be" | "utf-32le" | "utf-32be" => &encoding[..6],
+        other => other,
+    };
     let convert = Call::here("shed_exec")
         .with("cmd", "iconv")
         .with("args", on_the_file(&["-f", from, "-t", "utf-8"]))
@@ -482,6 +497,10 @@ fn not_found(parameter: &str, closest: Option<&Closest>) -> Hint {
         Some(Closest {
             text: Some(text), ..
         }) => {
+            if parameter == "target" {
+                let text = serde_json::Value::from(text.as_str());
+                return Hint::from(format!("give `target` as the file has it: {text}"));
+            }
             let repeat = Repeat::with("find", text.as_str());
             return Hint::new("with what the file has, ").again(if parameter == "pattern" {
                 repeat.and_without("pattern")

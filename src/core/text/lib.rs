@@ -30,7 +30,7 @@ pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
 pub use closest::Closest;
 pub use comparison::{ComparedLine, Comparison, Hunk, Segment, compare, readable};
 pub use edit::{Edited, NoPattern, Position, TextEdit, addition};
-pub use encoding::{Encoding, is_pdf};
+pub use encoding::{Encoding, Utf8Evidence, is_pdf};
 pub use error::TextError;
 pub use hexdump::hexdump;
 pub use line_ends::{ConversionError, LineEndCount, LineEnds, converted};

@@ -23,6 +23,7 @@ const OTHERS: &[&str] = &[
     "coercions",
     "coverage",
     "crossings",
+    "encodings",
     "fault",
     "first_calls",
     "groups",

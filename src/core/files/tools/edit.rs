@@ -120,7 +120,13 @@ impl Files<'_> {
 }
 
 fn nearest(closest: &Closest) -> String {
-    format!("; nearest lines:\n{}", closest.lines().trim_end())
+    let lines = closest.lines().trim_end();
+    match closest.quoted() {
+        Some(text) => {
+            format!("; the file has, to be given as old_string: {text}; nearest lines:\n{lines}")
+        }
+        None => format!("; nearest lines:\n{lines}"),
+    }
 }
 
 /// The first of these lines with their numbers.

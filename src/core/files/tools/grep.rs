@@ -9,6 +9,7 @@ use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
 use super::glob::{below, matcher};
+use super::read::decoded;
 use super::{Files, is_binary};
 use crate::error::ToolError;
 use crate::{Metadata, path};
@@ -130,7 +131,7 @@ impl Files<'_> {
             if let Ok(content) = self.provider.read(&entry.path, 0..entry.size)
                 && !is_binary(&content.bytes)
             {
-                search.file(entry.path.as_str(), &content.bytes);
+                search.file(entry.path.as_str(), decoded(&content.bytes).as_bytes());
             }
             Ok(if search.full {
                 ControlFlow::Break(())

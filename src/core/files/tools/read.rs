@@ -154,7 +154,7 @@ impl Files<'_> {
 }
 
 /// The characters of a text, whatever its encoding.
-fn decoded(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+pub(super) fn decoded(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     match Encoding::of(bytes, true) {
         // Control characters, but no NUL: shown as they are.
         Encoding::Binary => String::from_utf8_lossy(bytes),
