@@ -21,6 +21,9 @@ use super::work::{IfExists, Import, ImportInfo, Imported, MOST_COLUMNS, Refusal}
 /// Bytes that are looked at to find the delimiter.
 const SAMPLE: u64 = 1 << 18;
 
+/// The most rows that are told of those that were cut.
+const ROWS_TOLD: usize = 10;
+
 /// Rows between two looks at the clock.
 const ROWS: u64 = 4096;
 
@@ -67,6 +70,8 @@ impl Engine {
                     .collect(),
                 rows_padded: scan.padded,
                 rows_cut: scan.cut,
+                lost_in_rows: scan.lost_in_rows,
+                flawed: text.encoding == Encoding::FlawedUtf8,
                 unread_dates,
             },
             columns: scan.names,
@@ -311,6 +316,7 @@ struct Scan {
     rows: u64,
     padded: u64,
     cut: u64,
+    lost_in_rows: Vec<u64>,
 }
 
 impl Scan {
@@ -340,12 +346,20 @@ impl Scan {
         let decimal = decimal(import, text.delimiter)?;
         let mut columns = vec![Column::default(); width];
         let (mut count, mut padded, mut cut) = (0, 0, 0);
+        let mut lost_in_rows = Vec::new();
         let mut began = rows.line();
         let mut open = None;
         while rows.advance()? {
             let record = &rows.record;
             padded += u64::from(record.len() < width);
             cut += u64::from(record.len() > width);
+            let loses = record
+                .iter()
+                .skip(width)
+                .any(|field| !field.trim_ascii().is_empty());
+            if loses && lost_in_rows.len() < ROWS_TOLD {
+                lost_in_rows.push(count + 1);
+            }
             for (column, field) in columns.iter_mut().zip(record.iter()) {
                 column.see(field, decimal);
             }
@@ -387,6 +401,7 @@ impl Scan {
             rows: count,
             padded,
             cut,
+            lost_in_rows,
         })
     }
 }

@@ -299,6 +299,10 @@ pub struct ImportInfo {
     pub rows_padded: u64,
     /// Rows that had too many fields.
     pub rows_cut: u64,
+    /// The first of them that lost a value, counted from 1 behind the header.
+    pub lost_in_rows: Vec<u64>,
+    /// Whether bytes were no text, and became U+FFFD.
+    pub flawed: bool,
     /// Values of date columns that are no dates and were kept as they are.
     pub unread_dates: u64,
 }

@@ -1,9 +1,10 @@
 //! The answer of `shed_sqlite`: what a statement gave, or what an import did.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use fileshed_core::ZoneName;
-use fileshed_core::databases::{IfExists, Outcome};
+use fileshed_core::databases::{self, IfExists, Outcome};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -160,6 +161,7 @@ pub(super) fn reply(
                 imported.rows, csv.path
             );
             let info = imported.info;
+            let (lost, flawed) = (lost(&info), info.flawed.then(|| FLAWED.to_owned()));
             let data = Response {
                 db_path: Some(path),
                 csv_path: Some(csv.path),
@@ -179,7 +181,27 @@ pub(super) fn reply(
                 }),
                 ..Response::default()
             };
-            Reply::new(data, message)
+            Reply::new(data, message).noting(lost).noting(flawed)
         }
     }
+}
+
+const FLAWED: &str =
+    "bytes that are not UTF-8 are stored as U+FFFD; `encoding` says how the file is meant";
+
+/// What an import did not store, and in which rows of the file.
+fn lost(info: &databases::ImportInfo) -> Option<String> {
+    let (first, more) = info.lost_in_rows.split_first()?;
+    let mut rows = first.to_string();
+    for row in more {
+        let _infallible = write!(rows, ", {row}");
+    }
+    if info.lost_in_rows.len() < info.rows_cut as usize {
+        rows.push('…');
+    }
+    Some(format!(
+        "{} row(s) have more fields than there are columns and were cut: what is behind the last column of row {rows} is not stored; \
+         quote fields that hold the delimiter, or give `delimiter`",
+        info.rows_cut
+    ))
 }

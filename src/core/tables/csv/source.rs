@@ -6,7 +6,9 @@ use std::io::{Error, ErrorKind, Read, Seek, SeekFrom};
 use std::rc::Rc;
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs::{CoderResult, Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+
+use fileshed_text::Utf8Evidence;
 
 use crate::work::Refusal;
 
@@ -26,6 +28,8 @@ pub(crate) enum Encoding {
     Latin1,
     /// One of the web's.
     Known(&'static encoding_rs::Encoding),
+    /// UTF-8 with a few bytes that are none.
+    FlawedUtf8,
 }
 
 impl Encoding {
@@ -91,8 +95,11 @@ impl Encoding {
                 break;
             }
         }
-        if is_utf8.valid {
+        if is_utf8.evidence.is_valid() {
             return Ok(Self::Known(UTF_8));
+        }
+        if is_utf8.evidence.is_mostly_valid() {
+            return Ok(Self::FlawedUtf8);
         }
         let guess = detector.map_or(WINDOWS_1252, |mut detector| {
             detector.feed(&[], true);
@@ -110,6 +117,7 @@ impl Encoding {
     pub(crate) fn name(self) -> String {
         match self {
             Self::Latin1 => "latin-1".to_owned(),
+            Self::FlawedUtf8 => "utf-8".to_owned(),
             Self::Known(encoding) if encoding == WINDOWS_1252 => "cp1252".to_owned(),
             Self::Known(encoding) => encoding.name().to_ascii_lowercase(),
         }
@@ -149,52 +157,45 @@ fn utf16_without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     }
 }
 
-/// Whether bytes that come in pieces are UTF-8.
-#[derive(Debug)]
+/// Whether bytes that come in pieces are UTF-8, but for a few.
+#[derive(Debug, Default)]
 struct Utf8Check {
-    valid: bool,
+    evidence: Utf8Evidence,
     /// Of a character that the last piece began.
     carried: Vec<u8>,
 }
 
-impl Default for Utf8Check {
-    fn default() -> Self {
-        Self {
-            valid: true,
-            carried: Vec::new(),
-        }
-    }
-}
-
 impl Utf8Check {
     fn see(&mut self, bytes: &[u8], last: bool) {
-        if !self.valid {
-            return;
-        }
         let mut begin = 0;
         // Completes a character of the last piece, one byte after the other.
         while !self.carried.is_empty() && begin < bytes.len() {
             self.carried.push(bytes[begin]);
             begin += 1;
-            match std::str::from_utf8(&self.carried) {
-                Ok(_) => self.carried.clear(),
-                Err(error) if error.error_len().is_some() => self.valid = false,
-                Err(_) => {}
-            }
-            if !self.valid {
-                return;
+            if is_settled(&self.carried) {
+                self.evidence.see(&self.carried);
+                self.carried.clear();
             }
         }
-        if let Err(error) = std::str::from_utf8(&bytes[begin..]) {
-            if error.error_len().is_some() {
-                self.valid = false;
-            } else {
-                self.carried = bytes[begin + error.valid_up_to()..].to_vec();
-            }
+        let rest = &bytes[begin..];
+        let open = (1..=3).find(|open| {
+            let end = rest.len().checked_sub(*open).and_then(|at| rest.get(at..));
+            end.is_some_and(|end| !end[0].is_ascii() && !is_settled(end))
+        });
+        let (seen, open) = rest.split_at(rest.len() - open.unwrap_or(0));
+        self.evidence.see(seen);
+        self.carried.extend_from_slice(open);
+        if last {
+            self.evidence.see(&std::mem::take(&mut self.carried));
         }
-        if last && !self.carried.is_empty() {
-            self.valid = false;
-        }
+    }
+}
+
+/// Whether bytes are no beginning of a longer character.
+fn is_settled(bytes: &[u8]) -> bool {
+    match std::str::from_utf8(bytes) {
+        Ok(_) => true,
+        Err(error) => error.error_len().is_some(),
     }
 }
 
@@ -234,6 +235,8 @@ pub(crate) struct Source {
 enum Decoding {
     Latin1,
     Known(Decoder, &'static encoding_rs::Encoding),
+    /// What stands for no character becomes U+FFFD.
+    Flawed(Decoder),
 }
 
 impl Source {
@@ -243,6 +246,7 @@ impl Source {
         file.seek(SeekFrom::Start(0))?;
         let decoding = match encoding {
             Encoding::Latin1 => Decoding::Latin1,
+            Encoding::FlawedUtf8 => Decoding::Flawed(UTF_8.new_decoder()),
             Encoding::Known(encoding) => Decoding::Known(encoding.new_decoder(), encoding),
         };
         let mut source = Self {
@@ -295,6 +299,11 @@ impl Source {
                 Decoding::Latin1 => {
                     let written = encoding_rs::mem::convert_latin1_to_utf8(raw, &mut self.text);
                     (raw.len(), written, last)
+                }
+                Decoding::Flawed(decoder) => {
+                    let (result, read, written, _) =
+                        decoder.decode_to_utf8(raw, &mut self.text, last);
+                    (read, written, last && result == CoderResult::InputEmpty)
                 }
                 Decoding::Known(decoder, encoding) => {
                     let (result, read, written) =

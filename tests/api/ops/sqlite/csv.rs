@@ -589,3 +589,31 @@ fn a_file_that_is_nowhere_is_missing_where_it_was_looked_for() {
     let folder = alice.call("shed_sqlite", &at("storage", "data.db", &call));
     folder.refused(400, "NOT_A_FILE");
 }
+
+/// What does not fit is told where it is read, with its lines; what is empty there is no loss.
+#[test]
+fn rows_that_lose_values_are_told() {
+    let server = TestApp::start();
+    let client = server.client();
+    for (text, told) in [
+        (
+            "remark\nall fine\nwell, mostly\n\nno, not, sorry\n",
+            Some(
+                "2 row(s) have more fields than there are columns and were cut: what is behind the last column of row 2, 3 is not stored",
+            ),
+        ),
+        ("a,b\n1,2,,\n3,4\n", None),
+        ("a,b\n1,2\n", None),
+    ] {
+        file(&client, "storage", "lost.csv", text);
+        let call = json!({"zone": "storage", "path": "lost.db", "import_csv": "lost.csv",
+            "table": "t", "if_exists": "replace", "delimiter": ","});
+        let answer = client.call("shed_sqlite", &call);
+        answer.data();
+        let message = answer.body["message"].as_str().unwrap();
+        match told {
+            Some(told) => assert!(message.contains(told), "{message}"),
+            None => assert!(!message.contains("cut"), "{message}"),
+        }
+    }
+}
