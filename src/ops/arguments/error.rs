@@ -81,10 +81,10 @@ diagnostics! {
         #[error("there is no parameter `{parameter}`{}", meant.names())]
         Unknown {
             /// How it is written.
-            parameter: String => ["search".to_owned(), "path".to_owned(), "dry_run".to_owned()],
+            parameter: String => ["path".to_owned(), "target".to_owned(), "dry_run".to_owned()],
             /// What it stands for.
             meant: Meant => [
-                Meant::Call(Repeat::with("find", "old").and_without("search")),
+                Meant::Call(Repeat::with("dest", "z.zip").and_without("path")),
                 Meant::OneOf(vec!["src".to_owned(), "dest".to_owned()]),
                 Meant::OneOf(Vec::new()),
             ],
