@@ -4,18 +4,15 @@
 //! operation, [`envelope`] answers; `files` has whole files and links. No header travels below this module, and no failure leaves it
 //! in another form than the envelope's.
 
-use std::future::ready;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::middleware::{from_fn, from_fn_with_state, map_response};
-use axum::response::Response;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use fileshed_core::Store;
 use fileshed_core::settings::MEBIBYTE;
 use tokio::sync::{OnceCell, Semaphore};
 use tower_http::catch_panic::CatchPanicLayer;
-use utoipa_swagger_ui::SwaggerUi;
 
 use crate::config::Config;
 use crate::openwebui::OpenWebUi;
@@ -39,6 +36,7 @@ mod index;
 mod mcp;
 mod metrics;
 mod middleware;
+mod packed_file;
 mod page;
 mod peer;
 mod prefer;
@@ -47,6 +45,7 @@ mod route;
 mod serve;
 mod sign_in;
 mod small_body;
+mod swagger_ui;
 pub mod terminal;
 mod timer;
 
@@ -143,13 +142,6 @@ pub(crate) fn router(
     toolset: McpToolset,
 ) -> Router {
     let server = Arc::new(Server::new(store, config, openwebui));
-    // The validator badge would call a server on the internet.
-    let browser = utoipa_swagger_ui::Config::from("/openapi.json").validator_url("none");
-    let browser = Router::new()
-        .merge(SwaggerUi::new("/docs").config(browser))
-        .layer(map_response(|response: Response| {
-            ready(response_body::unframed(response))
-        }));
     let routes = route::operations()
         .merge(files::routes())
         .merge(terminal::routes())
@@ -159,12 +151,12 @@ pub(crate) fn router(
         .merge(page::routes())
         .merge(sign_in::routes())
         .merge(admin::routes())
+        .merge(swagger_ui::routes())
         .route("/", get(index::page).options(dav::options_of_root))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
         .route("/metrics", get(metrics::metrics))
         .route("/openapi.json", get(documents::openapi))
-        .merge(browser)
         .fallback(route::unknown)
         .method_not_allowed_fallback(route::wrong_method)
         .layer(CatchPanicLayer::custom(route::panicked))

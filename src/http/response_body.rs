@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::HeaderValue;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
 use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
@@ -16,9 +16,6 @@ use super::admission::CallPermit;
 
 /// Bytes that the connection gets at once. An answer that is no larger keeps no permit.
 const CHUNK_BYTES: usize = 64 * 1024;
-
-/// No page of anybody has it in a frame, where a person would press what they do not see.
-const UNFRAMED: HeaderValue = HeaderValue::from_static("frame-ancestors 'none'");
 
 /// What a file may do in the browser that opens it: nothing, whatever it holds.
 pub(super) const INERT: HeaderValue =
@@ -42,14 +39,6 @@ pub(super) fn json(text: Vec<u8>, admitted: CallPermit) -> Response {
     let mut response = Response::new(body(text, admitted));
     let json = HeaderValue::from_static("application/json");
     response.headers_mut().insert(CONTENT_TYPE, json);
-    response
-}
-
-/// The same answer, for no frame.
-pub(super) fn unframed(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, UNFRAMED);
-    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     response
 }
 

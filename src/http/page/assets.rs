@@ -1,22 +1,17 @@
 //! The files that the page is made of. An address has the digest of all of them in it, so a browser
 //! keeps what it has for good, and a new version of the program is another address.
 
-use std::io::Write as _;
 use std::sync::LazyLock;
 
 use axum::body::Bytes;
 use axum::extract::{Path, Request};
-use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG,
-    HOST, IF_NONE_MATCH, REFERRER_POLICY, VARY, X_FRAME_OPTIONS,
-};
+use axum::http::header::{CONTENT_SECURITY_POLICY, HOST, REFERRER_POLICY, VARY, X_FRAME_OPTIONS};
 use axum::http::uri::Authority;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use axum::response::{IntoResponse, Response};
-use flate2::Compression;
-use flate2::write::GzEncoder;
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::Response;
 use sha2::{Digest as _, Sha256};
 
+use crate::http::packed_file::PackedFile;
 use crate::http::route;
 
 /// What the page may do beside running its scripts: show and ask what comes from this address. Pictures
@@ -104,16 +99,8 @@ static PAGE: LazyLock<PageAssets> = LazyLock::new(PageAssets::new);
 struct PageAssets {
     /// The digest of all files, in the addresses.
     version: String,
-    document: Packed,
-    files: Vec<(&'static str, Packed)>,
-}
-
-/// A file as it is and as gzip packs it.
-struct Packed {
-    kind: &'static str,
-    plain: Bytes,
-    gzip: Bytes,
-    tag: String,
+    document: PackedFile,
+    files: Vec<(&'static str, PackedFile)>,
 }
 
 impl PageAssets {
@@ -137,63 +124,14 @@ impl PageAssets {
             .replace("{version}", &version);
         let files = FILES.iter().map(|(name, kind, content)| {
             let content = Bytes::from_static(content);
-            (*name, Packed::new(kind, content))
+            (*name, PackedFile::new(kind, content))
         });
         Self {
-            document: Packed::new("text/html; charset=utf-8", document.into()),
+            document: PackedFile::new("text/html; charset=utf-8", document.into()),
             files: files.collect(),
             version,
         }
     }
-}
-
-impl Packed {
-    fn new(kind: &'static str, plain: Bytes) -> Self {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        // A writer to memory does not fail; what is empty is not sent.
-        let gzip = match encoder.write_all(&plain) {
-            Ok(()) => encoder.finish().unwrap_or_default(),
-            Err(_) => Vec::new(),
-        };
-        let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&plain)[..16]));
-        Self {
-            kind,
-            plain,
-            gzip: gzip.into(),
-            tag,
-        }
-    }
-
-    fn answer(&self, request: &HeaderMap, cache: HeaderValue) -> Response {
-        let mut headers = HeaderMap::from_iter([
-            (CACHE_CONTROL, cache),
-            (CONTENT_TYPE, HeaderValue::from_static(self.kind)),
-            (VARY, HeaderValue::from_static("accept-encoding")),
-        ]);
-        if let Ok(tag) = HeaderValue::from_str(&self.tag) {
-            headers.insert(ETAG, tag);
-        }
-        if has(request, &IF_NONE_MATCH, &self.tag) {
-            return (StatusCode::NOT_MODIFIED, headers).into_response();
-        }
-        if has(request, &ACCEPT_ENCODING, "gzip") && !self.gzip.is_empty() {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            return (headers, self.gzip.clone()).into_response();
-        }
-        (headers, self.plain.clone()).into_response()
-    }
-}
-
-/// Whether a header's list has this element, with nothing or anything but a zero weight behind it.
-fn has(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
-    let values = headers.get_all(name).iter();
-    values.filter_map(|value| value.to_str().ok()).any(|value| {
-        value.split(',').any(|element| {
-            let (element, weight) = element.split_once(';').unwrap_or((element, ""));
-            let weight = weight.trim().trim_start_matches("q=");
-            element.trim() == wanted && weight.parse::<f32>() != Ok(0.0)
-        })
-    })
 }
 
 /// `GET /`, for browsers, at the public address or the one that the request is for.

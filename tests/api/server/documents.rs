@@ -99,6 +99,8 @@ fn people_browse_without_the_internet() {
     );
     let page = server.client().get("/docs/");
     assert_eq!(page.status, 200);
+    let policy = page.header("content-security-policy");
+    assert!(policy.contains("script-src 'self'"), "{policy}");
     let script = server.client().get("/docs/swagger-initializer.js");
     assert!(script.text.contains("/openapi.json"), "{}", script.text);
     assert!(!page.text.contains("https://"), "{}", page.text);
