@@ -14,13 +14,12 @@ use fileshed_core::Clock;
 use fileshed_core::{Caller, Error, Store, diagnostics};
 
 use super::identity::CookieUse;
+use super::serve::HEADERS_MAX_BYTES;
 use super::serve::request_line::TargetHasFragment;
 use super::{Server, envelope};
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_MAX_BYTES: usize = 64;
-/// Most bytes of all headers together; the connection itself ends at four times that.
-pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;
 
 /// Probes, and what Open WebUI fetches on every turn of every chat or every few seconds.
 const ASKED_OFTEN: &[&str] = &[

@@ -24,13 +24,14 @@ use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use super::held_body::HeldBody;
-use super::middleware::HEADERS_MAX_BYTES;
 use super::timer;
 use connection::Connection;
 use request_line::{RequestLines, TargetHasFragment};
 use stream::MonitoredStream;
 use table::ConnectionTable;
 
+/// Most bytes of all headers together; the connection itself ends at four times that.
+pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;
 /// Most that is read of a request before its headers are complete, and most that is held of an
 /// answer that nobody reads.
 const BUFFER_MAX_BYTES: usize = 4 * HEADERS_MAX_BYTES;

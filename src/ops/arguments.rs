@@ -56,7 +56,7 @@ const NAME_MAX_CHARACTERS: usize = 40;
 /// Takes out what is no parameter of `O` and no other name for one, and says so. Nothing where
 /// all is known, and where [`read`] refuses it.
 pub(super) fn ignore_unknown<O: Operation>(arguments: &mut Map<String, Value>) -> Option<String> {
-    if !IGNORES_UNKNOWN.contains(&O::ID) && !O::EFFECT.reads_only {
+    if !O::IGNORES_UNKNOWN && !O::EFFECT.reads_only {
         return None;
     }
     let mut unknown = Vec::new();
@@ -71,10 +71,6 @@ pub(super) fn ignore_unknown<O: Operation>(arguments: &mut Map<String, Value>) -
     (!unknown.is_empty()).then(|| format!("no parameter, ignored: {}", unknown.join(", ")))
 }
 
-/// What changes something and ignores names that it does not know: a command says by itself what
-/// it does, and models add parameters of other shells.
-const IGNORES_UNKNOWN: &[&str] = &[super::exec::Exec::ID];
-
 /// Coerces `arguments` and reads the request of `O` from them. What changes something refuses a
 /// name that it does not know: what the name asks for would not be done.
 pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Request, Error> {
@@ -83,7 +79,7 @@ pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Req
         .iter()
         .find(|(name, value)| says_something(value) && !has_parameter::<O>(name));
     let refused = match unknown {
-        Some((name, _)) if !O::EFFECT.reads_only && !IGNORES_UNKNOWN.contains(&O::ID) => {
+        Some((name, _)) if !O::EFFECT.reads_only && !O::IGNORES_UNKNOWN => {
             Some(ArgumentError::Unknown {
                 parameter: name.chars().take(NAME_MAX_CHARACTERS).collect(),
                 meant: misnamed::meant_by(schema, &arguments, name),

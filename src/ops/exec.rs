@@ -84,6 +84,8 @@ impl Operation for Exec {
     const DOC: &str = "Run one command in a zone: ls, cat, grep, sed, awk, find, jq, sort, tar, git, mkdir, cp, pdftotext … No shell (no pipes, >, &&, cd), no python. Paths are relative to the zone. shed_exec(zone=\"storage\", cmd=\"grep\", args=[\"-rn\", \"TODO\", \".\"])";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::CHANGES.outside();
+    /// A command says by itself what it does, and models add parameters of other shells.
+    const IGNORES_UNKNOWN: bool = true;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, CHANGE, COMMAND, GROWTH;
         ArgumentRequired, InvalidFormat, NotAFile, PermissionDenied, ExecError

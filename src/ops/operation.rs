@@ -28,6 +28,8 @@ pub trait Operation: Sized + 'static {
     const CORE: bool = false;
     /// What a call may do.
     const EFFECT: Effect;
+    /// Whether it ignores names of arguments that it does not know although it may change something.
+    const IGNORES_UNKNOWN: bool = false;
     /// The codes of its own failures; `COMMON_ERRORS` come on top.
     const ERRORS: &'static [Code];
     /// Requests that work, as JSON. The first is shown in the OpenAPI document.

@@ -182,11 +182,11 @@ struct Folded<'t> {
     fold: Difference,
     text: Vec<u8>,
     /// Of each byte, the character that it comes from.
-    places: Vec<Place>,
+    places: Vec<MatchedPlace>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct MatchedPlace {
     start: u32,
     end: u32,
 }
@@ -244,7 +244,7 @@ impl<'t> Folded<'t> {
     }
 
     fn push(&mut self, bytes: &[u8], place: Range<usize>) {
-        let place = Place {
+        let place = MatchedPlace {
             start: place.start as u32,
             end: place.end as u32,
         };

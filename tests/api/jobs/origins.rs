@@ -239,15 +239,17 @@ fn what_the_server_did_not_see_says_nothing_of_it() {
         "By git itself"
     );
     assert_eq!(marks(&repository), Vec::<String>::new());
-    // git takes over the lines of what it amends, and is seen to have done it.
+    // What git would amend stays as it is, with its lines.
     file(&ada, "documents", "a.md", "three\n");
+    let before = marks(&repository);
     ran(
         &ada,
         "documents",
         "git",
         &["commit", "--amend", "-m", "Another"],
     );
-    assert_ne!(repository.text(&["log", "-1", "--format=%cn"]), "fileshed");
+    assert_eq!(repository.text(&["log", "-1", "--format=%cn"]), "fileshed");
+    assert_eq!(marks(&repository), before);
 }
 
 #[test]

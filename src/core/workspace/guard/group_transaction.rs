@@ -9,7 +9,7 @@
 use jiff::Timestamp;
 
 use super::claims::Claims;
-use super::open_ended::{Finished, said_of};
+use super::finished::{Finished, said_of};
 use super::owner;
 use super::space::Space;
 use crate::store::HistoryOf;

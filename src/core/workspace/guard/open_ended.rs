@@ -10,11 +10,12 @@ use std::rc::Rc;
 
 use super::GroupTransaction;
 use super::access::ZoneHold;
+use super::finished::Finished;
 use super::space::{Space, SpaceError, is_over};
 use crate::Error;
 use crate::running::Growing;
 use crate::zone::Zone;
-use fileshed_history::{Author, HeldLine, History, Position};
+use fileshed_history::{Author, History, Position};
 use fileshed_registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_rules::Growth;
 use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
@@ -33,15 +34,6 @@ pub(crate) struct OpenEndedRequest {
     pub(crate) growth: Growth,
     /// The message of its commit.
     pub(crate) message: String,
-}
-
-/// How such a change ended.
-#[derive(Debug, Default)]
-pub(crate) struct Finished {
-    /// The refusal, where it was put back.
-    pub(crate) refused: Option<Error>,
-    /// What is said of the history, where it is not as git left it.
-    pub(crate) history: Option<String>,
 }
 
 /// The right to change anything in a zone. Dropped without [`OpenEndedPermit::finish`], the zone is
@@ -318,34 +310,4 @@ fn command(owner: String, mode: String, start: &Position) -> OwnershipChange {
             references: start.references.clone(),
         },
     }
-}
-
-/// What is said of a history that is not as git left it, where the files as git left them were
-/// `committed` or do not differ.
-pub(super) fn said_of(line: &HeldLine, committed: bool) -> Option<String> {
-    let mut told = Vec::new();
-    if let Some(branch) = &line.put_back {
-        let branch = short(branch);
-        told.push(format!(
-            "history only grows here: HEAD stays on `{branch}`, {}",
-            if committed {
-                "and the files as git left them are a new commit on it"
-            } else {
-                "and no file differs from its last commit"
-            }
-        ));
-    }
-    told.extend(line.kept.iter().map(|tip| {
-        let (before, now) = (short(&tip.before), &tip.now);
-        format!("the commit that `{before}` named is kept as `{now}`")
-    }));
-    (!told.is_empty()).then(|| told.join("; "))
-}
-
-/// A reference as people write it.
-fn short(reference: &str) -> &str {
-    let of = |kind| reference.strip_prefix(kind);
-    of("refs/heads/")
-        .or_else(|| of("refs/"))
-        .unwrap_or(reference)
 }

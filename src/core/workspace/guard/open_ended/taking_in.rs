@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Finished, OpenEndedPermit, UNDONE, said_of};
+use super::{OpenEndedPermit, UNDONE};
+use crate::guard::finished::{Finished, said_of};
 use crate::guard::space::{Space, SpaceError};
 use crate::watched::Known;
 use crate::zone::{Zone, ZonePath};
