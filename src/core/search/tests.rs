@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fileshed_storage::Root;
+use fileshed_text::Encoding;
 use fileshed_types::Clock;
 use fileshed_types::cancellation::Cancellation;
 use fileshed_types::timings::minutes;
@@ -95,11 +96,11 @@ fn naive_grep(files: &Files, text: &str, ignores_case: bool, a_file: usize) -> V
     };
     let mut found = Vec::new();
     for path in in_order(files) {
-        let content = files[path].split_inclusive(|byte| *byte == b'\n');
+        let content = Encoding::of(&files[path], true).decode(&files[path]);
+        let content = content.split_inclusive('\n');
         let lines = content.zip(1..).filter_map(|(line, number)| {
-            let line = line.strip_suffix(b"\n").unwrap_or(line);
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            let line = String::from_utf8_lossy(line).into_owned();
+            let line = line.strip_suffix('\n').unwrap_or(line);
+            let line = line.strip_suffix('\r').unwrap_or(line).to_owned();
             let holds = fold(line.clone()).contains(&fold(text.to_owned()));
             holds.then(|| MatchingLine {
                 file: format!("/storage/{path}"),
