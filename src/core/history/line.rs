@@ -10,7 +10,7 @@ use super::{History, HistoryError, object};
 /// References that nobody deletes: tips that no branch or tag has any more.
 const KEPT: &str = "refs/kept/";
 
-/// Where a history stands.
+/// The state of the references of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The branch that HEAD names.
@@ -21,7 +21,7 @@ pub struct Position {
     pub references: BTreeMap<String, String>,
 }
 
-/// What became of a history that git was told to change.
+/// The differences between a history and what git was told to make of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldLine {
     /// The message of a commit that git made and that is not on the branch.
@@ -35,14 +35,14 @@ pub struct HeldLine {
 /// A tip that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptTip {
-    /// What had it before, such as `refs/heads/draft`.
+    /// The branch or tag that had it, such as `refs/heads/draft`.
     pub before: String,
-    /// What has it now.
+    /// The reference that has it now.
     pub now: String,
 }
 
 impl History {
-    /// Where the history stands.
+    /// The present state of the references.
     pub fn position(&self) -> Result<Position, HistoryError> {
         let fail = HistoryError::git("read");
         let head = self.repository.find_reference("HEAD").map_err(&fail)?;
@@ -60,7 +60,7 @@ impl History {
         })
     }
 
-    /// Whether the commit of a position can be read.
+    /// `true` if the commit of a position can be read.
     pub fn has(&self, position: &Position) -> Result<bool, HistoryError> {
         let Some(commit) = &position.commit else {
             return Ok(true);
@@ -88,7 +88,7 @@ impl History {
         })
     }
 
-    /// Whether HEAD names the branch that it named, and that one has all commits that it had.
+    /// `true` if HEAD names the branch that it named, and that one has all commits that it had.
     pub fn has_only_grown(&self, start: &Position) -> Result<bool, HistoryError> {
         let now = self.position()?;
         Ok(now.reference == start.reference
@@ -164,7 +164,7 @@ impl History {
         Ok(kept)
     }
 
-    /// Whether a commit is another one or has it among its ancestors. A commit is no older than its
+    /// `true` for a commit that is another one or has it among its ancestors. A commit is no older than its
     /// parents, so what is older than `ancestor` is not looked at: one that says otherwise counts as
     /// of another line, and nothing is lost by that.
     fn descends(&self, id: Oid, ancestor: Oid) -> bool {

@@ -85,11 +85,8 @@ impl Encoding {
     /// mark at the beginning stays in UTF-8, where an edit finds it too.
     #[must_use]
     pub fn decode<'b>(&self, bytes: &'b [u8]) -> Cow<'b, str> {
-        let by_name = |name: &str, bytes: &'b [u8]| {
-            let encoding = encoding_rs::Encoding::for_label(name.as_bytes());
-            let encoding = encoding.unwrap_or(encoding_rs::UTF_8);
-            encoding.decode_without_bom_handling(bytes).0
-        };
+        let by_name =
+            |name: &str, bytes: &'b [u8]| named(name).decode_without_bom_handling(bytes).0;
         match self {
             Self::Binary | Self::Ascii | Self::Utf8 => String::from_utf8_lossy(bytes),
             Self::Utf16(_) => by_name(self.name(), bytes.get(2..).unwrap_or_default()),
@@ -158,8 +155,7 @@ impl Encoding {
         if text.is_ascii() {
             return Ok(Cow::Borrowed(text.as_bytes()));
         }
-        let encoding = encoding_rs::Encoding::for_label(name.as_bytes());
-        let encoding = encoding.unwrap_or(encoding_rs::UTF_8);
+        let encoding = named(name);
         if text.contains(char::REPLACEMENT_CHARACTER) {
             return Err(self.unencodable(char::REPLACEMENT_CHARACTER));
         }
@@ -226,7 +222,12 @@ impl Encoding {
     }
 }
 
-/// Whether bytes that are not UTF-8 are, but for a few.
+/// The encoding of a name that a guess has.
+fn named(name: &str) -> &'static encoding_rs::Encoding {
+    encoding_rs::Encoding::for_label(name.as_bytes()).unwrap_or(encoding_rs::UTF_8)
+}
+
+/// `true` for a text in UTF-8 that has a few other bytes.
 fn is_flawed_utf8(bytes: &[u8]) -> bool {
     let mut evidence = Utf8Evidence::default();
     evidence.see(bytes);
@@ -254,13 +255,13 @@ impl Utf8Evidence {
         }
     }
 
-    /// Whether all of it is UTF-8.
+    /// `true` if all of it is UTF-8.
     #[must_use]
     pub fn is_valid(self) -> bool {
         self.invalid == 0
     }
 
-    /// Whether what is no UTF-8 are flaws of such a text.
+    /// `true` if the bytes that are no UTF-8 are flaws of such a text.
     #[must_use]
     pub fn is_mostly_valid(self) -> bool {
         self.following > 0 && self.following >= self.invalid

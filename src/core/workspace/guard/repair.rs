@@ -223,6 +223,7 @@ impl Store {
             let data = base.subdirectory(DATA)?;
             let author = Author::named(orphan.author_name.clone(), orphan.author_email.clone());
             let message = format!("{} (recovered after an interruption)", orphan.operation);
+            let mut starts = Vec::new();
             if let Some(group) = tenant.group() {
                 self.repair_ownership(
                     &GroupTransaction {
@@ -238,6 +239,9 @@ impl Store {
                     &message,
                     &author,
                 )?;
+            } else {
+                let changes = self.registry().ownership_changes(orphan)?;
+                starts.extend(changes.iter().filter_map(|change| start_of(&change.effect)));
             }
             let now = self.clock().now();
             let of = HistoryOf {
@@ -246,11 +250,6 @@ impl Store {
                 base: &base,
                 data: &data,
             };
-            let changes = self.registry().ownership_changes(orphan)?;
-            let starts: Vec<Position> = changes
-                .iter()
-                .filter_map(|change| start_of(&change.effect))
-                .collect();
             self.work_on_history(&of, now, |history| {
                 for start in &starts {
                     if history.has(start)? {
