@@ -271,6 +271,7 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     checks.push(start::links(config, config.bind));
     checks.extend(health::check(config));
     checks.extend(check_terminal(config));
+    checks.extend(start::weak_keys(config));
     if storage {
         checks.extend(Store::check_storage(&config.core)?);
     }

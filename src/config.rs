@@ -185,6 +185,13 @@ impl Config {
             || !self.oidc_issuer.is_empty()
     }
 
+    /// `true` if a service key can be guessed.
+    #[must_use]
+    pub fn has_weak_key(&self) -> bool {
+        let mut keys = self.api_keys.iter().chain(&self.terminal_api_keys);
+        keys.any(|key| key.reveal() != AUTO && is_weak(key.reveal()))
+    }
+
     /// The lists of keys in which one is still to be made, by the names of their settings.
     pub fn keys_to_make(&mut self) -> impl Iterator<Item = (&'static str, &mut Secret)> {
         let lists = [
@@ -255,6 +262,13 @@ impl Config {
                 "is reachable from other machines, and without `api_keys` everybody there would \
                  share one workspace: set `api_keys` (or `openwebui_api_url`, whose users are then \
                  let in), or bind 127.0.0.1",
+            ),
+            (
+                !self.bind.ip().is_loopback() && self.has_weak_key(),
+                ["bind", "api_keys"],
+                "is reachable from other machines, and `api_keys` or `terminal_api_keys` has a key \
+                 that is short, repetitive or an example of the documents: set one of at least 16 \
+                 characters, as `openssl rand -hex 32` makes it, or `auto`",
             ),
             (
                 self.core.groups == GroupSource::Openwebui && unasked,
@@ -334,6 +348,18 @@ impl Config {
             .map(|(_, settings, problem)| (settings, problem.to_owned()))
             .collect()
     }
+}
+
+/// `true` if a key is short, has few different characters, or is an example.
+fn is_weak(key: &str) -> bool {
+    const LEAST: usize = 16;
+    const EXAMPLES: [&str; 4] = ["change", "example", "your-", "secret-key"];
+    let mut characters: Vec<char> = key.chars().collect();
+    let is_short = characters.len() < LEAST;
+    characters.sort_unstable();
+    characters.dedup();
+    let lower = key.to_ascii_lowercase();
+    is_short || characters.len() < 6 || EXAMPLES.iter().any(|example| lower.contains(example))
 }
 
 /// Whether two lists of keys have one in common.

@@ -11,7 +11,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
 use fileshed_core::Store;
 use fileshed_core::settings::MEBIBYTE;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{Mutex, OnceCell};
 use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::config::Config;
@@ -53,17 +53,8 @@ use admission::Admission;
 pub use health::state_name;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
-pub use serve::{ServingTimes, ShutdownSignal, ShutdownStep, serve};
+pub use serve::{ServingLimits, ServingTimes, ShutdownSignal, ShutdownStep, serve};
 use terminal::Listings;
-
-/// Credentials that are looked up in the registry at once: each takes a moment and a thread.
-const LOOKUPS: usize = 16;
-
-/// Looks at once at what somebody wants to hear of.
-const LOOKS: usize = 4;
-
-/// Sockets of which nobody knows yet who is there.
-const HANDSHAKES: usize = 128;
 
 /// What every request needs.
 pub(crate) struct Server {
@@ -74,16 +65,8 @@ pub(crate) struct Server {
     /// Most bytes that a call may bring.
     body_limit: u64,
     admission: Admission,
-    /// Credentials that are looked up at once.
-    lookups: Arc<Semaphore>,
-    /// Sockets whose clients have not said who they are.
-    handshakes: Arc<Semaphore>,
-    /// Who wants to hear of changes.
-    subscriptions: mcp::Subscriptions,
-    /// Looks at once for changes.
-    looks: Arc<Semaphore>,
     /// One at a time asks whether everything is there.
-    checks: Semaphore,
+    checks: Mutex<()>,
     /// Made when it is first asked for.
     terminal_document: OnceCell<documents::Document>,
     listings: Listings,
@@ -98,24 +81,20 @@ pub(crate) struct Server {
 
 impl Server {
     fn new(store: Arc<Store>, config: &Config, openwebui: Option<Arc<OpenWebUi>>) -> Self {
-        let authenticator = identity::Authenticator::new(config, store.clock(), openwebui);
-        let clock = store.clock().clone();
+        let authenticator = identity::Authenticator::new(config, store.limiter(), openwebui);
+        let limiter = store.limiter().clone();
         Self {
             store,
             authenticator,
             public_url: config.core.public_url.to_string(),
             body_limit: config.max_body_mb.saturating_mul(MEBIBYTE),
-            admission: Admission::new(config, &clock),
-            lookups: Arc::new(Semaphore::new(LOOKUPS)),
-            handshakes: Arc::new(Semaphore::new(HANDSHAKES)),
-            subscriptions: mcp::Subscriptions::default(),
-            looks: Arc::new(Semaphore::new(LOOKS)),
-            checks: Semaphore::new(1),
+            admission: Admission::new(config, &limiter),
+            checks: Mutex::default(),
             terminal_document: OnceCell::new(),
             listings: Listings::new(),
             dav: dav::WebDav::new(config),
             fs: fs::CompactTools::new(config),
-            oidc: sign_in::OpenIdConnect::new(config),
+            oidc: sign_in::OpenIdConnect::new(config, &limiter),
             metrics: metrics::Metrics::default(),
         }
     }

@@ -119,7 +119,11 @@ fn addresses(
             sandbox::release_program_pages();
         };
         at_rest();
-        http::serve(listener, app, stop, on_step, at_rest, times, descriptors)
+        let limits = http::ServingLimits {
+            limiter: store.limiter().clone(),
+            descriptors,
+        };
+        http::serve(listener, app, stop, on_step, at_rest, times, limits)
             .await
             .map_err(Failure::from)
     })

@@ -131,6 +131,18 @@ pub(super) fn links(config: &Config, address: SocketAddr) -> Check {
     }
 }
 
+/// Warns of service keys that can be guessed; beyond loopback they stop the start.
+pub(super) fn weak_keys(config: &Config) -> Option<Check> {
+    config.has_weak_key().then(|| Check {
+        name: "keys".to_owned(),
+        state: CheckState::Warning,
+        text:
+            "`api_keys` or `terminal_api_keys` has a key that can be guessed: set one of at least \
+               16 characters, as `openssl rand -hex 32` makes it, or `auto`"
+                .to_owned(),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

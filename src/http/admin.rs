@@ -144,7 +144,8 @@ async fn administer<T: Send + 'static>(
     caller: Caller,
     work: impl FnOnce(&Administration<'_>) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let permit = Arc::clone(&server.lookups).acquire_owned().await;
+    let user = server.store.namespace(&caller);
+    let permit = server.admission.lookup(&user).await?;
     let store = Arc::clone(&server.store);
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;

@@ -7,7 +7,8 @@
 use std::time::Duration;
 
 use fileshed_core::cancellation::Cancellation;
-use fileshed_core::fair::{FairSemaphore, Full, Grant, Occupancy, Place, Shares};
+use fileshed_core::fair::{FairSemaphore, Full, Grant, Place, Shares};
+use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::transfer::TransferPermit;
 use fileshed_core::{Caller, Clock, Error, Store, diagnostics};
@@ -29,11 +30,37 @@ pub(super) const MOST_WAITING: u64 = 512;
 /// Bytes of the budget beyond two of the largest bodies.
 const BUDGET: u64 = 64 * MEBIBYTE;
 
-/// The calls and the bytes that are free.
+/// Waits of one user without a place among the calls that run, and of all users.
+const WAITS_PER_USER: u64 = 64;
+const WAITS: u64 = 1024;
+/// Sockets of which nobody knows yet who is there.
+const HANDSHAKES: u64 = 128;
+/// Credentials that are looked up in the registry at once: each takes a moment and a thread.
+const LOOKUPS: u64 = 16;
+/// Subscriptions of one user, and of all.
+pub(super) const SUBSCRIPTIONS_PER_USER: u64 = 8;
+const SUBSCRIPTIONS: u64 = 256;
+/// Looks at once at what somebody wants to hear of.
+const LOOKS: u64 = 4;
+/// Slow refusals of one address at once, and of all.
+const REFUSALS_PER_ADDRESS: u64 = 8;
+const REFUSALS: u64 = 64;
+
+/// The pools of the surfaces.
 #[derive(Debug)]
 pub(super) struct Admission {
     calls: FairSemaphore,
     bytes: FairSemaphore,
+    waits: FairSemaphore,
+    lookups: FairSemaphore,
+    /// Sockets of shells whose clients have not said who they are.
+    pub(super) handshakes: FairSemaphore,
+    /// Streams that tell of changes.
+    pub(super) subscriptions: FairSemaphore,
+    /// Looks for changes.
+    pub(super) looks: FairSemaphore,
+    /// Refusals of wrong credentials.
+    pub(super) refusals: FairSemaphore,
     /// How long a call waits for its permit.
     patience: Duration,
 }
@@ -50,7 +77,7 @@ pub(super) struct CallPermit {
 }
 
 impl Admission {
-    pub(super) fn new(config: &Config, clock: &Clock) -> Self {
+    pub(super) fn new(config: &Config, limiter: &Limiter) -> Self {
         let calls = config.max_concurrent_calls;
         let largest = config.max_body_mb.saturating_mul(MEBIBYTE);
         let calls = Shares {
@@ -61,15 +88,32 @@ impl Admission {
         };
         let bytes = Shares::dynamic(largest.saturating_mul(2).saturating_add(BUDGET));
         Self {
-            calls: FairSemaphore::new(calls, clock),
-            bytes: FairSemaphore::new(bytes, clock),
+            calls: limiter.open(Pool::Calls, calls),
+            bytes: limiter.open(Pool::Bytes, bytes),
+            waits: limiter.open(Pool::Waits, Shares::fixed(WAITS_PER_USER, WAITS)),
+            lookups: limiter.open(Pool::Lookups, Shares::dynamic(LOOKUPS)),
+            handshakes: limiter.open(Pool::Handshakes, Shares::dynamic(HANDSHAKES)),
+            subscriptions: limiter.open(
+                Pool::Subscriptions,
+                Shares::fixed(SUBSCRIPTIONS_PER_USER, SUBSCRIPTIONS),
+            ),
+            looks: limiter.open(Pool::Looks, Shares::dynamic(LOOKS)),
+            refusals: limiter.open(
+                Pool::Refusals,
+                Shares::fixed(REFUSALS_PER_ADDRESS, REFUSALS),
+            ),
             patience: config.core.timings.calls.permit,
         }
     }
 
-    /// How far the places of calls are taken.
-    pub(super) fn occupancy(&self) -> Occupancy {
-        self.calls.occupancy()
+    /// Takes the right to wait without a place among the calls that run.
+    pub(super) fn wait_permit(&self, user: &str) -> Result<Grant, AdmissionError> {
+        Ok(self.waits.try_take(user)?)
+    }
+
+    /// Waits for the right to look up a credential in the registry.
+    pub(super) async fn lookup(&self, who: &str) -> Result<Grant, AdmissionError> {
+        Ok(wait(&self.lookups, who, 1, self.patience).await?)
     }
 
     /// Waits for the permit to run one call.
@@ -146,8 +190,22 @@ impl CallPermit {
     }
 }
 
+/// Waits for one place, however long that takes, without blocking. `None` if it is never granted.
+pub(super) async fn turn(places: &FairSemaphore, user: &str) -> Option<Grant> {
+    let (sender, granted) = oneshot::channel();
+    let wake = move |grant| drop(sender.send(grant));
+    match places.request(user, 1, Box::new(wake)) {
+        Ok(grant) => Some(grant),
+        Err(waiting) => {
+            let granted = granted.await.ok();
+            drop(waiting);
+            granted
+        }
+    }
+}
+
 /// Waits for permits without blocking.
-async fn wait(
+pub(super) async fn wait(
     places: &FairSemaphore,
     user: &str,
     amount: u64,

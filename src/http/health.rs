@@ -49,7 +49,7 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
         let word = json!({"status": "draining", "checks": {}});
         return (StatusCode::SERVICE_UNAVAILABLE, Json(word)).into_response();
     }
-    let _permit = server.checks.acquire().await;
+    let _permit = server.checks.lock().await;
     let checks = match tokio::task::spawn_blocking(move || store.check()).await {
         Ok(checks) => checks,
         Err(error) => return envelope::failure(RouteError::from(error)),

@@ -5,6 +5,8 @@
 //! there is a caller only where none is configured. Contradictions are refused, never guessed.
 //! Credentials appear in no log and no answer.
 
+use fileshed_core::fair::Grant;
+use fileshed_core::limiter::Limiter;
 use std::sync::Arc;
 
 use axum::http::request::Parts;
@@ -12,10 +14,9 @@ use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::directory::GroupId;
 use fileshed_core::settings::GroupSource;
 use fileshed_core::sign_in::Principal;
-use fileshed_core::{Caller, Chat, Clock, Error, GroupClaim, Store, UserId};
+use fileshed_core::{Caller, Chat, Error, GroupClaim, Store, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::config::{AUTO, Config, Origin, Secret};
 use crate::openwebui::{OpenWebUi, role};
@@ -104,13 +105,13 @@ struct PrincipalHeaders {
 impl Authenticator {
     /// The authenticator that `config` describes.
     #[must_use]
-    pub fn new(config: &Config, clock: &Clock, openwebui: Option<Arc<OpenWebUi>>) -> Self {
+    pub fn new(config: &Config, limiter: &Limiter, openwebui: Option<Arc<OpenWebUi>>) -> Self {
         Self {
             keys: digests(&config.api_keys),
             asks: config.asks_who_calls(),
             terminal_keys: digests(&config.terminal_api_keys),
-            signatures: SignedUserVerifier::new(config, clock),
-            sessions: SessionVerifier::new(config, clock, openwebui),
+            signatures: SignedUserVerifier::new(config, limiter.clock()),
+            sessions: SessionVerifier::new(config, limiter, openwebui),
             origins: config.cors_origins.clone(),
             page: OwnPage::new(config.core.public_url.as_str()),
             user_id: config.header_user_id.clone(),
@@ -172,7 +173,7 @@ impl Authenticator {
     pub async fn lookup_permit(
         &self,
         credential: &Credential,
-    ) -> Result<Option<OwnedSemaphorePermit>, IdentityError> {
+    ) -> Result<Option<Grant>, IdentityError> {
         match (&credential.0, &self.sessions) {
             (CredentialKind::Session(session, _), Some(sessions)) => {
                 sessions.lookup_permit(session).await

@@ -45,7 +45,6 @@ mod work;
 
 use handler::McpHandler;
 use listener::Listener;
-pub(super) use listener::Subscriptions;
 use slot::Slot;
 pub use toolset::McpToolset;
 

@@ -13,8 +13,9 @@ use axum::response::Response;
 use fileshed_core::Clock;
 use fileshed_core::{Caller, Error, Store, diagnostics};
 
+use super::admission::AdmissionError;
 use super::identity::CookieUse;
-use super::serve::HEADERS_MAX_BYTES;
+use super::serve::{HEADERS_MAX_BYTES, current};
 use super::serve::request_line::TargetHasFragment;
 use super::{Server, envelope};
 
@@ -75,10 +76,15 @@ impl Outcome {
     }
 }
 
-/// Refuses headers that are larger than any call needs, and targets of which a part would be lost.
+/// Refuses headers that are larger than any call needs, targets of which a part would be lost, and
+/// requests beyond the places of the listener; only what asks for the server's state needs none.
 pub(super) async fn limit_headers(request: Request, next: Next) -> Response {
     if request.extensions().get::<TargetHasFragment>().is_some() {
         return envelope::failure(FragmentError);
+    }
+    let is_probe = ["/health", "/ready"].contains(&request.uri().path());
+    if !is_probe && let Err(full) = current::take_place(&current::client()) {
+        return envelope::failure(AdmissionError::from(full));
     }
     let size: usize = request
         .headers()

@@ -97,6 +97,8 @@ pub(super) async fn destination(
                 return Ok(Destination::Answered(answer));
             }
         };
+        let user = server.store.namespace(caller);
+        let waits = server.admission.wait_permit(&user)?;
         caller.place = Place::default();
         drop(admitted);
         let mut request = sent_on(parts, Body::from(body.to_vec()));
@@ -107,7 +109,7 @@ pub(super) async fn destination(
         if response.status() != StatusCode::MISDIRECTED_REQUEST {
             return Ok(Destination::Answered(response.map(Body::new)));
         }
-        let user = server.store.namespace(caller);
+        drop(waits);
         admitted = server.admission.admit(&user).await?;
         caller.place = admitted.place();
     }

@@ -11,13 +11,14 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use fileshed_core::Scope;
 use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Channel, Error, Hint, Store, Toolset, diagnostics};
+use fileshed_core::{Caller, Channel, Code, Error, Hint, Store, Toolset, diagnostics};
 use tokio::task::JoinError;
 
-use super::admission::CallPermit;
+use super::admission::{AdmissionError, CallPermit};
 use super::identity::{Credential, is_by_page};
 use super::middleware::Subject;
-use super::{Server, body, envelope, prefer, response_body};
+use super::serve::current;
+use super::{Server, body, envelope, prefer, response_body, timer};
 use crate::ops::{self, Answer, Entry, OPERATIONS};
 use fileshed_core::nearest::nearest;
 
@@ -115,10 +116,33 @@ pub(super) async fn authenticate(
     credential: Credential,
     channel: Channel,
 ) -> Result<Caller, Error> {
-    let mut caller = caller_of(server, credential).await?;
+    let mut caller = match caller_of(server, credential).await {
+        Err(error) if error.code() == Code::Unauthorized => {
+            return Err(refused_slowly(server, error).await);
+        }
+        caller => caller?,
+    };
+    let user = server.store.namespace(&caller);
+    current::take_place(&user).map_err(AdmissionError::from)?;
     caller.channel = Some(channel);
     server.store.called(&caller);
     Ok(caller)
+}
+
+/// Holds the refusal of a wrong credential back for a moment, and logs who sent it.
+async fn refused_slowly(server: &Arc<Server>, error: Error) -> Error {
+    let Some(address) = current::address() else {
+        return error;
+    };
+    tracing::warn!(%address, "a credential was refused");
+    match server.admission.refusals.try_take(&current::client()) {
+        Ok(_place) => {
+            let clock = server.store.clock();
+            timer::sleep(clock, server.store.settings().timings.calls.refusal).await;
+            error
+        }
+        Err(full) => AdmissionError::from(full).into(),
+    }
 }
 
 async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Caller, Error> {
@@ -132,8 +156,8 @@ async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Calle
     // Forged credentials must not take all threads; those that Open WebUI is asked about, which may
     // take long, must not delay the others.
     let permit = match server.authenticator.lookup_permit(&credential).await? {
-        Some(permit) => Ok(permit),
-        None => Arc::clone(&server.lookups).acquire_owned().await,
+        Some(permit) => permit,
+        None => server.admission.lookup(&current::client()).await?,
     };
     let server = Arc::clone(server);
     let caller = tokio::task::spawn_blocking(move || {

@@ -2,17 +2,21 @@
 //! lets running work finish.
 
 mod connection;
+pub(super) mod current;
 mod request_body;
 pub(super) mod request_line;
 mod stream;
 mod table;
 
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
 use fileshed_core::Clock;
+use fileshed_core::fair::{FairSemaphore, Shares};
+use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::timings::HttpTimings;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
@@ -26,6 +30,7 @@ use tower::ServiceExt as _;
 use super::held_body::HeldBody;
 use super::timer;
 use connection::Connection;
+use current::{CURRENT, CurrentRequest};
 use request_line::{RequestLines, TargetHasFragment};
 use stream::MonitoredStream;
 use table::ConnectionTable;
@@ -39,10 +44,13 @@ const HEADERS_MAX_COUNT: usize = 100;
 /// Most connections, however many descriptors there are: each may hold its buffers.
 const CONNECTIONS_MAX: u64 = 2048;
 
+/// Part of the connections that no request takes: who asks for the state of the server has them.
+const RESERVE: u64 = 16;
+
 /// How many connections there may be where the process may have so many descriptors: half of them,
 /// because calls need some, too.
-fn most_connections(descriptors: u64) -> usize {
-    (descriptors / 2).clamp(8, CONNECTIONS_MAX) as usize
+fn most_connections(descriptors: u64) -> u64 {
+    (descriptors / 2).clamp(8, CONNECTIONS_MAX)
 }
 
 /// The signals that ask the server to stop. Before [`ShutdownSignal::listen`], each ends the process.
@@ -90,10 +98,18 @@ pub struct ServingTimes {
     pub patience: Duration,
 }
 
+/// How much the server takes on at once.
+#[derive(Clone, Debug)]
+pub struct ServingLimits {
+    /// With the pools of what it serves.
+    pub limiter: Limiter,
+    /// Descriptors that the process may have.
+    pub descriptors: u64,
+}
+
 /// Serves until it is asked to stop, and for a while longer; says each step to `on_step`, and lets what
 /// runs finish, as long as `times` says. A second signal skips what is left of a step. Each time when
-/// nothing has been under way for a while, `at_rest` is called. The process may have so many
-/// `descriptors`.
+/// nothing has been under way for a while, `at_rest` is called.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
@@ -101,15 +117,19 @@ pub async fn serve(
     on_step: impl Fn(ShutdownStep),
     at_rest: impl Fn() + Send + 'static,
     times: ServingTimes,
-    descriptors: u64,
+    limits: ServingLimits,
 ) -> std::io::Result<()> {
     // Tells every connection when to end.
     let (connections, _) = watch::channel(false);
-    let table = ConnectionTable::new(most_connections(descriptors), &times.clock, &times.http);
+    let most = most_connections(limits.descriptors);
+    let places = Shares::dynamic(most - most.div_ceil(RESERVE));
+    let places = limits.limiter.open(Pool::Requests, places);
+    let table = ConnectionTable::new(most as usize, &times.clock, &times.http);
     let server = Acceptor {
         builder: builder(&times.http),
         app,
         table: Arc::clone(&table),
+        places,
         clock: times.clock.clone(),
         timings: times.http.clone(),
     };
@@ -158,6 +178,7 @@ struct Acceptor {
     builder: Builder,
     app: Router,
     table: Arc<ConnectionTable>,
+    places: FairSemaphore,
     clock: Clock,
     timings: HttpTimings,
 }
@@ -165,8 +186,8 @@ struct Acceptor {
 impl Acceptor {
     async fn accept(&self, listener: &TcpListener, connections: &watch::Sender<bool>) {
         loop {
-            let stream = match listener.accept().await {
-                Ok((stream, _)) => stream,
+            let (stream, client) = match listener.accept().await {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     let made_room = self.table.release();
                     tracing::warn!(%error, made_room, "a connection could not be accepted");
@@ -180,11 +201,11 @@ impl Acceptor {
                 // A connection that becomes idle does not notify.
                 let _ = timer::within(&self.clock, self.timings.accept, removed).await;
             }
-            self.connect(stream, connections.subscribe());
+            self.connect(stream, client.ip(), connections.subscribe());
         }
     }
 
-    fn connect(&self, stream: TcpStream, mut stopping: watch::Receiver<bool>) {
+    fn connect(&self, stream: TcpStream, client: IpAddr, mut stopping: watch::Receiver<bool>) {
         // Answers are small and awaited: do not wait to fill a packet.
         let _ = stream.set_nodelay(true);
         let connection = Connection::new(&self.clock);
@@ -192,6 +213,7 @@ impl Acceptor {
         let lines = Arc::new(Mutex::new(RequestLines::new()));
         let (app, requests) = (self.app.clone(), Arc::clone(&connection));
         let heads = Arc::clone(&lines);
+        let places = self.places.clone();
         let (clock, patience) = (self.clock.clone(), self.timings.body_rest);
         let service = service_fn(move |mut request: Request<Incoming>| {
             let running = requests.request();
@@ -201,12 +223,15 @@ impl Acceptor {
             }
             drop(lines);
             let (request, rest) = request_body::with_rest(request);
-            let answer = app.clone().oneshot(request);
+            let current = CurrentRequest::new(client, &places);
+            let answer = CURRENT.scope(current.clone(), app.clone().oneshot(request));
             let clock = clock.clone();
             async move {
                 let answer = answer.await?;
                 rest.read(&clock, patience).await;
-                Ok::<_, std::convert::Infallible>(answer.map(|body| HeldBody::new(body, running)))
+                Ok::<_, std::convert::Infallible>(
+                    answer.map(|body| HeldBody::new(body, (running, current))),
+                )
             }
         });
         let stream = MonitoredStream {

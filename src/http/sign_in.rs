@@ -4,6 +4,7 @@
 //! at the command line, signs in with a provider of OpenID Connect, or comes from an Open WebUI at the
 //! same address, whose session counts here as it is. What a browser gets for it is a cookie with a secret of its own, new at each sign-in.
 
+use crate::http::serve::current;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -241,7 +242,7 @@ async fn look_up<T: Send + 'static>(
     server: &Arc<Server>,
     work: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let permit = Arc::clone(&server.lookups).acquire_owned().await;
+    let permit = server.admission.lookup(&current::client()).await?;
     let store = Arc::clone(&server.store);
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;

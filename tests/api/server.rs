@@ -9,6 +9,7 @@ mod frames;
 mod generated_key;
 mod identity;
 mod life;
+mod limits;
 mod load;
 mod looks;
 mod page;

@@ -47,7 +47,7 @@ for _ in $(seq 300); do
 done
 curl --silent http://127.0.0.1:8000/ready >/dev/null || cat /tmp/log >&2
 curl --silent http://127.0.0.1:8000/health; echo
-curl --silent -H 'Authorization: Bearer key' -H 'X-OpenWebUI-User-Id: ada' \\
+curl --silent -H 'Authorization: Bearer 8f14e45fceea167a5a36' -H 'X-OpenWebUI-User-Id: ada' \\
     -H 'Content-Type: application/json' -d '{"command": "'"$LINE"'"}' \\
     'http://127.0.0.1:8000/terminal/execute?wait=60'; echo
 /fileshed doctor 2>&1 | grep -E '^[a-z]+ +(sandbox|programs|memory):'
@@ -102,7 +102,7 @@ def specification(program: Path, seccomp: dict, way: str, environment: dict) -> 
     own = {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "FILESHED_STORAGE_BASE_PATH": "/data",
-        "FILESHED_API_KEYS": "key",
+        "FILESHED_API_KEYS": "8f14e45fceea167a5a36",
         "LINE": LINE,
     }
     variables = [f"{name}={value}" for name, value in (own | environment).items()]

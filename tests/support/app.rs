@@ -11,6 +11,7 @@ use axum::http::header::{ACCEPT, CONTENT_LENGTH, HOST, USER_AGENT};
 use axum::http::{HeaderName, HeaderValue, Request};
 use fileshed::config::{Effective, Inputs};
 use fileshed::http;
+use fileshed_core::limiter::Limiter;
 use fileshed_core::{Clock, Store};
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -98,6 +99,12 @@ impl TestApp {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
         let routes = self.routes.get(turn.checked_rem(self.routes.len())?)?;
         Some(routes.answer(method, path, headers, body))
+    }
+
+    /// The limiter of each server in this process.
+    pub fn limiters(&self) -> Vec<Limiter> {
+        let stores = self.routes.iter().map(|routes| &routes.store);
+        stores.map(|store| store.limiter().clone()).collect()
     }
 
     /// host:port

@@ -40,7 +40,7 @@ pub struct Shares {
 impl Shares {
     /// A fixed number for one user, and one for all.
     #[must_use]
-    pub fn fixed(per_user: u64, total: u64) -> Self {
+    pub const fn fixed(per_user: u64, total: u64) -> Self {
         Self {
             total,
             per_user,
@@ -53,10 +53,20 @@ impl Shares {
 
     /// As many for one user as stay free for others.
     #[must_use]
-    pub fn dynamic(total: u64) -> Self {
+    pub const fn dynamic(total: u64) -> Self {
         Self {
             dynamic: true,
             ..Self::fixed(total, total)
+        }
+    }
+
+    /// Most that one user holds while nobody else does.
+    #[must_use]
+    pub fn of_one(&self) -> u64 {
+        if self.dynamic {
+            self.per_user.min(self.total.div_ceil(2))
+        } else {
+            self.per_user
         }
     }
 }
@@ -145,7 +155,7 @@ pub struct Waiting {
 impl FairSemaphore {
     /// All places free. Whoever waits for one waits by this clock.
     #[must_use]
-    pub fn new(shares: Shares, clock: &Clock) -> Self {
+    pub(crate) fn new(shares: Shares, clock: &Clock) -> Self {
         let state = State {
             shares,
             held: 0,
@@ -191,6 +201,17 @@ impl FairSemaphore {
             user: user.to_owned(),
             ticket,
         })
+    }
+
+    /// Takes one place if one is free for this user now.
+    pub fn try_take(&self, user: &str) -> Result<Grant, Full> {
+        let mut state = self.state();
+        state.fits(user, 1)?;
+        Ok(state.grant(self, user, 1))
+    }
+
+    pub(crate) fn set_shares(&self, shares: Shares) {
+        self.change(|state| state.shares = shares);
     }
 
     /// Takes one place, waiting for it at most so long; blocks. Nothing where the caller goes away.
@@ -352,6 +373,12 @@ impl State {
 }
 
 impl Grant {
+    /// The user who holds it.
+    #[must_use]
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+
     /// How many places it is.
     #[must_use]
     pub fn amount(&self) -> u64 {

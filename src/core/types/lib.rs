@@ -15,6 +15,7 @@ pub mod fair;
 pub mod group;
 pub mod hint;
 pub mod identifier;
+pub mod limiter;
 pub mod nearest;
 pub mod random;
 mod secret;

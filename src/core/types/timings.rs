@@ -132,6 +132,8 @@ durations! {
         permit: seconds(5),
         /// How long a call waits until the question who it is can be asked.
         lookup: seconds(5),
+        /// How long the refusal of a wrong credential is held back.
+        refusal: milliseconds(500),
         /// Longest wait for a write lock. It is held for milliseconds, so a longer wait means overload.
         write_lock: seconds(20),
         /// How often a write lock is tried that another process holds as a locked file: nobody tells.

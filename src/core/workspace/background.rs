@@ -8,10 +8,12 @@ mod log;
 mod process;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use crate::Settings;
 use fileshed_storage::Root;
+use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
+use fileshed_types::limiter::{Limiter, Pool};
 
 pub use error::BackgroundError;
 pub use log::{Output, OutputEntry, OutputSpan, OutputStream, ProcessStatus};
@@ -28,10 +30,13 @@ const LISTED: usize = 200;
 /// Tenants of which more is known than is in use, before those are forgotten.
 const TENANTS_KNOWN: usize = 256;
 
+/// Processes of all users at once: each keeps a thread.
+const RUNNING_MOST: u64 = 512;
+
 /// All of them, by tenant.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct BackgroundProcesses {
-    running: Arc<AtomicU64>,
+    running: FairSemaphore,
     tenants: Mutex<HashMap<String, Arc<TenantProcesses>>>,
     /// Whether somebody looks after users who are users no more.
     watched: Mutex<bool>,
@@ -82,6 +87,21 @@ pub(crate) struct KeptLog {
 }
 
 impl BackgroundProcesses {
+    pub(crate) fn new(settings: &Settings, limiter: &Limiter) -> Self {
+        let own = settings.terminal_max_processes;
+        let shares = Shares::fixed(own, RUNNING_MOST.max(own.saturating_mul(2)));
+        Self {
+            running: limiter.open(Pool::Processes, shares),
+            tenants: Mutex::default(),
+            watched: Mutex::default(),
+        }
+    }
+
+    /// Takes the place of one more process of a tenant.
+    pub(crate) fn place(&self, tenant: &str) -> Result<Grant, Full> {
+        self.running.try_take(tenant)
+    }
+
     /// Those of a tenant.
     pub(crate) fn of(&self, tenant: &str) -> Arc<TenantProcesses> {
         let mut tenants = self.tenants();
@@ -96,7 +116,7 @@ impl BackgroundProcesses {
 
     /// How many run, of all tenants.
     pub(crate) fn running_everywhere(&self) -> u64 {
-        self.running.load(Ordering::Relaxed)
+        self.running.occupancy().held
     }
 
     /// Every one that runs.
@@ -150,12 +170,6 @@ impl TenantState {
         if self.members.replace(members) != Some(members) {
             self.known = false;
         }
-    }
-
-    /// How many run.
-    pub(crate) fn running(&self) -> u64 {
-        let running = self.processes.iter().filter(|process| process.is_running());
-        running.count() as u64
     }
 
     /// Forgets those that ended a while ago, and where they are very many, the first of them.

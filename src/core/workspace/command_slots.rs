@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::write_lock::BusyError;
-use crate::{Caller, Clock, Settings};
-use fileshed_types::fair::{FairSemaphore, Full, Grant, Occupancy, Shares};
+use crate::{Caller, Settings};
+use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
+use fileshed_types::limiter::{Limiter, Pool};
 
 /// Commands that are running.
 #[derive(Debug)]
@@ -15,29 +16,25 @@ pub(crate) struct CommandSlots {
 }
 
 impl CommandSlots {
-    pub(crate) fn new(settings: &Settings, clock: &Clock) -> Self {
+    pub(crate) fn new(settings: &Settings, limiter: &Limiter) -> Self {
         let shares = Shares::fixed(settings.exec_max_per_user, settings.exec_max_total);
-        Self::with(shares, settings, clock)
+        Self::with((Pool::Commands, shares), settings, limiter)
     }
 
     /// Lines of shells, which may last: apart from commands, so that neither keeps the other waiting.
-    /// How many one user has is counted where they are listed.
-    pub(crate) fn for_lines(settings: &Settings, clock: &Clock) -> Self {
-        let total = settings.exec_max_total.max(settings.terminal_max_processes);
-        Self::with(Shares::fixed(total, total), settings, clock)
+    /// One user alone has half of them, which is all that one user may start.
+    pub(crate) fn for_lines(settings: &Settings, limiter: &Limiter) -> Self {
+        let own = settings.terminal_max_processes.saturating_mul(2);
+        let shares = Shares::dynamic(settings.exec_max_total.max(own));
+        Self::with((Pool::Lines, shares), settings, limiter)
     }
 
-    fn with(shares: Shares, settings: &Settings, clock: &Clock) -> Self {
+    fn with((pool, shares): (Pool, Shares), settings: &Settings, limiter: &Limiter) -> Self {
         Self {
-            running: FairSemaphore::new(shares, clock),
+            running: limiter.open(pool, shares),
             shares,
             patience: settings.timings.calls.command,
         }
-    }
-
-    /// How far the places are taken.
-    pub(crate) fn occupancy(&self) -> Occupancy {
-        self.running.occupancy()
     }
 
     /// Waits for the right to run one command, for `user`, as whom `caller` calls. Dropped, it is
@@ -47,7 +44,7 @@ impl CommandSlots {
         let slot = caller.place.while_waiting(wait).unwrap_or(Err(Full::All));
         slot.map_err(|full| match full {
             Full::User => BusyError::User {
-                limit: self.shares.per_user,
+                limit: self.shares.of_one(),
             },
             Full::All => BusyError::Server {
                 limit: self.shares.total,

@@ -24,7 +24,8 @@ use jiff::Timestamp;
 use crate::{Chat, Clock, Error, Settings, UserId};
 use fileshed_sandbox::TerminalWaker;
 use fileshed_types::cancellation::Cancellation;
-use fileshed_types::fair::{FairSemaphore, Full, Grant, Occupancy, Shares};
+use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
+use fileshed_types::limiter::{Limiter, Pool};
 use fileshed_types::random;
 use fileshed_types::timings::ShellTimings;
 
@@ -68,18 +69,18 @@ pub struct ShellEntry {
 }
 
 impl Shells {
-    pub(crate) fn new(settings: &Settings, clock: &Clock, instance: Option<&str>) -> Self {
+    pub(crate) fn new(settings: &Settings, limiter: &Limiter, instance: Option<&str>) -> Self {
         let shares = Shares::fixed(
             settings.terminal_max_shells,
             settings.terminal_max_shells_total,
         );
         Self {
             all: Mutex::default(),
-            places: FairSemaphore::new(shares, clock),
+            places: limiter.open(Pool::Shells, shares),
             shares,
             connections: AtomicU64::new(1),
             stopping: AtomicBool::new(false),
-            clock: clock.clone(),
+            clock: limiter.clock().clone(),
             timings: settings.timings.shells.clone(),
             instance: instance.map(str::to_owned),
         }
@@ -249,6 +250,15 @@ impl Shells {
         Ok(())
     }
 
+    /// Returns the user, as limits know it, whose shell has this credential.
+    #[must_use]
+    pub fn owner_of(&self, id: &str) -> Option<String> {
+        let all = self.all();
+        let mut all = all.iter();
+        let found = all.find(|shell| shell.state().credential.id == id);
+        found.map(|shell| shell.owner.clone())
+    }
+
     /// Connects a user to a shell of its own. `wake` is called whenever there is something to take,
     /// or room to type.
     pub fn connect(
@@ -368,11 +378,6 @@ impl Shells {
             shell.complain(reason);
             shell.stop();
         }
-    }
-
-    /// How far the places are taken.
-    pub(crate) fn occupancy(&self) -> Occupancy {
-        self.places.occupancy()
     }
 
     /// For each shell its number, its user, and the Unix second in which it began. Its id is a

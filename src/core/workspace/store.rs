@@ -46,6 +46,7 @@ use fileshed_sandbox::egress::Egress;
 use fileshed_sandbox::{Confinement, Zygote};
 use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::fair::Grant;
+use fileshed_types::limiter::Limiter;
 
 pub use activity::Suspended;
 pub(crate) use histories::HistoryOf;
@@ -101,6 +102,7 @@ pub struct Store {
     running_commands: RunningCommands,
     last_calls: LastCalls,
     background: BackgroundProcesses,
+    limiter: Limiter,
     /// Unix seconds of the opening.
     opened_at: i64,
     draining: AtomicBool,
@@ -144,12 +146,14 @@ impl Store {
         let programs = Programs::find(&settings);
         let zygote = Zygote::new(&settings, &clock);
         let links = LinkKey::of(&pepper);
-        let slots = CommandSlots::new(&settings, &clock);
-        let shell_slots = CommandSlots::for_lines(&settings, &clock);
-        let transfer_limiter = TransferLimiter::new(&settings, &clock);
+        let limiter = Limiter::new(&clock);
+        let slots = CommandSlots::new(&settings, &limiter);
+        let shell_slots = CommandSlots::for_lines(&settings, &limiter);
+        let transfer_limiter = TransferLimiter::new(&settings, &limiter);
+        let background = BackgroundProcesses::new(&settings, &limiter);
         let opened_at = clock.now().as_second();
         let among = registry.holds_leases().then(|| instance.name());
-        let shells = Shells::new(&settings, &clock, among);
+        let shells = Shells::new(&settings, &limiter, among);
         let flusher = Flusher::start(
             &data,
             settings.durability,
@@ -181,7 +185,8 @@ impl Store {
             running: Running::new(watched),
             running_commands: RunningCommands::default(),
             last_calls: LastCalls::default(),
-            background: BackgroundProcesses::default(),
+            background,
+            limiter,
             opened_at,
             draining: AtomicBool::new(false),
             shells,
@@ -385,14 +390,15 @@ impl Store {
         &self.running_commands
     }
 
+    /// Everything that bounds what is under way at once.
+    #[must_use]
+    pub fn limiter(&self) -> &Limiter {
+        &self.limiter
+    }
+
     /// Processes that outlive the calls that start them.
     pub(crate) fn background(&self) -> &BackgroundProcesses {
         &self.background
-    }
-
-    /// Transfers that are under way.
-    pub(crate) fn transfer_limiter(&self) -> &TransferLimiter {
-        &self.transfer_limiter
     }
 
     /// Unix seconds of the opening.

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::{Caller, Clock, Settings, diagnostics};
-use fileshed_types::fair::{FairSemaphore, Full, Grant, Occupancy, Shares};
+use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
+use fileshed_types::limiter::{Limiter, Pool};
 
 /// What is under way.
 #[derive(Clone, Debug)]
@@ -72,25 +73,23 @@ impl TransferQueue {
 }
 
 impl TransferLimiter {
-    pub(crate) fn new(settings: &Settings, clock: &Clock) -> Self {
+    pub(crate) fn new(settings: &Settings, limiter: &Limiter) -> Self {
         let (per_user, in_all) = (settings.transfer_max_per_user, settings.transfer_max_total);
-        let lanes = |shares| Lanes {
-            places: FairSemaphore::new(shares, clock),
+        let lanes = |pool, shares| Lanes {
+            places: limiter.open(pool, shares),
             shares,
         };
         let half = |places: u64| places.div_ceil(2).max(1);
         Self {
             arriving: Arc::default(),
-            all: lanes(Shares::fixed(per_user, in_all)),
-            of_links: lanes(Shares::fixed(per_user, half(in_all))),
-            of_one_link: lanes(Shares::fixed(half(per_user), u64::MAX)),
+            all: lanes(Pool::Transfers, Shares::fixed(per_user, in_all)),
+            of_links: lanes(Pool::LinkTransfers, Shares::fixed(per_user, half(in_all))),
+            of_one_link: lanes(
+                Pool::OneLinkTransfers,
+                Shares::fixed(half(per_user), u64::MAX),
+            ),
             patience: settings.timings.calls.transfer,
         }
-    }
-
-    /// How far the places of all transfers are taken.
-    pub(crate) fn occupancy(&self) -> Occupancy {
-        self.all.places.occupancy()
     }
 
     /// Where a transfer of `tenant` has to queue, one after the other; with `link`, one that comes
@@ -244,7 +243,7 @@ mod tests {
             transfer_max_total: in_all,
             ..Settings::new(".")
         };
-        TransferLimiter::new(&settings, &Clock::SYSTEM)
+        TransferLimiter::new(&settings, &Limiter::new(&Clock::SYSTEM))
     }
 
     /// A transfer that does not wait.

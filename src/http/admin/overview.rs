@@ -75,16 +75,13 @@ impl From<Check> for ShownCheck {
 
 /// `GET /admin/api/overview`
 pub(super) async fn overview(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let calls = server.admission.occupancy();
     let errors = server.metrics.failures();
     let (asking, store) = (Arc::clone(&server), Arc::clone(&server.store));
     read(asking, request, move |administration| {
         let mut checks = store.check();
         checks.push(store.check_histories());
-        let mut queues = vec![ShownQueue::of("calls", calls)];
-        let of_core = administration.queues().into_iter();
-        queues
-            .extend(of_core.map(|QueueLength { name, occupancy }| ShownQueue::of(name, occupancy)));
+        let queues = administration.queues().into_iter();
+        let queues = queues.map(|QueueLength { name, occupancy }| ShownQueue::of(name, occupancy));
         Ok(ServerOverview {
             version: env!("CARGO_PKG_VERSION"),
             since: lists::moment(administration.since()),
@@ -99,7 +96,7 @@ pub(super) async fn overview(State(server): State<Arc<Server>>, request: Request
                 },
             },
             checks: checks.into_iter().map(ShownCheck::from).collect(),
-            queues,
+            queues: queues.collect(),
             errors,
         })
     })

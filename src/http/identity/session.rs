@@ -8,17 +8,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use fileshed_core::fair::{FairSemaphore, Grant, Shares};
+use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::{Clock, Code, Error, UserId};
 use serde::Deserialize;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{AcceptedCredentials, IdentityError, jwt};
 use crate::config::{Config, Secret};
-use crate::http::timer;
+use crate::http::admission;
+use crate::http::serve::current;
 use crate::openwebui::{Account, OpenWebUi};
 
 /// Requests to Open WebUI that run at once.
-const LOOKUPS: usize = 16;
+const LOOKUPS: u64 = 16;
 
 /// Verifies sessions.
 #[derive(Debug)]
@@ -29,8 +31,8 @@ pub(super) struct SessionVerifier {
     /// How long a call waits until its question can be asked.
     patience: Duration,
     /// Separate, so that forged credentials do not delay those whose signature is right.
-    unchecked: Arc<Semaphore>,
-    checked: Arc<Semaphore>,
+    unchecked: FairSemaphore,
+    checked: FairSemaphore,
 }
 
 /// A session or an API key of Open WebUI.
@@ -70,16 +72,16 @@ struct SessionClaims {
 impl SessionVerifier {
     pub(super) fn new(
         config: &Config,
-        clock: &Clock,
+        limiter: &Limiter,
         openwebui: Option<Arc<OpenWebUi>>,
     ) -> Option<Self> {
         config.takes_sessions().then(|| Self {
             secret: config.webui_secret_key.clone(),
             openwebui,
-            clock: clock.clone(),
+            clock: limiter.clock().clone(),
             patience: config.core.timings.calls.lookup,
-            unchecked: Arc::new(Semaphore::new(LOOKUPS)),
-            checked: Arc::new(Semaphore::new(LOOKUPS)),
+            unchecked: limiter.open(Pool::Sessions, Shares::dynamic(LOOKUPS)),
+            checked: limiter.open(Pool::SignedSessions, Shares::dynamic(LOOKUPS)),
         })
     }
 
@@ -125,7 +127,7 @@ impl SessionVerifier {
     pub(super) async fn lookup_permit(
         &self,
         session: &SessionCredential,
-    ) -> Result<Option<OwnedSemaphorePermit>, IdentityError> {
+    ) -> Result<Option<Grant>, IdentityError> {
         let Some(openwebui) = &self.openwebui else {
             return Ok(None);
         };
@@ -133,15 +135,12 @@ impl SessionVerifier {
         if openwebui.remembers_account(secret) {
             return Ok(None);
         }
-        let places = match session.user {
-            Some(_) => &self.checked,
-            None => &self.unchecked,
+        let (places, who) = match &session.user {
+            Some(user) => (&self.checked, user.as_str().to_owned()),
+            None => (&self.unchecked, current::client()),
         };
-        let place = Arc::clone(places).acquire_owned();
-        match timer::within(&self.clock, self.patience, place).await {
-            Some(Ok(place)) => Ok(Some(place)),
-            _ => Err(IdentityError::Busy),
-        }
+        let place = admission::wait(places, &who, 1, self.patience).await;
+        Ok(Some(place.map_err(|_| IdentityError::Busy)?))
     }
 
     /// Finds the user; blocks.

@@ -1,13 +1,14 @@
 //! Claims that need no server.
 
 use axum::http::Request;
-use fileshed_core::Role;
+use fileshed_core::limiter::Limiter;
+use fileshed_core::{Clock, Role};
 
 use super::*;
 
 /// The caller of a request with these headers, where nothing has to be looked up.
 fn caller(config: &Config, headers: &[(&str, &str)]) -> Caller {
-    let authenticator = Authenticator::new(config, &Clock::default(), None);
+    let authenticator = Authenticator::new(config, &Limiter::new(&Clock::default()), None);
     let mut request = Request::post("/shed_stats");
     for (name, value) in headers {
         request = request.header(*name, *value);

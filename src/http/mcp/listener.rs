@@ -1,83 +1,39 @@
 //! Who is going to hear of changes: how many there are, and what resources were like before.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use fileshed_core::fair::{FairSemaphore, Full, Grant};
 use fileshed_core::{Caller, Error, diagnostics};
 use rmcp::model::SubscriptionFilter;
 use serde::Deserialize;
 
 use super::resources::Watched;
 use crate::http::Server;
+use crate::http::admission::{self, SUBSCRIPTIONS_PER_USER};
 use crate::http::route::RouteError;
 
 /// With so many more subscriptions it is looked half as often.
 const FEW: u32 = 16;
 
-/// Subscriptions of one user, and of all.
-const USER_MAX: usize = 8;
-const ALL_MAX: usize = 256;
-
-/// How many subscriptions there are, by user.
-#[derive(Debug, Default)]
-pub(in crate::http) struct Subscriptions(Mutex<HashMap<String, usize>>);
-
-impl Subscriptions {
-    fn users(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn enter(&self, user: &str) -> Result<(), SubscriptionError> {
-        let mut users = self.users();
-        if users.values().sum::<usize>() >= ALL_MAX {
-            return Err(SubscriptionError::Server);
-        }
-        let own = users.entry(user.to_owned()).or_default();
-        if *own >= USER_MAX {
-            return Err(SubscriptionError::User);
-        }
-        *own += 1;
-        Ok(())
-    }
-
-    /// How long to wait until the next look, if it is so long where few want to know.
-    pub(super) fn pause(&self, look: Duration) -> Duration {
-        let all = self.users().values().sum::<usize>();
-        look * (1 + u32::try_from(all).unwrap_or(u32::MAX) / FEW)
-    }
+/// Returns how long to wait until the next look, if it is `look` where few want to know.
+pub(super) fn pause(places: &FairSemaphore, look: Duration) -> Duration {
+    let all = u32::try_from(places.occupancy().held).unwrap_or(u32::MAX);
+    look * (1 + all / FEW)
 }
 
-/// One that is counted.
-pub(super) struct Entered {
-    server: Arc<Server>,
-    user: String,
-}
-
-impl Entered {
-    fn begin((server, caller): &Looker) -> Result<Self, SubscriptionError> {
-        let user = server.store.namespace(caller);
-        server.subscriptions.enter(&user)?;
-        let server = Arc::clone(server);
-        Ok(Self { server, user })
-    }
-}
-
-impl Drop for Entered {
-    fn drop(&mut self) {
-        let mut users = self.server.subscriptions.users();
-        if let Some(own) = users.get_mut(&self.user) {
-            *own -= 1;
-            if *own == 0 {
-                users.remove(&self.user);
-            }
-        }
-    }
+fn enter((server, caller): &Looker) -> Result<Grant, SubscriptionError> {
+    let user = server.store.namespace(caller);
+    let place = server.admission.subscriptions.try_take(&user);
+    place.map_err(|full| match full {
+        Full::User => SubscriptionError::User,
+        Full::All => SubscriptionError::Server,
+    })
 }
 
 /// Who is going to hear of changes.
 pub(super) struct Listener {
-    pub(super) entered: Entered,
+    pub(super) entered: Grant,
     pub(super) watched: Watched,
 }
 
@@ -85,7 +41,7 @@ impl Listener {
     /// What resources are like before the client is told that it will hear of them, so that a change
     /// right after that is one.
     pub(super) async fn begin(looker: Looker, uris: Vec<String>) -> Result<Self, Error> {
-        let entered = Entered::begin(&looker)?;
+        let entered = enter(&looker)?;
         let watched = looked(looker, move |work| {
             Ok(Watched::begin(&work.0.store, &work.1, &uris))
         });
@@ -97,7 +53,7 @@ impl Listener {
 
     /// The same where nobody else is held up meanwhile. Blocks.
     pub(super) fn begin_here(looker: &Looker, uris: &[String]) -> Result<Self, Error> {
-        let entered = Entered::begin(looker)?;
+        let entered = enter(looker)?;
         let begin = || Watched::begin(&looker.0.store, &looker.1, uris);
         // What asks PostgreSQL runs in no thread that serves.
         let watched = std::thread::scope(|scope| scope.spawn(begin).join());
@@ -132,7 +88,8 @@ pub(super) async fn looked<T: Send + 'static>(
     looker: Looker,
     looks: impl FnOnce(&Looker) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let permit = Arc::clone(&looker.0.looks).acquire_owned().await;
+    let user = looker.0.store.namespace(&looker.1);
+    let permit = admission::turn(&looker.0.admission.looks, &user).await;
     let done = tokio::task::spawn_blocking(move || {
         let _permit = permit;
         looks(&looker)
@@ -145,7 +102,7 @@ diagnostics! {
     #[derive(Clone, Copy, Debug, thiserror::Error)]
     pub(super) enum SubscriptionError {
         /// The user has as many as one may have.
-        #[error("you have {USER_MAX} subscriptions already")]
+        #[error("you have {SUBSCRIPTIONS_PER_USER} subscriptions already")]
         User => {
             code: Busy,
             hint: "end one of them first; each may name 64 resources",

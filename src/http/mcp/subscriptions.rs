@@ -11,7 +11,7 @@ use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
 
-use super::listener::{Listener, Looker, SubscriptionError, looked};
+use super::listener::{Listener, Looker, SubscriptionError, looked, pause};
 use super::person::LocalPerson;
 use super::resources::{Address, Watched};
 use super::work::Work;
@@ -38,7 +38,7 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
     loop {
         tokio::select! {
             () = work.given_up() => return Ok(()),
-            () = timer::sleep(clock, server.subscriptions.pause(timings.look)) => {}
+            () = timer::sleep(clock, pause(&server.admission.subscriptions, timings.look)) => {}
         }
         if server.store.shells().is_stopping() {
             return Ok(());

@@ -5,6 +5,9 @@
 //! signature is right. Nothing is kept of an attempt: what it needs is derived from a secret in the
 //! browser that began it (`attempt`).
 
+use crate::http::serve::current;
+use fileshed_core::fair::{FairSemaphore, Shares};
+use fileshed_core::limiter::{Limiter, Pool};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -15,7 +18,6 @@ use axum::response::{IntoResponse as _, Response};
 use fileshed_core::caller::CallerError;
 use fileshed_core::{Error, Role, Secret, Timings, UserId, diagnostics};
 use serde_json::Value;
-use tokio::sync::Semaphore;
 
 use super::{PAGE, begin, refused, unstored, with_session};
 use crate::config::Config;
@@ -46,7 +48,7 @@ const VERIFIED: &str = "email_verified";
 const ATTEMPT_SECONDS: u64 = 600;
 
 /// Questions to the provider that run at once: each takes a thread.
-const QUESTIONS: usize = 8;
+const QUESTIONS: u64 = 8;
 
 /// Signing in with a provider of OpenID Connect.
 pub(in crate::http) struct OpenIdConnect {
@@ -58,19 +60,19 @@ pub(in crate::http) struct OpenIdConnect {
     administrators: Administrators,
     /// Holds the secret of an attempt.
     cookie: Cookie,
-    questions: Arc<Semaphore>,
+    questions: FairSemaphore,
 }
 
 impl OpenIdConnect {
     /// Nothing where no provider is configured.
-    pub(in crate::http) fn new(config: &Config) -> Option<Self> {
+    pub(in crate::http) fn new(config: &Config, limiter: &Limiter) -> Option<Self> {
         (!config.oidc_issuer.is_empty()).then(|| Self {
             provider: Provider::new(config),
             user_claim: config.oidc_user_claim.clone(),
             scopes: config.oidc_scopes.clone(),
             administrators: Administrators::new(config),
             cookie: Cookie::of_host("fileshed-oidc", config.core.public_url.as_str()),
-            questions: Arc::new(Semaphore::new(QUESTIONS)),
+            questions: limiter.open(Pool::SignIns, Shares::dynamic(QUESTIONS)),
         })
     }
 
@@ -230,8 +232,9 @@ async fn ask<T: Send + 'static>(
     server: &Arc<Server>,
     question: impl FnOnce(&OpenIdConnect, &Server) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let questions = Arc::clone(&configured(server)?.questions);
-    let permit = questions.try_acquire_owned().map_err(|_| OidcError::Busy)?;
+    let questions = &configured(server)?.questions;
+    let permit = questions.try_take(&current::client());
+    let permit = permit.map_err(|_| OidcError::Busy)?;
     let server = Arc::clone(server);
     let asked = tokio::task::spawn_blocking(move || {
         let _permit = permit;

@@ -320,10 +320,16 @@ async fn run(
         Ok(Step::Answered(content)) => content.response(server, &caller, parts, admitted).await,
         Ok(Step::Streams(process)) => Ok(pending::stream(process, server.store.clock().clone())),
         Ok(Step::Waits(awaited, rest)) => {
+            let waits = server.admission.wait_permit(&user);
             // Who waits holds nobody up.
             caller.place = Place::default();
             drop(admitted);
-            awaited.happened(server.store.clock()).await;
+            match waits {
+                Ok(_waits) => awaited.happened(server.store.clock()).await,
+                // What has begun is answered at once if the caller may not wait for it.
+                Err(_) if entry.changes => {}
+                Err(full) => return Err(full.into()),
+            }
             let admitted = server.admission.admit(&user).await?;
             caller.place = admitted.place();
             match stream::in_tree(&server.store, &caller, rest).await {

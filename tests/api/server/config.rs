@@ -209,7 +209,7 @@ fn other_machines_need_a_key() {
         let open = Server::with().flag("bind", bind);
         complains(&open.run(&["serve"]), &["`bind`", "set `api_keys`"]);
         for (name, value) in [
-            ("FILESHED_API_KEYS", "service-key"),
+            ("FILESHED_API_KEYS", "8f14e45fceea167a5a36"),
             ("FILESHED_OPENWEBUI_API_URL", "http://webui:8080"),
             ("FILESHED_WEBUI_SECRET_KEY", "webui-secret"),
         ] {
@@ -221,6 +221,33 @@ fn other_machines_need_a_key() {
         &config(&Server::with().flag("bind", "[::1]:9000")),
         "bind = \"[::1]:9000\"  # flag --bind",
     );
+}
+
+#[test]
+fn other_machines_need_a_key_that_nobody_guesses() {
+    let set = |bind: &str, name: &str, key: &str| Server::with().flag("bind", bind).env(name, key);
+    for key in [
+        "k",
+        "change-me",
+        "service-key",
+        "aaaaaaaaaaaaaaaaaaaa",
+        "change-me-change-me",
+        "8f14e45fceea167a5a36,k",
+    ] {
+        for name in ["FILESHED_API_KEYS", "FILESHED_TERMINAL_API_KEYS"] {
+            let open = set("0.0.0.0:0", name, key);
+            let refused = open.run(&["serve"]);
+            complains(&refused, &["`bind`", "openssl rand -hex 32"]);
+            let local = set("127.0.0.1:0", name, key);
+            assert_eq!(config(&local).code, Some(0), "{name} {key}");
+            let doctor = local.run(&["doctor"]).stdout;
+            assert!(doctor.contains("warning keys: "), "{doctor}");
+        }
+    }
+    for key in ["8f14e45fceea167a5a36", "auto"] {
+        let taken = set("0.0.0.0:0", "FILESHED_API_KEYS", key);
+        assert_eq!(config(&taken).code, Some(0), "{key}");
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ from harness.process import LOOPBACK, free_port
 from deployment.proxies import Caddy, Haproxy, Nginx
 
 SERVERS = ("fileshed-0", "fileshed-1")
-KEY, TERMINAL_KEY = "service-key", "terminal-key"
+KEY, TERMINAL_KEY = "8f14e45fceea167a5a36", "c9f0f895fb98ab9159f5"
 
 
 def as_user(user: str, **more: str) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 use super::Administration;
 use fileshed_types::fair::Occupancy;
+use fileshed_types::limiter::Pool;
 
 /// One kind of places.
 #[derive(Clone, Copy, Debug)]
@@ -13,18 +14,22 @@ pub struct QueueLength {
 }
 
 impl Administration<'_> {
-    /// The places that the core gives: for commands, lines of shells, shells, transfers.
+    /// The places for calls, commands, lines of shells, shells, transfers.
     #[must_use]
     pub fn queues(&self) -> Vec<QueueLength> {
-        let store = self.store;
-        [
-            ("commands", store.slots().occupancy()),
-            ("lines", store.shell_slots().occupancy()),
-            ("shells", store.shells().occupancy()),
-            ("transfers", store.transfer_limiter().occupancy()),
-        ]
-        .map(|(name, occupancy)| QueueLength { name, occupancy })
-        .into()
+        let pools = [
+            ("calls", Pool::Calls),
+            ("commands", Pool::Commands),
+            ("lines", Pool::Lines),
+            ("shells", Pool::Shells),
+            ("transfers", Pool::Transfers),
+        ];
+        let limiter = self.store.limiter();
+        let lengths = pools.into_iter().filter_map(|(name, pool)| {
+            let occupancy = limiter.occupancy(pool)?;
+            Some(QueueLength { name, occupancy })
+        });
+        lengths.collect()
     }
 
     /// Unix seconds since when this process serves.

@@ -4,18 +4,18 @@
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 
-use super::BackgroundProcesses;
 use super::error::BackgroundError;
 use super::log::{Output, OutputSpan, OutputStream, ProcessLog, ProcessStatus, file_name};
 use crate::{Clock, Error, UserId};
 use fileshed_storage::DiskError;
+use fileshed_types::fair::Grant;
 
 /// What is called once when something happened.
 pub type Wake = Box<dyn FnOnce() + Send>;
@@ -35,17 +35,7 @@ pub struct BackgroundProcess {
     /// Nothing of one that ended.
     control: Mutex<Option<Arc<Control>>>,
     /// Counted while it runs.
-    place: Mutex<Option<RunningPlace>>,
-}
-
-/// One of those that run. Dropped, it is one no more.
-#[derive(Debug)]
-struct RunningPlace(Arc<AtomicU64>);
-
-impl Drop for RunningPlace {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
+    place: Mutex<Option<Grant>>,
 }
 
 /// How it stands.
@@ -190,9 +180,8 @@ impl BackgroundProcess {
     }
 
     /// The same, counted among those that run.
-    pub(crate) fn counted_in(self, all: &BackgroundProcesses) -> Self {
-        all.running.fetch_add(1, Ordering::Relaxed);
-        *lock(&self.place) = Some(RunningPlace(Arc::clone(&all.running)));
+    pub(crate) fn with_place(self, place: Grant) -> Self {
+        *lock(&self.place) = Some(place);
         self
     }
 

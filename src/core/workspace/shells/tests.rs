@@ -12,7 +12,7 @@ impl Desk {
     fn new() -> Self {
         let clock = Clock::movable();
         Self {
-            shells: Shells::new(&Settings::new("unused"), &clock, None),
+            shells: Shells::new(&Settings::new("unused"), &Limiter::new(&clock), None),
             clock,
             user: UserId::parse("ada").expect("a user"),
         }

@@ -1,5 +1,6 @@
 //! Starting a background process, and looking after it until it ends, on a thread of its own.
 
+use fileshed_types::fair::Full;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -93,12 +94,11 @@ impl Store {
         let mut state = known.state();
         state.forget_ended(self.clock().now().as_second());
         let limit = self.settings().terminal_max_processes;
-        if state.running() >= limit {
-            return Err(BackgroundError::TooMany { limit }.into());
-        }
-        if self.background().running_everywhere() >= RUNNING_MOST {
-            return Err(BackgroundError::Full.into());
-        }
+        let place = self.background().place(&tenant.key);
+        let place = place.map_err(|full| match full {
+            Full::User => BackgroundError::TooMany { limit },
+            Full::All => BackgroundError::Full,
+        })?;
         self.forget_logs(&tenant, &mut state)?;
         let start = StartLine {
             command: request.command.clone(),
@@ -133,7 +133,7 @@ impl Store {
                 time: self.settings().timings.processes.input,
             },
         )?;
-        let process = Arc::new(process.counted_in(self.background()));
+        let process = Arc::new(process.with_place(place));
         state.processes.push(Arc::clone(&process));
         let pipes = Pipes {
             theirs: StandardStreams {
@@ -147,9 +147,6 @@ impl Store {
         Ok((process, pipes))
     }
 }
-
-/// Processes of all users at once: each keeps a thread.
-const RUNNING_MOST: u64 = 512;
 
 /// Random bytes of an id.
 const ID_BYTES: usize = 6;

@@ -61,12 +61,20 @@ pub(super) async fn call(
         Done::Answered(result) => return Ok(result),
         Done::Waits(awaited, rest) => (awaited, rest),
     };
+    let user = work.server.store.namespace(&work.arrival.caller);
+    let waits = match work.server.admission.wait_permit(&user) {
+        Ok(waits) => Some(waits),
+        // What has begun is answered at once if the caller may not wait for it.
+        Err(_) if tool.starts() => None,
+        Err(full) => return Err(full.into()),
+    };
     // Who waits holds nobody up.
     drop(work.arrival.permit.take());
     let happened = async {
         tokio::select! {
-            () = awaited.happened(work.server.store.clock()) => {}
+            () = awaited.happened(work.server.store.clock()), if waits.is_some() => {}
             () = work.given_up(), if !tool.starts() => {}
+            else => {}
         }
     };
     work.waiting(happened, || {
@@ -75,6 +83,7 @@ pub(super) async fn call(
         }
     })
     .await;
+    drop(waits);
     work.blocking(move |store, caller, _| result(rest(View { store, caller })?))
         .await
 }

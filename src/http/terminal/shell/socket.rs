@@ -25,6 +25,7 @@ use crate::http::Server;
 use crate::http::admission::AdmissionError;
 use crate::http::peer;
 use crate::http::route::RouteError;
+use crate::http::serve::current;
 use crate::http::terminal::failure;
 use crate::http::terminal::identity::identify;
 use crate::http::timer;
@@ -57,8 +58,12 @@ pub(in crate::http::terminal) async fn connect(
         };
     };
     // Who has not said who it is takes one of these places.
-    let Ok(place) = Arc::clone(&server.handshakes).try_acquire_owned() else {
-        return failure::answer(AdmissionError::Server);
+    // The credential of a shell takes one of its user's.
+    let who = server.store.shells().owner_of(&id);
+    let who = who.unwrap_or_else(current::client);
+    let place = match server.admission.handshakes.try_take(&who) {
+        Ok(place) => place,
+        Err(full) => return failure::answer(AdmissionError::from(full)),
     };
     upgrade
         .max_message_size(MESSAGE_MAX)
@@ -87,8 +92,8 @@ async fn address_elsewhere(
         return Ok(None);
     }
     // Nobody has said who they are: as few as these ask at once.
-    let place = Arc::clone(&server.handshakes).try_acquire_owned();
-    let place = place.map_err(|_| AdmissionError::Server)?;
+    let place = server.admission.handshakes.try_take(&current::client());
+    let place = place.map_err(AdmissionError::from)?;
     let (store, id) = (Arc::clone(&server.store), id.to_owned());
     let found = tokio::task::spawn_blocking(move || store.address_of_shell(&id)).await;
     drop(place);

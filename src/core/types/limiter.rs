@@ -1,0 +1,132 @@
+//! The limiter of a server: a named pool of places for everything that is under way, or waited for,
+//! at once.
+//!
+//! Each pool has a share of one user, and only this module makes one, so nothing is bounded in
+//! another way, and nothing by a total alone.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::Clock;
+use crate::fair::{FairSemaphore, Occupancy, Shares};
+
+/// A pool of places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Pool {
+    /// Requests whose answers are not complete, by user, or by address until the user is known.
+    Requests,
+    /// Calls that run.
+    Calls,
+    /// Bytes of bodies and answers, beyond those that come with a call.
+    Bytes,
+    /// Calls that wait for a process, or for another server, and hold no place among those that run.
+    Waits,
+    /// Sockets of shells whose clients have not said who they are.
+    Handshakes,
+    /// Credentials that are looked up in the registry.
+    Lookups,
+    /// Sessions that Open WebUI is asked about.
+    Sessions,
+    /// The same for sessions whose signature is right, which forged ones must not delay.
+    SignedSessions,
+    /// Questions to the provider that people sign in with.
+    SignIns,
+    /// Streams that tell of changes of resources.
+    Subscriptions,
+    /// Looks for such changes.
+    Looks,
+    /// Refusals of wrong credentials, which are slow, by address.
+    Refusals,
+    /// Commands that run.
+    Commands,
+    /// Background processes.
+    Processes,
+    /// Lines of shells that run.
+    Lines,
+    /// Interactive shells.
+    Shells,
+    /// Uploads and downloads.
+    Transfers,
+    /// Those through links, by the links' makers.
+    LinkTransfers,
+    /// Those through one link, by link.
+    OneLinkTransfers,
+}
+
+impl Pool {
+    /// Every pool.
+    pub const ALL: [Self; 19] = [
+        Self::Requests,
+        Self::Calls,
+        Self::Bytes,
+        Self::Waits,
+        Self::Handshakes,
+        Self::Lookups,
+        Self::Sessions,
+        Self::SignedSessions,
+        Self::SignIns,
+        Self::Subscriptions,
+        Self::Looks,
+        Self::Refusals,
+        Self::Commands,
+        Self::Processes,
+        Self::Lines,
+        Self::Shells,
+        Self::Transfers,
+        Self::LinkTransfers,
+        Self::OneLinkTransfers,
+    ];
+}
+
+/// All pools of a server.
+#[derive(Clone, Debug)]
+pub struct Limiter {
+    pools: Arc<Mutex<BTreeMap<Pool, FairSemaphore>>>,
+    clock: Clock,
+}
+
+impl Limiter {
+    /// A limiter without pools. Callers that wait do so by this clock.
+    #[must_use]
+    pub fn new(clock: &Clock) -> Self {
+        Self {
+            pools: Arc::default(),
+            clock: clock.clone(),
+        }
+    }
+
+    /// Returns the clock by which callers wait.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Returns a pool, which has these shares from now on.
+    #[must_use]
+    pub fn open(&self, pool: Pool, shares: Shares) -> FairSemaphore {
+        let mut pools = self.pools();
+        if let Some(found) = pools.get(&pool) {
+            found.set_shares(shares);
+            return found.clone();
+        }
+        let made = FairSemaphore::new(shares, &self.clock);
+        pools.insert(pool, made.clone());
+        made
+    }
+
+    /// Returns a pool; `None` if no part of the server uses it.
+    #[must_use]
+    pub fn get(&self, pool: Pool) -> Option<FairSemaphore> {
+        self.pools().get(&pool).cloned()
+    }
+
+    /// Returns how far a pool is taken.
+    #[must_use]
+    pub fn occupancy(&self, pool: Pool) -> Option<Occupancy> {
+        self.get(pool).map(|places| places.occupancy())
+    }
+
+    fn pools(&self) -> MutexGuard<'_, BTreeMap<Pool, FairSemaphore>> {
+        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
