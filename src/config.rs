@@ -156,7 +156,7 @@ impl Default for Config {
             oidc_admin_claim: String::new(),
             oidc_admin_value: "admin".to_owned(),
             cors_origins: Vec::new(),
-            openwebui_groups_ttl: 60,
+            openwebui_groups_ttl: 20,
             live_status: true,
             drain_seconds: None,
             webdav: true,

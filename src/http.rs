@@ -48,6 +48,7 @@ mod small_body;
 mod swagger_ui;
 pub mod terminal;
 mod timer;
+mod trusted_body;
 
 use admission::Admission;
 pub use health::state_name;

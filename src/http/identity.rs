@@ -232,6 +232,7 @@ impl Authenticator {
                 let principal = principal.ok_or(IdentityError::SessionEnded)?;
                 let mut caller = principal_headers.into_caller_of(principal)?;
                 caller.client.gateway = false;
+                caller.session = Some(secret);
                 Ok(caller)
             }
         }

@@ -11,12 +11,14 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::Response;
 use fileshed_core::Clock;
+use fileshed_core::trust::Trust;
 use fileshed_core::{Caller, Error, Store, diagnostics};
 
 use super::admission::AdmissionError;
 use super::identity::CookieUse;
 use super::serve::{HEADERS_MAX_BYTES, current};
 use super::serve::request_line::TargetHasFragment;
+use super::trusted_body::trusted;
 use super::{Server, envelope};
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -36,13 +38,20 @@ const ASKED_OFTEN: &[&str] = &[
     "list_skills",
 ];
 
-/// The namespace of a request, for the log.
+/// The caller of a request: its namespace for the log, and the trust in it for the answer.
 #[derive(Clone)]
-pub(super) struct Subject(String);
+pub(super) struct Subject {
+    namespace: String,
+    /// The answer breaks off when it ends.
+    trust: Trust,
+}
 
 impl Subject {
     pub(super) fn of(store: &Store, caller: &Caller) -> Self {
-        Self(store.namespace(caller))
+        Self {
+            namespace: store.namespace(caller),
+            trust: caller.cancellation.trust().clone(),
+        }
     }
 }
 
@@ -141,8 +150,13 @@ pub(super) async fn log_request(
     if let Some(error) = &error {
         server.metrics.failed(error.code());
     }
+    let trust = response.extensions().get::<Subject>();
+    let trust = trust.map(|subject| subject.trust.clone());
     line.write(&mut response, error.as_deref());
-    response
+    match trust {
+        Some(trust) => response.map(|body| trusted(body, &trust)),
+        None => response,
+    }
 }
 
 fn request_id(headers: &HeaderMap) -> String {
@@ -206,7 +220,9 @@ impl RequestLog {
         let code = error.map_or("OK", |error| error.code().as_str());
         let latency_ms = self.clock.elapsed(self.started).as_millis() as u64;
         let subject = response.extensions_mut().remove::<Subject>();
-        let namespace = subject.as_ref().map_or("-", |subject| subject.0.as_str());
+        let namespace = subject
+            .as_ref()
+            .map_or("-", |subject| subject.namespace.as_str());
         let request_id = self.id.as_str();
         match error {
             Some(error) if envelope::is_ours(error.code()) => {

@@ -125,6 +125,7 @@ pub(super) async fn authenticate(
     let user = server.store.namespace(&caller);
     current::take_place(&user).map_err(AdmissionError::from)?;
     caller.channel = Some(channel);
+    server.store.begin_trust(&mut caller)?;
     server.store.called(&caller);
     Ok(caller)
 }

@@ -1,6 +1,6 @@
 //! The account behind a credential.
 //!
-//! Open WebUI is asked, and its answer counts for half a minute, also if nobody has such a credential:
+//! Open WebUI is asked, and its answer counts for 20 seconds, also if nobody has such a credential:
 //! a removed user loses access within that time, and a forged credential that is sent again costs
 //! nothing. A missing answer is never remembered.
 
@@ -133,10 +133,12 @@ impl OpenWebUi {
 }
 
 #[derive(Deserialize)]
-struct AnyUser {}
+struct AnyUser {
+    role: Option<String>,
+}
 
 impl OpenWebUi {
-    /// Whether Open WebUI has this user, asked with the administrator's key; nothing where it does
+    /// Whether Open WebUI has this user, and not as one who waits for an administrator, asked with the administrator's key; nothing where it does
     /// not say so clearly, and for ids that it gives nobody: they belong to programs.
     pub(super) fn knows_user(&self, user: &UserId) -> Option<bool> {
         let Some(Key::Admin(key)) = self.admin_key() else {
@@ -170,7 +172,7 @@ impl OpenWebUi {
         let user = segment(user.as_str()).ok_or(CallError::Status(404))?;
         let path = format!("/api/v1/users/{user}");
         match self.client.get::<AnyUser>(key, &path) {
-            Ok(AnyUser {}) => Ok(true),
+            Ok(user) => Ok(user.role.as_deref().is_none_or(|text| role(text).is_some())),
             Err(CallError::Status(400 | 404)) => Ok(false),
             Err(error) => Err(error),
         }
@@ -186,12 +188,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_count_for_half_a_minute_in_bounded_space() {
+    fn answers_count_for_seconds_in_bounded_space() {
         let known = known(&OpenWebUiTimings::STANDARD);
         let policy = known.policy();
         assert_eq!(
             policy.time_to_live(),
-            Some(fileshed_core::timings::seconds(30))
+            Some(fileshed_core::timings::seconds(20))
         );
         // Reading an answer does not make it count longer.
         assert_eq!(policy.time_to_idle(), None);

@@ -23,3 +23,4 @@ mod sign_in;
 mod terminal;
 mod texts;
 mod transfer;
+mod trust;

@@ -49,7 +49,7 @@ const fn ordered(name: &'static str, key: &'static [&'static str]) -> Table {
     }
 }
 
-const TABLES: [Table; 27] = [
+const TABLES: [Table; 28] = [
     table("attachments", &["home", "chat", "id"]),
     numbered("bin", &["number"]),
     table("client_locks", &["token"]),
@@ -57,6 +57,7 @@ const TABLES: [Table; 27] = [
         "dead_properties",
         &["home", "zone", "path", "namespace", "name"],
     ),
+    table("ended_users", &["user_id"]),
     table("file_metadata", &["home", "zone", "directory", "name"]),
     numbered("file_ownership", &["id"]),
     table("group_sightings", &["group_id", "user_id"]),

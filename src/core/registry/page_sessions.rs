@@ -103,6 +103,20 @@ impl<'a> PageSessions<'a> {
         Ok(principal)
     }
 
+    /// `true` if somebody is signed in with this secret. It does not count as a use.
+    pub fn works(&self, secret: &str) -> Result<bool, Error> {
+        let now = self.clock.now().as_second();
+        let connection = self.registry.connection()?;
+        let works = connection.value(
+            &format!(
+                "SELECT EXISTS (SELECT 1 FROM page_sessions
+                 WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS})"
+            ),
+            (hash(secret), now),
+        );
+        Ok(works.map_err(RegistryError::from)?)
+    }
+
     /// Ends the session with this secret, if there is one.
     pub fn end(&self, secret: &str) -> Result<(), Error> {
         let ended = self.registry.connection()?.execute(

@@ -38,6 +38,7 @@ const SQLITE: &[&str] = &[
     include_str!("../../../migrations/sqlite/0020_volumes.sql"),
     include_str!("../../../migrations/sqlite/0021_undone.sql"),
     include_str!("../../../migrations/sqlite/0022_sign_in_rights.sql"),
+    include_str!("../../../migrations/sqlite/0023_ended_users.sql"),
 ];
 
 /// The migrations of PostgreSQL. The first one makes what SQLite has after those before it.
@@ -48,6 +49,7 @@ const POSTGRES: &[&str] = &[
     include_str!("../../../migrations/postgres/0020_volumes.sql"),
     include_str!("../../../migrations/postgres/0021_undone.sql"),
     include_str!("../../../migrations/postgres/0022_sign_in_rights.sql"),
+    include_str!("../../../migrations/postgres/0023_ended_users.sql"),
 ];
 
 /// What says who is alive and who may write, which files of the data directory say where the registry is

@@ -53,6 +53,10 @@ pub struct Token {
 }
 
 impl Token {
+    fn works_at(&self, now: Timestamp) -> bool {
+        !self.revoked && self.expires_at.is_none_or(|expires_at| now < expires_at)
+    }
+
     /// The name of what it allows: `read`, `write` or `admin`.
     #[must_use]
     pub fn scope_name(&self) -> &'static str {
@@ -150,6 +154,13 @@ impl<'a> Tokens<'a> {
         Ok(revoked == 1)
     }
 
+    /// `true` if the token of this id works.
+    pub fn works(&self, id: &str) -> Result<bool, Error> {
+        let found = self.select("WHERE id = ?1", [id])?;
+        let now = self.clock.now();
+        Ok(found.iter().any(|token| token.works_at(now)))
+    }
+
     /// The token of this secret; nothing for an unknown, expired or revoked one. The lookup is by
     /// hash, so its time tells nothing about the secret.
     pub fn verify(&self, secret: &str) -> Result<Option<Token>, Error> {
@@ -176,9 +187,7 @@ impl<'a> Tokens<'a> {
         )?;
         let token = token.flatten();
         let now = self.clock.now();
-        Ok(token.filter(|token| {
-            !token.revoked && token.expires_at.is_none_or(|expires_at| now < expires_at)
-        }))
+        Ok(token.filter(|token| token.works_at(now)))
     }
 }
 

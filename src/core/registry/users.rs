@@ -24,6 +24,9 @@ const TABLES_OF_TENANTS: [&str; 16] = [
     "placements",
 ];
 
+/// Seconds for which it is kept that all was ended that a user had: what was begun before has seen it.
+const ENDED_SECONDS: i64 = 24 * 60 * 60;
+
 /// Removes the rows of a tenant.
 pub(super) fn forget_rows(
     transaction: &Transaction<'_>,
@@ -151,10 +154,25 @@ impl Registry {
         })
     }
 
-    /// Ends every credential of a user. How many worked until now is what [`Registry::credentials`]
-    /// said before.
+    /// Unix second at which all was ended that a user had, if that was lately.
+    pub fn user_ended_at(&self, user: &str) -> Result<Option<i64>, RegistryError> {
+        let sql = "SELECT ended_at FROM ended_users WHERE user_id = ?1";
+        Ok(self.connection()?.first(sql, [user], |row| row.get(0))?)
+    }
+
+    /// Ends every credential of a user, and what was begun until now. How many credentials worked is
+    /// what [`Registry::credentials`] said before.
     pub fn end_credentials(&self, user: &str, now: i64) -> Result<(), RegistryError> {
         self.transact(&[user], |transaction| {
+            transaction.execute(
+                "DELETE FROM ended_users WHERE ended_at <= ?1",
+                [now.saturating_sub(ENDED_SECONDS)],
+            )?;
+            transaction.execute(
+                "INSERT INTO ended_users (user_id, ended_at) VALUES (?1, ?2)
+                 ON CONFLICT (user_id) DO UPDATE SET ended_at = excluded.ended_at",
+                (user, now),
+            )?;
             transaction.execute(
                 "UPDATE tokens SET revoked_at = ?2 WHERE user_id = ?1 AND revoked_at IS NULL",
                 (user, now),

@@ -175,6 +175,8 @@ pub struct Caller {
     pub token: Option<String>,
     /// `true` if the call was made in a session that a link of an operation began.
     pub delegated: bool,
+    /// The secret of the session on the page in which the call was made. Never kept.
+    pub session: Option<Secret>,
     /// What the caller called with, if the application that people chat in gave it. Never kept.
     pub credential: Option<Secret>,
     /// The groups that a trusted gateway names; asked for only where the directory of groups is

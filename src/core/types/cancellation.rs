@@ -1,16 +1,43 @@
-//! How work learns that nobody waits for it any more.
+//! How work learns that nobody waits for it any more, or that it may not go on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Tells a running command that nobody waits for it any more.
+use crate::trust::Trust;
+
+/// Tells running work that nobody waits for it any more, or that the trust has ended on which it was
+/// begun.
 #[derive(Clone, Debug, Default)]
-pub struct Cancellation(Arc<AtomicBool>);
+pub struct Cancellation {
+    gone: Arc<AtomicBool>,
+    trust: Trust,
+}
 
 impl Cancellation {
+    /// One that ends with this trust.
+    #[must_use]
+    pub fn with(trust: Trust) -> Self {
+        Self {
+            trust,
+            ..Self::default()
+        }
+    }
+
+    /// One for what outlives the call: it ends with the same trust, not with the client.
+    #[must_use]
+    pub fn detached(&self) -> Self {
+        Self::with(self.trust.clone())
+    }
+
+    /// The trust on which the work was begun.
+    #[must_use]
+    pub fn trust(&self) -> &Trust {
+        &self.trust
+    }
+
     /// Says that the caller is gone.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.gone.store(true, Ordering::Relaxed);
     }
 
     /// Says so when what this gives is dropped, as it is with the request of a client that goes away.
@@ -19,10 +46,10 @@ impl Cancellation {
         CancelOnDrop(self.clone())
     }
 
-    /// Whether the caller is gone.
+    /// `true` if the caller is gone, or its trust has ended.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.gone.load(Ordering::Relaxed) || self.trust.ended().is_some()
     }
 }
 

@@ -22,6 +22,7 @@ mod secret;
 pub mod settings;
 pub mod size;
 pub mod timings;
+pub mod trust;
 pub mod zone;
 
 pub use caller::{Caller, Chat, GroupClaim, Role, Scope, UserId};

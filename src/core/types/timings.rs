@@ -145,6 +145,8 @@ durations! {
         transfer: seconds(2),
         /// How often somebody who waits looks whether the caller is gone.
         attention: milliseconds(100),
+        /// How often it is asked whether the grounds still hold on which work was begun.
+        trust: seconds(2),
     }
 }
 
@@ -277,8 +279,6 @@ durations! {
         input: seconds(5),
         /// How often it is looked whether the processes of a server that stops are through.
         ended_look: milliseconds(5),
-        /// How often it is looked whether the user of a process is gone.
-        departures: seconds(2),
         /// How long a process may take to end before the answer says that it runs still.
         kill: seconds(5),
     }
@@ -461,7 +461,7 @@ durations! {
         /// Before a question is asked again.
         again: milliseconds(200),
         /// How long an answer on an account counts.
-        account: seconds(30),
+        account: seconds(20),
         /// Younger answers on groups are not asked for again: a model that tries names does not become
         /// a load.
         groups: seconds(2),

@@ -38,8 +38,6 @@ const RUNNING_MOST: u64 = 512;
 pub(crate) struct BackgroundProcesses {
     running: FairSemaphore,
     tenants: Mutex<HashMap<String, Arc<TenantProcesses>>>,
-    /// Whether somebody looks after users who are users no more.
-    watched: Mutex<bool>,
 }
 
 /// Those of one tenant.
@@ -93,7 +91,6 @@ impl BackgroundProcesses {
         Self {
             running: limiter.open(Pool::Processes, shares),
             tenants: Mutex::default(),
-            watched: Mutex::default(),
         }
     }
 
@@ -126,11 +123,6 @@ impl BackgroundProcesses {
         let mut running: Vec<_> = states.flat_map(|state| state.processes.clone()).collect();
         running.retain(|process| process.is_running());
         running
-    }
-
-    /// Whether somebody looks after users who are users no more.
-    pub(crate) fn watched(&self) -> MutexGuard<'_, bool> {
-        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn tenants(&self) -> MutexGuard<'_, HashMap<String, Arc<TenantProcesses>>> {

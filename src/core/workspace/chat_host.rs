@@ -82,7 +82,7 @@ pub type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
 
 /// The questions that the core asks the application. All methods block, for bounded times.
 pub trait ChatHost: Debug + Send + Sync {
-    /// Whether the application has an account of this user; nothing where it cannot be asked, does
+    /// Whether the application has an active account of this user; nothing where it cannot be asked, does
     /// not answer, or has no accounts of such ids.
     fn has_account(&self, user: &UserId) -> Option<bool>;
 

@@ -79,11 +79,16 @@ impl Store {
             }
             _ => caller,
         };
-        let groups = self.directory().groups(caller)?;
+        let groups = self.asked_groups(caller)?;
         let ids: Vec<&str> = groups.iter().map(|group| group.id.as_str()).collect();
         let name = caller.name.as_deref().unwrap_or_default();
         self.registry().saw(user.as_str(), name, &ids)?;
         Ok(groups)
+    }
+
+    /// The groups of the caller, as the directory says.
+    pub(crate) fn asked_groups(&self, caller: &Caller) -> Result<Vec<Group>, Error> {
+        self.directory().groups(caller)
     }
 
     /// The groups of the caller for work that can do without them: nothing if there are none, or if

@@ -82,6 +82,7 @@ pub mod tenant_archive;
 pub mod terminal;
 pub mod transfer;
 mod transfer_limiter;
+pub mod trust;
 mod uploads_retention;
 pub mod users;
 pub mod view;

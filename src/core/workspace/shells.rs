@@ -360,26 +360,6 @@ impl Shells {
         own.any(|shell| !shell.state().ended)
     }
 
-    /// Whether there are none.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.all().is_empty()
-    }
-
-    /// The users who have one.
-    pub(crate) fn users(&self) -> Vec<UserId> {
-        let all = self.all();
-        all.iter().filter_map(|shell| shell.user.clone()).collect()
-    }
-
-    /// Ends those of a user, and says why.
-    pub(crate) fn stop_those_of(&self, user: &UserId, reason: &Error) {
-        let all = self.all().clone();
-        for shell in all.iter().filter(|shell| shell.user.as_ref() == Some(user)) {
-            shell.complain(reason);
-            shell.stop();
-        }
-    }
-
     /// For each shell its number, its user, and the Unix second in which it began. Its id is a
     /// credential, and is not shown.
     pub(crate) fn entries_of_all(&self) -> Vec<(i128, Option<UserId>, i64)> {

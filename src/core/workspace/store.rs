@@ -36,6 +36,7 @@ use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
+use crate::trust::TrustList;
 use crate::watched::WatchedZones;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::WriteLock;
@@ -48,7 +49,6 @@ use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, 
 use fileshed_types::fair::Grant;
 use fileshed_types::limiter::Limiter;
 
-pub use activity::Suspended;
 pub(crate) use histories::HistoryOf;
 use instance::Instance;
 pub use last_calls::CallRecorder;
@@ -103,6 +103,7 @@ pub struct Store {
     last_calls: LastCalls,
     background: BackgroundProcesses,
     limiter: Limiter,
+    trusts: TrustList,
     /// Unix seconds of the opening.
     opened_at: i64,
     draining: AtomicBool,
@@ -187,6 +188,7 @@ impl Store {
             last_calls: LastCalls::default(),
             background,
             limiter,
+            trusts: TrustList::default(),
             opened_at,
             draining: AtomicBool::new(false),
             shells,
@@ -276,7 +278,7 @@ impl Store {
         self.chat_host.get().map(AsRef::as_ref)
     }
 
-    /// Whether the application that people chat in says that it has this user no more.
+    /// Whether the application that people chat in says that it has this user no more, or not active.
     #[must_use]
     pub fn is_gone(&self, user: &UserId) -> bool {
         self.chat_host()
@@ -394,6 +396,11 @@ impl Store {
     #[must_use]
     pub fn limiter(&self) -> &Limiter {
         &self.limiter
+    }
+
+    /// Marks of what lasts, and of the trust on which it was begun.
+    pub(crate) fn trusts(&self) -> &TrustList {
+        &self.trusts
     }
 
     /// Processes that outlive the calls that start them.

@@ -1,6 +1,5 @@
 //! Shell lines and shells of users, which outlive the call that starts them.
 
-mod departures;
 mod drain;
 mod execute;
 mod host;

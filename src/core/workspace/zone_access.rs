@@ -39,6 +39,7 @@ impl Store {
         group: Option<&str>,
     ) -> Result<Zone<'a>, Error> {
         let group = self.group(caller, group)?;
+        caller.cancellation.trust().rely_on(&group.id);
         let (tenant, arrival) = self.tenant_for(caller, &group_key(&group))?;
         Ok(Zone {
             ready: self.make_ready(&tenant, ZoneName::Group, Some(&arrival.condition)),

@@ -16,6 +16,7 @@ use super::condition;
 use super::download::{Download, Presentation};
 use super::{FileQuery, body_reader, read_request, with_subject};
 use crate::http::route::RouteError;
+use crate::http::trusted_body::trusted;
 use crate::http::{Server, admission, body, envelope};
 
 /// The name in intents, for repairs.
@@ -73,6 +74,7 @@ pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -
         Ok(transfer_permit) => transfer_permit,
         Err(error) => return with_subject(&store, &author, Err(error)),
     };
+    let body = trusted(body, author.cancellation.trust());
     let stored = body_reader::receive(server.store.clock(), body, move |reader| {
         if headers.contains_key(CONTENT_RANGE) {
             return Err(PartialError.into());

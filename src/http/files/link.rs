@@ -17,6 +17,7 @@ use serde_json::json;
 use super::download::{Download, Presentation};
 use super::{body_reader, page, upload, with_subject};
 use crate::http::route::RouteError;
+use crate::http::trusted_body::trusted;
 use crate::http::{Server, admission, envelope};
 use crate::ops::Reply;
 
@@ -59,7 +60,10 @@ async fn found(
             _ => Ok(link),
         }
     });
-    found.await.map_err(RouteError::from)?
+    let found: Result<Link, Error> = found.await.map_err(RouteError::from)?;
+    let mut link = found?;
+    server.store.begin_trust(&mut link.caller)?;
+    Ok(link)
 }
 
 async fn answer_with_file(
@@ -92,6 +96,7 @@ pub(super) async fn bring(
     };
     let caller = link.caller.clone();
     let (store, headers) = (Arc::clone(&server.store), parts.headers.clone());
+    let body = trusted(body, caller.cancellation.trust());
     let stored = body_reader::receive(server.store.clock(), body, move |reader| {
         take(&store, &link, transfer_permit, &headers, reader)
             .map_err(|error| in_plain_words(&store, error))

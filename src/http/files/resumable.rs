@@ -18,6 +18,7 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 use super::body_reader;
 use super::{FileQuery, read_request, with_subject};
 use crate::http::route::RouteError;
+use crate::http::trusted_body::trusted;
 use crate::http::{Server, admission, body, envelope, route};
 
 const VERSION: HeaderValue = HeaderValue::from_static("1.0.0");
@@ -155,6 +156,7 @@ async fn receive(server: &Arc<Server>, id: String, request: Request) -> Response
     };
     let (store, author) = (Arc::clone(&server.store), caller.clone());
     let length = body::content_length(&parts.headers);
+    let body = trusted(body, author.cancellation.trust());
     let received = body_reader::receive(server.store.clock(), body, move |reader| {
         let uploads = store.resumable_uploads();
         let mut upload = uploads.resume(&author, &id, offset, permit)?;

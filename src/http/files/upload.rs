@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::body_reader::{self, BodyReader};
 use super::multipart::MultipartReader;
 use super::{FileQuery, read_request, with_subject};
+use crate::http::trusted_body::trusted;
 use crate::http::{Server, admission, envelope};
 use crate::ops::Reply;
 
@@ -30,6 +31,7 @@ pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) 
         Ok(transfer_permit) => transfer_permit,
         Err(error) => return with_subject(&store, &author, Err(error)),
     };
+    let body = trusted(body, author.cancellation.trust());
     let stored = body_reader::receive(server.store.clock(), body, move |reader| {
         let zone = FileQuery::given(query.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
         let zone = store.zone(&author, zone, FileQuery::given(query.group.as_ref()))?;

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fileshed_core::cancellation::Cancellation;
 use fileshed_core::{Caller, Channel, Error};
 use serde_json::{Map, Value};
 
@@ -84,7 +83,7 @@ impl LocalPerson {
     /// A request of theirs.
     pub(super) fn arrival(&self) -> Arrival {
         let mut caller = self.caller.clone();
-        caller.cancellation = Cancellation::default();
+        caller.cancellation = caller.cancellation.detached();
         Arrival {
             caller,
             id: uuid::Uuid::new_v4().to_string(),

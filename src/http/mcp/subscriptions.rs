@@ -15,6 +15,7 @@ use super::listener::{Listener, Looker, SubscriptionError, looked, pause};
 use super::person::LocalPerson;
 use super::resources::{Address, Watched};
 use super::work::Work;
+use crate::http::trusted_body::ended;
 use crate::http::{route, timer};
 
 /// Tells a client of changes until it goes away, its credential ends, or the server stops.
@@ -38,6 +39,7 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
     loop {
         tokio::select! {
             () = work.given_up() => return Ok(()),
+            reason = ended(work.arrival.caller.cancellation.trust()) => return Err(reason.into()),
             () = timer::sleep(clock, pause(&server.admission.subscriptions, timings.look)) => {}
         }
         if server.store.shells().is_stopping() {

@@ -277,6 +277,7 @@ impl<'a> Run<'a> {
                 .into());
             }
             Ending::Cancelled if self.zone.caller().cancellation.is_cancelled() => {
+                self.zone.caller().cancellation.trust().expect()?;
                 return Err(ProcessError::Cancelled { command }.into());
             }
             Ending::Cancelled => return Err(ProcessError::EndedByAdministrator { command }.into()),

@@ -82,6 +82,7 @@ impl<'a> Writer<'a> {
     /// Asks everything but the space.
     pub(super) fn ask(self, needs: ChangeRequest) -> Result<CheckedRequest<'a>, Error> {
         let zone = self.zone;
+        zone.caller().cancellation.trust().expect()?;
         let limit = zone.store.settings().largest_file();
         if let Some((path, size)) = needs.largest.clone().filter(|(_, size)| *size > limit) {
             return Err(SizeError { path, size, limit }.into());

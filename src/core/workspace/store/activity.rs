@@ -1,7 +1,8 @@
 //! Whether a user is active: an administrator may have suspended the account.
 
 use super::Store;
-use crate::{Caller, Error, Hint, diagnostics};
+use crate::trust::Revocation;
+use crate::{Caller, Error};
 use fileshed_registry::Standing;
 
 impl Store {
@@ -16,7 +17,7 @@ impl Store {
             .registry
             .arrival(user.as_str(), &self.tenant_of_user(user)?)?;
         match &arrival.standing {
-            Some(standing) if standing.suspended_at.is_some() => Err(Suspended.into()),
+            Some(standing) if standing.suspended_at.is_some() => Err(Revocation::Suspended.into()),
             _ => Ok(()),
         }
     }
@@ -29,7 +30,9 @@ impl Store {
         };
         let name = caller.name.as_deref().unwrap_or_default();
         match standing {
-            Some(standing) if standing.suspended_at.is_some() => return Err(Suspended.into()),
+            Some(standing) if standing.suspended_at.is_some() => {
+                return Err(Revocation::Suspended.into());
+            }
             Some(standing) if name.is_empty() || standing.name == name => return Ok(()),
             _ => {}
         }
@@ -39,18 +42,5 @@ impl Store {
             tracing::warn!(%error, "a user could not be noted");
         }
         Ok(())
-    }
-}
-
-diagnostics! {
-    /// A user for whom nothing is done until an administrator ends that.
-    #[derive(Debug, thiserror::Error)]
-    #[error("the account is suspended")]
-    pub struct Suspended => {
-        code: AccessDenied,
-        hint: Hint::new(
-            "tell the user that an administrator of this server has suspended the account; only \
-             `fileshed user resume` ends that",
-        ),
     }
 }

@@ -21,7 +21,6 @@ use crate::view::{View, ViewPath};
 use crate::{Caller, Error, random};
 use fileshed_sandbox::{StandardStreams, StartedJob};
 use fileshed_storage::DiskError;
-use fileshed_types::cancellation::Cancellation;
 use fileshed_types::fair::Place;
 use fileshed_types::timings;
 
@@ -55,7 +54,8 @@ impl Store {
             },
             // It lives longer than the call.
             caller: Caller {
-                cancellation: Cancellation::default(),
+                session: None,
+                cancellation: caller.cancellation.detached(),
                 place: Place::default(),
                 ..caller.clone()
             },
@@ -64,13 +64,17 @@ impl Store {
             started: sender,
         };
         let thread = std::thread::Builder::new().name(format!("process {}", process.id()));
-        let spawned = self.watch_departures().and_then(|()| {
-            let spawned = thread.spawn(move || run.run(streams));
-            Ok(spawned.map_err(DiskError::server)?)
+        let (ending, clock) = (Arc::downgrade(&process), self.clock().clone());
+        caller.cancellation.trust().on_end(move |reason| {
+            if let Some(process) = ending.upgrade() {
+                let text = format!("ended: {reason}\n");
+                process.wrote(OutputStream::Stderr, text, clock.seconds());
+                process.stop(true);
+            }
         });
-        let began = match spawned {
+        let began = match thread.spawn(move || run.run(streams)) {
             Ok(_runs_by_itself) => started.recv().unwrap_or(Err(None)),
-            Err(error) => Err(Some(error)),
+            Err(error) => Err(Some(DiskError::server(error).into())),
         };
         match began {
             Ok(()) => Ok(process),

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use super::places::HiddenPlaces;
 use super::shell::{ShellRequest, ShellWatch, run_shell};
-use crate::cancellation::Cancellation;
 use crate::fair::{Grant, Place};
 use crate::shells::{Orders, Shell, ShellEntry, ShellOwner, ShellSessionError};
 use crate::view::{View, ViewPath};
@@ -39,13 +38,17 @@ impl View<'_> {
         let (started, start) = mpsc::sync_channel(1);
         let thread = std::thread::Builder::new().name("shell".to_owned());
         let own = Arc::clone(&shell);
-        let spawned = self.store.watch_departures().and_then(|()| {
-            let spawned = thread.spawn(move || live(&store, &caller, &own, place, &started));
-            spawned.map_err(|error| SandboxError::Start(error).into())
+        let ending = Arc::downgrade(&shell);
+        caller.cancellation.trust().on_end(move |reason| {
+            if let Some(shell) = ending.upgrade() {
+                shell.complain(&reason.into());
+                shell.stop();
+            }
         });
+        let spawned = thread.spawn(move || live(&store, &caller, &own, place, &started));
         if let Err(error) = spawned {
             self.store.shells().remove(&shell);
-            return Err(error);
+            return Err(SandboxError::Start(error).into());
         }
         let patience = self.store.settings().timings.shells.start;
         match self.store.clock().receive(&start, patience) {
@@ -102,7 +105,8 @@ impl View<'_> {
         Caller {
             credential: None,
             message: None,
-            cancellation: Cancellation::default(),
+            session: None,
+            cancellation: self.caller.cancellation.detached(),
             place: Place::default(),
             channel: Some(Channel::Shell),
             ..self.caller.clone()

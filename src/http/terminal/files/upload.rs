@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 use crate::http::files::body_reader;
 use crate::http::files::multipart::MultipartReader;
 use crate::http::terminal::stream::{self, Query, StreamRequest};
+use crate::http::trusted_body::trusted;
 use crate::http::{Server, admission};
 use message_box::Sender;
 
@@ -52,6 +53,7 @@ async fn receive(request: StreamRequest, directory: String) -> Result<Response, 
     let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
     let sender = server.listings.sender(&parts.headers, &directory);
     let (store, headers) = (Arc::clone(&server.store), parts.headers);
+    let body = trusted(body, caller.cancellation.trust());
     let stored = body_reader::receive(server.store.clock(), body, move |reader| {
         let view = View {
             store: &store,

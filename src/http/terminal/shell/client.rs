@@ -8,12 +8,14 @@ use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use fileshed_core::Clock;
 use fileshed_core::shells::{ShellConnection, ShellOutput};
 use fileshed_core::timings::ShellTimings;
+use fileshed_core::trust::Trust;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt as _, StreamExt as _};
 use serde::Deserialize;
 use tokio::sync::Notify;
 
 use crate::http::timer;
+use crate::http::trusted_body::ended;
 
 /// Most bytes of a message to a client.
 pub(super) const FRAME: usize = 16 * 1024;
@@ -71,6 +73,8 @@ pub(super) struct ShellClient {
     pub(super) room: Arc<Notify>,
     pub(super) clock: Clock,
     pub(super) timings: ShellTimings,
+    /// Of who is connected, which may be another credential than began the shell.
+    pub(super) trust: Trust,
 }
 
 /// What a client says beside what is typed.
@@ -90,15 +94,26 @@ impl ShellClient {
     /// Serves until the client leaves or the shell is over.
     pub(super) async fn serve(self, socket: WebSocket) {
         let (mut sink, mut stream) = socket.split();
-        let ended = tokio::select! {
-            ended = self.show(&mut sink) => ended,
-            () = self.listen(&mut stream) => false,
+        let farewell = tokio::select! {
+            ended = self.show(&mut sink) => ended.then_some(Farewell::Ended),
+            () = self.listen(&mut stream) => None,
+            _ = ended(&self.trust) => {
+                // A shell that ends for the same reason says so.
+                let rest = self.show(&mut sink);
+                match timer::within(&self.clock, self.timings.farewell, rest).await {
+                    Some(true) => Some(Farewell::Ended),
+                    Some(false) => None,
+                    None => Some(Farewell::Nobody),
+                }
+            }
         };
         // It has left, whether or not it takes the last message.
         let (clock, timings) = (self.clock.clone(), self.timings.clone());
         drop(self);
-        if ended && let Ok(mut socket) = sink.reunite(stream) {
-            close(&mut socket, Farewell::Ended, (&clock, &timings)).await;
+        if let Some(farewell) = farewell
+            && let Ok(mut socket) = sink.reunite(stream)
+        {
+            close(&mut socket, farewell, (&clock, &timings)).await;
         }
     }
 

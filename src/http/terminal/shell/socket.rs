@@ -152,6 +152,10 @@ async fn authenticate(
     let wake_both = Box::new(move || wakes.iter().for_each(|wake| wake.notify_one()));
     let store = Arc::clone(&server.store);
     let caller = identify(server, &parts, Channel::Shell).await;
+    let trust = caller
+        .as_ref()
+        .map(|caller| caller.cancellation.trust().clone());
+    let trust = trust.unwrap_or_default();
     let named = server.authenticator.named_user(&parts.headers);
     let connected = tokio::task::spawn_blocking(move || -> Result<ShellConnection, Farewell> {
         let shells = store.shells();
@@ -183,5 +187,6 @@ async fn authenticate(
         room,
         clock: clock.clone(),
         timings: timings.clone(),
+        trust,
     })
 }

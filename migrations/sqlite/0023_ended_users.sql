@@ -1,0 +1,5 @@
+-- Users whose credentials and work an administrator ended: whatever began before is over.
+CREATE TABLE ended_users (
+    user_id TEXT PRIMARY KEY,
+    ended_at INTEGER NOT NULL         -- Unix seconds
+) WITHOUT ROWID;

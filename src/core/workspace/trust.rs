@@ -1,0 +1,193 @@
+//! What ends when trust ends: the one place that finds out whether the grounds still hold on which a
+//! call was admitted.
+//!
+//! Every call gets a [`Trust`], which all shares that it begins: commands, shells, background processes,
+//! bodies of answers and uploads, subscriptions. While any of them lasts, a thread asks the registry and
+//! the directory of groups from time to time. What only the caller's own headers could tell is asked
+//! with the next call.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use crate::settings::GroupSource;
+use crate::store::Store;
+use crate::{Caller, Chat, Clock, Error, UserId, cancellation};
+use fileshed_storage::DiskError;
+use fileshed_types::group::GroupId;
+use fileshed_types::trust::WeakTrust;
+pub use fileshed_types::trust::{Grounds, Revocation, Trust};
+
+/// Marks of what lasts in this process.
+#[derive(Debug, Default)]
+pub(crate) struct TrustList(Mutex<Listed>);
+
+#[derive(Debug, Default)]
+struct Listed {
+    marks: Vec<WeakTrust>,
+    /// From so many on, those that are over are taken out.
+    tidy_at: usize,
+    /// `true` while a thread looks.
+    watched: bool,
+}
+
+impl TrustList {
+    fn lock(&self) -> MutexGuard<'_, Listed> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those that last.
+    fn live(&self) -> Vec<Trust> {
+        let mut listed = self.lock();
+        listed.marks.retain(WeakTrust::is_shared);
+        listed.marks.iter().filter_map(WeakTrust::upgrade).collect()
+    }
+}
+
+/// Fewest marks among which those that are over are looked for.
+const TIDY_AT: usize = 64;
+
+impl Store {
+    /// Has everything that this call begins end with the trust in its caller. In shared mode there is
+    /// nobody to mistrust.
+    pub fn begin_trust(self: &Arc<Self>, caller: &mut Caller) -> Result<(), Error> {
+        let Some(user) = &caller.user else {
+            return Ok(());
+        };
+        let trust = Trust::on(Grounds {
+            user: user.clone(),
+            token: caller.token.clone(),
+            session: caller.session.clone(),
+            began: self.clock().now().as_second(),
+        });
+        let mut listed = self.trusts().lock();
+        listed.marks.extend(trust.downgrade());
+        if listed.marks.len() > listed.tidy_at {
+            listed.marks.retain(WeakTrust::is_shared);
+            listed.tidy_at = TIDY_AT.max(2 * listed.marks.len());
+        }
+        if !listed.watched {
+            let look = self.settings().timings.calls.trust;
+            let (store, clock) = (Arc::downgrade(self), self.clock().clone());
+            let thread = std::thread::Builder::new().name("trust".to_owned());
+            thread
+                .spawn(move || watch(&store, &clock, look))
+                .map_err(DiskError::server)?;
+            listed.watched = true;
+        }
+        drop(listed);
+        caller.cancellation = cancellation::Cancellation::with(trust);
+        Ok(())
+    }
+
+    /// Ends what has no grounds any more.
+    fn end_untrusted(&self) {
+        let mut known = KnownUsers::default();
+        for trust in self.trusts().live() {
+            // Most calls are over before the second look.
+            let Some(grounds) = trust.grounds() else {
+                continue;
+            };
+            if !trust.was_seen() || trust.ended().is_some() {
+                continue;
+            }
+            if let Some(reason) = self.revocation(grounds, &trust.groups(), &mut known) {
+                tracing::info!(%reason, "what runs for a user is ended");
+                trust.end(reason);
+            }
+        }
+    }
+
+    /// Why these grounds do not hold any more; `None` if they do, or if nobody can be asked now.
+    fn revocation(
+        &self,
+        grounds: &Grounds,
+        groups: &[GroupId],
+        known: &mut KnownUsers,
+    ) -> Option<Revocation> {
+        let user = known.users.entry(grounds.user.clone());
+        let user = user.or_insert_with(|| KnownUser {
+            revocation: self.account_revocation(&grounds.user),
+            ended_at: self
+                .registry()
+                .user_ended_at(grounds.user.as_str())
+                .ok()
+                .flatten(),
+            groups: OnceCell::new(),
+        });
+        if let Some(reason) = user.revocation {
+            return Some(reason);
+        }
+        if user.ended_at.is_some_and(|ended| grounds.began <= ended) {
+            return Some(Revocation::Ended);
+        }
+        let is_over = |works: Result<bool, Error>| works.is_ok_and(|works| !works);
+        if let Some(token) = &grounds.token
+            && is_over(self.tokens().works(token))
+        {
+            return Some(Revocation::Token);
+        }
+        if let Some(session) = &grounds.session
+            && is_over(self.page_sessions().works(session.reveal()))
+        {
+            return Some(Revocation::Session);
+        }
+        if groups.is_empty() {
+            return None;
+        }
+        let own = user.groups.get_or_init(|| self.groups_of(&grounds.user));
+        let own = own.as_ref()?;
+        let is_out = groups.iter().any(|group| !own.contains(group));
+        is_out.then_some(Revocation::Membership)
+    }
+
+    /// Why nothing is done for a user any more.
+    fn account_revocation(&self, user: &UserId) -> Option<Revocation> {
+        let standing = self.registry().standing(user.as_str());
+        // What cannot be read now is read the next time.
+        let standing = standing.ok().flatten();
+        if standing.is_some_and(|standing| standing.suspended_at.is_some()) {
+            Some(Revocation::Suspended)
+        } else {
+            self.is_gone(user).then_some(Revocation::Account)
+        }
+    }
+
+    /// The groups of a user, where a directory can be asked without the user.
+    fn groups_of(&self, user: &UserId) -> Option<Vec<GroupId>> {
+        if self.settings().groups == GroupSource::Headers {
+            return None;
+        }
+        let caller = Caller::known(user.clone(), Chat::default());
+        let groups = self.asked_groups(&caller).ok()?;
+        Some(groups.into_iter().map(|group| group.id).collect())
+    }
+}
+
+/// What was asked in one look.
+#[derive(Default)]
+struct KnownUsers {
+    users: HashMap<UserId, KnownUser>,
+}
+
+struct KnownUser {
+    revocation: Option<Revocation>,
+    ended_at: Option<i64>,
+    groups: OnceCell<Option<Vec<GroupId>>>,
+}
+
+fn watch(store: &Weak<Store>, clock: &Clock, look: Duration) {
+    loop {
+        clock.sleep(look);
+        let Some(store) = store.upgrade() else { return };
+        let mut listed = store.trusts().lock();
+        listed.marks.retain(WeakTrust::is_shared);
+        if listed.marks.is_empty() {
+            listed.watched = false;
+            return;
+        }
+        drop(listed);
+        store.end_untrusted();
+    }
+}
