@@ -91,6 +91,12 @@ diagnostics! {
             hint: "repeat the call in a while; if it goes on, tell the administrator: the setting \
                 `registry` says where the database is",
         },
+        /// There is no space for a row.
+        #[error("the disk of the server is full")]
+        Full(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+            code: QuotaExceeded,
+            hint: "delete files with shed_delete, or tell the administrator",
+        },
         /// The process stood still for so long that others took it for dead.
         #[error("this server stood still for too long, and another one ended what it was about to change")]
         TakenOver => {
@@ -164,6 +170,7 @@ impl From<DatabaseError> for RegistryError {
         match &error {
             DatabaseError::Sqlite(cause) => match cause.sqlite_error_code() {
                 Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged(error),
+                Some(ErrorCode::DiskFull) => Self::Full(error),
                 _ => Self::Failed(error),
             },
             DatabaseError::Postgres(cause) if is_gone(cause) => Self::Unreachable(error),

@@ -130,7 +130,7 @@ fn paged(bytes: &[u8]) -> DocumentText {
 
 /// Has a confined process read a copy of the document.
 fn run(zone: &Zone<'_>, entry: &Entry, format: Format) -> Result<Answer, Error> {
-    let private = zone.store.staging(&zone.tenant)?.private_directory()?;
+    let private = zone.store.private_directory(&zone.tenant)?;
     private.receive(DOCUMENT, &mut entry.open()?)?;
     let work = Work {
         format,

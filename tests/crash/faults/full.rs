@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::faults::volume::{self, Volume};
+use crate::faults::volume::{self, FileSystem, Volume};
 use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::{Answer, Client, Server};
 
@@ -303,4 +303,84 @@ fn a_file_system_that_becomes_read_only_is_told() {
     create(&ada, "storage", "after.md", "after\n").data();
     create(&ada, "documents", "after.md", "after\n").data();
     assert_eq!(server.client().get("/ready").status, 200);
+}
+
+/// Every file system refuses what needs space with the same words, answers what needs none, and lets
+/// everybody free some.
+#[test]
+fn a_full_disk_of_every_file_system_answers_alike() {
+    for (kind, size) in [
+        (FileSystem::Tmpfs, 64 << 20),
+        (FileSystem::Ext4, 64 << 20),
+        (FileSystem::Xfs, 320 << 20),
+    ] {
+        let Some((volume, setup)) = volume::of(kind, size) else {
+            continue;
+        };
+        let server = setup.start();
+        furnished(&volume, &server);
+        let ada = server.as_user("ada").chat("chat");
+        let large = "x".repeat(LARGE);
+        for zone in ZONES {
+            create(&ada, zone, "large", &large).data();
+            create(&ada, zone, "small", "small\n").data();
+        }
+        let table = "CREATE TABLE t(n); INSERT INTO t VALUES (7)";
+        let sql = |text: &str| json!({"path": "a.db", "sql": text});
+        for statement in table.split("; ") {
+            call(&ada, "storage", "shed_sqlite", sql(statement)).data();
+        }
+        volume.fill(0);
+        // What writes meets the end of the disk first.
+        refused_for_space("new", &create(&ada, "storage", "new.md", &large));
+        for zone in ZONES {
+            let what = format!("{kind:?}, {zone}");
+            assert_eq!(content(&ada, zone, "kept.md"), "kept\n", "{what}");
+            for (operation, arguments) in [
+                ("shed_read", json!({"path": "kept.md"})),
+                ("shed_tree", json!({})),
+                ("shed_exec", json!({"cmd": "ls", "args": []})),
+                (
+                    "shed_exec",
+                    json!({"cmd": "grep", "args": ["kept", "kept.md"]}),
+                ),
+            ] {
+                let answer = call(&ada, zone, operation, arguments);
+                assert_eq!(answer.status, 200, "{what}: {operation}: {}", answer.text);
+            }
+            if zone != "storage" {
+                let log = json!({"cmd": "git", "args": ["log", "--oneline"]});
+                let log = call(&ada, zone, "shed_exec", log);
+                assert_eq!(log.status, 200, "{what}: {}", log.text);
+            }
+            // A name may need a block of its directory: done, or refused for space.
+            let moved = json!({"path": "small", "new_path": "moved"});
+            let moved = call(&ada, zone, "shed_rename", moved);
+            if moved.status != 200 {
+                refused_for_space(&what, &moved);
+            }
+        }
+        let selected = call(&ada, "storage", "shed_sqlite", sql("SELECT n FROM t"));
+        assert_eq!(selected.status, 200, "{kind:?}: {}", selected.text);
+        for (zone, operation, arguments) in [
+            (
+                "storage",
+                "shed_exec",
+                json!({"cmd": "rm", "args": ["large"]}),
+            ),
+            (
+                "documents",
+                "shed_exec",
+                json!({"cmd": "truncate", "args": ["-s", "0", "large"]}),
+            ),
+            ("group", "shed_delete", json!({"path": "large"})),
+        ] {
+            let freed = call(&ada, zone, operation, arguments);
+            assert_eq!(freed.status, 200, "{kind:?}, {zone}: {}", freed.text);
+        }
+        volume.relieve();
+        for zone in ZONES {
+            create(&ada, zone, "after.md", "after\n").data();
+        }
+    }
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use crate::faults::unprivileged;
 use fileshed_test_support::{Setup, skip};
 
-/// A mounted tmpfs that only this test and its server see. It lasts as long as the value, also
+/// A mounted file system that only this test and its server see. It lasts as long as the value, also
 /// over restarts of the server.
 pub(crate) struct Volume {
     /// Keeps the mount namespace; ends when its standard input does.
@@ -16,9 +16,46 @@ pub(crate) struct Volume {
     data: PathBuf,
 }
 
-/// A server without capabilities whose data directory is a file system of `bytes` bytes; nothing
-/// where this account or machine mounts none, which is said.
+/// A file system whose full disk differs from that of others: a directory or a name takes a block of
+/// ext4 and nothing of a tmpfs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileSystem {
+    Tmpfs,
+    Ext4,
+    /// At least 300 MiB: mkfs.xfs makes no smaller one.
+    Xfs,
+}
+
+impl FileSystem {
+    /// Mounts `data` with the size, the account and, in a file beside it, the image given as arguments.
+    fn script(self) -> String {
+        let made = |make: &str, after: &str| {
+            format!(
+                "truncate -s \"$1\" image && {make} image && mount -o loop image data && {after}"
+            )
+        };
+        let mount = match self {
+            Self::Tmpfs => {
+                "mount -t tmpfs -o \"size=$1,mode=700,uid=$2,gid=$2\" none data".to_owned()
+            }
+            Self::Ext4 => made(
+                "mkfs.ext4 -q -m 0 -E \"root_owner=$2:$2\"",
+                "chmod 700 data && rmdir data/lost+found",
+            ),
+            Self::Xfs => made("mkfs.xfs -q", "chown \"$2:$2\" data && chmod 700 data"),
+        };
+        format!("{mount} && rm -f image && echo mounted && exec cat")
+    }
+}
+
+/// A server without capabilities whose data directory is a tmpfs of `bytes` bytes; nothing where this
+/// account or machine mounts none, which is said.
 pub(crate) fn small(bytes: u64) -> Option<(Volume, Setup)> {
+    of(FileSystem::Tmpfs, bytes)
+}
+
+/// The same with another file system, which only root can make.
+pub(crate) fn of(kind: FileSystem, bytes: u64) -> Option<(Volume, Setup)> {
     let setup = unprivileged::setup()?;
     let data = setup.path("data");
     std::fs::create_dir(&data).unwrap();
@@ -29,8 +66,7 @@ pub(crate) fn small(bytes: u64) -> Option<(Volume, Setup)> {
         &["--user", "--map-root-user"]
     };
     let owner = if is_root { unprivileged::ACCOUNT } else { 0 };
-    let options = format!("size={bytes},mode=700,uid={owner},gid={owner}");
-    let script = "mount -t tmpfs -o \"$1\" none data && echo mounted && exec cat";
+    let (script, bytes, owner) = (kind.script(), bytes.to_string(), owner.to_string());
     let holder = Command::new("unshare")
         .args(own_user)
         .args([
@@ -39,9 +75,10 @@ pub(crate) fn small(bytes: u64) -> Option<(Volume, Setup)> {
             "private",
             "sh",
             "-c",
-            script,
+            &script,
             "sh",
-            &options,
+            &bytes,
+            &owner,
         ])
         .current_dir(setup.path(""))
         .stdin(Stdio::piped())
@@ -56,7 +93,7 @@ pub(crate) fn small(bytes: u64) -> Option<(Volume, Setup)> {
     let _ = BufReader::new(holder.stdout.take().unwrap()).read_line(&mut said);
     if said.trim() != "mounted" {
         let _ = holder.wait();
-        skip("nothing can be mounted here");
+        skip(&format!("no {kind:?} can be mounted here"));
         return None;
     }
     let data =

@@ -72,7 +72,7 @@ impl<'a> Run<'a> {
         directory: &Root,
     ) -> Result<Self, Error> {
         let settings = zone.store.settings();
-        let private = zone.store.staging(&zone.tenant)?.private_directory()?;
+        let private = zone.store.private_directory(&zone.tenant)?;
         let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
         let places = Places::new(zone.store, directory, &private);
         let mut hidden = vec![

@@ -380,8 +380,7 @@ impl<'a> DatabaseCall<'a> {
     }
 
     fn private(&self) -> Result<PrivateDirectory, Error> {
-        let staging = self.zone.store.staging(&self.zone.tenant)?;
-        let private = staging.private_directory()?;
+        let private = self.zone.store.private_directory(&self.zone.tenant)?;
         if let Some(csv) = &self.csv {
             private.receive(PRIVATE_CSV, &mut csv.open()?)?;
         }

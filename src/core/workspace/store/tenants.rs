@@ -4,7 +4,7 @@ use super::{GROUPS, SHARED, Store, USERS};
 use crate::tenant::TenantRoot;
 use crate::{Caller, Chat, Error, UserId, ZoneName};
 use fileshed_registry::{BIN, QuotaError, Usage};
-use fileshed_storage::{DiskError, Staging, Totals};
+use fileshed_storage::{DiskError, PrivateDirectory, Staging, Totals};
 use fileshed_types::group::Group;
 use fileshed_types::settings::MEBIBYTE;
 
@@ -118,6 +118,22 @@ impl Store {
         let directory = tenant.root.subdirectory("staging")?;
         let staging = Staging::new(directory, self.instance.name());
         Ok(staging.removing_behind(self.remover.removals()))
+    }
+
+    /// An empty directory for one command, on a full disk too: it takes a block of some file systems,
+    /// and whoever reads or deletes there needs none beyond it.
+    pub(crate) fn private_directory(
+        &self,
+        tenant: &TenantRoot,
+    ) -> Result<PrivateDirectory, DiskError> {
+        let staging = self.staging(tenant)?;
+        match staging.private_directory() {
+            Err(DiskError::Full) => {
+                self.reserve().release();
+                staging.private_directory()
+            }
+            made => made,
+        }
     }
 }
 

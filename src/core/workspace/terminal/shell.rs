@@ -79,7 +79,7 @@ pub fn run_shell(
     let program = program.ok_or(ShellError::NoShell)?;
     let tree = Tree::open(view, &request.cwd, is_interactive)?;
     let zone = tree.main();
-    let private = store.staging(&zone.tenant)?.private_directory()?;
+    let private = store.private_directory(&zone.tenant)?;
     let temporary = Temporary::new(zone);
     let network = CommandNetwork::of_shell(store)?;
     let message = request.command.map_or_else(|| TYPED.to_owned(), subject);
