@@ -272,6 +272,7 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     checks.extend(health::check(config));
     checks.extend(check_terminal(config));
     checks.extend(start::weak_keys(config));
+    checks.extend(start::ends_of_trust(config));
     if storage {
         checks.extend(Store::check_storage(&config.core)?);
     }

@@ -3,6 +3,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
+use fileshed_core::settings::GroupSource;
 use fileshed_core::{Check, CheckState, Store};
 
 use crate::config::Config;
@@ -143,10 +144,55 @@ pub(super) fn weak_keys(config: &Config) -> Option<Check> {
     })
 }
 
+/// Which ends of trust the server learns by itself, and when it learns the others.
+pub(super) fn ends_of_trust(config: &Config) -> Option<Check> {
+    if !config.asks_who_calls() {
+        return None;
+    }
+    let own = "tokens, users and local groups end what runs within 5 seconds";
+    let asks_openwebui =
+        config.openwebui_admin_key.is_some() && !config.openwebui_api_url.is_empty();
+    let of_openwebui = if asks_openwebui {
+        "accounts and groups of Open WebUI within 30"
+    } else {
+        "accounts of others are learnt at the next call, for want of openwebui_admin_key"
+    };
+    let forwarded = if config.core.groups == GroupSource::Headers {
+        "; forwarded groups count until the next call"
+    } else {
+        ""
+    };
+    Some(Check {
+        name: "ends".to_owned(),
+        state: CheckState::Ok,
+        text: format!("{own}, {of_openwebui}{forwarded}"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::config::Secret;
+
+    #[test]
+    fn it_is_said_what_the_end_of_trust_ends() {
+        let said = |change: fn(&mut Config)| {
+            let mut config = Config::default();
+            change(&mut config);
+            ends_of_trust(&config).map(|check| check.text)
+        };
+        assert_eq!(said(|_alone| ()), None);
+        let with_key = said(|config| config.api_keys = vec![Secret::new("key")]);
+        assert!(with_key.is_some_and(|text| text.contains("at the next call")));
+        let asking = said(|config| {
+            config.api_keys = vec![Secret::new("key")];
+            config.openwebui_admin_key = Some(Secret::new("key"));
+            config.openwebui_api_url = "http://localhost:1".parse().expect("an address");
+            config.core.groups = GroupSource::Headers;
+        });
+        let asking = asking.expect("said");
+        assert!(asking.contains("within 30; forwarded groups"), "{asking}");
+    }
 
     #[test]
     fn links_that_nobody_else_can_open_are_said() {

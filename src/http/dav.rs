@@ -41,6 +41,7 @@ use super::files::download::{FileDownload, Presentation};
 use super::held_body::HeldBody;
 use super::middleware::Subject;
 use super::route::{self, RouteError};
+use super::trusted_body::trusted;
 use super::{Server, admission, envelope};
 use crate::config::Config;
 use locks::Locks;
@@ -249,7 +250,10 @@ async fn answer(
             });
             Body::from(checked.await.map_err(RouteError::from)??)
         }
-        _ => paced(server.store.clock(), body),
+        _ => trusted(
+            paced(server.store.clock(), body),
+            caller.cancellation.trust(),
+        ),
     };
     let _cancel = caller.cancellation.on_drop();
     let request = Arc::new(DavRequest {

@@ -16,8 +16,8 @@ use fileshed_core::{Caller, Error, Store, diagnostics};
 
 use super::admission::AdmissionError;
 use super::identity::CookieUse;
-use super::serve::{HEADERS_MAX_BYTES, current};
 use super::serve::request_line::TargetHasFragment;
+use super::serve::{HEADERS_MAX_BYTES, current};
 use super::trusted_body::trusted;
 use super::{Server, envelope};
 

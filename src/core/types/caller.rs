@@ -8,42 +8,10 @@ use crate::cancellation::Cancellation;
 use crate::client::Client;
 use crate::fair::Place;
 use crate::group::GroupId;
-use crate::identifier::{is_placeholder, is_short_text};
-use crate::{Channel, Secret, diagnostics};
-
-/// Longest user identifier that is taken, in bytes.
-pub const USER_ID_MAX_BYTES: usize = 256;
-
-/// A user identifier as the identity source spells it: opaque, never a path.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct UserId(String);
-
-impl UserId {
-    /// Takes an identifier of 1 to 256 bytes without control characters or blanks at its ends,
-    /// which is no [placeholder](is_placeholder).
-    pub fn parse(text: &str) -> Result<Self, CallerError> {
-        if text.is_empty() {
-            return Err(CallerError::EmptyUser);
-        }
-        if text.len() > USER_ID_MAX_BYTES {
-            return Err(CallerError::LongUser { bytes: text.len() });
-        }
-        if text.trim() != text || text.chars().any(char::is_control) {
-            return Err(CallerError::OddUser);
-        }
-        if is_placeholder(text) {
-            let given = text.to_owned();
-            return Err(CallerError::NoValue { given });
-        }
-        Ok(Self(text.to_owned()))
-    }
-
-    /// The identifier as it was given.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
+use crate::identifier::is_short_text;
+use crate::user_id::UserId;
+pub use crate::user_id::{CallerError, USER_ID_MAX_BYTES};
+use crate::{Channel, Secret};
 
 /// A conversation. Uploads are kept apart by it, and a locked edit belongs to one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -231,53 +199,3 @@ impl Caller {
         self.chat == chat
     }
 }
-
-diagnostics! {
-    /// An identity that cannot be used.
-    #[derive(Debug, thiserror::Error)]
-    pub enum CallerError {
-        /// No identifier at all.
-        #[error("the user id is empty")]
-        EmptyUser => {
-            code: InvalidUser,
-            hint: ONE_USER,
-        },
-        /// Too long to be an identifier.
-        #[error("the user id has {bytes} bytes, at most {USER_ID_MAX_BYTES} are taken")]
-        LongUser {
-            /// What was sent.
-            bytes: usize,
-        } => {
-            code: InvalidUser,
-            hint: ONE_USER,
-        },
-        /// Control characters, or blanks at the ends.
-        #[error("the user id has control characters, or blanks at its ends")]
-        OddUser => {
-            code: InvalidUser,
-            hint: ONE_USER,
-        },
-        /// What stands for no value: every user would be this one.
-        #[error("the user id is `{given}`, which stands for no user: it was not filled in")]
-        NoValue {
-            /// What was sent.
-            given: String = "{{USER_ID}}".into(),
-        } => {
-            code: InvalidUser,
-            hint: "whoever makes the call must fill in the id of its user; in Open WebUI set \
-                ENABLE_FORWARD_USER_INFO_HEADERS=true and take headers with templates for the user out of \
-                the connection",
-        },
-        /// Plain namespaces are directory names, and this identifier is none.
-        #[error("the user id cannot name a directory")]
-        NotPlain => {
-            code: InvalidUser,
-            hint: "with namespace = \"plain\" a user id is a UUID or 1 to 64 of A-Z a-z 0-9 . _ - not \
-                beginning with a dot",
-        },
-    }
-}
-
-/// An identity as it may be sent.
-const ONE_USER: &str =
-    "send one user id, for instance X-OpenWebUI-User-Id: 8c7f2c1e-5f0e-4a52-9f0b-0e8f4f1a2b3c";

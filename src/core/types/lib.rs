@@ -23,9 +23,10 @@ pub mod settings;
 pub mod size;
 pub mod timings;
 pub mod trust;
+mod user_id;
 pub mod zone;
 
-pub use caller::{Caller, Chat, GroupClaim, Role, Scope, UserId};
+pub use caller::{Caller, Chat, GroupClaim, Role, Scope};
 pub use channel::Channel;
 pub use client::{Answers, Client, Toolset};
 pub use clock::Clock;
@@ -34,4 +35,5 @@ pub use hint::{Call, Hint, Repeat};
 pub use secret::Secret;
 pub use settings::Settings;
 pub use timings::Timings;
+pub use user_id::UserId;
 pub use zone::{ZoneName, ZonePath};

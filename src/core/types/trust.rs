@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 
 use crate::group::GroupId;
-use crate::{Hint, Secret, UserId, diagnostics};
+use crate::user_id::UserId;
+use crate::{Hint, Secret, diagnostics};
 
 /// The account and the credential behind a call.
 #[derive(Clone, Debug)]

@@ -111,11 +111,6 @@ impl BackgroundProcesses {
         Arc::clone(tenants.entry(tenant.to_owned()).or_default())
     }
 
-    /// How many run, of all tenants.
-    pub(crate) fn running_everywhere(&self) -> u64 {
-        self.running.occupancy().held
-    }
-
     /// Every one that runs.
     pub(crate) fn running(&self) -> Vec<Arc<BackgroundProcess>> {
         let tenants: Vec<_> = self.tenants().values().map(Arc::clone).collect();

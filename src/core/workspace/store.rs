@@ -36,7 +36,7 @@ use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
-use crate::trust::TrustList;
+use crate::trust_list::TrustList;
 use crate::watched::WatchedZones;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::WriteLock;
@@ -361,7 +361,7 @@ impl Store {
         self.zygote.bounds_trees().is_ok()
     }
 
-    /// The proxy through which commands reach the network when it is `safe`.
+    /// The proxy through which commands reach the network.
     #[must_use]
     pub fn egress(&self) -> &Egress {
         &self.egress

@@ -8,7 +8,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::settings::GroupSource;
@@ -16,37 +16,7 @@ use crate::store::Store;
 use crate::{Caller, Chat, Clock, Error, UserId, cancellation};
 use fileshed_storage::DiskError;
 use fileshed_types::group::GroupId;
-use fileshed_types::trust::WeakTrust;
 pub use fileshed_types::trust::{Grounds, Revocation, Trust};
-
-/// Marks of what lasts in this process.
-#[derive(Debug, Default)]
-pub(crate) struct TrustList(Mutex<Listed>);
-
-#[derive(Debug, Default)]
-struct Listed {
-    marks: Vec<WeakTrust>,
-    /// From so many on, those that are over are taken out.
-    tidy_at: usize,
-    /// `true` while a thread looks.
-    watched: bool,
-}
-
-impl TrustList {
-    fn lock(&self) -> MutexGuard<'_, Listed> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Those that last.
-    fn live(&self) -> Vec<Trust> {
-        let mut listed = self.lock();
-        listed.marks.retain(WeakTrust::is_shared);
-        listed.marks.iter().filter_map(WeakTrust::upgrade).collect()
-    }
-}
-
-/// Fewest marks among which those that are over are looked for.
-const TIDY_AT: usize = 64;
 
 impl Store {
     /// Has everything that this call begins end with the trust in its caller. In shared mode there is
@@ -61,30 +31,21 @@ impl Store {
             session: caller.session.clone(),
             began: self.clock().now().as_second(),
         });
-        let mut listed = self.trusts().lock();
-        listed.marks.extend(trust.downgrade());
-        if listed.marks.len() > listed.tidy_at {
-            listed.marks.retain(WeakTrust::is_shared);
-            listed.tidy_at = TIDY_AT.max(2 * listed.marks.len());
-        }
-        if !listed.watched {
+        self.trusts().add(&trust, || {
             let look = self.settings().timings.calls.trust;
             let (store, clock) = (Arc::downgrade(self), self.clock().clone());
             let thread = std::thread::Builder::new().name("trust".to_owned());
-            thread
-                .spawn(move || watch(&store, &clock, look))
-                .map_err(DiskError::server)?;
-            listed.watched = true;
-        }
-        drop(listed);
+            let watched = thread.spawn(move || watch(&store, &clock, look));
+            watched.map(|_thread| ()).map_err(DiskError::server)
+        })?;
         caller.cancellation = cancellation::Cancellation::with(trust);
         Ok(())
     }
 
     /// Ends what has no grounds any more.
-    fn end_untrusted(&self) {
+    fn end_untrusted(&self, live: &[Trust]) {
         let mut known = KnownUsers::default();
-        for trust in self.trusts().live() {
+        for trust in live {
             // Most calls are over before the second look.
             let Some(grounds) = trust.grounds() else {
                 continue;
@@ -181,13 +142,10 @@ fn watch(store: &Weak<Store>, clock: &Clock, look: Duration) {
     loop {
         clock.sleep(look);
         let Some(store) = store.upgrade() else { return };
-        let mut listed = store.trusts().lock();
-        listed.marks.retain(WeakTrust::is_shared);
-        if listed.marks.is_empty() {
-            listed.watched = false;
+        let live = store.trusts().live();
+        if live.is_empty() {
             return;
         }
-        drop(listed);
-        store.end_untrusted();
+        store.end_untrusted(&live);
     }
 }

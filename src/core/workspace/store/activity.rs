@@ -1,9 +1,9 @@
 //! Whether a user is active: an administrator may have suspended the account.
 
 use super::Store;
-use crate::trust::Revocation;
 use crate::{Caller, Error};
 use fileshed_registry::Standing;
+use fileshed_types::trust::Revocation;
 
 impl Store {
     /// Fails where an administrator has suspended the caller. Every way to something of a caller
