@@ -269,13 +269,21 @@ fn starve(mut server: Server, limit: &str) {
             "{limit}: {worker}: {number:?} {acknowledged:?}"
         );
         let file = json!({"zone": zone_of(worker), "path": path, "content": "at last\n"});
-        server.as_user(&user).call("shed_create_file", &file).data();
+        let last = server.as_user(&user).call("shed_create_file", &file);
+        assert_eq!(last.status, 200, "{limit}: {}\n{}", last.text, server.log());
     }
     for user in 0..6 {
         let status = json!({"zone": "documents", "cmd": "git", "args": ["status", "--porcelain"]});
         let status = server
             .as_user(&format!("user-{user}"))
             .call("shed_exec", &status);
+        assert_eq!(
+            status.status,
+            200,
+            "{limit}: {}\n{}",
+            status.text,
+            server.log()
+        );
         assert_eq!(status.data()["stdout"], "", "{limit}");
     }
     server.terminate();

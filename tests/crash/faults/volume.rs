@@ -1,7 +1,7 @@
 //! A file system of the test's own for the data directory: small, so that it can be full, and
 //! read-only where a test wants that.
 
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
@@ -93,7 +93,7 @@ pub(crate) fn of(kind: FileSystem, bytes: u64) -> Option<(Volume, Setup)> {
     let _ = BufReader::new(holder.stdout.take().unwrap()).read_line(&mut said);
     if said.trim() != "mounted" {
         let _ = holder.wait();
-        skip(&format!("no {kind:?} can be mounted here"));
+        skip(format!("no {kind:?} can be mounted here"));
         return None;
     }
     let data =
@@ -170,20 +170,22 @@ impl Volume {
 
     /// Takes all space but `left` bytes with one file beside everything.
     pub(crate) fn fill(&self, left: u64) {
-        let ballast = std::fs::OpenOptions::new()
+        let mut ballast = std::fs::OpenOptions::new()
             .create(true)
             .append(true)
             .open(self.ballast())
             .unwrap();
-        let taken = ballast.metadata().unwrap().len();
-        let more = self.free().saturating_sub(left);
-        rustix::fs::fallocate(
-            &ballast,
-            rustix::fs::FallocateFlags::empty(),
-            0,
-            taken + more,
-        )
-        .unwrap();
+        let mut piece = self.free().saturating_sub(left).min(1 << 20);
+        while piece > 0 {
+            let written = ballast
+                .write(&vec![0; piece as usize])
+                .and_then(|_| ballast.sync_all());
+            // A file takes blocks for its map, too, on some file systems.
+            piece = match written {
+                Ok(()) => self.free().saturating_sub(left).min(piece),
+                Err(_) => piece / 2,
+            };
+        }
     }
 
     /// Gives back what [`Volume::fill`] took.
