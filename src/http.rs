@@ -54,7 +54,7 @@ use admission::Admission;
 pub use health::state_name;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
-pub use serve::{ServingLimits, ServingTimes, ShutdownSignal, ShutdownStep, serve};
+pub use serve::{ServingEvent, ServingLimits, ServingTimes, ShutdownSignal, serve};
 use terminal::Listings;
 
 /// What every request needs.

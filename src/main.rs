@@ -100,10 +100,11 @@ fn addresses(
         tracing::info!(%address, "listening");
         cli::report(config, address);
         let app = fileshed::app_with_tools(Arc::clone(store), config, toolset);
-        let on_step = |step| match step {
-            http::ShutdownStep::Draining => store.drain(),
+        let on_event = |event| match event {
+            http::ServingEvent::NoWatches => store.end_most_watches(),
+            http::ServingEvent::Draining => store.drain(),
             // What waits for a background process waits no longer.
-            http::ShutdownStep::Stopping => {
+            http::ServingEvent::Stopping => {
                 store.stop_processes();
                 store.shells().stop();
             }
@@ -123,7 +124,7 @@ fn addresses(
             limiter: store.limiter().clone(),
             descriptors,
         };
-        http::serve(listener, app, stop, on_step, at_rest, times, limits)
+        http::serve(listener, app, stop, on_event, at_rest, times, limits)
             .await
             .map_err(Failure::from)
     })

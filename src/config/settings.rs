@@ -337,7 +337,7 @@ pub static SETTINGS: &[Setting] = &[
     ),
     open(
         "network_allow",
-        "Names, addresses or networks that downloads may reach although they are not public",
+        "Names, addresses or networks that commands may reach although they are not public",
         |c| &mut c.core.network_allow,
     ),
     open(

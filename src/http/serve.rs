@@ -76,9 +76,11 @@ impl ShutdownSignal {
     }
 }
 
-/// A step towards the end.
+/// What whoever serves is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ShutdownStep {
+pub enum ServingEvent {
+    /// A connection could not be watched: the account has no watches of epoll left.
+    NoWatches,
     /// Calls are taken for a while yet, and whoever asks is told that it ends.
     Draining,
     /// Nobody new is let in.
@@ -107,14 +109,14 @@ pub struct ServingLimits {
     pub descriptors: u64,
 }
 
-/// Serves until it is asked to stop, and for a while longer; says each step to `on_step`, and lets what
-/// runs finish, as long as `times` says. A second signal skips what is left of a step. Each time when
+/// Serves until it is asked to stop, and for a while longer; says what happens to `on_event`, and lets
+/// what runs finish, as long as `times` says. A second signal skips what is left of a step. Each time when
 /// nothing has been under way for a while, `at_rest` is called.
 pub async fn serve(
     listener: TcpListener,
     app: Router,
     mut stop: ShutdownSignal,
-    on_step: impl Fn(ShutdownStep),
+    on_event: impl Fn(ServingEvent),
     at_rest: impl Fn() + Send + 'static,
     times: ServingTimes,
     limits: ServingLimits,
@@ -150,7 +152,7 @@ pub async fn serve(
         stop.received().await;
         if !times.drain.is_zero() {
             tracing::info!(seconds = times.drain.as_secs(), "draining");
-            on_step(ShutdownStep::Draining);
+            on_event(ServingEvent::Draining);
             tokio::select! {
                 () = timer::sleep(&times.clock, times.drain) => {}
                 () = stop.received() => {}
@@ -158,12 +160,12 @@ pub async fn serve(
         }
     };
     tokio::select! {
-        () = server.accept(&listener, &connections) => {}
+        () = server.accept(&listener, &connections, &on_event) => {}
         () = told => {}
     }
     drop((server, listener));
     tracing::info!(open = connections.receiver_count(), "stopping");
-    on_step(ShutdownStep::Stopping);
+    on_event(ServingEvent::Stopping);
     connections.send_replace(true);
     tokio::select! {
         () = connections.closed() => {}
@@ -184,13 +186,21 @@ struct Acceptor {
 }
 
 impl Acceptor {
-    async fn accept(&self, listener: &TcpListener, connections: &watch::Sender<bool>) {
+    async fn accept(
+        &self,
+        listener: &TcpListener,
+        connections: &watch::Sender<bool>,
+        on_event: &impl Fn(ServingEvent),
+    ) {
         loop {
             let (stream, client) = match listener.accept().await {
                 Ok(accepted) => accepted,
                 Err(error) => {
                     let made_room = self.table.release();
                     tracing::warn!(%error, made_room, "a connection could not be accepted");
+                    if error.kind() == std::io::ErrorKind::StorageFull {
+                        on_event(ServingEvent::NoWatches);
+                    }
                     timer::sleep(&self.clock, self.timings.accept).await;
                     continue;
                 }

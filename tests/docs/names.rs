@@ -140,6 +140,7 @@ fn variables_exist() {
                 "PROXY",
                 "REGISTRY",
                 "ROUNDS",
+                "SECONDS",
                 "SEED",
                 "SERVERS",
                 "SKIPS",

@@ -7,6 +7,7 @@ mod any_program;
 mod execute;
 mod foreign;
 mod helper;
+mod memory;
 mod network;
 mod processes;
 mod read;

@@ -48,15 +48,6 @@ const PROGRAMS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"
 /// What a command with network reads besides.
 const CERTIFICATES: [&str; 1] = ["/etc/ssl"];
 
-/// What it reads to find names by itself.
-const NAMES: [&str; 5] = [
-    "/etc/resolv.conf",
-    "/etc/hosts",
-    "/etc/nsswitch.conf",
-    "/etc/gai.conf",
-    "/etc/services",
-];
-
 /// What programs of all kinds read besides, and take a refusal for a failure: which distribution
 /// this is, and whose certificates it trusts. Both are public.
 const PUBLIC: [&str; 4] = [
@@ -79,8 +70,6 @@ pub enum NetworkAccess {
         /// The port.
         port: u16,
     },
-    /// Anywhere, as a client.
-    Open,
 }
 
 /// The files and the network of one process.
@@ -141,16 +130,14 @@ impl Access {
 
     /// What every command reads of the system, as far as the network and the programs go.
     pub(crate) fn common(&self) -> impl Iterator<Item = &Path> {
-        let (certificates, names): (&[_], &[_]) = match self.network {
-            NetworkAccess::None => (&[], &[]),
-            NetworkAccess::Proxy { .. } => (&CERTIFICATES, &[]),
-            NetworkAccess::Open => (&CERTIFICATES, &NAMES),
+        let certificates: &[_] = match self.network {
+            NetworkAccess::None => &[],
+            NetworkAccess::Proxy { .. } => &CERTIFICATES,
         };
         let public: &[_] = if self.any_program { &PUBLIC } else { &[] };
         SYSTEM
             .iter()
             .chain(certificates)
-            .chain(names)
             .chain(public)
             .map(Path::new)
     }

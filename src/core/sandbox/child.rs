@@ -53,7 +53,7 @@ pub fn run(
     directory: BorrowedFd<'_>,
     (stdout, stderr): (Sink, Sink),
     timeout: Duration,
-    must_stop: impl FnMut() -> Option<Ending>,
+    must_stop: impl FnMut(&StartedJob<'_>) -> Option<Ending>,
 ) -> Result<Outcome, SandboxError> {
     run_with_network(
         zygote,
@@ -74,7 +74,7 @@ pub fn run_with_network<'n>(
     directory: BorrowedFd<'_>,
     (stdout, stderr): (Sink, Sink),
     timeout: Duration,
-    mut must_stop: impl FnMut() -> Option<Ending>,
+    mut must_stop: impl FnMut(&StartedJob<'_>) -> Option<Ending>,
     listen: impl FnMut(OwnedFd) + 'n,
 ) -> Result<Outcome, SandboxError> {
     let deadline = zygote.clock().instant() + timeout;
@@ -118,14 +118,14 @@ impl RunningProcess<'_> {
     fn attend(
         &mut self,
         deadline: Instant,
-        must_stop: &mut impl FnMut() -> Option<Ending>,
+        must_stop: &mut impl FnMut(&StartedJob<'_>) -> Option<Ending>,
     ) -> Result<Ending, SandboxError> {
         loop {
             let left = self.zygote.clock().left(deadline);
             if left.is_zero() {
                 return Ok(Ending::TimedOut);
             }
-            if let Some(ending) = must_stop() {
+            if let Some(ending) = must_stop(&self.job) {
                 return Ok(ending);
             }
             let attention = self.zygote.timings().attention;

@@ -207,7 +207,7 @@ fn try_out(
     };
     let sinks = (Sink::Answer(0), Sink::Answer(4096));
     let patience = zygote.timings().probe;
-    let outcome = child::run(zygote, &spec, directory, sinks, patience, || None);
+    let outcome = child::run(zygote, &spec, directory, sinks, patience, |_job| None);
     outcome
         .ok()
         .filter(|outcome| outcome.status == 0)

@@ -1,10 +1,11 @@
-//! A forward proxy inside the server: all that commands reach of the network when it is `safe`.
+//! A forward proxy inside the server: all that commands reach of the network.
 //!
 //! File rules and call filters know ports, not addresses, and cannot tell a download from an
 //! upload. So a networked command may connect to one port of this machine only, and what listens
 //! there judges each request: it resolves the name itself, connects to exactly the address that it
 //! checked, passes `GET` and `HEAD` without a body on, and opens tunnels for TLS that carry little
-//! upwards. A redirect is a new request and judged like the first. What is refused fails in the
+//! upwards. In the network mode `all` it judges addresses alone: methods, bodies, ports, protocols and
+//! amounts are free. A redirect is a new request and judged like the first. What is refused fails in the
 //! tool that asked: none may take the proxy's own text for what it wanted to fetch.
 //!
 //! - `head`, `request`: what is asked, read strictly;
@@ -36,7 +37,7 @@ pub use grant::{Grant, RefusalStyle};
 pub use public::is_public;
 
 use super::SandboxError;
-use fileshed_types::settings::Destination;
+use fileshed_types::settings::{Destination, NetworkMode};
 use fileshed_types::timings::EgressTimings;
 use fileshed_types::{Clock, Settings};
 
@@ -49,6 +50,8 @@ struct ProxyRules {
     allow: Vec<Destination>,
     /// Largest answer.
     mebibytes: u64,
+    /// Whether anything but downloads is refused.
+    downloads_only: bool,
     /// Ports of this machine on which the server itself listens.
     served: Mutex<Vec<u16>>,
 }
@@ -58,6 +61,7 @@ impl ProxyRules {
         Self {
             allow: Vec::new(),
             mebibytes,
+            downloads_only: true,
             served: Mutex::default(),
         }
     }
@@ -103,6 +107,7 @@ impl Egress {
             shared: Arc::new(Shared {
                 rules: ProxyRules {
                     allow: settings.network_allow.clone(),
+                    downloads_only: settings.network_mode != NetworkMode::All,
                     ..ProxyRules::new(settings.max_file_size_mb)
                 },
                 grants: Arc::default(),

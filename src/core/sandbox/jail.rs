@@ -20,7 +20,6 @@ mod executable;
 mod file_rules;
 mod fork;
 mod init;
-mod kept_rules;
 mod limits;
 mod message;
 mod mount_namespace;
@@ -34,6 +33,7 @@ mod signals;
 mod spare;
 mod supervisor;
 mod syscalls;
+mod watches;
 mod zygote;
 
 use std::io::Write;
@@ -44,12 +44,12 @@ use rustix::event::{PollFd, PollFlags, Timespec};
 use super::access::NetworkAccess;
 use super::job::{BuiltInJob, CountedMemory, Job, JobSpec, MountNamespace, PreparedJob};
 use account::Account;
-use error::JailError;
+pub(crate) use error::JailError;
 use executable::Executable;
-use file_rules::FileRules;
-pub(crate) use file_rules::{Enforcement, NOT_ENABLED};
-use limits::{drop_capabilities, limit};
-pub(crate) use message::HANDLES;
+pub(crate) use file_rules::{Enforcement, FileRules, NOT_ENABLED};
+pub(crate) use fork::STARTED;
+use limits::{CountedBy, drop_capabilities, limit, limit_open_files};
+pub(crate) use message::MOST_HANDLES;
 use mount_namespace::SystemRoot;
 pub(crate) use probe::ProbeReport;
 use supervisor::Supervisor;
@@ -151,8 +151,14 @@ fn carry_out(
         spec.access.read.extend(job.read());
         spec.access.write.extend(job.write());
     }
-    let own_processes = namespaces && !account.user.is_root();
-    limit(&spec.limits, own_processes, prepared.descriptor())?;
+    let counted_by = if namespaces && !account.user.is_root() {
+        CountedBy::Kernel
+    } else if supervision == Supervision::None {
+        CountedBy::Nobody
+    } else {
+        CountedBy::Supervisor
+    };
+    limit(&spec.limits, &counted_by)?;
     let shown = spec
         .mounts
         .as_ref()
@@ -178,6 +184,7 @@ fn carry_out(
         program: prepared.descriptor().unwrap_or(-1),
     };
     let mut applied = restrict_calls(&circumstances, channel);
+    limit_open_files(&spec.limits, prepared.descriptor())?;
     if spec.probe {
         let supervised = applied.is_ok() && probe::is_supervised(circumstances.program);
         if applied.is_err() {

@@ -15,10 +15,15 @@ mod error;
 mod heaps;
 mod jail;
 mod job;
+mod kept_rules;
 mod output;
+mod place;
 mod program_pages;
 mod pseudo_terminal;
+mod stamp;
 mod started;
+mod tree;
+mod unlinked;
 mod zygote;
 
 pub use access::{Access, NetworkAccess, landlock_version};

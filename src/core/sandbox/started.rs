@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{IoSliceMut, Seek, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +15,10 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlag
 
 use super::SandboxError;
 use super::cgroup::{LentCgroup, TreeLimits};
-use super::job::{Job, JobSpec};
+use super::jail::STARTED;
+use super::job::{Job, JobSpec, WrittenJob};
+use super::place::place_of;
+use super::unlinked;
 use super::zygote::{Handles, Zygote};
 use fileshed_types::Clock;
 
@@ -34,6 +38,8 @@ pub struct StartedJob<'n> {
     socket: Arc<OwnedFd>,
     /// How it ended, once that was told.
     status: Cell<Option<i32>>,
+    /// Its first process, once that was told.
+    first: Cell<Option<i32>>,
     /// Given back when nothing runs in it any more.
     group: Option<LentCgroup>,
     listen: RefCell<Box<dyn FnMut(OwnedFd) + 'n>>,
@@ -68,20 +74,34 @@ pub fn start_with_network<'n>(
     let group = group_of(zygote, spec)?;
     let entrance = group.as_ref().map(LentCgroup::entrance).transpose();
     let entrance = entrance.map_err(SandboxError::Start)?;
-    let socket = zygote.start(&Handles {
-        spec: written(spec)?.as_fd(),
+    let mut request = spec.start_request();
+    let place = match spec.needs_place().then(|| place_of(directory)) {
+        None => PathBuf::new(),
+        Some(Ok(place)) => place,
+        // Only a process that begins in the directory finds it.
+        Some(Err(_)) => {
+            request.kind = None;
+            PathBuf::new()
+        }
+    };
+    let rules = zygote.rules_for(spec)?;
+    let written = written(&WrittenJob { place, spec })?;
+    let handles = Handles {
+        spec: written.as_fd(),
         input: streams.input.as_fd(),
         output: streams.output.as_fd(),
         error: streams.error.as_fd(),
         directory,
         group: entrance.as_ref().map(AsFd::as_fd),
-        opcode: spec.opcode(),
-    })?;
+        rules: rules.as_ref().map(AsFd::as_fd),
+    };
+    let socket = zygote.start(request, &handles)?;
     // Only the job holds them from here on: their end is its end.
     drop(streams);
     Ok(StartedJob {
         socket: Arc::new(socket),
         status: Cell::new(None),
+        first: Cell::new(None),
         group,
         listen: RefCell::new(Box::new(listen)),
         clock: zygote.clock().clone(),
@@ -101,12 +121,12 @@ fn group_of(zygote: &Zygote, spec: &JobSpec) -> Result<Option<LentCgroup>, Sandb
 }
 
 /// The spec as a file without a name.
-fn written(spec: &JobSpec) -> Result<File, SandboxError> {
+fn written(job: &WrittenJob<&JobSpec>) -> Result<File, SandboxError> {
     let fail = |error: std::io::Error| SandboxError::Start(error);
     let file = rustix::fs::memfd_create("job", rustix::fs::MemfdFlags::CLOEXEC)
         .map_err(|error| fail(error.into()))?;
     let mut file = File::from(file);
-    let text = serde_json::to_vec(spec).map_err(|error| fail(error.into()))?;
+    let text = serde_json::to_vec(job).map_err(|error| fail(error.into()))?;
     file.write_all(&text)
         .and_then(|()| file.rewind())
         .map_err(fail)?;
@@ -137,10 +157,18 @@ impl StartedJob<'_> {
             }
             match self.receive()? {
                 Some(Message::Ended(status)) => self.status.set(Some(status)),
+                Some(Message::Started(first)) => self.first.set(Some(first)),
                 Some(Message::Listener(listener)) => (self.listen.borrow_mut())(listener),
                 None => {}
             }
         }
+    }
+
+    /// Returns how many bytes on a device are in files without a name that its processes hold open.
+    #[must_use]
+    pub fn unlinked_bytes(&self, device: u64) -> u64 {
+        let first = self.first.get();
+        first.map_or(0, |first| unlinked::bytes(first, device))
     }
 
     /// Whether the kernel ended it, because it took more memory than it may with everything that it
@@ -170,10 +198,10 @@ impl StartedJob<'_> {
     fn receive(&self) -> Result<Option<Message>, SandboxError> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
-        let mut status = [0; 4];
+        let mut text = [0; 5];
         let received = rustix::net::recvmsg(
             &*self.socket,
-            &mut [IoSliceMut::new(&mut status)],
+            &mut [IoSliceMut::new(&mut text)],
             &mut control,
             RecvFlags::CMSG_CLOEXEC,
         );
@@ -187,10 +215,15 @@ impl StartedJob<'_> {
             RecvAncillaryMessage::ScmRights(mut handles) => handles.next(),
             _ => None,
         });
-        match listener {
-            Some(listener) => Ok(Some(Message::Listener(listener))),
-            None if message.bytes == 4 => Ok(Some(Message::Ended(i32::from_ne_bytes(status)))),
-            None => Err(SandboxError::Wait(std::io::ErrorKind::UnexpectedEof.into())),
+        match (listener, text.get(..message.bytes)) {
+            (Some(listener), _) => Ok(Some(Message::Listener(listener))),
+            (None, Some(&[STARTED, a, b, c, d])) => {
+                Ok(Some(Message::Started(i32::from_ne_bytes([a, b, c, d]))))
+            }
+            (None, Some(&[a, b, c, d])) => {
+                Ok(Some(Message::Ended(i32::from_ne_bytes([a, b, c, d]))))
+            }
+            (None, _) => Err(SandboxError::Wait(std::io::ErrorKind::UnexpectedEof.into())),
         }
     }
 }
@@ -229,6 +262,8 @@ impl std::fmt::Debug for StartedJob<'_> {
 enum Message {
     /// It has a network of its own, in which this socket listens.
     Listener(OwnedFd),
+    /// Its first process is this.
+    Started(i32),
     /// It ended with this status.
     Ended(i32),
 }

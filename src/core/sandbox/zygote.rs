@@ -14,7 +14,9 @@ use rustix::net::{
 
 use super::SandboxError;
 use super::cgroup::{Cgroups, LentCgroup, NotDelegated, TreeLimits};
-use super::jail::{ARGUMENT, HANDLES};
+use super::jail::{ARGUMENT, MOST_HANDLES};
+use super::job::{JobSpec, StartRequest, ZygoteRequest};
+use super::kept_rules::KeptRules;
 use fileshed_types::timings::CommandTimings;
 use fileshed_types::{Clock, Settings};
 
@@ -25,6 +27,7 @@ pub struct Zygote {
     clock: Clock,
     timings: CommandTimings,
     process: Mutex<Option<Process>>,
+    rules: Mutex<KeptRules>,
     /// Where commands are counted as a whole, once it was tried.
     groups: OnceLock<Result<Cgroups, NotDelegated>>,
 }
@@ -40,8 +43,8 @@ pub(super) struct Handles<'a> {
     pub(super) directory: BorrowedFd<'a>,
     /// The way into its control group, where it has one.
     pub(super) group: Option<BorrowedFd<'a>>,
-    /// In which namespaces it begins.
-    pub(super) opcode: u8,
+    /// The file rules that are kept for its owner, where there are any.
+    pub(super) rules: Option<BorrowedFd<'a>>,
 }
 
 impl Zygote {
@@ -54,6 +57,7 @@ impl Zygote {
             clock: clock.clone(),
             timings: settings.timings.commands.clone(),
             process: Mutex::default(),
+            rules: Mutex::default(),
             groups: OnceLock::new(),
         }
     }
@@ -95,21 +99,48 @@ impl Zygote {
         std::fs::canonicalize(&self.program).unwrap_or_else(|_| self.program.clone())
     }
 
+    /// The file rules that are kept for the owner of a job.
+    pub(super) fn rules_for(&self, spec: &JobSpec) -> Result<Option<OwnedFd>, SandboxError> {
+        let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+        let rules = rules.of(spec).map_err(std::io::Error::other);
+        rules.map_err(SandboxError::Start)
+    }
+
+    /// Ends the job with most watches of epoll: for a server that cannot watch a new connection,
+    /// because the account has none left. Nothing happens where no job has many.
+    pub fn end_most_watches(&self) -> Result<(), SandboxError> {
+        let request = encoded(&ZygoteRequest::EndMostWatches)?;
+        let process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let socket = process.as_ref().and_then(|process| process.socket.as_ref());
+        if let Some(socket) = socket {
+            rustix::net::send(socket, &request, SendFlags::NOSIGNAL)
+                .map_err(|error| SandboxError::Start(error.into()))?;
+        }
+        Ok(())
+    }
+
     /// Starts a process. The socket that is returned tells its end: four bytes, its status as a
     /// number in the machine's byte order, or nothing where the zygote itself has ended. A byte that
     /// is sent asks the process to end; closing the socket, or its writing side, ends it.
-    pub(super) fn start(&self, handles: &Handles<'_>) -> Result<OwnedFd, SandboxError> {
+    pub(super) fn start(
+        &self,
+        mut request: StartRequest,
+        handles: &Handles<'_>,
+    ) -> Result<OwnedFd, SandboxError> {
+        request.has_group = handles.group.is_some();
+        request.has_rules = handles.rules.is_some();
+        let request = encoded(&ZygoteRequest::Start(request))?;
         let (ours, theirs) = pair()?;
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(running) = &*process
-            && running.send(handles, &theirs).is_ok()
+            && running.send(&request, handles, &theirs).is_ok()
         {
             return Ok(ours);
         }
         // The first job, or the first since the zygote was killed.
         *process = None;
         let started = Process::start(&self.program)?;
-        started.send(handles, &theirs)?;
+        started.send(&request, handles, &theirs)?;
         *process = Some(started);
         Ok(ours)
     }
@@ -145,10 +176,14 @@ impl Process {
         })
     }
 
-    fn send(&self, handles: &Handles<'_>, answer: &OwnedFd) -> Result<(), SandboxError> {
-        let opcode = [handles.opcode];
-        let group = handles.group;
-        let handles: [_; HANDLES] = [
+    fn send(
+        &self,
+        request: &[u8],
+        handles: &Handles<'_>,
+        answer: &OwnedFd,
+    ) -> Result<(), SandboxError> {
+        let more = handles.group.into_iter().chain(handles.rules);
+        let handles = [
             handles.spec,
             handles.input,
             handles.output,
@@ -156,8 +191,8 @@ impl Process {
             handles.directory,
             answer.as_fd(),
         ];
-        let handles: Vec<_> = handles.into_iter().chain(group).collect();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(HANDLES + 1))];
+        let handles: Vec<_> = handles.into_iter().chain(more).collect();
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDLES))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
         let Some(socket) = &self.socket else {
@@ -165,7 +200,7 @@ impl Process {
         };
         rustix::net::sendmsg(
             socket,
-            &[IoSlice::new(&opcode)],
+            &[IoSlice::new(request)],
             &mut control,
             SendFlags::NOSIGNAL,
         )
@@ -180,6 +215,10 @@ impl Drop for Process {
         self.socket = None;
         let _collected = self.child.wait();
     }
+}
+
+fn encoded(request: &ZygoteRequest) -> Result<Vec<u8>, SandboxError> {
+    serde_json::to_vec(request).map_err(|error| SandboxError::Start(error.into()))
 }
 
 fn pair() -> Result<(OwnedFd, OwnedFd), SandboxError> {

@@ -83,6 +83,12 @@ impl Root {
         &self.location
     }
 
+    /// Returns the device that it is on.
+    pub fn device(&self) -> Result<u64, DiskError> {
+        let stat = rustix::fs::fstat(self.handle()).map_err(DiskError::server)?;
+        Ok(stat.st_dev)
+    }
+
     /// The open directory.
     #[must_use]
     pub fn handle(&self) -> BorrowedFd<'_> {

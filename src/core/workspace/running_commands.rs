@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::UserId;
-use fileshed_sandbox::Ending;
+use fileshed_sandbox::{Ending, StartedJob};
 use fileshed_types::cancellation::Cancellation;
 
 /// All of this process.
@@ -98,13 +98,13 @@ impl RunningCommand<'_> {
     /// What looks after the command, and after its end by an administrator.
     pub(crate) fn or_ended(
         &self,
-        mut look: impl FnMut() -> Option<Ending>,
-    ) -> impl FnMut() -> Option<Ending> {
-        move || {
+        mut look: impl FnMut(&StartedJob<'_>) -> Option<Ending>,
+    ) -> impl FnMut(&StartedJob<'_>) -> Option<Ending> {
+        move |job| {
             if self.is_ended() {
                 Some(Ending::Cancelled)
             } else {
-                look()
+                look(job)
             }
         }
     }

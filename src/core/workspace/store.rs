@@ -367,6 +367,14 @@ impl Store {
         &self.egress
     }
 
+    /// Ends the command with most watches of epoll, because the account has none left.
+    pub fn end_most_watches(&self) {
+        match self.zygote.end_most_watches() {
+            Ok(()) => tracing::warn!("the command with most watches of epoll is ended"),
+            Err(error) => tracing::warn!(%error, "no command is ended"),
+        }
+    }
+
     /// The process that commands are started from.
     pub(crate) fn zygote(&self) -> &Zygote {
         &self.zygote

@@ -3,7 +3,8 @@
 use std::io::{IoSlice, IoSliceMut, Read, Seek, Write};
 use std::mem::MaybeUninit;
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
@@ -96,14 +97,24 @@ impl Helper {
         }
     }
 
+    /// Has it end the job with most watches of epoll.
+    pub(super) fn end_most_watches(&self) {
+        let request = json!("end_most_watches").to_string();
+        let socket = self.socket.as_ref().expect("open");
+        rustix::net::send(socket, request.as_bytes(), SendFlags::empty()).expect("sent");
+    }
+
     /// Carries out one order: the exit status, where it was no signal, and all output. A command that
     /// hangs is ended.
     pub(super) fn run(&self, order: &Value, directory: &Path) -> (Option<i32>, Vec<u8>) {
+        let directory = std::fs::File::open(directory).expect("opened");
+        let place = format!("/proc/self/fd/{}", directory.as_raw_fd());
+        let place = std::fs::read_link(place).expect("read");
+        let job = json!({"place": place, "spec": job_spec(order)});
         let mut file = tempfile::tempfile().expect("a file");
-        file.write_all(job_spec(order).to_string().as_bytes())
+        file.write_all(job.to_string().as_bytes())
             .and_then(|()| file.rewind())
             .expect("written");
-        let directory = std::fs::File::open(directory).expect("opened");
         let (mut reader, writer) = std::io::pipe().expect("a pipe");
         let (end, theirs) = pair();
         let nothing = std::fs::File::open("/dev/null").expect("opened");
@@ -118,18 +129,37 @@ impl Helper {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(6))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
-        let mut word = match (&order["mounts"], &order["access"]["network"]["proxy"]) {
-            (Value::Object(_), Value::Object(_)) => [3],
-            (Value::Object(_), _) => [1],
-            _ => [0],
+        let network = &order["access"]["network"];
+        let counted = &order["limits"]["counted"];
+        let counted = match counted {
+            Value::Null => "address_space".into(),
+            counted => counted.clone(),
         };
-        if order["makes_groups"] == true {
-            word[0] |= 4;
-        }
+        let kind = json!({
+            "any_program": order["access"]["any_program"] == true,
+            "network": network,
+            "counted": counted,
+        });
+        let is_separate = order["mounts"].is_object();
+        // Another directory that has the path by now is another one.
+        let is_there = std::fs::metadata(&place).is_ok_and(|found| {
+            let opened = directory.metadata().expect("read");
+            (found.dev(), found.ino()) == (opened.dev(), opened.ino())
+        });
+        let waits = is_separate && is_there && order["probe"] != true;
+        let request = json!({
+            "in_namespaces": is_separate,
+            "in_network": is_separate && network["proxy"].is_object(),
+            "makes_groups": order["makes_groups"] == true,
+            "has_group": false,
+            "has_rules": false,
+            "kind": if waits { kind } else { Value::Null },
+        });
+        let request = json!({"start": request});
         let socket = self.socket.as_ref().expect("open");
         rustix::net::sendmsg(
             socket,
-            &[IoSlice::new(&word)],
+            &[IoSlice::new(request.to_string().as_bytes())],
             &mut control,
             SendFlags::empty(),
         )
@@ -150,26 +180,20 @@ impl Helper {
                 rustix::net::shutdown(&end, Shutdown::Write).expect("told");
             }
         };
-        wait();
         let proxy = order["access"]["network"]["proxy"]["port"].as_u64();
-        if let Some(port) = proxy
-            && order["mounts"].is_object()
-            && order["probe"] == false
-        {
-            let port = u16::try_from(port).expect("a port");
-            if let News::Listener(listener) = hear(&end) {
-                bridge(listener.into(), port);
-            } else {
-                panic!("the command has no network of its own");
-            }
-            wait();
-        }
+        let mut port = proxy.filter(|_| is_separate && order["probe"] == false);
         let status = loop {
+            wait();
             match hear(&end) {
+                News::Started => {}
                 News::Ended(status) => break status,
-                News::Listener(_too_late) => {}
+                News::Listener(listener) => {
+                    let port = port.take().expect("it has a network of its own");
+                    bridge(listener.into(), u16::try_from(port).expect("a port"));
+                }
             }
         };
+        assert_eq!(port, None, "the command has no network of its own");
         let output = collect.join().expect("read");
         ((status >= 0).then_some(status), output)
     }
@@ -238,16 +262,18 @@ impl Drop for Helper {
 enum News {
     /// It listens in a network of its own.
     Listener(OwnedFd),
+    /// It has a first process.
+    Started,
     Ended(i32),
 }
 
 fn hear(end: &OwnedFd) -> News {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut status = [0; 4];
+    let mut text = [0; 5];
     let told = rustix::net::recvmsg(
         end,
-        &mut [IoSliceMut::new(&mut status)],
+        &mut [IoSliceMut::new(&mut text)],
         &mut control,
         RecvFlags::CMSG_CLOEXEC,
     )
@@ -259,8 +285,11 @@ fn hear(end: &OwnedFd) -> News {
     if let Some(listener) = listener {
         return News::Listener(listener);
     }
-    assert_eq!(told.bytes, 4, "the helper has ended");
-    News::Ended(i32::from_ne_bytes(status))
+    match text[..told.bytes] {
+        [_, _, _, _, _] => News::Started,
+        [a, b, c, d] => News::Ended(i32::from_ne_bytes([a, b, c, d])),
+        _ => panic!("the helper has ended"),
+    }
 }
 
 /// Leads what connects in a command's network to a port of this machine, as long as the command

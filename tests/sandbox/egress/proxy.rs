@@ -6,10 +6,11 @@ use std::net::{Shutdown, TcpStream};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::sandbox::egress::{Egress, Grant, RefusalStyle};
+use fileshed_core::settings::NetworkMode;
 use fileshed_test_support::{PATIENCE, wait_until};
 
 use super::origin::CONTENT;
-use super::{Origin, Unseen, proxy};
+use super::{Origin, Unseen, proxy, proxy_in};
 
 /// The header that proves a grant.
 fn proof(grant: &Grant) -> String {
@@ -317,4 +318,70 @@ fn connections_are_bounded_and_end_with_the_command() {
         assert_eq!(rest(stream), "");
     }
     assert!(origin.closed(16), "the other side is still connected");
+}
+
+#[test]
+fn in_mode_all_addresses_alone_are_judged() {
+    let origin = Origin::start();
+    let egress = proxy_in(NetworkMode::All, &[origin.place()]);
+    let grant = egress.grant(RefusalStyle::InWords).expect("a grant");
+    let url = origin.url("/file");
+    let head = format!("{}Content-Length: 4\r\n\r\n", proof(&grant));
+    for (begun, body) in [
+        (format!("POST {url} HTTP/1.1\r\n{head}da"), "ta"),
+        (format!("PUT {url} HTTP/1.1\r\n{head}"), "data"),
+        (
+            format!("DELETE {url} HTTP/1.1\r\n{}\r\n", proof(&grant)),
+            "",
+        ),
+    ] {
+        let mut stream = connect(&grant);
+        stream.write_all(begun.as_bytes()).expect("sent");
+        stream.write_all(body.as_bytes()).expect("sent");
+        stream.shutdown(Shutdown::Write).expect("told");
+        let answer = rest(stream);
+        assert!(
+            answer.starts_with("HTTP/1.1 200 OK\r\n"),
+            "{begun}: {answer}"
+        );
+        assert!(answer.contains(CONTENT), "{answer}");
+    }
+    let asked = origin.requests().concat();
+    for line in [
+        "POST /file",
+        "PUT /file",
+        "DELETE /file",
+        "Content-Length: 4",
+    ] {
+        assert!(asked.contains(line), "{line}: {asked}");
+    }
+    // A tunnel of any protocol, with more than a request takes.
+    let (mut stream, line) = tunnel(&grant, &origin.place());
+    assert!(line.contains("200"), "{line}");
+    stream
+        .write_all(b"GET /file HTTP/1.1\r\n\r\n")
+        .expect("sent");
+    assert!(rest(stream).contains(CONTENT));
+    let (mut stream, _) = tunnel(&grant, &origin.place());
+    let mut upload = vec![0x16, 3];
+    upload.resize(3 << 20, b'x');
+    stream.write_all(&upload).expect("sent");
+    assert!(origin.received(3 << 20), "{}", origin.raw_bytes());
+    // What is not public stays out of reach.
+    let unseen = Unseen::new();
+    for place in unseen.spellings() {
+        let answer = ask_with(&grant, &format!("POST http://{place}/"), "");
+        assert!(
+            answer.starts_with("HTTP/1.1 403 ") || answer.starts_with("HTTP/1.1 502 "),
+            "{place}: {answer}"
+        );
+        let (_stream, line) = tunnel(&grant, &place);
+        assert!(
+            line.contains(" 403 ") || line.contains(" 502 "),
+            "{place}: {line}"
+        );
+    }
+    let (_stream, line) = tunnel(&grant, "169.254.169.254:80");
+    assert!(line.contains(" 403 "), "{line}");
+    unseen.assert_unseen("mode all");
 }

@@ -45,6 +45,25 @@ fn a_line_of_the_shell_has_the_tree_before_it() {
 }
 
 #[test]
+fn files_without_a_name_count_as_temporary_space() {
+    for policy in [NamespacePolicy::Off, NamespacePolicy::Auto] {
+        let scene = Scene::with(|settings| {
+            settings.exec_temporary_max_mb = 8;
+            settings.exec_namespaces = policy;
+        });
+        let line = "exec 3>held; rm held; head -c 30000000 /dev/urandom >&3; sleep 600";
+        let ran = scene.run(&caller("alice"), "/storage", line, &[]);
+        let ran = ran.expect("it ran");
+        let refused = ran.refused.expect("it was ended");
+        assert_eq!(
+            refused.code(),
+            Code::QuotaExceeded,
+            "{policy:?}: {refused:?}"
+        );
+    }
+}
+
+#[test]
 fn what_a_line_writes_into_documents_is_a_commit_of_its_own() {
     let scene = Scene::new();
     let ran = scene

@@ -153,10 +153,15 @@ fn lines_of_all_users_are_bounded_together() {
         settings.exec_max_total = 1;
         settings.terminal_max_processes = 1;
     });
+    // As many as two users may have: nobody alone takes the places of all.
     let ran = scene
         .attend(&caller("alice"), "/storage", "sleep 1000", &[], |job| {
-            let refused = scene.run(&caller("bob"), "/storage", "true", &[]);
-            assert_eq!(refused.expect_err("refused").code(), Code::Busy);
+            let others = scene.attend(&caller("bob"), "/storage", "sleep 1000", &[], |other| {
+                let refused = scene.run(&caller("carol"), "/storage", "true", &[]);
+                assert_eq!(refused.expect_err("refused").code(), Code::Busy);
+                other.kill();
+            });
+            assert!(others.expect("ran").status < 0);
             job.kill();
         })
         .expect("ran");

@@ -95,7 +95,7 @@ impl Scene {
         let outcome = run_shell(view, request, |job, watch| {
             begun(job.handle());
             let ended = comes(|| {
-                if watch.must_stop() {
+                if watch.must_stop(job) {
                     job.kill();
                 }
                 job.wait(Duration::ZERO).transpose()

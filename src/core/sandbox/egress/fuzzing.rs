@@ -33,7 +33,7 @@ pub struct JudgedRequest {
 pub fn read(stream: &mut impl Read, most: usize) -> Result<ReadHead, String> {
     let (head, rest) =
         Head::read(stream, Vec::new(), most).map_err(|error| format!("{error:?}"))?;
-    let request = Request::new(&head).ok().map(|request| JudgedRequest {
+    let request = Request::new(&head, true).ok().map(|request| JudgedRequest {
         host: request.host,
         port: request.port,
         sent: match request.kind {

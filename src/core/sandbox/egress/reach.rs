@@ -14,8 +14,8 @@ const CONNECT: Duration = Timings::STANDARD.egress.connect;
 /// Addresses of one name that are tried.
 const TRIED: usize = 3;
 
-/// Connects to a host whose addresses keep the rules, on a port that is one of `usual` or that is
-/// opened for it.
+/// Connects to a host whose addresses keep the rules, on a port that is opened for it, or one of
+/// `usual` where nothing but downloads is allowed.
 pub(super) fn connect(
     rules: &ProxyRules,
     host: &str,
@@ -80,7 +80,7 @@ fn judge(rules: &ProxyRules, host: &str, address: SocketAddr, usual: &[u16]) -> 
         return Reach::Good;
     }
     let reachable = opened.contains(&None) || (is_public(ip) && !own);
-    match (reachable, usual.contains(&port)) {
+    match (reachable, !rules.downloads_only || usual.contains(&port)) {
         (true, true) => Reach::Good,
         (true, false) => Reach::Port,
         (false, _) => Reach::NotPublic,
@@ -146,6 +146,27 @@ mod tests {
         assert_eq!(verdict(&["inner"], "outer", "10.0.0.5:80"), "private");
         assert_eq!(verdict(&[], "x", "127.0.0.1:80"), "private");
         assert_eq!(verdict(&["127.0.0.1"], "x", "127.0.0.1:80"), "good");
+    }
+
+    #[test]
+    fn every_port_is_open_where_not_only_downloads_are_allowed() {
+        let rules = ProxyRules {
+            downloads_only: false,
+            ..ProxyRules::new(1)
+        };
+        let reaches = |address: &str| {
+            let address = address.parse().expect("read");
+            matches!(judge(&rules, "x", address, &[80]), Reach::Good)
+        };
+        assert!(reaches("8.8.8.8:25") && reaches("[2606:4700::1111]:22"));
+        for inner in [
+            "127.0.0.1:5432",
+            "10.0.0.5:80",
+            "169.254.169.254:80",
+            "[::1]:80",
+        ] {
+            assert!(!reaches(inner), "{inner}");
+        }
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub(super) struct Relay<'a> {
     pub(super) left: u64,
     /// Whether the client may send more: a tunnel, not a fetch.
     pub(super) two_way: bool,
+    /// Whether it may send no more than requests take.
+    pub(super) downloads_only: bool,
     /// What it has sent.
     pub(super) sent: u64,
     /// What to say of an answer that is too large.
@@ -92,7 +94,7 @@ impl Relay<'_> {
             (self.sent, SENT_BY_CONNECTION),
             (by_command, SENT_BY_COMMAND),
         ] {
-            if sent > limit {
+            if self.downloads_only && sent > limit {
                 return Err(Refusal::Sent {
                     kibibytes: limit / 1024,
                 });

@@ -22,14 +22,17 @@ pub(super) enum RequestKind {
     Fetch {
         /// `HEAD`, so that the answer has no body.
         head: bool,
+        /// A body follows it.
+        has_body: bool,
         /// What is asked of the host: the request as it is passed on.
         request: Vec<u8>,
     },
 }
 
 impl Request {
-    /// Reads a request: `CONNECT host:port`, or `GET` or `HEAD` of a whole address.
-    pub(super) fn new(head: &Head) -> Result<Self, Refusal> {
+    /// Reads a request: `CONNECT host:port`, or one of a whole address, which is `GET` or `HEAD`
+    /// without a body where nothing but downloads is allowed.
+    pub(super) fn new(head: &Head, downloads_only: bool) -> Result<Self, Refusal> {
         let mut words = head.line.split(' ');
         let (Some(method), Some(target), Some(version), None) =
             (words.next(), words.next(), words.next(), words.next())
@@ -43,7 +46,9 @@ impl Request {
         if target.len() > URL_BYTES {
             return Err(Refusal::TooLong);
         }
-        if head.has("transfer-encoding") || head.length().is_some_and(|length| length > 0) {
+        let has_body =
+            head.has("transfer-encoding") || head.length().is_some_and(|length| length > 0);
+        if downloads_only && has_body {
             return Err(Refusal::Body);
         }
         if head.has("upgrade") {
@@ -56,12 +61,19 @@ impl Request {
                 let kind = RequestKind::Tunnel;
                 Ok(Self { host, port, kind })
             }
-            "GET" | "HEAD" => Self::fetch(method, target, version, head),
-            _ => Err(Refusal::Method),
+            "GET" | "HEAD" => Self::fetch(method, target, version, head, has_body),
+            _ if downloads_only => Err(Refusal::Method),
+            _ => Self::fetch(method, target, version, head, has_body),
         }
     }
 
-    fn fetch(method: &str, target: &str, version: &str, head: &Head) -> Result<Self, Refusal> {
+    fn fetch(
+        method: &str,
+        target: &str,
+        version: &str,
+        head: &Head,
+        has_body: bool,
+    ) -> Result<Self, Refusal> {
         let (scheme, rest) = target.split_once("://").ok_or(Refusal::Malformed)?;
         if !scheme.eq_ignore_ascii_case("http") {
             return Err(Refusal::Scheme);
@@ -74,15 +86,18 @@ impl Request {
         let mut request =
             format!("{method} {slash}{path} {version}\r\nHost: {place}\r\n").into_bytes();
         // The host that is asked is the one that was judged.
-        head.write_headers(
-            &mut request,
-            &["host", "content-length", "expect", "trailer"],
-        );
+        let dropped: &[&str] = if has_body {
+            &["host", "expect", "trailer"]
+        } else {
+            &["host", "content-length", "expect", "trailer"]
+        };
+        head.write_headers(&mut request, dropped);
         Ok(Self {
             host,
             port: port.unwrap_or(80),
             kind: RequestKind::Fetch {
                 head: method == "HEAD",
+                has_body,
                 request,
             },
         })
@@ -122,7 +137,7 @@ mod tests {
 
     fn request(text: &str) -> Result<Request, Refusal> {
         let (head, _) = Head::read(&mut text.as_bytes(), Vec::new(), 32 * 1024).expect("a head");
-        Request::new(&head)
+        Request::new(&head, true)
     }
 
     #[test]
@@ -134,7 +149,7 @@ mod tests {
         let Ok(Request {
             host,
             port,
-            kind: RequestKind::Fetch { head, request },
+            kind: RequestKind::Fetch { head, request, .. },
         }) = asked
         else {
             panic!("{asked:?}")
@@ -150,7 +165,7 @@ mod tests {
         );
         let bare = request_line("HEAD http://example.org?x HTTP/1.0").expect("fine");
         assert!(
-            matches!(bare.kind, RequestKind::Fetch { head: true, request }
+            matches!(bare.kind, RequestKind::Fetch { head: true, request, .. }
             if request.starts_with(b"HEAD /?x HTTP/1.0\r\n"))
         );
         let tunnel = request_line("CONNECT [2606:4700::1]:443 HTTP/1.1").expect("fine");

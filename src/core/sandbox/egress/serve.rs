@@ -99,15 +99,15 @@ impl Connection<'_> {
         if head.size > HEAD_BYTES {
             return Err(Refusal::TooLong);
         }
-        let request = Request::new(&head)?;
-        if !rest.is_empty() && request.kind != RequestKind::Tunnel {
+        let rules = &self.shared.rules;
+        let request = Request::new(&head, rules.downloads_only)?;
+        let (two_way, usual): (_, &[u16]) = match request.kind {
+            RequestKind::Tunnel => (true, &TLS),
+            RequestKind::Fetch { has_body, .. } => (has_body, &PLAIN),
+        };
+        if !rest.is_empty() && !two_way {
             return Err(Refusal::Body);
         }
-        let usual: &[u16] = match request.kind {
-            RequestKind::Tunnel => &TLS,
-            RequestKind::Fetch { .. } => &PLAIN,
-        };
-        let rules = &self.shared.rules;
         let upstream = reach::connect(rules, &request.host, request.port, usual)?;
         visit.lead_to(&upstream)?;
         let unreachable = |_| Refusal::Unreachable {
@@ -120,8 +120,13 @@ impl Connection<'_> {
             client: self.client,
             upstream: &upstream,
             access: &access,
-            left: rules.mebibytes.saturating_mul(MEBIBYTE) + MARGIN,
-            two_way: matches!(request.kind, RequestKind::Tunnel),
+            left: if rules.downloads_only {
+                rules.mebibytes.saturating_mul(MEBIBYTE) + MARGIN
+            } else {
+                u64::MAX
+            },
+            two_way,
+            downloads_only: rules.downloads_only,
             sent: 0,
             mebibytes: rules.mebibytes,
         };
@@ -130,7 +135,8 @@ impl Connection<'_> {
             RequestKind::Fetch {
                 head,
                 request: text,
-            } => self.fetch(relay, &request.host, head, &text),
+                ..
+            } => self.fetch(relay, &request.host, head, &[text, rest].concat()),
         }
     }
 
@@ -140,6 +146,13 @@ impl Connection<'_> {
             .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
             .map_err(|_| Refusal::Malformed)?;
         self.answered = true;
+        if !relay.downloads_only {
+            return if relay.up(&first)? {
+                relay.run()
+            } else {
+                Ok(())
+            };
+        }
         let mut waiting = Timed::new(self.shared, self.client, self.shared.timings.request);
         let mut piece = [0; 4096];
         while first.len() < HANDSHAKE.len() {
@@ -166,13 +179,19 @@ impl Connection<'_> {
         without_body: bool,
         request: &[u8],
     ) -> Result<(), Refusal> {
-        relay.up(request)?;
+        let is_there = relay.up(request)?;
+        if relay.two_way {
+            // The answer may begin before the body has ended.
+            self.answered = true;
+            return if is_there { relay.run() } else { Ok(()) };
+        }
         let upstream = relay.upstream;
         let (head, body) = answer(self.shared, upstream).map_err(|_| Refusal::Answer {
             host: host.to_owned(),
         })?;
         let largest = relay.mebibytes.saturating_mul(MEBIBYTE);
-        if !without_body && head.length().is_some_and(|length| length > largest) {
+        let is_large = head.length().is_some_and(|length| length > largest);
+        if relay.downloads_only && !without_body && is_large {
             return Err(Refusal::Large {
                 mebibytes: relay.mebibytes,
             });

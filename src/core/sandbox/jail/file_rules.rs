@@ -1,6 +1,6 @@
 //! Landlock: the kernel's rules for files and ports.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -54,7 +54,7 @@ fn terminal() -> BitFlags<AccessFs> {
 const OWN: [&str; 4] = ["/proc", "/dev/full", "/dev/random", "/etc/passwd"];
 
 /// Rules that are made, and not yet in force.
-pub(super) struct FileRules {
+pub(crate) struct FileRules {
     /// None where the kernel has no such rules.
     ruleset: Option<SharedRuleset>,
     /// The version that the kernel offers, as far as it is asked for: 0 for none.
@@ -64,7 +64,7 @@ pub(super) struct FileRules {
 impl FileRules {
     /// The rules for files of the system and for ports. `shown` are places that the job has of its
     /// own: they wait for [`FileRules::confine`].
-    pub(super) fn of_system(access: &Access, shown: &[&Path]) -> Result<Self, JailError> {
+    pub(crate) fn of_system(access: &Access, shown: &[&Path]) -> Result<Self, JailError> {
         let newest = ABI::from(access.version.min(NEWEST));
         let mut ruleset = Ruleset::default()
             .set_compatibility(CompatLevel::BestEffort)
@@ -73,11 +73,7 @@ impl FileRules {
             ruleset = ruleset.scope(Scope::from_all(newest))?;
         }
         if newest >= ABI::V4 {
-            let ports = match access.network {
-                NetworkAccess::None | NetworkAccess::Proxy { .. } => AccessNet::from_all(newest),
-                NetworkAccess::Open => AccessNet::BindTcp.into(),
-            };
-            ruleset = ruleset.handle_access(ports)?;
+            ruleset = ruleset.handle_access(AccessNet::from_all(newest))?;
         }
         let mut ruleset = ruleset.create()?;
         if let NetworkAccess::Proxy { port } = access.network
@@ -112,9 +108,9 @@ impl FileRules {
         }
     }
 
-    /// The descriptor of the rules, for another process.
-    pub(super) fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.ruleset.as_ref().map(AsFd::as_fd)
+    /// The rules as another process receives them; `None` where the kernel has none.
+    pub(crate) fn into_descriptor(self) -> Option<OwnedFd> {
+        self.ruleset.map(|ruleset| ruleset.0)
     }
 
     /// Takes every other file, port, signal and abstract socket away from this process, for good.
@@ -155,16 +151,6 @@ impl FileRules {
             }
         }
         self.enforce()
-    }
-
-    /// The same rules: what is added to the one is added to the other.
-    pub(super) fn try_clone(&self) -> std::io::Result<Self> {
-        let ruleset = self.ruleset.as_ref();
-        let ruleset = ruleset.map(|ruleset| ruleset.0.try_clone()).transpose()?;
-        Ok(Self {
-            ruleset: ruleset.map(SharedRuleset),
-            version: self.version,
-        })
     }
 
     /// What is not on this machine needs no rule.

@@ -36,6 +36,16 @@ pub(super) fn tell(answer: &OwnedFd, status: i32) {
     let _server_is_gone = rustix::net::send(answer, &status.to_ne_bytes(), SendFlags::NOSIGNAL);
 }
 
+/// Tells the server the number of the first process of a job.
+pub(super) fn tell_start(answer: &OwnedFd, first: Pid) {
+    let [a, b, c, d] = first.as_raw_pid().to_ne_bytes();
+    let message = [STARTED, a, b, c, d];
+    let _server_is_gone = rustix::net::send(answer, &message, SendFlags::NOSIGNAL);
+}
+
+/// Begins the message of a start, which is longer than that of an end.
+pub(crate) const STARTED: u8 = 1;
+
 /// Exit status, or the negative number of the signal that ended a process.
 pub(super) fn number(status: WaitStatus) -> i32 {
     status

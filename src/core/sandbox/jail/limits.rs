@@ -5,26 +5,29 @@ use rustix::thread::{CapabilitySet, CapabilitySets};
 
 use crate::job::{CountedMemory, Limits};
 
-/// Processes and threads of the account that the server runs under, commands included: where the
-/// kernel counts no others.
+/// Processes and threads of the account that the server runs under, commands included: where nobody
+/// counts those of a command alone.
 const OF_ACCOUNT: u64 = 4096;
 
-/// `own_processes`: the kernel counts those of the command alone. `program`: the descriptor of
-/// what is executed, which no other file may ever get.
-pub(super) fn limit(
-    limits: &Limits,
-    own_processes: bool,
-    program: Option<i32>,
-) -> Result<(), std::io::Error> {
-    let set = |resource, soft: u64, hard: u64| {
-        rustix::process::setrlimit(
-            resource,
-            Rlimit {
-                current: Some(soft),
-                maximum: Some(hard),
-            },
-        )
-    };
+/// The same where a supervisor counts them: more than several users can have together.
+const OF_ACCOUNT_SUPERVISED: u64 = 65_536;
+
+/// Who counts the processes and threads of a command.
+pub(super) enum CountedBy {
+    /// The kernel counts them alone.
+    Kernel,
+    /// A supervisor does, and the kernel counts those of the account.
+    Supervisor,
+    /// Nobody: the kernel counts those of the account.
+    Nobody,
+}
+
+/// Signals that wait with what they carry, of the account. Who has reached this limit sends none, and
+/// the server, which has a higher one, still does.
+const PENDING_SIGNALS: u64 = 1024;
+
+/// Everything but open files.
+pub(super) fn limit(limits: &Limits, counted_by: &CountedBy) -> Result<(), std::io::Error> {
     let cpu = limits.cpu_seconds;
     let memory = match limits.counted {
         CountedMemory::AddressSpace => Resource::As,
@@ -33,17 +36,38 @@ pub(super) fn limit(
     set(memory, limits.memory, limits.memory)?;
     set(Resource::Cpu, cpu, cpu.saturating_add(1))?;
     set(Resource::Fsize, limits.file_size, limits.file_size)?;
-    let above = program.and_then(|program| u64::try_from(program).ok());
-    let open_files = limits.open_files.min(above.unwrap_or(u64::MAX));
-    set(Resource::Nofile, open_files, open_files)?;
-    let processes = if own_processes {
-        limits.processes
-    } else {
-        OF_ACCOUNT
+    let processes = match counted_by {
+        CountedBy::Kernel => limits.processes,
+        CountedBy::Supervisor => OF_ACCOUNT_SUPERVISED,
+        CountedBy::Nobody => OF_ACCOUNT,
     };
+    let most = rustix::process::getrlimit(Resource::Nproc).maximum;
+    let processes = processes.min(most.unwrap_or(u64::MAX));
     set(Resource::Nproc, processes, processes)?;
     set(Resource::Core, 0, 0)?;
+    set(Resource::Sigpending, PENDING_SIGNALS, PENDING_SIGNALS)?;
     Ok(())
+}
+
+/// The last limit: descriptors on their way between processes are counted for the whole account, and
+/// whoever sends one is measured by its own limit of open files. Once it is a command's, what others
+/// of the account have on their way keeps this process from sending. `program`: the descriptor of what
+/// is executed, which no other file may ever get.
+pub(super) fn limit_open_files(
+    limits: &Limits,
+    program: Option<i32>,
+) -> Result<(), std::io::Error> {
+    let above = program.and_then(|program| u64::try_from(program).ok());
+    let most = limits.open_files.min(above.unwrap_or(u64::MAX));
+    set(Resource::Nofile, most, most)
+}
+
+fn set(resource: Resource, soft: u64, hard: u64) -> Result<(), std::io::Error> {
+    let limit = Rlimit {
+        current: Some(soft),
+        maximum: Some(hard),
+    };
+    Ok(rustix::process::setrlimit(resource, limit)?)
 }
 
 /// Root inside a container has capabilities; its commands have none, now and after the exec,

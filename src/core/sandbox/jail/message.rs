@@ -1,41 +1,101 @@
-//! What comes to the zygote, and to a process that waits for a job: a few bytes, and handles.
+//! What comes to the zygote, and to a process that waits for a job: a [`ZygoteRequest`], and handles.
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 
-/// The handles that come with an opcode, in this order: the job spec, standard input, output and
-/// error, the working directory, and the socket for the answer. After them comes the way into a
-/// control group, where the process has one.
+use crate::job::{StartRequest, ZygoteRequest};
+
+/// The handles that come with every job, in this order: the job spec, standard input, output and
+/// error, the working directory, and the socket for the answer. After them come the way into a
+/// control group and file rules, as the request says.
 pub(crate) const HANDLES: usize = 6;
 
-/// Descriptors that go to a process that waits: those of a job, a way into a control group, file rules.
-pub(super) const MOST_HANDLES: usize = HANDLES + 2;
+/// Most handles of one job.
+pub(crate) const MOST_HANDLES: usize = HANDLES + 2;
 
-/// The next message on standard input, and its handles; None at its end.
-pub(super) fn receive() -> io::Result<Option<(Vec<u8>, Vec<OwnedFd>)>> {
+/// What came.
+pub(super) enum Incoming {
+    /// A job.
+    Start {
+        /// The request as it was sent.
+        text: Vec<u8>,
+        request: StartRequest,
+        handles: JobHandles,
+    },
+    /// [`ZygoteRequest::EndMostWatches`]
+    EndMostWatches,
+}
+
+/// What a new process gets.
+pub(super) struct JobHandles {
+    /// Those that come with every job.
+    pub(super) fixed: [OwnedFd; HANDLES],
+    pub(super) group: Option<OwnedFd>,
+    pub(super) rules: Option<OwnedFd>,
+}
+
+impl JobHandles {
+    fn new(request: &StartRequest, mut handles: Vec<OwnedFd>) -> io::Result<Self> {
+        let mut pop = |is_there: bool| is_there.then(|| handles.pop()).flatten();
+        let (rules, group) = (pop(request.has_rules), pop(request.has_group));
+        let fixed = handles.try_into().map_err(|_| io::ErrorKind::InvalidData)?;
+        Ok(Self {
+            fixed,
+            group,
+            rules,
+        })
+    }
+
+    /// All of them, in the order in which they came.
+    pub(super) fn all(&self) -> Vec<BorrowedFd<'_>> {
+        let more = self.group.iter().chain(&self.rules);
+        self.fixed.iter().chain(more).map(AsFd::as_fd).collect()
+    }
+
+    /// The working directory.
+    pub(super) fn directory(&self) -> BorrowedFd<'_> {
+        self.fixed[4].as_fd()
+    }
+
+    /// Where the server waits for the end.
+    pub(super) fn into_answer(self) -> OwnedFd {
+        let [.., answer] = self.fixed;
+        answer
+    }
+}
+
+/// The next message on standard input; `None` at its end.
+pub(super) fn receive() -> io::Result<Option<Incoming>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDLES))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut message = vec![0; LONGEST_MESSAGE];
+    let mut text = vec![0; LONGEST_MESSAGE];
     let received = rustix::net::recvmsg(
         rustix::stdio::stdin(),
-        &mut [io::IoSliceMut::new(&mut message)],
+        &mut [io::IoSliceMut::new(&mut text)],
         &mut control,
         RecvFlags::CMSG_CLOEXEC,
     )?;
     if received.bytes == 0 {
         return Ok(None);
     }
-    message.truncate(received.bytes);
+    text.truncate(received.bytes);
     let handles = control.drain().filter_map(|message| match message {
         RecvAncillaryMessage::ScmRights(handles) => Some(handles),
         _ => None,
     });
     let handles = handles.flatten().collect();
-    Ok(Some((message, handles)))
+    Ok(Some(match serde_json::from_slice(&text)? {
+        ZygoteRequest::EndMostWatches => Incoming::EndMostWatches,
+        ZygoteRequest::Start(request) => Incoming::Start {
+            handles: JobHandles::new(&request, handles)?,
+            text,
+            request,
+        },
+    }))
 }
 
-/// An opcode, and at most a path.
-const LONGEST_MESSAGE: usize = 1 + libc::PATH_MAX as usize;
+/// More than any request takes.
+const LONGEST_MESSAGE: usize = 1024;

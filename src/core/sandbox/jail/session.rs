@@ -1,10 +1,11 @@
 //! The processes of a session: what a job cannot leave, whatever groups it makes.
 
-use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
 use rustix::process::{Pid, PidfdFlags, Signal};
+
+use crate::tree::{PARENT, SESSION, STATE, all, field};
 
 /// Rounds after which nothing more is looked for: who starts processes while they are ended runs out
 /// of them.
@@ -77,25 +78,4 @@ fn members(session: Pid) -> Vec<(Pid, OwnedFd)> {
         is_one().then_some((number, process))
     };
     all().filter_map(member).collect()
-}
-
-/// Every process, and where its state is told.
-fn all() -> impl Iterator<Item = (Pid, PathBuf)> {
-    let number = |name: OsString| name.to_str()?.parse().ok().and_then(Pid::from_raw);
-    std::fs::read_dir("/proc")
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(move |entry| Some((number(entry.file_name())?, entry.path().join("stat"))))
-}
-
-/// Fields of /proc/pid/stat behind the name (`proc_pid_stat(5)`).
-const STATE: usize = 0;
-const PARENT: usize = 1;
-pub(super) const SESSION: usize = 3;
-
-/// A field of /proc/pid/stat, counted from the one behind the name.
-pub(super) fn field(stat: &str, index: usize) -> Option<&str> {
-    let (_, fields) = stat.rsplit_once(") ")?;
-    fields.split(' ').nth(index)
 }

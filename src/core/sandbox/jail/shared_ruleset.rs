@@ -3,7 +3,7 @@
 //! The crate makes rulesets; it takes none that was made elsewhere.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 /// Rules that are made, and not yet in force. Whoever holds a copy of the descriptor adds to the same.
 pub(super) struct SharedRuleset(pub(super) OwnedFd);
@@ -49,12 +49,6 @@ impl SharedRuleset {
         #[expect(unsafe_code, reason = "the crate enforces its own rulesets alone")]
         let result = unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0_u32) };
         done(result).map(|_zero| ())
-    }
-}
-
-impl AsFd for SharedRuleset {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
     }
 }
 

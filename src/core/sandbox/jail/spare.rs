@@ -7,8 +7,8 @@
 
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
-use std::path::{Path, PathBuf};
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -16,10 +16,10 @@ use rustix::fs::{CWD, Mode, OFlags};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::process::Pid;
 
-use super::kept_rules::{Stamp, stamp};
-use super::message::{HANDLES, MOST_HANDLES};
-use crate::access::Access;
-use crate::job::{CountedMemory, Job, JobSpec};
+use super::message::{JobHandles, MOST_HANDLES};
+use crate::job::JailKind;
+use crate::place::expect_same;
+use crate::stamp::{Stamp, stamp};
 use fileshed_types::{Clock, Timings};
 
 /// How many wait.
@@ -27,41 +27,6 @@ const MOST: usize = 2;
 
 /// How long one waits for a job.
 const AGE: Duration = Timings::STANDARD.jail.spare;
-
-/// In the message of a job: a way into a control group comes with it.
-pub(super) const HAS_GROUP: u8 = 1;
-
-/// In the message of a job: file rules come with it.
-pub(super) const HAS_RULES: u8 = 2;
-
-/// What jobs have in common that the same spare jail can do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct JailKind {
-    /// Flags of clone(2).
-    pub(super) namespaces: i32,
-    /// What the system shows of itself; nothing that one job names.
-    pub(super) access: Access,
-    pub(super) counted: CountedMemory,
-}
-
-impl JailKind {
-    /// The kind of jail for a job; None where it needs one of its own.
-    pub(super) fn of(spec: &JobSpec, namespaces: i32) -> Option<Self> {
-        let is_program = matches!(spec.job, Job::Program { .. });
-        if namespaces == 0 || spec.mounts.is_none() || spec.probe || !is_program {
-            return None;
-        }
-        Some(Self {
-            namespaces,
-            access: Access {
-                any_program: spec.access.any_program,
-                network: spec.access.network,
-                ..Access::default()
-            },
-            counted: spec.limits.counted,
-        })
-    }
-}
 
 /// A process that waits.
 pub(super) struct SpareJail {
@@ -90,23 +55,14 @@ impl SpareJail {
         }
     }
 
-    /// Gives it its job; `place` is the path of the working directory, where it is needed.
-    pub(super) fn send(
-        &self,
-        place: &Path,
-        handles: [BorrowedFd<'_>; HANDLES],
-        group: Option<BorrowedFd<'_>>,
-        rules: Option<BorrowedFd<'_>>,
-    ) -> io::Result<()> {
-        let flag = |there: bool, flag| if there { flag } else { 0 };
-        let has = [flag(group.is_some(), HAS_GROUP) | flag(rules.is_some(), HAS_RULES)];
-        let handles: Vec<_> = handles.into_iter().chain(group).chain(rules).collect();
+    /// Gives it its job as it came.
+    pub(super) fn send(&self, request: &[u8], handles: &JobHandles) -> io::Result<()> {
+        let handles = handles.all();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDLES))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
-        let text = [&has, place.as_os_str().as_encoded_bytes()].map(IoSlice::new);
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        rustix::net::sendmsg(&self.socket, &text, &mut control, flags)?;
+        rustix::net::sendmsg(&self.socket, &[IoSlice::new(request)], &mut control, flags)?;
         Ok(())
     }
 }
@@ -194,14 +150,6 @@ impl Surroundings {
     }
 }
 
-/// The path of a directory here, for a process in other namespaces, which finds the same one there:
-/// a handle leads to the mounts of where it was opened.
-pub(super) fn place_of(directory: BorrowedFd<'_>) -> io::Result<PathBuf> {
-    let place = std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd()))?;
-    expect_same(directory, &rustix::fs::stat(&place)?)?;
-    Ok(place)
-}
-
 /// Makes a directory the working one that has this path in the namespaces of this process. Another one
 /// that has it by now is refused.
 pub(super) fn enter(place: &Path, directory: BorrowedFd<'_>) -> io::Result<()> {
@@ -209,13 +157,4 @@ pub(super) fn enter(place: &Path, directory: BorrowedFd<'_>) -> io::Result<()> {
     let found = rustix::fs::openat(CWD, place, flags, Mode::empty())?;
     expect_same(directory, &rustix::fs::fstat(&found)?)?;
     Ok(rustix::process::fchdir(found)?)
-}
-
-fn expect_same(directory: BorrowedFd<'_>, found: &rustix::fs::Stat) -> io::Result<()> {
-    let wanted = rustix::fs::fstat(directory)?;
-    if (wanted.st_dev, wanted.st_ino) == (found.st_dev, found.st_ino) {
-        Ok(())
-    } else {
-        Err(io::Error::other("another directory has its name"))
-    }
 }

@@ -25,6 +25,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
+use super::account::set_dumpable;
 use super::fork::{close, fork, number, tell};
 use super::session;
 use super::signals;
@@ -76,6 +77,8 @@ impl Supervisor {
         )?;
         let Some(command) = fork(0)? else {
             drop((self, ours));
+            // The supervisor reads what its calls are about.
+            set_dumpable(true)?;
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             return Ok(theirs);
         };
@@ -144,7 +147,7 @@ impl Supervisor {
             libc::SYS_uname => process::tell_name(listener, call),
             libc::SYS_connect => match self.network {
                 NetworkAccess::Proxy { port } => connection::to_proxy(listener, call, port),
-                NetworkAccess::None | NetworkAccess::Open => Verdict::Refused(Errno::PERM),
+                NetworkAccess::None => Verdict::Refused(Errno::PERM),
             },
             libc::SYS_clone => {
                 if makes_namespaces(call.word(0)) {

@@ -5,28 +5,26 @@
 //! this small process is copied for each job. It ends with the server: the socket between
 //! them tells.
 
-use std::ffi::{CStr, OsStr};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::os::fd::{AsFd as _, OwnedFd};
 
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
-use super::account::Account;
+use super::account::{Account, set_dumpable};
 use super::children::{ForkedChild, attend, end};
 use super::file_rules::FileRules;
-use super::fork::{close, fork};
-use super::kept_rules::KeptRules;
-use super::message::{HANDLES, receive};
+use super::fork::{close, fork, tell_start};
+use super::message::{Incoming, JobHandles, receive};
 use super::mount_namespace::SystemRoot;
-use super::spare::{self, JailKind, SpareJail, SpareJails, Surroundings};
-use super::{JailError, begin, signals};
-use crate::job::{IN_NAMESPACES, IN_NETWORK, JobSpec, MAKES_GROUPS};
+use super::spare::{self, SpareJail, SpareJails, Surroundings};
+use super::{JailError, begin, signals, watches};
+use crate::access::NetworkAccess;
+use crate::job::{JailKind, JobSpec, StartRequest, WrittenJob};
 use crate::program_pages::release_program_pages;
 
-/// A job as the zygote has read it.
+/// A job as its process has read it.
 pub(super) struct ZygoteJob {
     pub(super) spec: JobSpec,
     /// Those of its file rules that are kept for its owner.
@@ -34,18 +32,27 @@ pub(super) struct ZygoteJob {
 }
 
 impl ZygoteJob {
-    fn read(spec: &mut File, kept: &mut KeptRules) -> Result<Self, JailError> {
-        let spec = read(spec)?;
-        let rules = kept.of(&spec)?;
-        Ok(Self { spec, rules })
+    /// Reads it; in a jail that waited, `waited` in the working directory as it is there.
+    fn read(
+        mut spec: File,
+        rules: Option<OwnedFd>,
+        waited: Option<&OwnedFd>,
+    ) -> Result<Self, JailError> {
+        let mut text = Vec::new();
+        spec.rewind()?;
+        spec.read_to_end(&mut text)?;
+        let job: WrittenJob<JobSpec> = serde_json::from_slice(&text).map_err(io::Error::from)?;
+        if let Some(directory) = waited
+            && !job.place.as_os_str().is_empty()
+        {
+            spare::enter(&job.place, directory.as_fd())?;
+        }
+        let rules = rules.map(|rules| FileRules::received(rules, &job.spec.access));
+        Ok(Self {
+            spec: job.spec,
+            rules,
+        })
     }
-}
-
-fn read(spec: &mut File) -> Result<JobSpec, JailError> {
-    let mut text = Vec::new();
-    spec.rewind()?;
-    spec.read_to_end(&mut text)?;
-    Ok(serde_json::from_slice(&text).map_err(io::Error::from)?)
 }
 
 /// Which side of a fork this is.
@@ -67,10 +74,12 @@ pub(super) enum Side {
     },
 }
 
-/// Starts a process for every opcode from the server; comes back in each of them.
+/// Starts a process for every request of the server; comes back in each of them.
 pub(super) fn serve() -> io::Result<Side> {
     // Whatever the process that started this one left open.
     close(3, u32::MAX);
+    // Its copies begin so, too.
+    set_dumpable(false)?;
     // A process that is asked to end before it can hear of it is asked as soon as it can.
     signals::hold_back();
     // What ends the server's group in a terminal leaves its children to it.
@@ -79,7 +88,6 @@ pub(super) fn serve() -> io::Result<Side> {
     let account = Account::own();
     release_program_pages();
     let mut children: Vec<ForkedChild> = Vec::new();
-    let mut kept = KeptRules::default();
     let mut spares = SpareJails::default();
     loop {
         if !attend(&mut children, spares.patience())? {
@@ -88,42 +96,42 @@ pub(super) fn serve() -> io::Result<Side> {
                 // Without namespaces there is none, and the next job finds out.
                 && let Ok(Some(socket)) = prepare(&kind, &mut spares)
             {
-                kept.close();
                 drop((children, spares));
                 return wait_for_job(&socket, &kind, zygote, account);
             }
             continue;
         }
-        let Some((opcode, handles)) = receive().map(|received| {
-            received.and_then(|(message, handles)| Some((*message.first()?, handles)))
-        })?
-        else {
-            children.iter().for_each(ForkedChild::kill);
-            return Ok(Side::Zygote);
+        let (text, request, handles) = match receive()? {
+            Some(Incoming::Start {
+                text,
+                request,
+                handles,
+            }) => (text, request, handles),
+            Some(Incoming::EndMostWatches) => {
+                watches::end_most(&mut children);
+                continue;
+            }
+            None => {
+                children.iter().for_each(ForkedChild::kill);
+                return Ok(Side::Zygote);
+            }
         };
         // What cannot be started is told by the end of its answer.
-        let started = start(opcode, handles, &mut kept, &mut spares, &mut children);
-        if let Ok(Some((job, handles, group))) = started {
-            kept.close();
+        if let Ok(Some(handles)) = start(&text, &request, handles, &mut spares, &mut children) {
             drop((children, spares));
-            return become_job(job, handles, group, zygote, account, None);
+            return become_job(handles, zygote, account, None);
         }
         rustix::process::chdir("/")?;
     }
 }
 
-/// What came for a new process: its job, the handles behind it, and the way into its control group.
-type Received = (
-    Box<Result<ZygoteJob, JailError>>,
-    [OwnedFd; HANDLES - 1],
-    Option<OwnedFd>,
-);
-
-/// In the new process: takes its streams, and enters its control group.
+/// In the new process: enters its control group, takes its streams, and reads its job.
 fn become_job(
-    job: Box<Result<ZygoteJob, JailError>>,
-    [input, output, error, _, answer]: [OwnedFd; HANDLES - 1],
-    group: Option<OwnedFd>,
+    JobHandles {
+        fixed: [spec, input, output, error, directory, answer],
+        group,
+        rules,
+    }: JobHandles,
     zygote: OwnedFd,
     account: Account,
     root: Option<SystemRoot>,
@@ -135,6 +143,8 @@ fn become_job(
     if let Some(group) = group {
         rustix::io::write(&group, b"0")?;
     }
+    let waited = root.is_some().then_some(&directory);
+    let job = Box::new(ZygoteJob::read(File::from(spec), rules, waited));
     Ok(Side::Job {
         job,
         zygote,
@@ -144,73 +154,57 @@ fn become_job(
     })
 }
 
-/// Starts a process, or gives the job to one that waits. Comes back with the job in a new process.
+/// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process.
 fn start(
-    opcode: u8,
-    mut handles: Vec<OwnedFd>,
-    kept: &mut KeptRules,
+    text: &[u8],
+    request: &StartRequest,
+    handles: JobHandles,
     spares: &mut SpareJails,
     children: &mut Vec<ForkedChild>,
-) -> io::Result<Option<Received>> {
-    let group = (handles.len() > HANDLES).then(|| handles.pop()).flatten();
-    let Ok::<[OwnedFd; HANDLES], _>(handles) = handles.try_into() else {
-        return Ok(None);
+) -> io::Result<Option<JobHandles>> {
+    let StartRequest {
+        makes_groups, kind, ..
+    } = request;
+    let child = |pid, ended, handles: JobHandles, separate| {
+        let answer = handles.into_answer();
+        tell_start(&answer, pid);
+        ForkedChild {
+            pid,
+            ended,
+            answer,
+            stopped: false,
+            separate,
+            makes_groups: *makes_groups,
+        }
     };
-    let [spec, handles @ ..] = handles;
-    let mut spec = File::from(spec);
-    // Before the fork, as all that can be: what is written after it is copied first.
-    let job = Box::new(ZygoteJob::read(&mut spec, kept));
-    let has = |part| opcode & part != 0;
-    let flags = match (has(IN_NAMESPACES), has(IN_NETWORK)) {
-        (true, true) => NAMESPACES | libc::CLONE_NEWNET,
-        (true, false) => NAMESPACES,
-        (false, _) => 0,
-    };
-    if let Ok(job) = &*job
-        && let Some(kind) = JailKind::of(&job.spec, flags)
-    {
-        let (spare, outdated) = spares.take(kind);
+    if let Some(kind) = kind {
+        let (spare, outdated) = spares.take(kind.clone());
         end(outdated, children);
         if let Some(spare) = spare {
-            match hand_over(&spare, job, &spec, &handles, group.as_ref()) {
-                Ok(()) => {
-                    let [.., answer] = handles;
-                    children.push(ForkedChild {
-                        pid: spare.pid,
-                        ended: spare.ended,
-                        answer,
-                        stopped: false,
-                        separate: true,
-                        makes_groups: has(MAKES_GROUPS),
-                    });
-                    return Ok(None);
-                }
-                // It has ended, or could not find the directory; the job has not begun.
-                Err(_) => end(vec![spare], children),
+            if spare.send(text, &handles).is_ok() {
+                children.push(child(spare.pid, spare.ended, handles, true));
+                return Ok(None);
             }
+            // It has ended; the job has not begun.
+            end(vec![spare], children);
         }
     }
-    drop(spec);
     // In new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
-    rustix::process::fchdir(&handles[3])?;
+    rustix::process::fchdir(handles.directory())?;
+    let flags = match (request.in_namespaces, request.in_network) {
+        (true, in_network) => namespaces(in_network),
+        (false, _) => 0,
+    };
     // Without namespaces the new process finds out.
     let (forked, separate) = match fork(flags) {
         Ok(forked) => (forked, flags != 0),
         Err(_) => (fork(0)?, false),
     };
     let Some(pid) = forked else {
-        return Ok(Some((job, handles, group)));
+        return Ok(Some(handles));
     };
-    let [.., answer] = handles;
-    children.push(ForkedChild {
-        pid,
-        ended: handle_of(pid)?,
-        answer,
-        stopped: false,
-        separate,
-        makes_groups: has(MAKES_GROUPS),
-    });
+    children.push(child(pid, handle_of(pid)?, handles, separate));
     Ok(None)
 }
 
@@ -226,30 +220,6 @@ fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
     }
 }
 
-/// Gives a job to a process that waits.
-fn hand_over(
-    spare: &SpareJail,
-    job: &ZygoteJob,
-    spec: &File,
-    handles: &[OwnedFd; HANDLES - 1],
-    group: Option<&OwnedFd>,
-) -> io::Result<()> {
-    let [input, output, error, directory, answer] = handles.each_ref().map(AsFd::as_fd);
-    let mut bind_mounts = job.spec.mounts.iter().flat_map(|all| &all.bind_mounts);
-    let place = if bind_mounts.any(|mount| mount.source.is_relative()) {
-        spare::place_of(directory)?
-    } else {
-        PathBuf::new()
-    };
-    let rules = job.rules.as_ref().and_then(FileRules::descriptor);
-    spare.send(
-        &place,
-        [spec.as_fd(), input, output, error, directory, answer],
-        group.map(AsFd::as_fd),
-        rules,
-    )
-}
-
 /// Starts a process that waits for a job. Comes back with its socket in that process.
 fn prepare(kind: &JailKind, spares: &mut SpareJails) -> io::Result<Option<OwnedFd>> {
     let surroundings = Surroundings::now()?;
@@ -259,7 +229,8 @@ fn prepare(kind: &JailKind, spares: &mut SpareJails) -> io::Result<Option<OwnedF
         rustix::net::SocketFlags::CLOEXEC,
         None,
     )?;
-    let Some(pid) = fork(kind.namespaces)? else {
+    let in_network = matches!(kind.network, NetworkAccess::Proxy { .. });
+    let Some(pid) = fork(namespaces(in_network))? else {
         drop((ours, surroundings));
         return Ok(Some(theirs));
     };
@@ -285,28 +256,21 @@ fn wait_for_job(
     rustix::stdio::dup2_stdin(socket)?;
     rustix::thread::set_name(WAITING)?;
     begin(&zygote).map_err(io::Error::other)?;
-    let root = SystemRoot::new(&kind.access, kind.counted, account)?;
-    let Some((message, mut handles)) = receive()? else {
+    let root = SystemRoot::new(&kind.access(), kind.counted, account)?;
+    let Some(Incoming::Start { handles, .. }) = receive()? else {
         return Ok(Side::Zygote);
     };
     rustix::thread::set_name(WORKING)?;
-    let (has, place) = message.split_first().ok_or(io::ErrorKind::InvalidData)?;
-    let mut pop = |part| (has & part != 0).then(|| handles.pop()).flatten();
-    let (rules, group) = (pop(spare::HAS_RULES), pop(spare::HAS_GROUP));
-    let Ok::<[OwnedFd; HANDLES], _>([spec, handles @ ..]) = handles.try_into() else {
-        return Err(io::ErrorKind::InvalidData.into());
-    };
-    let place = Path::new(OsStr::from_bytes(place));
-    let job = read(&mut File::from(spec)).and_then(|spec| {
-        if !place.as_os_str().is_empty() {
-            spare::enter(place, handles[3].as_fd())?;
-        }
-        let rules = rules.map(|rules| FileRules::received(rules, &spec.access));
-        Ok(ZygoteJob { spec, rules })
-    });
-    become_job(Box::new(job), handles, group, zygote, account, Some(root))
+    become_job(handles, zygote, account, Some(root))
 }
 
-/// What a process has of its own: accounts, files, processes and the name of the machine.
-const NAMESPACES: i32 =
-    libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
+/// What a process has of its own: accounts, files, processes, the name of the machine, and a network
+/// where it is asked for.
+fn namespaces(in_network: bool) -> i32 {
+    let all = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
+    if in_network {
+        all | libc::CLONE_NEWNET
+    } else {
+        all
+    }
+}

@@ -186,8 +186,8 @@ diagnostics! {
             details: { "path": path },
         },
         /// The kernel cannot hold commands to the proxy, and none reach the network without it.
-        #[error("network_mode is `safe`, and the kernel of this server cannot keep it ({missing})")]
-        NoSafeNetwork {
+        #[error("the kernel of this server cannot hold commands to its proxy ({missing})")]
+        NoNetwork {
             /// What the kernel lacks.
             missing: &'static str = "user namespaces",
         } => {

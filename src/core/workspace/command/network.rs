@@ -1,4 +1,4 @@
-//! How far one command reaches: nowhere, to the server's proxy, or anywhere.
+//! How far one command reaches: nowhere, or to the server's proxy.
 
 use std::os::fd::OwnedFd;
 
@@ -13,7 +13,6 @@ use fileshed_types::settings::NetworkMode;
 pub(crate) enum CommandNetwork {
     None,
     Proxy(Grant),
-    Open,
 }
 
 impl CommandNetwork {
@@ -24,12 +23,11 @@ impl CommandNetwork {
         }
         match store.settings().network_mode {
             NetworkMode::Disabled => Ok(Self::None),
-            NetworkMode::All => Ok(Self::Open),
-            NetworkMode::Safe => {
+            NetworkMode::Safe | NetworkMode::All => {
                 let confinement = store.confinement();
                 confinement
                     .holds_connections()
-                    .map_err(|missing| ExecError::NoSafeNetwork { missing })?;
+                    .map_err(|missing| ExecError::NoNetwork { missing })?;
                 // curl takes an answer for the document, whatever its status.
                 let style = match command {
                     "curl" => RefusalStyle::Silent,
@@ -43,8 +41,7 @@ impl CommandNetwork {
     /// What the network mode leaves to a shell, whose programs nobody knows: nothing where its
     /// connections cannot be held.
     pub(crate) fn of_shell(store: &Store) -> Result<Self, Error> {
-        let safe = store.settings().network_mode == NetworkMode::Safe;
-        let wanted = !safe || store.confinement().holds_connections().is_ok();
+        let wanted = store.confinement().holds_connections().is_ok();
         Self::new(store, wanted, "curl")
     }
 
@@ -53,7 +50,6 @@ impl CommandNetwork {
         match self {
             Self::None => NetworkAccess::None,
             Self::Proxy(grant) => NetworkAccess::Proxy { port: grant.port() },
-            Self::Open => NetworkAccess::Open,
         }
     }
 
@@ -61,7 +57,7 @@ impl CommandNetwork {
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         match self {
             Self::Proxy(grant) => grant.environment(),
-            Self::None | Self::Open => Vec::new(),
+            Self::None => Vec::new(),
         }
     }
 
@@ -76,7 +72,7 @@ impl CommandNetwork {
     pub(crate) fn remarks(&self) -> Vec<String> {
         match self {
             Self::Proxy(grant) => grant.remarks(),
-            Self::None | Self::Open => Vec::new(),
+            Self::None => Vec::new(),
         }
     }
 }

@@ -100,23 +100,24 @@ impl Machine<'_> {
     fn check_network(&self) -> Check {
         let mode = self.settings.network_mode;
         match (mode, self.confinement.holds_connections()) {
-            (NetworkMode::Safe, Err(missing)) => Check::new(
+            (NetworkMode::Disabled, _) => Check::new("network", CheckState::Ok, "off"),
+            (_, Err(missing)) => Check::new(
                 "network",
                 CheckState::Warning,
                 format!(
-                    "commands with network are off, {missing} is missing; network_mode is safe"
+                    "commands with network are off, {missing} is missing; network_mode is {}",
+                    mode.as_str()
                 ),
             ),
-            (NetworkMode::Disabled, _) => Check::new("network", CheckState::Ok, "off"),
             (NetworkMode::Safe, Ok(())) => Check::new(
                 "network",
                 CheckState::Ok,
                 "downloads only, through the proxy",
             ),
-            (NetworkMode::All, _) => Check::new(
+            (NetworkMode::All, Ok(())) => Check::new(
                 "network",
                 CheckState::Ok,
-                "open: commands reach every address that this machine reaches",
+                "public addresses, through the proxy",
             ),
         }
     }

@@ -100,13 +100,13 @@ pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Resul
         zone.data().handle(),
         (rows, Sink::Answer(bounds.answer)),
         bounds.time,
-        || {
+        |job| {
             if must_end {
                 None
             } else if is_ended() {
                 Some(Ending::Cancelled)
             } else {
-                look()
+                look(job)
             }
         },
     )?;

@@ -4,16 +4,19 @@ use std::fs::File;
 
 use crate::running::Running;
 use crate::zone::Zone;
-use fileshed_sandbox::{Ending, Sink};
+use fileshed_sandbox::{Ending, Sink, StartedJob};
 use fileshed_storage::PrivateDirectory;
 
-/// What a command takes outside its zone: its private directory, and files that its streams go to.
+/// What a command takes outside its zone: its private directory, files that its streams go to, and
+/// files without a name that it holds open.
 #[derive(Debug)]
 pub(crate) struct Temporary<'a> {
     running: &'a Running,
     tenant: String,
     number: u64,
     most: u64,
+    /// Of the data directory.
+    device: Option<u64>,
 }
 
 impl<'a> Temporary<'a> {
@@ -24,15 +27,18 @@ impl<'a> Temporary<'a> {
             tenant: zone.tenant.key.clone(),
             number: running.number(),
             most: zone.store.settings().temporary_space(),
+            device: zone.data().device().ok(),
         }
     }
 
     /// Whether this and the other commands of the same tenant take more together than they may.
-    fn is_over(&self, private: &PrivateDirectory, streams: &[File]) -> bool {
+    fn is_over(&self, job: &StartedJob<'_>, private: &PrivateDirectory, streams: &[File]) -> bool {
         // What vanishes while it is measured is measured again soon.
         let private = private.measure().unwrap_or(0);
         let sizes = streams.iter().filter_map(|file| file.metadata().ok());
-        let bytes = private + sizes.map(|metadata| metadata.len()).sum::<u64>();
+        let streams: u64 = sizes.map(|metadata| metadata.len()).sum();
+        let unlinked = self.device.map_or(0, |device| job.unlinked_bytes(device));
+        let bytes = private + streams + unlinked;
         let together = self.running.temporary(&self.tenant, self.number, bytes);
         // Whoever takes less than its share is not the one to stop.
         together > self.most && bytes > 0
@@ -62,14 +68,14 @@ pub(crate) fn watch(
     private: &PrivateDirectory,
     streams: Vec<File>,
     is_over_quota: impl Fn() -> bool,
-) -> impl FnMut() -> Option<Ending> {
+) -> impl FnMut(&StartedJob<'_>) -> Option<Ending> {
     let cancellation = &zone.caller().cancellation;
     let (clock, measure) = (
         zone.store.clock(),
         zone.store.settings().timings.commands.measure,
     );
     let mut next = clock.instant() + measure;
-    move || {
+    move |job| {
         if cancellation.is_cancelled() {
             return Some(Ending::Cancelled);
         }
@@ -77,7 +83,7 @@ pub(crate) fn watch(
         if begun < next {
             return None;
         }
-        let ending = if temporary.is_over(private, &streams) {
+        let ending = if temporary.is_over(job, private, &streams) {
             Some(Ending::OverTemporary)
         } else {
             is_over_quota().then_some(Ending::OverQuota)

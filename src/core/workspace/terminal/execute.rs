@@ -249,7 +249,7 @@ impl ProcessThread {
                 }
                 asked = wished;
             }
-            if watch.must_stop() {
+            if watch.must_stop(job) {
                 job.kill();
                 stopped = true;
             }

@@ -237,7 +237,7 @@ impl<'a> Attendance<'a> {
             if ready.end && job.wait(Duration::ZERO)?.is_some() {
                 break;
             }
-            if self.clock.is_past(self.next_look) && self.look(watch) {
+            if self.clock.is_past(self.next_look) && self.look(job, watch) {
                 job.kill();
                 break;
             }
@@ -297,7 +297,7 @@ impl<'a> Attendance<'a> {
     }
 
     /// What is done from time to time; true where the shell must end.
-    fn look(&mut self, watch: &ShellWatch<'_>) -> bool {
+    fn look(&mut self, job: &StartedJob<'_>, watch: &ShellWatch<'_>) -> bool {
         self.at_prompt = self.terminal.is_at_prompt();
         self.shell.set_at_prompt(self.at_prompt);
         let is_quiet = self.clock.elapsed(self.active) >= self.timings.quiet;
@@ -327,7 +327,7 @@ impl<'a> Attendance<'a> {
             self.timings.busy
         };
         self.next_look = self.clock.instant() + pause;
-        watch.must_stop()
+        watch.must_stop(job)
     }
 
     /// Reads what was written before the end.

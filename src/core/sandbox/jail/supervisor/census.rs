@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::listener::Verdict;
-use crate::jail::session::{SESSION, field};
+use crate::tree::{SESSION, field};
 use fileshed_types::{Clock, Timings};
 
 /// Who finds all places taken is not counted again before this is over.

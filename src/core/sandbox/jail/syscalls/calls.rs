@@ -79,7 +79,13 @@ pub(super) const NEVER: &[i64] = &[
     libc::SYS_process_madvise,
     libc::SYS_process_mrelease,
     libc::SYS_quotactl_fd,
+    // Mounts of the host, whatever file rules say.
+    SYS_STATMOUNT,
+    SYS_LISTMOUNT,
 ];
+
+const SYS_STATMOUNT: i64 = 457;
+const SYS_LISTMOUNT: i64 = 458;
 
 /// Calls that are never allowed and that only some machines have.
 #[cfg(target_arch = "x86_64")]
@@ -102,18 +108,34 @@ pub(super) const LINKS: &[i64] = &[libc::SYS_symlinkat, libc::SYS_symlink];
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const LINKS: &[i64] = &[libc::SYS_symlinkat];
 
-/// Requests that put text into another's terminal, or name another process that a descriptor
-/// sends signals to (`FIOSETOWN`, `SIOCSPGRP`).
-pub(super) const FORBIDDEN_IOCTLS: [u32; 4] = [libc::TIOCSTI as u32, 0x541c, 0x8901, 0x8902];
+/// Requests that put text into another's terminal or give it another line discipline, name another
+/// process that a descriptor sends signals to (`FIOSETOWN`, `SIOCSPGRP`), or set what a file system
+/// keeps of a file beside its mode: whoever makes a file immutable, encrypted or sealed keeps others
+/// from removing it (`FS_IOC_SETFLAGS`, `FS_IOC_SETVERSION`, `FS_IOC_FSSETXATTR`,
+/// `FS_IOC_SET_ENCRYPTION_POLICY`, `FS_IOC_ADD_ENCRYPTION_KEY`, `FS_IOC_ENABLE_VERITY`).
+pub(super) const FORBIDDEN_IOCTLS: [u32; 11] = [
+    libc::TIOCSTI as u32,
+    libc::TIOCSETD as u32,
+    0x541c,
+    0x8901,
+    0x8902,
+    0x4008_6602,
+    0x4008_7602,
+    0x401c_5820,
+    0x800c_6613,
+    0xc050_6617,
+    0x4080_6685,
+];
 
 /// Requests to fcntl that name another process, and leases, which delay other programs that open a
-/// file.
-pub(super) const FORBIDDEN_FCNTLS: [i32; 5] = [
+/// file. Larger pipes are counted for the whole account.
+pub(super) const FORBIDDEN_FCNTLS: [i32; 6] = [
     libc::F_SETOWN,
     F_SETSIG,
     F_SETOWN_EX,
     libc::F_SETLEASE,
     libc::F_NOTIFY,
+    libc::F_SETPIPE_SZ,
 ];
 const F_SETSIG: i32 = 10;
 const F_SETOWN_EX: i32 = 15;

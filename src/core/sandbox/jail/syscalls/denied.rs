@@ -160,27 +160,24 @@ fn sockets(network: NetworkAccess) -> CallRules {
         return rules;
     }
     let is_not = |argument, value: i32| Condition::differs(argument, value as u32);
-    // Nothing local, raw or of the kernel.
-    let internet = vec![is_not(0, libc::AF_INET), is_not(0, libc::AF_INET6)];
-    let mut socket = vec![internet];
+    // Nothing local, raw or of the kernel. Streams alone, and of TCP alone: file rules know the ports
+    // of no other protocol.
+    let mut socket = vec![vec![is_not(0, libc::AF_INET), is_not(0, libc::AF_INET6)]];
+    socket.extend(types_but(&[libc::SOCK_STREAM], 1));
+    socket.push(vec![is_not(2, 0), is_not(2, libc::IPPROTO_TCP)]);
     let mut rules = CallRules::from([
         (libc::SYS_bind, Vec::new()),
         (libc::SYS_listen, Vec::new()),
         (libc::SYS_socketpair, pair),
     ]);
-    if let NetworkAccess::Proxy { .. } = network {
-        // Streams alone, and of TCP alone: file rules know the ports of no other protocol.
-        socket.extend(types_but(&[libc::SOCK_STREAM], 1));
-        socket.push(vec![is_not(2, 0), is_not(2, libc::IPPROTO_TCP)]);
-        // A connection that begins with its first data passes no rule about connections.
-        for (call, flags) in [
-            (libc::SYS_sendto, 3),
-            (libc::SYS_sendmsg, 2),
-            (libc::SYS_sendmmsg, 3),
-        ] {
-            let fast = Condition::has_bits(flags, libc::MSG_FASTOPEN);
-            rules.insert(call, vec![vec![fast]]);
-        }
+    // A connection that begins with its first data passes no rule about connections.
+    for (call, flags) in [
+        (libc::SYS_sendto, 3),
+        (libc::SYS_sendmsg, 2),
+        (libc::SYS_sendmmsg, 3),
+    ] {
+        let fast = Condition::has_bits(flags, libc::MSG_FASTOPEN);
+        rules.insert(call, vec![vec![fast]]);
     }
     rules.insert(libc::SYS_socket, socket);
     rules

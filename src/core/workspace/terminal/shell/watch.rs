@@ -8,13 +8,16 @@ use super::permits::Permits;
 use crate::Error;
 use crate::process::{Temporary, watch};
 use crate::zone::Zone;
-use fileshed_sandbox::Ending;
+use fileshed_sandbox::{Ending, StartedJob};
 use fileshed_storage::PrivateDirectory;
+
+/// Says why a job must end, if it must.
+type Look<'a> = Box<dyn FnMut(&StartedJob<'_>) -> Option<Ending> + 'a>;
 
 /// Looks after the space of one shell while it runs.
 pub struct ShellWatch<'a> {
     permits: Rc<Permits<'a>>,
-    look: RefCell<Box<dyn FnMut() -> Option<Ending> + 'a>>,
+    look: RefCell<Look<'a>>,
     ending: Cell<Option<Ending>>,
     places: Vec<(String, String)>,
 }
@@ -41,9 +44,9 @@ impl<'a> ShellWatch<'a> {
 
     /// Whether the shell must be ended: it takes too much space, or nobody wants it any more. To be
     /// asked several times a second.
-    pub fn must_stop(&self) -> bool {
+    pub fn must_stop(&self, job: &StartedJob<'_>) -> bool {
         if self.ending.get().is_none() {
-            self.ending.set((self.look.borrow_mut())());
+            self.ending.set((self.look.borrow_mut())(job));
         }
         self.ending.get().is_some()
     }

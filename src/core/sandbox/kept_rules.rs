@@ -1,21 +1,27 @@
 //! File rules that several jobs share: most of them are about programs, and the same for every line
 //! of a shell.
 //!
-//! A rule costs the path to its file. The zygote keeps those of the system for some owners of jobs;
-//! a job adds its own places to them, which are places of its owner, and not there for any other job.
+//! A rule costs the path to its file. The server keeps those of the system for some owners of jobs, and
+//! sends them with each job, because what the zygote keeps would be in the memory of every job. A job
+//! adds its own places to them, which are places of its owner, and not there for any other job.
 
 use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::JailError;
-use super::file_rules::FileRules;
 use crate::access::Access;
+use crate::descriptors::descriptor_limit;
+use crate::jail::{FileRules, JailError};
 use crate::job::{Job, JobSpec};
+use crate::stamp::{Stamp, stamp};
 use fileshed_types::{Clock, Timings};
 
-/// How many owners have theirs kept.
-const MOST: usize = 16;
+/// How many owners have theirs kept at most.
+const MOST: u64 = 16;
+
+/// So many descriptors of the process are there for each that is kept.
+const DESCRIPTORS: u64 = 64;
 
 /// Jobs after which rules are made anew: what they added stays.
 const JOBS: u32 = 32;
@@ -24,27 +30,25 @@ const JOBS: u32 = 32;
 const AGE: Duration = Timings::STANDARD.jail.rules;
 
 /// The rules of some owners, those that were used last behind the others.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct KeptRules(Vec<Entry>);
 
+#[derive(Debug)]
 struct Entry {
     owner: String,
     access: Access,
-    /// None in a copy of the zygote.
-    rules: Option<FileRules>,
+    /// `None` where the kernel has no such rules.
+    rules: Option<OwnedFd>,
     /// Directories of what the rules are about: a program that is replaced is another file.
     directories: Vec<(PathBuf, Stamp)>,
     made: Instant,
     jobs: u32,
 }
 
-/// When names were last made or removed in a directory, if it is there.
-pub(super) type Stamp = Option<(u64, u64, i64, u64)>;
-
 impl KeptRules {
     /// The rules for a job, unless it makes its own: where it shares the files of the host with
     /// others, or is none of an owner.
-    pub(super) fn of(&mut self, spec: &JobSpec) -> Result<Option<FileRules>, JailError> {
+    pub(super) fn of(&mut self, spec: &JobSpec) -> Result<Option<OwnedFd>, JailError> {
         let Some(mounts) = &spec.mounts else {
             return Ok(None);
         };
@@ -58,23 +62,13 @@ impl KeptRules {
             None => Entry::new(spec, &mounts.targets())?,
         };
         entry.jobs += 1;
-        let rules = entry.rules.as_ref().map(FileRules::try_clone).transpose()?;
-        if self.0.len() == MOST {
+        let rules = entry.rules.as_ref().map(OwnedFd::try_clone).transpose()?;
+        let most = (descriptor_limit() / DESCRIPTORS).clamp(1, MOST);
+        if self.0.len() as u64 >= most {
             self.0.remove(0);
         }
         self.0.push(entry);
         Ok(rules)
-    }
-}
-
-impl KeptRules {
-    /// Closes them in a copy of the zygote. Their memory is shared with it, and would be copied to be
-    /// freed.
-    pub(super) fn close(mut self) {
-        for entry in &mut self.0 {
-            drop(entry.rules.take());
-        }
-        std::mem::forget(self);
     }
 }
 
@@ -84,7 +78,7 @@ impl Entry {
         Ok(Self {
             owner: spec.owner.clone(),
             access: spec.access.clone(),
-            rules: Some(FileRules::of_system(&spec.access, shown)?),
+            rules: FileRules::of_system(&spec.access, shown)?.into_descriptor(),
             directories,
             made: Clock::SYSTEM.instant(),
             jobs: 0,
@@ -108,10 +102,4 @@ fn directories(access: &Access) -> Vec<(PathBuf, Stamp)> {
         .into_iter()
         .map(|directory| (directory.to_owned(), stamp(directory)))
         .collect()
-}
-
-/// The one of a directory.
-pub(super) fn stamp(directory: &Path) -> Stamp {
-    let stat = rustix::fs::stat(directory).ok()?;
-    Some((stat.st_dev, stat.st_ino, stat.st_mtime, stat.st_mtime_nsec))
 }
