@@ -92,7 +92,7 @@ packages_of_gate() {
         | grep -vxE 'commands|begin|end'
     printf '%s\n' build-essential git pkg-config python3-venv \
         chromium chromium-driver python3-selenium fonts-dejavu-core litmus postgresql \
-        attr rename netcat-openbsd libfaketime
+        attr rename netcat-openbsd libfaketime xfsprogs
     # Real CSV files that tests import.
     printf '%s\n' distro-info-data ieee-data
 }
@@ -439,6 +439,12 @@ open_webui() {
 open_terminal() {
     program
     end_to_end open-terminal python3 tests/e2e/peer.py
+}
+
+# What one user waits for while others take all that they can get.
+attacker() {
+    program
+    end_to_end attacker python3 tests/e2e/attacker.py --seconds "${FILESHED_TEST_SECONDS:-600}"
 }
 
 # The official clients of the Model Context Protocol and its conformance suite.
