@@ -148,7 +148,7 @@ def attack(world: World, one: Callable[[], None]) -> threading.Thread:
 def calls(world: World, token: str) -> dict[str, Callable[[], web.Response]]:
     """What the quiet user does."""
     server = world.server
-    note = {"zone": "storage", "path": "a.txt", "content": "x", "overwrite": True}
+    note = {"zone": "storage", "path": "a.txt", "content": "x"}
     return {
         "health": lambda: web.request("GET", f"{server.url}/health"),
         "write": lambda: server.call("shed_create_file", note, token),
