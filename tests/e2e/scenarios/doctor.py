@@ -18,5 +18,5 @@ def run(world: World) -> None:
 def _says(world: World, expected: str, **settings: str) -> None:
     with world.fileshed(**{"openwebui_api_url": world.webui.url, **settings}) as fileshed:
         done = fileshed.run("doctor")
-    said = [line for line in done.stdout.splitlines() if "openwebui" in line]
+    said = [line for line in done.stdout.splitlines() if " openwebui: " in line]
     check.that(expected, len(said) == 1 and said[0].startswith(expected), done.stdout + done.stderr)
