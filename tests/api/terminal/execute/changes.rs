@@ -258,7 +258,12 @@ fn what_a_line_changes_under_a_later_lock_is_not_lost() {
     theirs.data_in("storage", "shed_lockedit_open", json!({"path": "a.md"}));
     let edited = json!({"path": "a.md", "content": "edited\n"});
     theirs.data_in("storage", "shed_lockedit_overwrite", edited);
-    ran(&ours, "touch go");
+    // A second line would find the file locked, and undo what the first one does to it meanwhile.
+    ours.data_in(
+        "storage",
+        "shed_create_file",
+        json!({"path": "go", "content": ""}),
+    );
     let ended = status(&ours, &id, "?wait=60").body;
     assert_eq!(written(&ended, "stderr"), "", "{ended}");
     assert_eq!(stdout(&ran(&ours, "cat a.md")), "line\n");
