@@ -1,16 +1,20 @@
 //! A kernel that cannot confine: no command runs, everything else works.
 
+use rustix::io::Errno;
+use rustix::process::{Pid, Resource, Rlimit};
 use serde_json::json;
 
+use fileshed_test_support::processes::helper;
 use fileshed_test_support::{Server, Setup, skip};
 
-/// Makes one system call unknown to whatever it starts (seccomp, classic BPF), then starts it.
-const WITHOUT_CALL: &str = r"
+/// Makes one system call fail with an error in whatever it starts (seccomp, classic BPF), then starts
+/// it.
+const FAILING_CALL: &str = r"
 import ctypes, os, struct, sys
-number, program = int(sys.argv[1]), sys.argv[2:]
+number, error, program = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 step = lambda code, yes, no, value: struct.pack('HBBI', code, yes, no, value)
 text = (step(0x20, 0, 0, 0) + step(0x15, 0, 1, number)
-        + step(0x06, 0, 0, 0x50000 | 38) + step(0x06, 0, 0, 0x7fff0000))
+        + step(0x06, 0, 0, 0x50000 | error) + step(0x06, 0, 0, 0x7fff0000))
 buffer = ctypes.create_string_buffer(text)
 class Program(ctypes.Structure):
     _fields_ = [('length', ctypes.c_ushort), ('filter', ctypes.c_void_p)]
@@ -29,12 +33,21 @@ const NAMESPACES: &str = "442";
 
 /// A server on a kernel without a system call; None without the means to make it look so.
 fn without(call: &str) -> Option<Setup> {
+    failing(call, UNKNOWN)
+}
+
+/// What a kernel answers that lacks a call.
+const UNKNOWN: Errno = Errno::NOSYS;
+
+/// A server on a kernel that answers a system call with an error.
+fn failing(call: &str, error: Errno) -> Option<Setup> {
     let python = "/usr/bin/python3";
     if !std::path::Path::new(python).exists() {
         skip("python3 is not installed");
         return None;
     }
-    Some(Server::with().through(&[python, "-c", WITHOUT_CALL, call]))
+    let error = error.raw_os_error().to_string();
+    Some(Server::with().through(&[python, "-c", FAILING_CALL, call, &error]))
 }
 
 #[test]
@@ -246,4 +259,52 @@ fn few_descriptors_are_enough() {
         let listing = json!({"zone": "storage", "cmd": "ls"});
         assert_eq!(server.call("shed_exec", &listing).data()["returncode"], 0);
     }
+}
+
+/// The number of `execveat` on this machine.
+#[cfg(target_arch = "x86_64")]
+const EXECUTION: &str = "322";
+#[cfg(not(target_arch = "x86_64"))]
+const EXECUTION: &str = "281";
+
+#[test]
+fn a_command_that_the_kernel_has_no_place_for_is_busy() {
+    let listing = json!({"zone": "storage", "cmd": "ls"});
+    for (error, status, code) in [
+        // More processes than the account may have.
+        (Errno::AGAIN, 503, "BUSY"),
+        (Errno::NFILE, 503, "BUSY"),
+        (Errno::TOOBIG, 400, "EXEC_ERROR"),
+    ] {
+        let Some(setup) = failing(EXECUTION, error) else {
+            return;
+        };
+        let refused = setup.start().call("shed_exec", &listing);
+        refused.refused(status, code);
+        let is_temporary = refused.header("retry-after") == "1";
+        assert_eq!(is_temporary, code == "BUSY", "{}", refused.text);
+    }
+}
+
+#[test]
+fn a_process_without_descriptors_starts_no_command_and_goes_on() {
+    let setup = Server::with().env("FILESHED_EXEC_NAMESPACES", "off");
+    let server = setup.start();
+    let listing = json!({"zone": "storage", "cmd": "ls"});
+    server.call("shed_exec", &listing).data();
+    let zygote = helper(server.process().as_raw_pid());
+    let usual = rustix::process::getrlimit(Resource::Nofile);
+    let limit = |most: Option<u64>| {
+        let current = most.or(usual.current);
+        let limit = Rlimit { current, ..usual };
+        rustix::process::prlimit(Pid::from_raw(zygote), Resource::Nofile, limit).expect("set");
+    };
+    // What comes with a job is cut off; its process cannot be followed.
+    for most in [6, 10] {
+        limit(Some(most));
+        server.call("shed_exec", &listing).refused(503, "BUSY");
+    }
+    limit(None);
+    server.call("shed_exec", &listing).data();
+    assert_eq!(helper(server.process().as_raw_pid()), zygote);
 }

@@ -79,11 +79,11 @@ pub fn run_with_network<'n>(
 ) -> Result<Outcome, SandboxError> {
     let deadline = zygote.clock().instant() + timeout;
     let input = spec.input.as_deref().unwrap_or(Path::new("/dev/null"));
-    let input = File::open(input).map_err(SandboxError::Start)?;
+    let input = File::open(input).map_err(SandboxError::start)?;
     let (stdout, stdout_pipe) = stdout.open()?;
     let (stderr, stderr_pipe) = match stderr {
         Sink::Output => (
-            stdout.try_clone().map_err(SandboxError::Start)?,
+            stdout.try_clone().map_err(SandboxError::start)?,
             Pipe::none(),
         ),
         other => other.open()?,

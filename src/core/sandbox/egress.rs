@@ -131,7 +131,7 @@ impl Egress {
         let address = if let Some(listener) = listener.as_ref() {
             listener.address
         } else {
-            let started = ProxyListener::start(&self.shared).map_err(SandboxError::Start)?;
+            let started = ProxyListener::start(&self.shared).map_err(SandboxError::start)?;
             self.protect(started.address.port());
             listener.insert(started).address
         };

@@ -36,7 +36,7 @@ mod syscalls;
 mod watches;
 mod zygote;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -47,7 +47,8 @@ use account::Account;
 pub(crate) use error::JailError;
 use executable::Executable;
 pub(crate) use file_rules::{Enforcement, FileRules, NOT_ENABLED};
-pub(crate) use fork::STARTED;
+use fork::tell_exhausted;
+pub(crate) use fork::{EXHAUSTED, STARTED};
 use limits::{CountedBy, drop_capabilities, limit, limit_open_files};
 pub(crate) use message::MOST_HANDLES;
 use mount_namespace::SystemRoot;
@@ -102,7 +103,10 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
                     let _ = serde_json::to_writer(std::io::stderr(), &report);
                     0
                 }
-                Err(error) => complain(&error),
+                Err(error) => {
+                    tell_exhausted(&answer, &error);
+                    complain(&error)
+                }
             }
         }
     }
@@ -115,9 +119,9 @@ fn carry_out(
     ZygoteJob { mut spec, rules }: ZygoteJob,
     (zygote, answer): (&OwnedFd, &OwnedFd),
     account: Account,
-    root: Option<SystemRoot>,
+    root: Option<io::Result<SystemRoot>>,
 ) -> Result<Ended, JailError> {
-    if root.is_none() {
+    if !matches!(root, Some(Ok(_))) {
         begin(zygote)?;
     }
     let supervision = supervision(&spec, account);
@@ -317,7 +321,7 @@ fn restrict_calls(
 fn enter_namespaces(
     spec: &JobSpec,
     account: Account,
-    root: Option<SystemRoot>,
+    root: Option<io::Result<SystemRoot>>,
 ) -> Result<bool, JailError> {
     let Some(mounts) = &spec.mounts else {
         return Ok(false);
@@ -331,7 +335,7 @@ fn enter_namespaces(
         }
     };
     let (access, limits) = (&spec.access, &spec.limits);
-    let root = root.map_or_else(|| SystemRoot::new(access, limits.counted, account), Ok);
+    let root = root.unwrap_or_else(|| SystemRoot::new(access, limits.counted, account));
     match root
         .and_then(|root| mounts.enter(root, access, limits))
         .and_then(|()| probed())

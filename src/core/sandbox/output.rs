@@ -79,9 +79,9 @@ impl Sink {
             Self::Answer(limit) => limit,
             Self::Output => 0,
         };
-        let (reader, writer) = std::io::pipe().map_err(SandboxError::Start)?;
+        let (reader, writer) = std::io::pipe().map_err(SandboxError::start)?;
         rustix::io::ioctl_fionbio(&reader, true)
-            .map_err(|error| SandboxError::Start(error.into()))?;
+            .map_err(|error| SandboxError::start(error.into()))?;
         // Whoever writes much then waits less often. The kernel may have no space for it.
         let _smaller = rustix::pipe::fcntl_setpipe_size(&reader, PIPE_BYTES);
         let pipe = Pipe {

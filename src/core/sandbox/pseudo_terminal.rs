@@ -46,7 +46,7 @@ impl TerminalWaker {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let event = rustix::event::eventfd(0, flags);
         Ok(Self(
-            event.map_err(|error| SandboxError::Wait(error.into()))?,
+            event.map_err(|error| SandboxError::start(error.into()))?,
         ))
     }
 
@@ -110,7 +110,7 @@ impl PseudoTerminal {
             rustix::io::ioctl_fionbio(&master, true)?;
             Ok((master, slave))
         };
-        let (master, slave) = pair().map_err(SandboxError::Start)?;
+        let (master, slave) = pair().map_err(SandboxError::start)?;
         let terminal = Self {
             master: File::from(master),
         };

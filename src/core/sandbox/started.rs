@@ -15,7 +15,7 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendFlag
 
 use super::SandboxError;
 use super::cgroup::{LentCgroup, TreeLimits};
-use super::jail::STARTED;
+use super::jail::{EXHAUSTED, STARTED};
 use super::job::{Job, JobSpec, WrittenJob};
 use super::place::place_of;
 use super::unlinked;
@@ -73,7 +73,7 @@ pub fn start_with_network<'n>(
 ) -> Result<StartedJob<'n>, SandboxError> {
     let group = group_of(zygote, spec)?;
     let entrance = group.as_ref().map(LentCgroup::entrance).transpose();
-    let entrance = entrance.map_err(SandboxError::Start)?;
+    let entrance = entrance.map_err(SandboxError::start)?;
     let mut request = spec.start_request();
     let place = match spec.needs_place().then(|| place_of(directory)) {
         None => PathBuf::new(),
@@ -122,7 +122,7 @@ fn group_of(zygote: &Zygote, spec: &JobSpec) -> Result<Option<LentCgroup>, Sandb
 
 /// The spec as a file without a name.
 fn written(job: &WrittenJob<&JobSpec>) -> Result<File, SandboxError> {
-    let fail = |error: std::io::Error| SandboxError::Start(error);
+    let fail = |error: std::io::Error| SandboxError::start(error);
     let file = rustix::fs::memfd_create("job", rustix::fs::MemfdFlags::CLOEXEC)
         .map_err(|error| fail(error.into()))?;
     let mut file = File::from(file);
@@ -159,6 +159,7 @@ impl StartedJob<'_> {
                 Some(Message::Ended(status)) => self.status.set(Some(status)),
                 Some(Message::Started(first)) => self.first.set(Some(first)),
                 Some(Message::Listener(listener)) => (self.listen.borrow_mut())(listener),
+                Some(Message::Exhausted(error)) => return Err(SandboxError::Exhausted(error)),
                 None => {}
             }
         }
@@ -220,6 +221,10 @@ impl StartedJob<'_> {
             (None, Some(&[STARTED, a, b, c, d])) => {
                 Ok(Some(Message::Started(i32::from_ne_bytes([a, b, c, d]))))
             }
+            (None, Some(&[EXHAUSTED, error])) => {
+                let error = std::io::Error::from_raw_os_error(error.into());
+                Ok(Some(Message::Exhausted(error)))
+            }
             (None, Some(&[a, b, c, d])) => {
                 Ok(Some(Message::Ended(i32::from_ne_bytes([a, b, c, d]))))
             }
@@ -264,6 +269,8 @@ enum Message {
     Listener(OwnedFd),
     /// Its first process is this.
     Started(i32),
+    /// It could not be started, because a counted resource is used up.
+    Exhausted(std::io::Error),
     /// It ended with this status.
     Ended(i32),
 }

@@ -91,7 +91,7 @@ impl Zygote {
     pub(super) fn lend(&self, limits: TreeLimits) -> Result<Option<LentCgroup>, SandboxError> {
         let groups = self.groups.get().and_then(|groups| groups.as_ref().ok());
         let lent = groups.map(|groups| groups.lend(limits));
-        lent.transpose().map_err(SandboxError::Start)
+        lent.transpose().map_err(SandboxError::start)
     }
 
     /// The binary itself, where it lies.
@@ -103,7 +103,7 @@ impl Zygote {
     pub(super) fn rules_for(&self, spec: &JobSpec) -> Result<Option<OwnedFd>, SandboxError> {
         let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
         let rules = rules.of(spec).map_err(std::io::Error::other);
-        rules.map_err(SandboxError::Start)
+        rules.map_err(SandboxError::start)
     }
 
     /// Ends the job with most watches of epoll: for a server that cannot watch a new connection,
@@ -114,7 +114,7 @@ impl Zygote {
         let socket = process.as_ref().and_then(|process| process.socket.as_ref());
         if let Some(socket) = socket {
             rustix::net::send(socket, &request, SendFlags::NOSIGNAL)
-                .map_err(|error| SandboxError::Start(error.into()))?;
+                .map_err(|error| SandboxError::start(error.into()))?;
         }
         Ok(())
     }
@@ -132,10 +132,13 @@ impl Zygote {
         let request = encoded(&ZygoteRequest::Start(request))?;
         let (ours, theirs) = pair()?;
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(running) = &*process
-            && running.send(&request, handles, &theirs).is_ok()
-        {
-            return Ok(ours);
+        if let Some(running) = &*process {
+            match running.send(&request, handles, &theirs) {
+                Ok(()) => return Ok(ours),
+                // It lives, with all that it has started.
+                Err(error @ SandboxError::Exhausted(_)) => return Err(error),
+                Err(_) => {}
+            }
         }
         // The first job, or the first since the zygote was killed.
         *process = None;
@@ -169,7 +172,7 @@ impl Process {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
-            .map_err(SandboxError::Start)?;
+            .map_err(SandboxError::start)?;
         Ok(Self {
             socket: Some(ours),
             child,
@@ -184,12 +187,12 @@ impl Process {
     ) -> Result<(), SandboxError> {
         let more = handles.group.into_iter().chain(handles.rules);
         let handles = [
+            answer.as_fd(),
             handles.spec,
             handles.input,
             handles.output,
             handles.error,
             handles.directory,
-            answer.as_fd(),
         ];
         let handles: Vec<_> = handles.into_iter().chain(more).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDLES))];
@@ -204,7 +207,7 @@ impl Process {
             &mut control,
             SendFlags::NOSIGNAL,
         )
-        .map_err(|error| SandboxError::Start(error.into()))?;
+        .map_err(|error| SandboxError::start(error.into()))?;
         Ok(())
     }
 }
@@ -218,7 +221,7 @@ impl Drop for Process {
 }
 
 fn encoded(request: &ZygoteRequest) -> Result<Vec<u8>, SandboxError> {
-    serde_json::to_vec(request).map_err(|error| SandboxError::Start(error.into()))
+    serde_json::to_vec(request).map_err(|error| SandboxError::start(error.into()))
 }
 
 fn pair() -> Result<(OwnedFd, OwnedFd), SandboxError> {
@@ -228,5 +231,5 @@ fn pair() -> Result<(OwnedFd, OwnedFd), SandboxError> {
         SocketFlags::CLOEXEC,
         None,
     )
-    .map_err(|error| SandboxError::Start(error.into()))
+    .map_err(|error| SandboxError::start(error.into()))
 }

@@ -148,7 +148,7 @@ fn run(zone: &Zone<'_>, entry: &Entry, format: Format) -> Result<Answer, Error> 
         time: seconds(zone.store.settings().exec_timeout_default),
         file_size: 0,
     };
-    let job = work.job().map_err(SandboxError::Start)?;
+    let job = work.job().map_err(SandboxError::start)?;
     Ok(match run_job(zone, job, bounds)? {
         JobEnd::Answered(answer) => {
             serde_json::from_slice(answer.trim_ascii()).unwrap_or(Answer::TooMuch)

@@ -119,12 +119,12 @@ impl Helper {
         let (end, theirs) = pair();
         let nothing = std::fs::File::open("/dev/null").expect("opened");
         let handles = [
+            theirs.as_fd(),
             file.as_fd(),
             nothing.as_fd(),
             writer.as_fd(),
             writer.as_fd(),
             directory.as_fd(),
-            theirs.as_fd(),
         ];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(6))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -287,6 +287,7 @@ fn hear(end: &OwnedFd) -> News {
     }
     match text[..told.bytes] {
         [_, _, _, _, _] => News::Started,
+        [_, error] => panic!("no place for it: error {error}"),
         [a, b, c, d] => News::Ended(i32::from_ne_bytes([a, b, c, d])),
         _ => panic!("the helper has ended"),
     }

@@ -4,14 +4,14 @@
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum JailError {
     /// A call failed.
-    #[error(transparent)]
+    #[error("{0}")]
     Io(#[from] std::io::Error),
     /// The zygote ended before its end could end this process.
     #[error("the server is gone")]
     Orphan,
     /// The namespaces could not be made.
     #[error("the namespaces could not be set: {0}")]
-    MountNamespace(std::io::Error),
+    MountNamespace(#[source] std::io::Error),
     /// An argument cannot be passed on.
     #[error("an argument holds a NUL character")]
     Nul,

@@ -1,5 +1,6 @@
 //! A copy of this process, and how its end is told.
 
+use std::error::Error;
 use std::io;
 use std::os::fd::OwnedFd;
 
@@ -7,6 +8,7 @@ use rustix::net::SendFlags;
 use rustix::process::{Pid, WaitStatus};
 
 use super::FAILED;
+use crate::error::exhausted;
 
 /// A copy of this process, in new namespaces where flags of clone(2) ask for them: its number on
 /// the one side, None on the other.
@@ -45,6 +47,18 @@ pub(super) fn tell_start(answer: &OwnedFd, first: Pid) {
 
 /// Begins the message of a start, which is longer than that of an end.
 pub(crate) const STARTED: u8 = 1;
+
+/// Tells the server that a job cannot be started, if that is because a counted resource is used up.
+pub(super) fn tell_exhausted(answer: &OwnedFd, error: &(dyn Error + 'static)) {
+    if let Some(error) = exhausted(error) {
+        // All of them are below 128.
+        let message = [EXHAUSTED, error.raw_os_error() as u8];
+        let _server_is_gone = rustix::net::send(answer, &message, SendFlags::NOSIGNAL);
+    }
+}
+
+/// Begins the message of a job that could not be started; the kernel's error follows.
+pub(crate) const EXHAUSTED: u8 = 2;
 
 /// Exit status, or the negative number of the signal that ended a process.
 pub(super) fn number(status: WaitStatus) -> i32 {

@@ -4,12 +4,14 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags};
 
+use super::fork::tell_exhausted;
 use crate::job::{StartRequest, ZygoteRequest};
 
-/// The handles that come with every job, in this order: the job spec, standard input, output and
-/// error, the working directory, and the socket for the answer. After them come the way into a
+/// The handles that come with every job, in this order: the socket for the answer, the job spec,
+/// standard input, output and error, and the working directory. After them come the way into a
 /// control group and file rules, as the request says.
 pub(crate) const HANDLES: usize = 6;
 
@@ -27,6 +29,9 @@ pub(super) enum Incoming {
     },
     /// [`ZygoteRequest::EndMostWatches`]
     EndMostWatches,
+    /// A job whose handles are more than this process may have open. Its server was told, unless not
+    /// even the first of them came.
+    Cut,
 }
 
 /// What a new process gets.
@@ -57,12 +62,17 @@ impl JobHandles {
 
     /// The working directory.
     pub(super) fn directory(&self) -> BorrowedFd<'_> {
-        self.fixed[4].as_fd()
+        self.fixed[5].as_fd()
     }
 
     /// Where the server waits for the end.
+    pub(super) fn answer(&self) -> &OwnedFd {
+        &self.fixed[0]
+    }
+
+    /// The same.
     pub(super) fn into_answer(self) -> OwnedFd {
-        let [.., answer] = self.fixed;
+        let [answer, ..] = self.fixed;
         answer
     }
 }
@@ -86,7 +96,13 @@ pub(super) fn receive() -> io::Result<Option<Incoming>> {
         RecvAncillaryMessage::ScmRights(handles) => Some(handles),
         _ => None,
     });
-    let handles = handles.flatten().collect();
+    let handles: Vec<OwnedFd> = handles.flatten().collect();
+    if received.flags.contains(ReturnFlags::CTRUNC) {
+        if let Some(answer) = handles.first() {
+            tell_exhausted(answer, &io::Error::from(Errno::MFILE));
+        }
+        return Ok(Some(Incoming::Cut));
+    }
     Ok(Some(match serde_json::from_slice(&text)? {
         ZygoteRequest::EndMostWatches => Incoming::EndMostWatches,
         ZygoteRequest::Start(request) => Incoming::Start {

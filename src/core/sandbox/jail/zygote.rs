@@ -15,7 +15,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use super::account::{Account, set_dumpable};
 use super::children::{ForkedChild, attend, end};
 use super::file_rules::FileRules;
-use super::fork::{close, fork, tell_start};
+use super::fork::{close, fork, tell_exhausted, tell_start};
 use super::message::{Incoming, JobHandles, receive};
 use super::mount_namespace::SystemRoot;
 use super::spare::{self, SpareJail, SpareJails, Surroundings};
@@ -69,8 +69,9 @@ pub(super) enum Side {
         answer: OwnedFd,
         /// The account of the zygote, which new namespaces do not know yet.
         account: Account,
-        /// The root of its namespaces, where it waited for the job with it.
-        root: Option<SystemRoot>,
+        /// The root of its namespaces if it waited for the job with it; the kernel's error if it
+        /// should have namespaces and got none.
+        root: Option<io::Result<SystemRoot>>,
     },
 }
 
@@ -111,15 +112,17 @@ pub(super) fn serve() -> io::Result<Side> {
                 watches::end_most(&mut children);
                 continue;
             }
+            Some(Incoming::Cut) => continue,
             None => {
                 children.iter().for_each(ForkedChild::kill);
                 return Ok(Side::Zygote);
             }
         };
         // What cannot be started is told by the end of its answer.
-        if let Ok(Some(handles)) = start(&text, &request, handles, &mut spares, &mut children) {
+        let started = start(&text, &request, handles, &mut spares, &mut children);
+        if let Ok(Some((handles, refused))) = started {
             drop((children, spares));
-            return become_job(handles, zygote, account, None);
+            return become_job(handles, zygote, account, refused.map(Err));
         }
         rustix::process::chdir("/")?;
     }
@@ -128,13 +131,13 @@ pub(super) fn serve() -> io::Result<Side> {
 /// In the new process: enters its control group, takes its streams, and reads its job.
 fn become_job(
     JobHandles {
-        fixed: [spec, input, output, error, directory, answer],
+        fixed: [answer, spec, input, output, error, directory],
         group,
         rules,
     }: JobHandles,
     zygote: OwnedFd,
     account: Account,
-    root: Option<SystemRoot>,
+    root: Option<io::Result<SystemRoot>>,
 ) -> io::Result<Side> {
     rustix::stdio::dup2_stdin(&input)?;
     rustix::stdio::dup2_stdout(&output)?;
@@ -143,7 +146,7 @@ fn become_job(
     if let Some(group) = group {
         rustix::io::write(&group, b"0")?;
     }
-    let waited = root.is_some().then_some(&directory);
+    let waited = matches!(root, Some(Ok(_))).then_some(&directory);
     let job = Box::new(ZygoteJob::read(File::from(spec), rules, waited));
     Ok(Side::Job {
         job,
@@ -154,14 +157,15 @@ fn become_job(
     })
 }
 
-/// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process.
+/// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process,
+/// and with the kernel's error if it is not in the namespaces that it should have.
 fn start(
     text: &[u8],
     request: &StartRequest,
     handles: JobHandles,
     spares: &mut SpareJails,
     children: &mut Vec<ForkedChild>,
-) -> io::Result<Option<JobHandles>> {
+) -> io::Result<Option<(JobHandles, Option<io::Error>)>> {
     let StartRequest {
         makes_groups, kind, ..
     } = request;
@@ -196,15 +200,20 @@ fn start(
         (true, in_network) => namespaces(in_network),
         (false, _) => 0,
     };
-    // Without namespaces the new process finds out.
-    let (forked, separate) = match fork(flags) {
-        Ok(forked) => (forked, flags != 0),
-        Err(_) => (fork(0)?, false),
+    let (forked, refused) = match fork(flags) {
+        Err(error) if flags != 0 => (fork(0), Some(error)),
+        forked => (forked, None),
     };
-    let Some(pid) = forked else {
-        return Ok(Some(handles));
+    let separate = flags != 0 && refused.is_none();
+    let begun = match forked {
+        Ok(None) => return Ok(Some((handles, refused))),
+        Ok(Some(pid)) => handle_of(pid).map(|ended| (pid, ended)),
+        Err(error) => Err(error),
     };
-    children.push(child(pid, handle_of(pid)?, handles, separate));
+    match begun {
+        Ok((pid, ended)) => children.push(child(pid, ended, handles, separate)),
+        Err(error) => tell_exhausted(handles.answer(), &error),
+    }
     Ok(None)
 }
 
@@ -261,7 +270,7 @@ fn wait_for_job(
         return Ok(Side::Zygote);
     };
     rustix::thread::set_name(WORKING)?;
-    become_job(handles, zygote, account, Some(root))
+    become_job(handles, zygote, account, Some(Ok(root)))
 }
 
 /// What a process has of its own: accounts, files, processes, the name of the machine, and a network

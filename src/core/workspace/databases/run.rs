@@ -368,7 +368,7 @@ impl<'a> DatabaseCall<'a> {
         Ok(
             match run_job(
                 self.zone,
-                job::spec(&work).map_err(SandboxError::Start)?,
+                job::spec(&work).map_err(SandboxError::start)?,
                 bounds,
             )? {
                 JobEnd::Answered(answer) => serde_json::from_slice(answer.trim_ascii())

@@ -48,7 +48,7 @@ impl View<'_> {
         let spawned = thread.spawn(move || live(&store, &caller, &own, place, &started));
         if let Err(error) = spawned {
             self.store.shells().remove(&shell);
-            return Err(SandboxError::Start(error).into());
+            return Err(SandboxError::start(error).into());
         }
         let patience = self.store.settings().timings.shells.start;
         match self.store.clock().receive(&start, patience) {
@@ -126,8 +126,8 @@ fn live(
     let lived = PseudoTerminal::open(TerminalSize::default())
         .and_then(|(terminal, end)| {
             let streams = StandardStreams {
-                input: end.try_clone().map_err(SandboxError::Start)?,
-                output: end.try_clone().map_err(SandboxError::Start)?,
+                input: end.try_clone().map_err(SandboxError::start)?,
+                output: end.try_clone().map_err(SandboxError::start)?,
                 error: end,
             };
             Ok((terminal, streams))
