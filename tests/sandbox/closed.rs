@@ -308,3 +308,16 @@ fn a_process_without_descriptors_starts_no_command_and_goes_on() {
     server.call("shed_exec", &listing).data();
     assert_eq!(helper(server.process().as_raw_pid()), zygote);
 }
+
+#[test]
+fn limits_that_the_server_was_started_with_are_enough() {
+    // Lower than those of a command, and nothing raises them again.
+    let script = "ulimit -H -i 100; ulimit -H -f 1000000; ulimit -H -t 600; exec \"$@\"";
+    let server = Server::with()
+        .env("FILESHED_EXEC_CPU_LIMIT_SECONDS", "3600")
+        .env("FILESHED_MAX_FILE_SIZE_MB", "4000")
+        .through(&["/bin/bash", "-c", script, "bash"])
+        .start();
+    let said = server.call("shed_exec", &json!({"zone": "storage", "cmd": "ls"}));
+    assert_eq!(said.data()["returncode"], 0, "{}", said.text);
+}

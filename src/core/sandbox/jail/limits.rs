@@ -26,6 +26,17 @@ pub(super) enum CountedBy {
 /// the server, which has a higher one, still does.
 const PENDING_SIGNALS: u64 = 1024;
 
+/// Memory that is never swapped out; the kernel's own default.
+const LOCKED_MEMORY: u64 = 8 << 20;
+
+/// Dumps of memory, message queues, and a place before other processes.
+const NONE: [Resource; 4] = [
+    Resource::Core,
+    Resource::Msgqueue,
+    Resource::Nice,
+    Resource::Rtprio,
+];
+
 /// Everything but open files.
 pub(super) fn limit(limits: &Limits, counted_by: &CountedBy) -> Result<(), std::io::Error> {
     let cpu = limits.cpu_seconds;
@@ -41,11 +52,12 @@ pub(super) fn limit(limits: &Limits, counted_by: &CountedBy) -> Result<(), std::
         CountedBy::Supervisor => OF_ACCOUNT_SUPERVISED,
         CountedBy::Nobody => OF_ACCOUNT,
     };
-    let most = rustix::process::getrlimit(Resource::Nproc).maximum;
-    let processes = processes.min(most.unwrap_or(u64::MAX));
     set(Resource::Nproc, processes, processes)?;
-    set(Resource::Core, 0, 0)?;
     set(Resource::Sigpending, PENDING_SIGNALS, PENDING_SIGNALS)?;
+    set(Resource::Memlock, LOCKED_MEMORY, LOCKED_MEMORY)?;
+    for none in NONE {
+        set(none, 0, 0)?;
+    }
     Ok(())
 }
 
@@ -62,10 +74,14 @@ pub(super) fn limit_open_files(
     set(Resource::Nofile, most, most)
 }
 
+/// Sets a limit, or keeps a lower one that the server was started with: without capabilities no
+/// process raises it.
 fn set(resource: Resource, soft: u64, hard: u64) -> Result<(), std::io::Error> {
+    let most = rustix::process::getrlimit(resource).maximum;
+    let most = most.unwrap_or(u64::MAX);
     let limit = Rlimit {
-        current: Some(soft),
-        maximum: Some(hard),
+        current: Some(soft.min(most)),
+        maximum: Some(hard.min(most)),
     };
     Ok(rustix::process::setrlimit(resource, limit)?)
 }

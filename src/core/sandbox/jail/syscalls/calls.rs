@@ -70,6 +70,8 @@ pub(super) const NEVER: &[i64] = &[
     libc::SYS_semop,
     libc::SYS_semtimedop,
     libc::SYS_semctl,
+    // Counted for the whole machine (`fs.aio-max-nr`); the other calls of its kind need one.
+    libc::SYS_io_setup,
     // Tells what happens in directories that cannot be read.
     libc::SYS_inotify_init1,
     libc::SYS_inotify_add_watch,
