@@ -50,7 +50,7 @@ fn signals_have_their_usual_effect() {
 #[test]
 fn kernel_interfaces_are_closed() {
     let scene = Scene::new();
-    let calls = "import ctypes, platform\nlibc = ctypes.CDLL(None, use_errno=True)\nx86 = platform.machine() == 'x86_64'\ncalls = dict(ptrace=101, unshare=272, mount=165, bpf=321, keyctl=250, io_uring_setup=425, userfaultfd=323, perf_event_open=298, memfd_create=319, process_vm_readv=310, open_by_handle_at=304, personality=135, x32_getpid=0x40000000 + 39) if x86 else dict(unshare=97)\nfor name, number in calls.items():\n  result = libc.syscall(number, 0, 0, 0, 0, 0)\n  print(name, 'REFUSED' if result == -1 and ctypes.get_errno() in (1, 38) else 'open')";
+    let calls = "import ctypes, platform\nlibc = ctypes.CDLL(None, use_errno=True)\nx86 = platform.machine() == 'x86_64'\ncalls = dict(ptrace=101, unshare=272, mount=165, bpf=321, keyctl=250, io_uring_setup=425, userfaultfd=323, perf_event_open=298, memfd_create=319, process_vm_readv=310, open_by_handle_at=304, personality=135, x32_getpid=0x40000000 + 39, vmsplice=278, remap_file_pages=216, io_submit=209, fanotify_mark=301, mq_notify=244, inotify_rm_watch=255, accept=43, cachestat=451, nfsservctl=180) if x86 else dict(unshare=97, vmsplice=75, fanotify_mark=263, accept=202)\nfor name, number in calls.items():\n  result = libc.syscall(number, 0, 0, 0, 0, 0)\n  print(name, 'REFUSED' if result == -1 and ctypes.get_errno() in (1, 38) else 'open')";
     if let Some(ended) = scene.attack("python3", &["-c", calls]) {
         assert!(!ended.output.contains("open\n"), "{}", ended.output);
         assert!(ended.output.contains("unshare REFUSED"), "{}", ended.output);

@@ -3,9 +3,14 @@
 //! Landlock knows files; this list takes away what leads around it: sockets, other processes,
 //! mounts, namespaces, kernel interfaces, and every way to start a second program. Some calls are
 //! neither allowed nor refused here but handed to the command's supervisor (`supervisor`).
+//!
+//! One policy says what is done with calls and their arguments. Where the programs are a closed set it
+//! ends with a list of what they may call (`ordinary`); where every program may run, with what none
+//! may call.
 
 mod calls;
 mod denied;
+mod ordinary;
 mod program;
 mod rules;
 
@@ -13,6 +18,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use crate::access::NetworkAccess;
 use calls::attributes;
+use ordinary::ordinary;
 use program::Program;
 use rules::{Action, Condition, Policy};
 
@@ -83,6 +89,9 @@ impl Filter {
             supervise(&mut policy, circumstances);
         }
         policy.extend(denied, Action::refuse(libc::EPERM));
+        if !circumstances.any_program {
+            policy.allow_only(ordinary(), NEWEST_CALL, UNKNOWN);
+        }
         Self(Program::new(&policy, NEWEST_CALL, UNKNOWN))
     }
 
@@ -155,5 +164,18 @@ fn supervise(policy: &mut Policy, circumstances: &Circumstances) {
     }
     if matches!(circumstances.network, NetworkAccess::Proxy { .. }) {
         policy.on(libc::SYS_connect, &[], Action::ASK);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::calls::{NEVER, NEVER_HERE};
+    use super::*;
+
+    #[test]
+    fn no_call_is_ordinary_and_forbidden() {
+        let forbidden = |call: &i64| NEVER.contains(call) || NEVER_HERE.contains(call);
+        let both: Vec<i64> = ordinary().filter(forbidden).collect();
+        assert!(both.is_empty(), "{both:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! Rules about calls: conditions on arguments, and what is done where they hold.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the kernel does with a call (seccomp(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +90,22 @@ impl Policy {
     pub(super) fn on(&mut self, call: i64, conditions: &[Condition], action: Action) {
         let rules = self.calls.entry(call).or_default();
         rules.push((conditions.to_vec(), action));
+    }
+
+    /// An action for all other calls up to `newest` than these, and than those that have rules.
+    pub(super) fn allow_only(
+        &mut self,
+        calls: impl Iterator<Item = i64>,
+        newest: i64,
+        action: Action,
+    ) {
+        let allowed: BTreeSet<i64> = calls.collect();
+        for call in (0..=newest).filter(|call| !allowed.contains(call)) {
+            let rules = self.calls.entry(call).or_default();
+            if rules.iter().all(|(rule, _)| !rule.is_empty()) {
+                rules.push((Vec::new(), action));
+            }
+        }
     }
 
     /// The same for many.
