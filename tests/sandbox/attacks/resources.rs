@@ -1,8 +1,12 @@
 //! Attacks that want more of the machine than they may have.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use serde_json::{Value, json};
 
-use super::Scene;
+use super::foreign::{Compiled, accounts};
+use super::{Scene, helper, loader};
 
 /// What an attack asks for, and within which limits; each must fail, and what it leaves is small.
 fn exhausts(program: &str, arguments: &[&str], limits: &Value) {
@@ -125,5 +129,193 @@ fn limits_hold() {
     let memory = json!({"limits": {"memory": 1_u64 << 28}});
     if let Some(ended) = scene.attack_with("python3", &["-c", "x = b'x' * (1 << 30)"], &memory) {
         assert!(ended.output.contains("MemoryError"), "{}", ended.output);
+    }
+}
+
+/// Limits of a command in the test of what the kernel counts.
+const PROCESSES: u64 = 40;
+const OPEN_FILES: u64 = 64;
+
+/// How a command is kept from using up what others of its account, or of the machine, need.
+enum Bound {
+    /// It has no call, or no file, to take any.
+    NoCall,
+    /// It gets no more than so many.
+    AtMost(u64),
+    /// It is counted for one process, or not at all.
+    OfProcess,
+}
+
+use Bound::{AtMost, NoCall, OfProcess};
+
+/// A resource that the kernel counts: what `counted.c` calls it, the kernel's own names for its
+/// limits, and the bound.
+struct Counted(&'static str, &'static [&'static str], Bound);
+
+/// Everything that a Linux kernel counts for an account, for a namespace of accounts or for the
+/// machine, and that a program without privileges could take.
+const COUNTED: &[Counted] = &[
+    Counted("processes", &["Max processes"], AtMost(PROCESSES)),
+    Counted("descriptors", &["Max open files"], AtMost(OPEN_FILES)),
+    // One more than the limit is on its way when it is reached.
+    Counted("descriptors_in_flight", &[], AtMost(OPEN_FILES + 1)),
+    // Each epoll may watch each file under each number. When the account has none left, the server
+    // ends the command that can have most.
+    Counted(
+        "epoll_watches",
+        &["fs/epoll/max_user_watches"],
+        AtMost(OPEN_FILES.pow(3)),
+    ),
+    Counted("pending_signals", &["Max pending signals"], AtMost(1024)),
+    Counted("locked_memory", &["Max locked memory"], AtMost(8)),
+    Counted(
+        "pipe_pages",
+        &["fs/pipe-user-pages-hard", "fs/pipe-user-pages-soft"],
+        NoCall,
+    ),
+    Counted("leases", &[], NoCall),
+    Counted(
+        "inotify_instances",
+        &[
+            "user/max_inotify_instances",
+            "fs/inotify/max_user_instances",
+        ],
+        NoCall,
+    ),
+    Counted(
+        "inotify_watches",
+        &["user/max_inotify_watches", "fs/inotify/max_user_watches"],
+        NoCall,
+    ),
+    Counted(
+        "fanotify_groups",
+        &["user/max_fanotify_groups", "fs/fanotify/max_user_groups"],
+        NoCall,
+    ),
+    Counted(
+        "fanotify_marks",
+        &["user/max_fanotify_marks", "fs/fanotify/max_user_marks"],
+        NoCall,
+    ),
+    Counted("message_queues", &["Max msgqueue size"], NoCall),
+    Counted("system_v_queues", &[], NoCall),
+    Counted("system_v_semaphores", &[], NoCall),
+    Counted("system_v_memory", &[], NoCall),
+    Counted(
+        "keys",
+        &["kernel/keys/maxkeys", "kernel/keys/maxbytes"],
+        NoCall,
+    ),
+    Counted("aio_contexts", &[], NoCall),
+    Counted("io_uring", &[], NoCall),
+    Counted("bpf", &[], NoCall),
+    Counted("perf_events", &[], NoCall),
+    Counted("secret_memory", &[], NoCall),
+    Counted("terminals", &[], NoCall),
+    Counted("fuse_requests", &[], NoCall),
+    Counted("user_namespaces", &["user/max_user_namespaces"], NoCall),
+    Counted("mount_namespaces", &["user/max_mnt_namespaces"], NoCall),
+    Counted("process_namespaces", &["user/max_pid_namespaces"], NoCall),
+    Counted("network_namespaces", &["user/max_net_namespaces"], NoCall),
+    Counted("name_namespaces", &["user/max_uts_namespaces"], NoCall),
+    Counted("message_namespaces", &["user/max_ipc_namespaces"], NoCall),
+    Counted("group_namespaces", &["user/max_cgroup_namespaces"], NoCall),
+    Counted("time_namespaces", &["user/max_time_namespaces"], NoCall),
+    Counted("processor_time", &["Max cpu time"], OfProcess),
+    Counted("file_size", &["Max file size"], OfProcess),
+    Counted(
+        "memory",
+        &["Max address space", "Max data size", "Max stack size"],
+        OfProcess,
+    ),
+    Counted("resident_memory", &["Max resident set"], OfProcess),
+    Counted("dumps", &["Max core file size"], OfProcess),
+    Counted("file_locks", &["Max file locks"], OfProcess),
+    Counted(
+        "priority",
+        &[
+            "Max nice priority",
+            "Max realtime priority",
+            "Max realtime timeout",
+        ],
+        OfProcess,
+    ),
+];
+
+/// The limits that this kernel has for what it counts: those of processes, and those of accounts.
+fn limits_of_the_kernel() -> Vec<String> {
+    let limits = std::fs::read_to_string("/proc/self/limits").expect("read");
+    let rows = limits.lines().skip(1).filter_map(|line| line.get(..26));
+    let mut names: Vec<String> = rows.map(|name| name.trim_end().to_owned()).collect();
+    let settings = Path::new("/proc/sys");
+    for (directory, is_for_accounts) in [
+        ("user", (|_| true) as fn(&str) -> bool),
+        ("kernel/keys", |name| name.starts_with("max")),
+        ("fs", |name| name.contains("-user-")),
+        ("fs/epoll", |name| name.contains("_user_")),
+        ("fs/fanotify", |name| name.contains("_user_")),
+        ("fs/inotify", |name| name.contains("_user_")),
+    ] {
+        let entries = std::fs::read_dir(settings.join(directory));
+        for entry in entries.into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if is_for_accounts(&name) {
+                names.push(format!("{directory}/{name}"));
+            }
+        }
+    }
+    names
+}
+
+#[test]
+fn what_the_kernel_counts_for_an_account_is_bounded_or_has_no_call() {
+    let known = |name: &String| COUNTED.iter().any(|one| one.1.contains(&name.as_str()));
+    let missing: Vec<_> = limits_of_the_kernel()
+        .into_iter()
+        .filter(|name| !known(name))
+        .collect();
+    assert!(missing.is_empty(), "a bound for each: {missing:?}");
+    let Some(compiled) = Compiled::new("counted") else {
+        return;
+    };
+    let program = &compiled.program();
+    let tried = COUNTED.iter().filter(|one| !matches!(one.2, OfProcess));
+    let names: Vec<&str> = tried.map(|one| one.0).collect();
+    for account in accounts() {
+        for separate in helper::ways() {
+            for any_program in [false, true] {
+                let scene = Scene::new();
+                if let Some(account) = account {
+                    scene.give(account);
+                }
+                let changes = json!({
+                    "access": {"execute": [program, loader()], "any_program": any_program},
+                    "limits": {"processes": PROCESSES, "open_files": OPEN_FILES},
+                });
+                let ended = scene.run_foreign(separate, account, program, &names, &changes);
+                let what = format!(
+                    "account {account:?}, separate {separate}, any program {any_program}: {}",
+                    ended.output
+                );
+                let got: BTreeMap<&str, (u64, i32)> = ended
+                    .output
+                    .lines()
+                    .filter_map(|line| {
+                        let (name, numbers) = line.split_once(' ')?;
+                        let (count, error) = numbers.split_once(' ')?;
+                        Some((name, (count.parse().ok()?, error.parse().ok()?)))
+                    })
+                    .collect();
+                for Counted(name, _, bound) in COUNTED {
+                    let most = match bound {
+                        NoCall => 0,
+                        AtMost(most) => *most,
+                        OfProcess => continue,
+                    };
+                    let (count, error) = got.get(name).unwrap_or_else(|| panic!("{name}: {what}"));
+                    assert!(*count <= most && *error != 0, "{name}: {what}");
+                }
+            }
+        }
     }
 }
