@@ -36,7 +36,7 @@ impl Compiled {
             .join(format!("{name}.c"));
         let compiled = Self { directory };
         let gcc = Command::new("gcc")
-            .args(["-O1", "-w", "-o"])
+            .args(["-O1", "-w", "-pthread", "-o"])
             .args([&compiled.program(), &source])
             .output();
         let Ok(output) = gcc else {
@@ -218,6 +218,39 @@ fn a_planted_program_is_not_loaded() {
             assert_ne!(ended.status, Some(0), "{what}");
             assert!(!ended.output.contains("BEGUN"), "{what}");
             assert!(ended.output.contains("planted"), "{what}");
+        }
+    }
+}
+
+/// Without namespaces the supervisor judges a mapping by a descriptor that another thread of the command
+/// can exchange before the kernel goes on. Whoever has such a thread runs machine code already, and can
+/// make more of it without a file: what holds then is everything else.
+#[test]
+fn machine_code_of_a_zone_is_refused_and_gains_nothing_in_a_race() {
+    let Some(compiled) = Compiled::new("race") else {
+        return;
+    };
+    let program = &compiled.program();
+    for account in accounts() {
+        for separate in helper::ways() {
+            let scene = Scene::new();
+            scene.plant("/usr/bin/id", "planted");
+            if let Some(account) = account {
+                scene.give(account);
+            }
+            let system = loader().to_string_lossy().into_owned();
+            let changes = json!({"access": {"execute": [program, loader()]}});
+            let arguments = [system.as_str(), "{Z}/planted", "{S}"];
+            let ended = scene.run_foreign(separate, account, program, &arguments, &changes);
+            let what = format!("account {account:?}, separate {separate}: {}", ended.output);
+            assert!(ended.output.contains("DONE"), "{what}");
+            let got = ended
+                .output
+                .lines()
+                .filter_map(|line| line.strip_prefix("GOT "));
+            let in_a_race = "code of the zone in a race";
+            let got: Vec<_> = got.filter(|got| separate || *got != in_a_race).collect();
+            assert_eq!(got, ["code of the system", "code of its own"], "{what}");
         }
     }
 }
