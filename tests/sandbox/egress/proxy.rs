@@ -338,7 +338,8 @@ fn in_mode_all_addresses_alone_are_judged() {
         let mut stream = connect(&grant);
         stream.write_all(begun.as_bytes()).expect("sent");
         stream.write_all(body.as_bytes()).expect("sent");
-        stream.shutdown(Shutdown::Write).expect("told");
+        // A request without a body may be answered, and the connection closed, by now.
+        let _is_over = stream.shutdown(Shutdown::Write);
         let answer = rest(stream);
         assert!(
             answer.starts_with("HTTP/1.1 200 OK\r\n"),
