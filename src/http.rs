@@ -42,6 +42,7 @@ mod peer;
 mod prefer;
 mod response_body;
 mod route;
+mod seal;
 mod serve;
 mod sign_in;
 mod small_body;
@@ -54,7 +55,8 @@ use admission::Admission;
 pub use health::state_name;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
-pub use serve::{ServingEvent, ServingLimits, ServingTimes, ShutdownSignal, serve};
+pub use seal::Seal;
+pub use serve::{ServedApp, ServingEvent, ServingLimits, ServingTimes, ShutdownSignal, serve};
 use terminal::Listings;
 
 /// What every request needs.
@@ -66,6 +68,8 @@ pub(crate) struct Server {
     /// Most bytes that a call may bring.
     body_limit: u64,
     admission: Admission,
+    /// Of connections to other servers on the same data, if there may be any.
+    seal: Option<Seal>,
     /// One at a time asks whether everything is there.
     checks: Mutex<()>,
     /// Made when it is first asked for.
@@ -84,12 +88,14 @@ impl Server {
     fn new(store: Arc<Store>, config: &Config, openwebui: Option<Arc<OpenWebUi>>) -> Self {
         let authenticator = identity::Authenticator::new(config, store.limiter(), openwebui);
         let limiter = store.limiter().clone();
+        let seal = Seal::of(&store);
         Self {
             store,
             authenticator,
             public_url: config.core.public_url.to_string(),
             body_limit: config.max_body_mb.saturating_mul(MEBIBYTE),
             admission: Admission::new(config, &limiter),
+            seal,
             checks: Mutex::default(),
             terminal_document: OnceCell::new(),
             listings: Listings::new(),

@@ -99,7 +99,10 @@ fn addresses(
         let stop = http::ShutdownSignal::listen()?;
         tracing::info!(%address, "listening");
         cli::report(config, address);
-        let app = fileshed::app_with_tools(Arc::clone(store), config, toolset);
+        let app = http::ServedApp {
+            router: fileshed::app_with_tools(Arc::clone(store), config, toolset),
+            seal: http::Seal::of(store),
+        };
         let on_event = |event| match event {
             http::ServingEvent::NoWatches => store.end_most_watches(),
             http::ServingEvent::Draining => store.drain(),

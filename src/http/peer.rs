@@ -1,8 +1,9 @@
 //! Calls that belong to another server on the same data are sent on to it, as they came.
 //!
-//! The other server finds out anew who calls: nothing that this one knows counts there. So a call that
-//! only claims to have been sent on gains nothing, and no secret is shared but what the caller brought.
+//! The other server finds out anew who calls: nothing that this one knows counts there. They carry the
+//! credentials of their callers, so the connection is a [sealed](super::seal) one.
 
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,12 +13,12 @@ use axum::http::header::{
     CONNECTION, CONTENT_LENGTH, EXPECT, HOST, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version};
+use axum::http::{Extensions, HeaderName, HeaderValue, StatusCode, Uri, Version};
 use axum::response::{IntoResponse as _, Response};
+use fileshed_core::Timings;
 use fileshed_core::fair::Place;
 use fileshed_core::terminal::{ProcessUse, StartingProcess, TerminalPlace};
 use fileshed_core::{Caller, Error, diagnostics};
-use fileshed_core::{Clock, Timings};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -25,10 +26,8 @@ use tokio::net::TcpStream;
 use super::Server;
 use super::admission::CallPermit;
 use super::route::RouteError;
+use super::seal::{Seal, SentOn};
 use super::timer;
-
-/// Says that another server sent a call on, so that it goes no further.
-const SENT_ON: HeaderName = HeaderName::from_static("x-fileshed-sent-on");
 
 /// How long the other server may take to accept a connection.
 const CONNECT: Duration = Timings::STANDARD.http.peer;
@@ -44,7 +43,7 @@ diagnostics! {
     /// Why a call could not be sent on.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
     pub(super) enum PeerError {
-        /// It does not answer: it has just ended, or is not reached at its address.
+        /// It does not answer: it has just ended, is not reached at its address, or somebody else is there.
         #[error("the server that has your processes and shells does not answer")]
         Silent => {
             code: Busy,
@@ -81,10 +80,10 @@ pub(super) async fn destination(
     (parts, body): (&Parts, &[u8]),
     mut admitted: CallPermit,
 ) -> Result<Destination, Error> {
-    if !server.store.shares_terminals() {
+    let Some(seal) = &server.seal else {
         return Ok(Destination::Here(admitted, None));
-    }
-    let was_sent_on = was_sent_on(&parts.headers);
+    };
+    let was_sent_on = was_sent_on(&parts.extensions);
     for _ in 0..MOVES {
         let (store, asked) = (Arc::clone(&server.store), caller.clone());
         let place =
@@ -105,7 +104,7 @@ pub(super) async fn destination(
         request
             .headers_mut()
             .insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-        let response = send(server.store.clock(), &address, request).await?;
+        let response = send(server, seal, &address, request).await?;
         if response.status() != StatusCode::MISDIRECTED_REQUEST {
             return Ok(Destination::Answered(response.map(Body::new)));
         }
@@ -118,7 +117,8 @@ pub(super) async fn destination(
 
 /// Sends a request for an upgrade on, and passes on whatever both sides say from then on.
 pub(super) async fn connect(
-    clock: &Clock,
+    server: &Server,
+    seal: &Seal,
     address: &str,
     mut request: Request,
 ) -> Result<Response, Error> {
@@ -130,7 +130,7 @@ pub(super) async fn connect(
             onward.headers_mut().insert(name, value.clone());
         }
     }
-    let mut response = send(clock, address, onward).await?;
+    let mut response = send(server, seal, address, onward).await?;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         let theirs = hyper::upgrade::on(&mut response);
         tokio::spawn(async move {
@@ -144,9 +144,9 @@ pub(super) async fn connect(
     Ok(response.map(Body::new))
 }
 
-/// Whether a call was sent on by another server.
-pub(super) fn was_sent_on(headers: &HeaderMap) -> bool {
-    headers.contains_key(SENT_ON)
+/// Returns `true` if another server sent a call on, so that it goes no further.
+pub(super) fn was_sent_on(extensions: &Extensions) -> bool {
+    extensions.get::<SentOn>().is_some()
 }
 
 /// The request as the other server is to see it.
@@ -171,39 +171,35 @@ fn sent_on(parts: &Parts, body: Body) -> Request {
         .entry(HOST)
         .or_insert(HeaderValue::from_static("fileshed"));
     request
-        .headers_mut()
-        .insert(SENT_ON, HeaderValue::from_static("1"));
-    request
 }
 
 async fn send(
-    clock: &Clock,
+    server: &Server,
+    seal: &Seal,
     address: &str,
     request: Request,
 ) -> Result<axum::http::Response<hyper::body::Incoming>, PeerError> {
-    let mut sender = open(clock, address).await.ok_or(PeerError::Silent)?;
-    sender.send_request(request).await.map_err(|error| {
+    let sent = async {
+        let mut sender = open(server, seal, address).await?;
+        sender.send_request(request).await.map_err(io::Error::other)
+    };
+    sent.await.map_err(|error| {
         tracing::warn!(%error, %address, "another server did not answer");
         PeerError::Silent
     })
 }
 
-async fn open(clock: &Clock, address: &str) -> Option<SendRequest<Body>> {
+async fn open(server: &Server, seal: &Seal, address: &str) -> io::Result<SendRequest<Body>> {
+    let clock = server.store.clock();
+    let late = || io::Error::from(ErrorKind::TimedOut);
     let stream = timer::within(clock, CONNECT, TcpStream::connect(address)).await;
-    let stream = match stream {
-        Some(Ok(stream)) => stream,
-        Some(Err(error)) => {
-            tracing::warn!(%error, %address, "another server is not reached");
-            return None;
-        }
-        None => {
-            tracing::warn!(%address, "another server is not reached in time");
-            return None;
-        }
-    };
+    let stream = stream.ok_or_else(late)??;
     // Answers of a shell are short, and waited for.
     let _slower = stream.set_nodelay(true);
-    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
+    let patience = server.store.settings().timings.http.head;
+    let sealed = timer::within(clock, patience, seal.connect(stream)).await;
+    let stream = TokioIo::new(sealed.ok_or_else(late)??);
+    let (sender, connection) = http1::handshake(stream).await.map_err(io::Error::other)?;
     tokio::spawn(connection.with_upgrades());
-    Some(sender)
+    Ok(sender)
 }

@@ -1,5 +1,6 @@
 //! The listener: limits on what a connection may do before and after a request, and a shutdown that
-//! lets running work finish.
+//! lets running work finish. Other servers on the same data come by [sealed](super::seal) connections, with
+//! the same limits.
 
 mod connection;
 pub(super) mod current;
@@ -22,12 +23,14 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
 use super::held_body::HeldBody;
+use super::seal::{Seal, SentOn};
 use super::timer;
 use connection::Connection;
 use current::{CURRENT, CurrentRequest};
@@ -100,6 +103,15 @@ pub struct ServingTimes {
     pub patience: Duration,
 }
 
+/// The application, and for whom else it is there.
+#[derive(Clone, Debug)]
+pub struct ServedApp {
+    /// Every address.
+    pub router: Router,
+    /// Of connections from other servers on the same data, if there may be any.
+    pub seal: Option<Seal>,
+}
+
 /// How much the server takes on at once.
 #[derive(Clone, Debug)]
 pub struct ServingLimits {
@@ -114,7 +126,7 @@ pub struct ServingLimits {
 /// nothing has been under way for a while, `at_rest` is called.
 pub async fn serve(
     listener: TcpListener,
-    app: Router,
+    app: ServedApp,
     mut stop: ShutdownSignal,
     on_event: impl Fn(ServingEvent),
     at_rest: impl Fn() + Send + 'static,
@@ -127,14 +139,15 @@ pub async fn serve(
     let places = Shares::dynamic(most - most.div_ceil(RESERVE));
     let places = limits.limiter.open(Pool::Requests, places);
     let table = ConnectionTable::new(most as usize, &times.clock, &times.http);
-    let server = Acceptor {
+    let server = Arc::new(Acceptor {
         builder: builder(&times.http),
-        app,
+        app: app.router,
+        seal: app.seal,
         table: Arc::clone(&table),
         places,
         clock: times.clock.clone(),
         timings: times.http.clone(),
-    };
+    });
     let (clock, timings) = (times.clock.clone(), times.http.clone());
     let watch = tokio::spawn(async move {
         let mut was_at_rest = true;
@@ -176,9 +189,13 @@ pub async fn serve(
     Ok(())
 }
 
+/// Becomes true when connections have to end.
+type Stopping = watch::Receiver<bool>;
+
 struct Acceptor {
     builder: Builder,
     app: Router,
+    seal: Option<Seal>,
     table: Arc<ConnectionTable>,
     places: FairSemaphore,
     clock: Clock,
@@ -187,7 +204,7 @@ struct Acceptor {
 
 impl Acceptor {
     async fn accept(
-        &self,
+        self: &Arc<Self>,
         listener: &TcpListener,
         connections: &watch::Sender<bool>,
         on_event: &impl Fn(ServingEvent),
@@ -215,30 +232,92 @@ impl Acceptor {
         }
     }
 
-    fn connect(&self, stream: TcpStream, client: IpAddr, mut stopping: watch::Receiver<bool>) {
+    fn connect(self: &Arc<Self>, stream: TcpStream, client: IpAddr, stopping: Stopping) {
         // Answers are small and awaited: do not wait to fill a packet.
         let _ = stream.set_nodelay(true);
         let connection = Connection::new(&self.clock);
         let entered = self.table.enter(Arc::clone(&connection));
+        let server = Arc::clone(self);
+        tokio::spawn(async move {
+            let _entered = entered;
+            tokio::select! {
+                () = server.open(stream, client, &connection, stopping) => {}
+                () = connection.closed() => tracing::debug!("a connection was cut"),
+            }
+        });
+    }
+
+    /// Finds out whether another server comes, and answers its requests or those of anybody.
+    async fn open(
+        &self,
+        stream: TcpStream,
+        client: IpAddr,
+        connection: &Arc<Connection>,
+        mut stopping: Stopping,
+    ) {
+        if let Some(seal) = &self.seal {
+            let is_sealed = tokio::select! {
+                biased;
+                is_sealed = Seal::is_begun_on(&stream) => is_sealed,
+                _ = stopping.wait_for(|stopping| *stopping) => return,
+            };
+            if is_sealed {
+                // Boxed, because it is larger than what other connections need.
+                let sealed = self.open_sealed(seal, stream, client, connection, stopping);
+                return Box::pin(sealed).await;
+            }
+        }
+        self.answer(stream, None, client, connection, stopping)
+            .await;
+    }
+
+    async fn open_sealed(
+        &self,
+        seal: &Seal,
+        stream: TcpStream,
+        client: IpAddr,
+        connection: &Arc<Connection>,
+        stopping: Stopping,
+    ) {
+        match seal.accept(stream).await {
+            Ok(stream) => {
+                self.answer(stream, Some(SentOn), client, connection, stopping)
+                    .await;
+            }
+            Err(error) => {
+                tracing::warn!(%error, address = %client, "a sealed connection was refused");
+            }
+        }
+    }
+
+    async fn answer<S>(
+        &self,
+        stream: S,
+        sent_on: Option<SentOn>,
+        client: IpAddr,
+        connection: &Arc<Connection>,
+        mut stopping: Stopping,
+    ) where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
         let lines = Arc::new(Mutex::new(RequestLines::new()));
-        let (app, requests) = (self.app.clone(), Arc::clone(&connection));
         let heads = Arc::clone(&lines);
-        let places = self.places.clone();
-        let (clock, patience) = (self.clock.clone(), self.timings.body_rest);
         let service = service_fn(move |mut request: Request<Incoming>| {
-            let running = requests.request();
+            let running = connection.request();
             let mut lines = heads.lock().unwrap_or_else(PoisonError::into_inner);
             if lines.next(&request) {
                 request.extensions_mut().insert(TargetHasFragment);
             }
             drop(lines);
+            if let Some(sent_on) = sent_on {
+                request.extensions_mut().insert(sent_on);
+            }
             let (request, rest) = request_body::with_rest(request);
-            let current = CurrentRequest::new(client, &places);
-            let answer = CURRENT.scope(current.clone(), app.clone().oneshot(request));
-            let clock = clock.clone();
+            let current = CurrentRequest::new(client, &self.places);
+            let answer = CURRENT.scope(current.clone(), self.app.clone().oneshot(request));
             async move {
                 let answer = answer.await?;
-                rest.read(&clock, patience).await;
+                rest.read(&self.clock, self.timings.body_rest).await;
                 Ok::<_, std::convert::Infallible>(
                     answer.map(|body| HeldBody::new(body, (running, current))),
                 )
@@ -246,34 +325,27 @@ impl Acceptor {
         });
         let stream = MonitoredStream {
             stream,
-            connection: Arc::clone(&connection),
+            connection: Arc::clone(connection),
             lines,
         };
         let served = self.builder.serve_connection(TokioIo::new(stream), service);
         // With upgrades: what becomes a socket is its own handler's from then on.
         let mut served = Box::pin(served.with_upgrades());
-        tokio::spawn(async move {
-            let _entered = entered;
-            let mut told = false;
-            loop {
-                tokio::select! {
-                    result = &mut served => {
-                        if let Err(error) = result {
-                            tracing::debug!(%error, "a connection ended early");
-                        }
-                        return;
+        let mut told = false;
+        loop {
+            tokio::select! {
+                result = &mut served => {
+                    if let Err(error) = result {
+                        tracing::debug!(%error, "a connection ended early");
                     }
-                    () = connection.closed() => {
-                        tracing::debug!("a connection was cut");
-                        return;
-                    }
-                    _ = stopping.wait_for(|stopping| *stopping), if !told => {
-                        told = true;
-                        served.as_mut().graceful_shutdown();
-                    }
+                    return;
+                }
+                _ = stopping.wait_for(|stopping| *stopping), if !told => {
+                    told = true;
+                    served.as_mut().graceful_shutdown();
                 }
             }
-        });
+        }
     }
 }
 

@@ -238,6 +238,11 @@ impl Store {
         Tokens::new(&self.registry, &self.clock)
     }
 
+    /// The secret that all keys of the installation are made from.
+    pub(crate) fn pepper(&self) -> &Pepper {
+        &self.pepper
+    }
+
     /// The key that signs links.
     pub(crate) fn link_key(&self) -> &LinkKey {
         &self.links

@@ -6,19 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use super::connection::Connection;
 use super::request_line::RequestLines;
 
 /// A stream that records its progress in its connection.
-pub(super) struct MonitoredStream {
-    pub(super) stream: TcpStream,
+pub(super) struct MonitoredStream<S> {
+    pub(super) stream: S,
     pub(super) connection: Arc<Connection>,
     pub(super) lines: Arc<Mutex<RequestLines>>,
 }
 
-impl MonitoredStream {
+impl<S> MonitoredStream<S> {
     fn record(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &written {
             Poll::Pending => self.connection.blocked(),
@@ -29,7 +28,7 @@ impl MonitoredStream {
     }
 }
 
-impl AsyncRead for MonitoredStream {
+impl<S: AsyncRead + Unpin> AsyncRead for MonitoredStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -47,7 +46,7 @@ impl AsyncRead for MonitoredStream {
     }
 }
 
-impl AsyncWrite for MonitoredStream {
+impl<S: AsyncWrite + Unpin> AsyncWrite for MonitoredStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

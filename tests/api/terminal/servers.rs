@@ -1,12 +1,15 @@
 //! Processes and shells where several servers have the data: all of one user are on one of them, and
 //! every other one sends on what is about them.
 
+mod wiretap;
+
 use fileshed_test_servers::Postgres;
 use fileshed_test_support::{Answer, Client, Server, TestApp, wait_until};
 use serde_json::{Value, json};
 
-use super::shell::{connect, open, proxy, setup, socket};
+use super::shell::{KEY, connect, open, proxy, setup, socket};
 use crate::mcp::client::Peer;
+use wiretap::Wiretap;
 
 /// Two servers on the same data, if there is a database for them.
 fn two() -> Option<(Server, Server)> {
@@ -233,12 +236,67 @@ fn who_loses_the_server_of_their_processes_is_told_and_goes_on_at_another() {
 fn who_only_says_that_a_call_was_sent_on_gains_nothing() {
     let Some((first, second)) = two() else { return };
     let id = execute(&ada(&first), "sleep 1000");
-    let claimed = ada(&second).header("X-Fileshed-Sent-On", "1");
-    let answer = claimed.get("/terminal/execute");
-    assert_eq!((answer.status, answer.text.as_str()), (421, ""));
-    let nobody = second.client().header("X-Fileshed-Sent-On", "1");
-    assert_eq!(nobody.get("/terminal/execute").status, 401);
-    // Asked as if by another, the first keeps what it has.
-    let claimed = ada(&first).header("X-Fileshed-Sent-On", "1");
-    assert_eq!(listed(&claimed), [(id, "running".to_owned())]);
+    // As the release before sent calls on: they go where every call goes.
+    for server in [&first, &second] {
+        let claimed = ada(server).header("X-Fileshed-Sent-On", "1");
+        assert_eq!(listed(&claimed), [(id.clone(), "running".to_owned())]);
+        let nobody = server.client().header("X-Fileshed-Sent-On", "1");
+        assert_eq!(nobody.get("/terminal/execute").status, 401);
+    }
+}
+
+/// Two servers on the same data, of which the second reaches the first by a tapped way.
+fn tapped() -> Option<(Wiretap, Server, Server)> {
+    let way = Wiretap::new();
+    let first = setup()
+        .env("FILESHED_REGISTRY", &Postgres::shared()?.database())
+        .env("FILESHED_INSTANCE_ADDRESS", &way.address())
+        .start();
+    way.lead_to(first.address());
+    let second = first.again_with("FILESHED_INSTANCE_ADDRESS", "");
+    Some((way, first, second))
+}
+
+#[test]
+fn nobody_reads_what_servers_say_to_each_other() {
+    let Some((way, first, second)) = tapped() else {
+        return;
+    };
+    let id = execute(&ada(&first), "echo spo''ken; sleep 1000");
+    wait_until("it has spoken", || {
+        written(&status(&ada(&second), &id, "wait=5")) == "spoken\n"
+    });
+    let shell = open(&first, "ada", "chat");
+    let mut socket = connect(&second, "ada", &shell);
+    socket.type_in("echo re''ady\n");
+    socket.until("\nready");
+    let seen = way.seen();
+    assert!(!seen.is_empty());
+    for text in [KEY, &id, "spoken", "ready", "HTTP"] {
+        assert!(!seen.contains(text), "{text}: {seen}");
+    }
+}
+
+#[test]
+fn an_address_that_leads_elsewhere_gets_no_credential() {
+    let Some((way, first, second)) = tapped() else {
+        return;
+    };
+    let id = execute(&ada(&first), "sleep 1000");
+    let another = setup()
+        .env("FILESHED_REGISTRY", &Postgres::shared().unwrap().database())
+        .start();
+    let alone = setup().start();
+    // A server of another installation, and one that takes no sealed connections.
+    for server in [&another, &alone] {
+        way.lead_to(server.address());
+        let answer = ada(&second).get(&format!("/terminal/execute/{id}/status"));
+        assert_eq!((answer.status, &answer.body["code"]), (503, &"BUSY".into()));
+    }
+    wait_until("it is told to its administrator", || {
+        another.logged("a sealed connection was refused")
+    });
+    assert!(!way.seen().contains(KEY));
+    way.lead_to(first.address());
+    status(&ada(&second), &id, "");
 }

@@ -9,7 +9,7 @@ use fileshed_test_support::socket::Socket;
 use fileshed_test_support::{Client, Server, Setup, TestApp};
 use serde_json::{Value, json};
 
-const KEY: &str = "terminal-key";
+pub(super) const KEY: &str = "terminal-key";
 
 /// A server with a key of terminals, and the service key of [`Server::with_key`].
 pub(super) fn setup() -> Setup {

@@ -53,6 +53,13 @@ impl Store {
         self.peer_address().get().is_some()
     }
 
+    /// Returns the secret by which servers on the same data know each other, made from the pepper; `None` if
+    /// there is no other server.
+    #[must_use]
+    pub fn peer_secret(&self) -> Option<[u8; 32]> {
+        self.shares_terminals().then(|| self.pepper().key("peers"))
+    }
+
     /// Where a call of a caller belongs; `sent_on` says whether another server sent it here. Blocks.
     pub fn terminal_place(
         &self,

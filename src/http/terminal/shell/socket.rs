@@ -11,7 +11,7 @@ use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
 use axum::extract::{FromRequestParts as _, Path, Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{Extensions, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::shells::{ShellConnection, ShellSessionError};
 use fileshed_core::view::View;
@@ -25,6 +25,7 @@ use crate::http::Server;
 use crate::http::admission::AdmissionError;
 use crate::http::peer;
 use crate::http::route::RouteError;
+use crate::http::seal::Seal;
 use crate::http::serve::current;
 use crate::http::terminal::failure;
 use crate::http::terminal::identity::identify;
@@ -42,9 +43,9 @@ pub(in crate::http::terminal) async fn connect(
     Path(id): Path<String>,
     request: Request,
 ) -> Response {
-    match address_elsewhere(&server, request.headers(), &id).await {
-        Ok(Some(address)) => {
-            let connected = peer::connect(server.store.clock(), &address, request).await;
+    match address_elsewhere(&server, request.extensions(), &id).await {
+        Ok(Some((seal, address))) => {
+            let connected = peer::connect(&server, seal, &address, request).await;
             return connected.unwrap_or_else(failure::answer);
         }
         Ok(None) => {}
@@ -83,21 +84,26 @@ pub(in crate::http::terminal) async fn connect(
 }
 
 /// Where the shell is, if it is on another server.
-async fn address_elsewhere(
-    server: &Arc<Server>,
-    headers: &HeaderMap,
+async fn address_elsewhere<'a>(
+    server: &'a Arc<Server>,
+    extensions: &Extensions,
     id: &str,
-) -> Result<Option<String>, Error> {
-    if !server.store.shares_terminals() || peer::was_sent_on(headers) {
+) -> Result<Option<(&'a Seal, String)>, Error> {
+    let Some(seal) = server
+        .seal
+        .as_ref()
+        .filter(|_| !peer::was_sent_on(extensions))
+    else {
         return Ok(None);
-    }
+    };
     // Nobody has said who they are: as few as these ask at once.
     let place = server.admission.handshakes.try_take(&current::client());
     let place = place.map_err(AdmissionError::from)?;
     let (store, id) = (Arc::clone(&server.store), id.to_owned());
     let found = tokio::task::spawn_blocking(move || store.address_of_shell(&id)).await;
     drop(place);
-    found.map_err(RouteError::from)?
+    let address = found.map_err(RouteError::from)??;
+    Ok(address.map(|address| (seal, address)))
 }
 
 /// What is known of a shell of the caller.
