@@ -3,8 +3,11 @@
 
 mod wiretap;
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpStream;
+
 use fileshed_test_servers::Postgres;
-use fileshed_test_support::{Answer, Client, Server, TestApp, wait_until};
+use fileshed_test_support::{Answer, Client, PATIENCE, Server, TestApp, wait_until};
 use serde_json::{Value, json};
 
 use super::shell::{KEY, connect, open, proxy, setup, socket};
@@ -230,6 +233,32 @@ fn who_loses_the_server_of_their_processes_is_told_and_goes_on_at_another() {
     let next = execute(&there, "echo on");
     let done = status(&there, &next, "wait=20");
     assert_eq!(done["status"], "done", "{done}");
+}
+
+#[test]
+fn a_server_that_stops_completes_what_others_sent_on() {
+    let Some((mut first, second)) = two() else {
+        return;
+    };
+    execute(&ada(&first), "sleep 1000");
+    let body = json!({"command": "echo be''gun; sleep 1000"}).to_string();
+    let mut stream = TcpStream::connect(second.address()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    write!(
+        stream,
+        "POST /terminal/execute?stream=true HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {KEY}\r\n\
+         X-User-Id: ada\r\nX-Session-Id: chat\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        second.address(),
+        body.len()
+    )
+    .unwrap();
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("begun")));
+    first.terminate();
+    let rest: Vec<String> = lines.collect();
+    assert!(rest.iter().any(|line| line.contains("killed")), "{rest:?}");
+    assert!(rest.ends_with(&["0".to_owned(), String::new()]), "{rest:?}");
+    assert_eq!(first.wait(), Some(0), "{}", first.log());
 }
 
 #[test]
