@@ -20,6 +20,9 @@ const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 /// The cache of the connection that only reads, as SQLite takes it: negative, in KiB.
 const READER_CACHE: i64 = -512;
 
+/// Bytes that are set aside for the log, which SQLite begins anew behind 1000 pages.
+const LOG_SPACE: u64 = 1100 * (4096 + 24);
+
 /// Statements that a connection to SQLite keeps compiled: those of the calls that are frequent.
 const KEPT_STATEMENTS: usize = 64;
 
@@ -94,6 +97,8 @@ impl Registry {
             is_strict: durability == Durability::Strict,
         };
         schema::migrate(&database)?;
+        // For the rows of deletions on a full disk. Where it cannot be had, all goes on without it.
+        let _set_aside = data.set_space_aside(&format!("{FILE_NAME}-wal"), LOG_SPACE);
         Ok(Self::of(database, Some(WalIndex::open(data, FILE_NAME))))
     }
 

@@ -2,17 +2,24 @@
 //!
 //! A deletion needs a little space itself: in the registry, in staging, in history. One file of
 //! the server's own holds it; whoever frees space gives it up when there is none left, and it is
-//! taken back as soon as there is enough.
+//! taken back as soon as there is enough. Other programs may be faster when it is given up, so empty
+//! directories are kept as well, without which no command runs.
 
 use std::sync::Mutex;
 
-use rustix::fs::{AtFlags, FallocateFlags, Mode, OFlags};
+use rustix::fs::AtFlags;
 use rustix::io::Errno;
 
-use super::{DiskError, Root};
+use super::{DiskError, PrivateDirectory, Root, Staging};
 
 /// The file, beside everything else.
 const NAME: &str = ".reserve";
+
+/// The directory of those that are kept.
+const DIRECTORIES: &str = ".spare";
+
+/// How many are kept.
+const SPARE: usize = 16;
 
 /// What deletions have, several at once: a registry that grows, trees of a large history.
 const BYTES: u64 = 4 * 1024 * 1024;
@@ -74,11 +81,27 @@ impl Reserve {
         }
     }
 
-    fn allocate(&self) -> Result<(), Errno> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file = rustix::fs::openat(self.directory.handle(), NAME, flags, mode)?;
-        rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, BYTES)
+    /// A directory for one command, for which it is given up: a new one, or one of those that are kept.
+    pub fn private_directory(&self, staging: &Staging) -> Result<PrivateDirectory, DiskError> {
+        self.release();
+        let full = match staging.private_directory() {
+            Err(full @ DiskError::Full) => full,
+            made => return made,
+        };
+        let Some(spare) = self.directory.existing_subdirectory(DIRECTORIES)? else {
+            return Err(full);
+        };
+        let mut spare = (0..SPARE).map(|number| staging.adopt(&spare, &number.to_string()));
+        spare.find_map(Result::ok).ok_or(full)
+    }
+
+    fn allocate(&self) -> Result<(), DiskError> {
+        let spare = self.directory.subdirectory(DIRECTORIES)?;
+        for number in 0..SPARE {
+            spare.subdirectory(&number.to_string())?;
+        }
+        self.directory.make_private_file(NAME)?;
+        self.directory.set_space_aside(NAME, BYTES)
     }
 
     /// Bytes that are free for this account.

@@ -113,6 +113,18 @@ impl Staging {
         let name = self.fresh_name();
         rustix::fs::mkdirat(&self.directory, &*name, Mode::RWXU)
             .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
+        self.private(name)
+    }
+
+    /// The same out of an empty directory `name` of `from`, which is there no more then.
+    pub(super) fn adopt(&self, from: &Root, name: &str) -> Result<PrivateDirectory, DiskError> {
+        let fresh = self.fresh_name();
+        rustix::fs::renameat(from.handle(), name, &self.directory, &*fresh)
+            .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
+        self.private(fresh)
+    }
+
+    fn private(&self, name: String) -> Result<PrivateDirectory, DiskError> {
         Ok(PrivateDirectory {
             at: Place::new(
                 clone_handle(&self.directory)?,

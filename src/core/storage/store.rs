@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, Mode, OFlags, StatVfsMountFlags};
+use rustix::fs::{Access, AtFlags, FallocateFlags, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
 use super::handle::stat_at_handle;
@@ -48,6 +48,15 @@ impl Root {
     pub fn free_space(&self) -> Result<u64, DiskError> {
         let found = rustix::fs::fstatvfs(self.handle()).map_err(DiskError::server)?;
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+
+    /// Sets space aside for a file of the server's own, which grows into it on a full disk too. Its length
+    /// stays.
+    pub fn set_space_aside(&self, name: &str, bytes: u64) -> Result<(), DiskError> {
+        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(self.handle(), name, flags, Mode::empty());
+        file.and_then(|file| rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, 0, bytes))
+            .map_err(DiskError::server)
     }
 
     /// Makes an empty file of the server's own, unless there is one.

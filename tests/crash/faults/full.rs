@@ -4,12 +4,18 @@ use serde_json::{Value, json};
 
 use crate::faults::volume::{self, FileSystem, Volume};
 use fileshed_test_support::on_disk::Repository;
-use fileshed_test_support::{Answer, Client, Server};
+use fileshed_test_support::{Answer, Client, Server, wait_until};
 
 const ZONES: [&str; 3] = ["storage", "documents", "group"];
 
 /// More than a full disk has left, and less than the quota.
 const LARGE: usize = 1 << 20;
+
+const FILE_SYSTEMS: [(FileSystem, u64); 3] = [
+    (FileSystem::Tmpfs, 64 << 20),
+    (FileSystem::Ext4, 64 << 20),
+    (FileSystem::Xfs, 320 << 20),
+];
 
 fn call(client: &Client<'_>, zone: &str, operation: &str, mut arguments: Value) -> Answer {
     arguments["zone"] = json!(zone);
@@ -309,11 +315,7 @@ fn a_file_system_that_becomes_read_only_is_told() {
 /// everybody free some.
 #[test]
 fn a_full_disk_of_every_file_system_answers_alike() {
-    for (kind, size) in [
-        (FileSystem::Tmpfs, 64 << 20),
-        (FileSystem::Ext4, 64 << 20),
-        (FileSystem::Xfs, 320 << 20),
-    ] {
+    for (kind, size) in FILE_SYSTEMS {
         let Some((volume, setup)) = volume::of(kind, size) else {
             continue;
         };
@@ -384,5 +386,101 @@ fn a_full_disk_of_every_file_system_answers_alike() {
         for zone in ZONES {
             create(&ada, zone, "after.md", "after\n").data();
         }
+    }
+}
+
+/// Another program takes the last byte before a deletion has what is kept for it.
+#[test]
+fn without_what_is_kept_for_them_deletions_work_too() {
+    for (kind, size) in FILE_SYSTEMS {
+        let Some((volume, setup)) = volume::of(kind, size) else {
+            continue;
+        };
+        let server = setup.env("FILESHED_BIN_DAYS", "30").start();
+        furnished(&volume, &server);
+        let ada = server.as_user("ada").chat("chat");
+        let large = "x".repeat(LARGE);
+        let sql = |text: &str| json!({"path": "a.db", "query": text});
+        for statement in ["CREATE TABLE t(n)", "INSERT INTO t VALUES (7)"] {
+            call(&ada, "storage", "shed_sqlite", sql(statement)).data();
+        }
+        let fill = || {
+            for zone in ZONES {
+                create(&ada, zone, "large", &large).data();
+                create(&ada, zone, "small", "small\n").data();
+            }
+            volume.fill(0);
+            let mut writes = (0..32).map(|n| create(&ada, "storage", &format!("new-{n}"), &large));
+            let refused = writes.find(|answer| answer.status != 200);
+            refused_for_space("new", &refused.expect("the disk is full"));
+            volume.take_reserve();
+        };
+        let run = |zone: &str, cmd: &str, args: &[&str]| {
+            let answer = call(&ada, zone, "shed_exec", json!({"cmd": cmd, "args": args}));
+            assert_eq!(
+                answer.status, 200,
+                "{kind:?}, {zone}: {cmd}: {}",
+                answer.text
+            );
+            assert_eq!(answer.data()["returncode"], 0, "{kind:?}: {}", answer.text);
+        };
+        let relieve = || {
+            volume.relieve();
+            for zone in ZONES {
+                let gone =
+                    json!({"cmd": "rm", "args": ["-f", "large", "small", "moved", "moved-too"]});
+                call(&ada, zone, "shed_exec", gone).data();
+            }
+        };
+        let freeing: [(&str, Value); 3] = [
+            ("shed_exec", json!({"cmd": "rm", "args": ["large"]})),
+            (
+                "shed_exec",
+                json!({"cmd": "truncate", "args": ["-s", "0", "large"]}),
+            ),
+            ("shed_delete", json!({"path": "large"})),
+        ];
+        for (operation, arguments) in &freeing {
+            let what = format!("{kind:?}: {operation} {arguments}");
+            fill();
+            for zone in ZONES {
+                run(zone, "cat", &["kept.md"]);
+                run(zone, "ls", &[]);
+            }
+            for zone in ["documents", "group"] {
+                run(zone, "git", &["log", "--oneline"]);
+                // The history takes space for it, which there may be none of.
+                let deleted = call(&ada, zone, operation, arguments.clone());
+                if deleted.status != 200 {
+                    refused_for_space(&what, &deleted);
+                }
+            }
+            let selected = call(&ada, "storage", "shed_sqlite", sql("SELECT n FROM t"));
+            assert_eq!(selected.status, 200, "{what}: {}", selected.text);
+            let path = json!({"zone": "storage", "path": "kept.md"});
+            let names = json!({"zone": "storage", "old_path": "small", "new_path": "moved"});
+            let places = json!({"src": "small", "dest": "moved-too"});
+            for (operation, arguments) in [
+                ("shed_link_create", path),
+                ("shed_rename", names),
+                ("shed_move_documents_to_storage", places),
+            ] {
+                let answer = ada.call(operation, &arguments);
+                if answer.status != 200 {
+                    refused_for_space(&format!("{what}: {operation}"), &answer);
+                }
+            }
+            let freed = call(&ada, "storage", operation, arguments.clone());
+            assert_eq!(freed.status, 200, "{what}: {}", freed.text);
+            assert_eq!(freed.data().get("restorable_days"), None, "{what}");
+            // XFS gives the blocks of a file back a while after it is gone.
+            wait_until(&what, || volume.free() >= LARGE as u64 / 2);
+            relieve();
+        }
+        for zone in ZONES {
+            create(&ada, zone, "after.md", "after\n").data();
+        }
+        let ended = server.run(&["doctor"]);
+        assert!(!ended.stdout.contains("registry: fail"), "{ended:?}");
     }
 }

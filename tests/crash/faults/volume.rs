@@ -188,6 +188,13 @@ impl Volume {
         }
     }
 
+    /// Takes what the server keeps for deletions, as a program does that is faster when the server gives
+    /// it up.
+    pub(crate) fn take_reserve(&self) {
+        std::fs::remove_file(self.data.join(".reserve")).unwrap();
+        self.fill(0);
+    }
+
     /// Gives back what [`Volume::fill`] took.
     pub(crate) fn relieve(&self) {
         std::fs::remove_file(self.ballast()).unwrap();

@@ -9,7 +9,7 @@ use super::permit::{Change, Effect, Permit, Writer};
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, random};
 use fileshed_registry::BinRow;
-use fileshed_storage::{Entry, Kind, Renamed, Totals, Vacancy};
+use fileshed_storage::{DiskError, Entry, Kind, Renamed, Totals, Vacancy};
 
 const DAY_SECONDS: i64 = 24 * 60 * 60;
 
@@ -48,6 +48,10 @@ impl Zone<'_> {
             return Ok(None);
         };
         if self.name.is_versioned() || entry.kind() == Kind::Special {
+            return Ok(None);
+        }
+        // There is nothing in it yet, and no space for it either.
+        if let Err(DiskError::Full) = self.tenant.bin() {
             return Ok(None);
         }
         let deleted_at = self.store.clock().now().as_second();

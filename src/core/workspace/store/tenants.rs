@@ -128,10 +128,7 @@ impl Store {
     ) -> Result<PrivateDirectory, DiskError> {
         let staging = self.staging(tenant)?;
         match staging.private_directory() {
-            Err(DiskError::Full) => {
-                self.reserve().release();
-                staging.private_directory()
-            }
+            Err(DiskError::Full) => self.reserve().private_directory(&staging),
             made => made,
         }
     }
