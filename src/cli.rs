@@ -223,7 +223,14 @@ fn with_keys(config: &Config, store: &Store) -> Result<Config, Failure> {
 /// Opens the store that `config` describes, for a command: one that is not there is not made.
 fn open(config: &Config) -> Result<Store, Failure> {
     name_directory(config);
-    Store::open_existing(config.core.clone()).map_err(|error| cannot_open(config, error))
+    let store = Store::open_existing(config.core.clone());
+    let store = store.map_err(|error| cannot_open(config, error))?;
+    // The next one who opens it does not know any more.
+    let registry = store.check_registry();
+    if registry.state == CheckState::Warning {
+        tell(&format!("registry: {}", registry.text));
+    }
+    Ok(store)
 }
 
 fn cannot_open(config: &Config, error: Error) -> Failure {

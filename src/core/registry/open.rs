@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::database::{Database, DatabaseError, Pool, SCHEMA, Statements as _};
-use super::wal_index::WalIndex;
+use super::wal_index::{self, WalIndex};
 use super::{FILE_NAME, Registry, RegistryError, schema, wait_a_moment};
 use fileshed_storage::Root;
 use fileshed_types::Error;
@@ -52,6 +52,13 @@ impl Registry {
             (_, 0) => Found::Foreign,
             _ => Found::Ours,
         })
+    }
+
+    /// Returns `true` if the log beside the file is without the last changes, for whatever reason. Only who
+    /// asks before anybody opens the registry is told.
+    #[must_use]
+    pub fn is_log_cut(data: &Root, settings: &Settings) -> bool {
+        settings.registry.is_none() && wal_index::is_log_cut(data, FILE_NAME)
     }
 
     /// Opens the registry of a data directory, makes it where it is missing, and brings it up to

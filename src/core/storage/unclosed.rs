@@ -1,4 +1,4 @@
-//! The first bytes of a file whose descriptor stays open until the process ends.
+//! Bytes of a file whose descriptor stays open until the process ends.
 
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
@@ -24,8 +24,14 @@ impl UnclosedFile {
     /// The first bytes as they are now; nothing where there are fewer.
     #[must_use]
     pub fn first<const LENGTH: usize>(&self) -> Option<[u8; LENGTH]> {
+        self.at(0)
+    }
+
+    /// The bytes at `offset` as they are now; nothing where there are fewer.
+    #[must_use]
+    pub fn at<const LENGTH: usize>(&self, offset: u64) -> Option<[u8; LENGTH]> {
         let mut bytes = [0; LENGTH];
-        let read = rustix::io::pread(&*self.0, &mut bytes, 0).ok()?;
+        let read = rustix::io::pread(&*self.0, &mut bytes, offset).ok()?;
         (read == LENGTH).then_some(bytes)
     }
 }

@@ -244,7 +244,9 @@ impl Store {
         Ok(kept)
     }
 
-    fn check_registry(&self) -> Check {
+    /// Looks at the registry.
+    #[must_use]
+    pub fn check_registry(&self) -> Check {
         match self.registry().ping() {
             // SQLite goes on with a file that has lost its name, and all of it ends with the server.
             Ok(()) if !self.has_registry_file() => Check::new(
@@ -253,6 +255,16 @@ impl Store {
                 format!(
                     "`{FILE_NAME}` was removed or replaced while the server runs: stop it, and \
                          put the file back from a backup"
+                ),
+            ),
+            Ok(()) if self.is_log_cut() => Check::new(
+                "registry",
+                CheckState::Warning,
+                format!(
+                    "`{FILE_NAME}-wal` was cut, removed or replaced before it was opened: the latest changes \
+                         may be missing, among them tokens, links, locks, members and owners of groups, \
+                         quotas, and what is in bins; put all of `{FILE_NAME}*` back from one backup, or go on \
+                         with what is there"
                 ),
             ),
             Ok(()) => Check::new("registry", CheckState::Ok, "answers"),

@@ -53,6 +53,7 @@ pub(crate) use histories::HistoryOf;
 use instance::Instance;
 pub use last_calls::CallRecorder;
 use last_calls::LastCalls;
+use opening::OpenedData;
 pub(crate) use opening::Opening;
 pub use opening::{Loss, Part, StoreError};
 pub(crate) use tenants::group_key;
@@ -80,6 +81,8 @@ pub struct Store {
     registry: Registry,
     /// The file of the registry that is open.
     registry_file: Option<FileIdentity>,
+    /// Whether the registry was without its last changes when it was opened.
+    is_log_cut: bool,
     pepper: Pepper,
     instance: Instance,
     packer: HistoryPacker,
@@ -135,7 +138,10 @@ impl Store {
         recover_databases: RecoverDatabases,
     ) -> Result<Self, Error> {
         let files = FileStorage::open(&settings, &clock);
-        let data = opening::open(&settings, opening)?;
+        let OpenedData {
+            root: data,
+            is_log_cut,
+        } = opening::open(&settings, opening)?;
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, &settings)?;
         registry.expect_pepper(&pepper.fingerprint())?;
@@ -173,6 +179,7 @@ impl Store {
             data,
             registry,
             registry_file,
+            is_log_cut,
             pepper,
             instance,
             packer,
@@ -448,6 +455,11 @@ impl Store {
     pub(crate) fn has_registry_file(&self) -> bool {
         let found = self.data.identity(fileshed_registry::FILE_NAME);
         !self.registry.is_a_file() || matches!(found, Ok(found) if found == self.registry_file)
+    }
+
+    /// Whether the registry was without its last changes when it was opened.
+    pub(crate) fn is_log_cut(&self) -> bool {
+        self.is_log_cut
     }
 
     /// The names of all processes that share the data directory.

@@ -287,6 +287,78 @@ fn a_registry_whose_log_is_lost_stops_the_start() {
     everything_is_there(&server.again(), &token);
 }
 
+type Cut = (&'static str, fn(&Path));
+
+/// How a log loses its end, or all of it.
+const CUTS: &[Cut] = &[
+    ("removed", |log| std::fs::remove_file(log).unwrap()),
+    ("emptied", |log| std::fs::write(log, "").unwrap()),
+    ("half", |log| rewrite(log, |c| c.truncate(c.len() / 2))),
+    ("one byte", |log| rewrite(log, |c| c.truncate(c.len() - 1))),
+    ("its beginning zeroed", |log| {
+        rewrite(log, |c| c[..32].fill(0));
+    }),
+    ("a part zeroed", |log| {
+        rewrite(log, |c| c[5000..9000].fill(0));
+    }),
+    ("its end zeroed", |log| {
+        rewrite(log, |c| {
+            let half = c.len() / 2;
+            c[half..].fill(0);
+        });
+    }),
+];
+
+/// The registry itself is whole then, and goes on with what was there before.
+#[test]
+fn a_registry_whose_log_was_cut_says_so() {
+    let (server, token) = used("hmac", false);
+    let is_said = |text: &str| text.contains("`access_auth.sqlite-wal` was cut");
+    // No crash is taken for a cut.
+    let mut server = server.again();
+    for number in 0..5 {
+        let ada = server.as_user("ada").chat("chat");
+        create(&ada, "storage", &format!("{number}.md"));
+        server.kill();
+        server = server.again();
+        assert!(!is_said(&server.log()), "{}", server.log());
+    }
+    let late = server.run(&["token", "create", "--user", "ada"]).stdout;
+    server.kill();
+    let before = files(&server.data());
+    let log = server.data().join(format!("{REGISTRY}-wal"));
+    for (what, cut) in CUTS {
+        cut(&log);
+        server = server.again();
+        assert!(server.logged("was cut"), "{what}: {}", server.log());
+        let ready = server.client().get("/ready");
+        assert_eq!(ready.status, 200, "{what}: {}", ready.text);
+        assert_eq!(ready.body["checks"]["registry"], "warning", "{what}");
+        everything_is_there(&server, &token);
+        let missing = server
+            .with_token(late.trim())
+            .call("shed_stats", &json!({}));
+        missing.refused(401, "UNAUTHORIZED");
+        // It is said once.
+        server.kill();
+        server = server.again();
+        assert!(!is_said(&server.log()), "{what}: {}", server.log());
+        server.kill();
+        put_back(&server.data(), &before);
+    }
+    // Commands that come first say it, too.
+    for task in [&["doctor"][..], &["token", "list"]] {
+        std::fs::remove_file(&log).unwrap();
+        let ended = server.run(task);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        assert!(is_said(&(ended.stdout + &ended.stderr)), "{task:?}");
+        put_back(&server.data(), &before);
+    }
+    let server = server.again();
+    assert!(!is_said(&server.log()), "{}", server.log());
+    everything_is_there(&server, late.trim());
+}
+
 #[test]
 fn a_registry_that_needs_a_later_version_stops_the_start() {
     let (server, token) = used("plain", false);

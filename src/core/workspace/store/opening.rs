@@ -59,8 +59,16 @@ enum DirectoryState {
     Store,
 }
 
+/// A data directory that was opened.
+#[derive(Debug)]
+pub(super) struct OpenedData {
+    pub(super) root: Root,
+    /// Whether the last changes of the registry are missing.
+    pub(super) is_log_cut: bool,
+}
+
 /// Opens the data directory and finds that nothing in it is lost.
-pub(super) fn open(settings: &Settings, opening: Opening) -> Result<Root, Error> {
+pub(super) fn open(settings: &Settings, opening: Opening) -> Result<OpenedData, Error> {
     let location = &settings.storage_base_path;
     let data = match opening {
         Opening::Make => Root::open_ambient(location)?,
@@ -68,14 +76,19 @@ pub(super) fn open(settings: &Settings, opening: Opening) -> Result<Root, Error>
     };
     data.expect_writable()?;
     former_volumes::expect_first(&data)?;
+    // A look opens the registry, which begins with what its log has.
+    let is_log_cut = Registry::is_log_cut(&data, settings);
     match (look(&data, settings)?, opening) {
-        (DirectoryState::New, Opening::Existing) => Err(StoreError::None.into()),
+        (DirectoryState::New, Opening::Existing) => return Err(StoreError::None.into()),
         (DirectoryState::New, Opening::Make) => {
             tracing::info!(directory = %data.location().display(), "a new store begins");
-            Ok(data)
         }
-        (DirectoryState::Store, _) => Ok(data),
+        (DirectoryState::Store, _) => {}
     }
+    Ok(OpenedData {
+        root: data,
+        is_log_cut,
+    })
 }
 
 /// What is made last is looked at first: another process may be at its first start.
