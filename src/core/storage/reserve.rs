@@ -63,6 +63,12 @@ impl Reserve {
         }
     }
 
+    /// Bytes that may be taken, so that deletions need not live on it then.
+    #[must_use]
+    pub fn room(&self) -> u64 {
+        self.free().saturating_sub(BYTES)
+    }
+
     /// Whether it was given up, and there is too little to take it back.
     #[must_use]
     pub fn is_needed(&self) -> bool {

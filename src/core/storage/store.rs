@@ -50,6 +50,16 @@ impl Root {
         Ok(found.f_bavail.saturating_mul(found.f_frsize))
     }
 
+    /// Files that its file system takes, as far as their number is bounded.
+    pub fn free_files(&self) -> Result<u64, DiskError> {
+        let found = rustix::fs::fstatvfs(self.handle()).map_err(DiskError::server)?;
+        Ok(if found.f_files == 0 {
+            u64::MAX
+        } else {
+            found.f_favail
+        })
+    }
+
     /// Sets space aside for a file of the server's own, which grows into it on a full disk too. Its length
     /// stays.
     pub fn set_space_aside(&self, name: &str, bytes: u64) -> Result<(), DiskError> {

@@ -23,6 +23,7 @@ pub(crate) use pack::options as entry_options;
 pub use pack::{PackContent, Packed};
 pub(crate) use sink::{ArchiveSink, SinkState, Trouble};
 pub(crate) use timestamp::of as changed_at;
+pub(crate) use unpack::LARGER;
 pub use unpack::Unpacked;
 
 use fileshed_types::settings::MEBIBYTE;

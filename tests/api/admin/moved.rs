@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use fileshed_test_support::on_disk::{assert_same, tree};
-use fileshed_test_support::{Client, Finished, Setup, TestApp};
+use fileshed_test_support::{Client, Finished, Setup, TestApp, skip};
 use serde_json::{Value, json};
 
 use super::stage::{printed, setup};
@@ -203,4 +203,61 @@ fn nothing_is_overwritten_and_nothing_arrives_by_halves() {
         .unwrap()
         .count();
     assert_eq!(left, 0);
+}
+
+/// Archives that no export writes: what says how much is in them is wrong, or absurd.
+const CRAFTED: &str = r#"
+import io, sys, zipfile
+kind, made = sys.argv[1], io.BytesIO()
+manifest = '{"format": 1, "version": "0", "exported_at": "", "kind": "user", "id": "ada"}'
+with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr("fileshed-tenant.json", manifest)
+    archive.writestr("files/Storage/data/zeros", bytes(1 << 20))
+    if kind == "many":
+        for number in range(10500):
+            archive.writestr(f"files/Storage/data/{number}", b"")
+    said = {"less": 10, "more": 1 << 50}.get(kind)
+    if said:
+        archive.filelist[1].file_size = said
+    if kind == "manifest":
+        archive.filelist[0].file_size = 1 << 30
+sys.stdout.buffer.write(made.getvalue())
+"#;
+
+#[test]
+fn an_archive_that_says_wrong_sizes_or_has_absurdly_many_entries_is_refused() {
+    let to = setup().env("FILESHED_MAX_FILES", "100");
+    let new = to.clone().app();
+    for (kind, words) in [
+        (
+            "less",
+            [
+                "`files/Storage/data/zeros` has 10 bytes",
+                "somebody changed",
+            ],
+        ),
+        (
+            "more",
+            ["the disk of `storage_base_path` has", "make space"],
+        ),
+        ("many", ["10502 entries, and at most 10400", "`max_files`"]),
+        ("manifest", ["it has 1073741824 bytes", "tenant export"]),
+    ] {
+        let python = std::process::Command::new("python3")
+            .args(["-c", CRAFTED, kind])
+            .output();
+        let Ok(python) = python else {
+            skip("archives are made with python3");
+            return;
+        };
+        assert!(python.status.success(), "{python:?}");
+        let refused = import(&to, &python.stdout);
+        assert_eq!(refused.code, Some(1), "{kind}: {refused:?}");
+        for words in words {
+            assert!(refused.stderr.contains(words), "{kind}: {}", refused.stderr);
+        }
+        assert!(!new.data().join("users/ada").exists(), "{kind}");
+        let left = std::fs::read_dir(new.data().join(".imported")).unwrap();
+        assert_eq!(left.count(), 0, "{kind}");
+    }
 }

@@ -1,10 +1,12 @@
 //! A disk that is full: what needs space is refused, and everything else goes on.
 
+use std::io::Write as _;
+
 use serde_json::{Value, json};
 
 use crate::faults::volume::{self, FileSystem, Volume};
 use fileshed_test_support::on_disk::Repository;
-use fileshed_test_support::{Answer, Client, Server, wait_until};
+use fileshed_test_support::{Answer, Client, Finished, Server, wait_until};
 
 const ZONES: [&str; 3] = ["storage", "documents", "group"];
 
@@ -483,4 +485,46 @@ fn without_what_is_kept_for_them_deletions_work_too() {
         let ended = server.run(&["doctor"]);
         assert!(!ended.stdout.contains("registry: fail"), "{ended:?}");
     }
+}
+
+/// The most that an archive of a tenant unpacks to is known before anything is unpacked.
+#[test]
+fn an_import_that_does_not_fit_leaves_the_disk_as_it_was() {
+    let Some((volume, setup)) = volume::small(64 << 20) else {
+        return;
+    };
+    let server = setup.clone().start();
+    let ada = server.as_user("ada").chat("chat");
+    create(&ada, "storage", "kept.md", "kept\n").data();
+    let longer = json!({"cmd": "truncate", "args": ["-s", "24M", "zeros"]});
+    call(&ada, "storage", "shed_exec", longer).data();
+    let export = setup.piped(&["tenant", "export", "--user", "ada"]);
+    let archive = export.wait_with_output().unwrap().stdout;
+    assert!(archive.len() < 256 << 10, "{}", archive.len());
+    let delete = ["tenant", "delete", "--user", "ada", "--name", "ada"];
+    assert_eq!(server.run(&delete).code, Some(0));
+    let import = |archive: &[u8]| -> Finished {
+        let mut child = setup.piped(&["tenant", "import"]);
+        let mut input = child.stdin.take().unwrap();
+        std::thread::scope(|scope| {
+            // It may end before it has read everything.
+            scope.spawn(move || drop(input.write_all(archive)));
+            child.wait_with_output().unwrap().into()
+        })
+    };
+    volume.fill(20 << 20);
+    let free = volume.free();
+    // What it unpacks to; the archive itself.
+    for archive in [&archive[..], &vec![7; 32 << 20]] {
+        let refused = import(archive);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        for words in ["`storage_base_path` has", "bytes or more", "make space"] {
+            assert!(refused.stderr.contains(words), "{refused:?}");
+        }
+        assert!(volume.free().abs_diff(free) < 1 << 20, "{}", volume.free());
+    }
+    volume.relieve();
+    let imported = import(&archive);
+    assert_eq!(imported.code, Some(0), "{imported:?}");
+    assert_eq!(content(&ada, "storage", "kept.md"), "kept\n");
 }

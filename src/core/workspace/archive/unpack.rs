@@ -28,7 +28,7 @@ const BATCH_BYTES: u64 = 1024 * 1024;
 const PIECE: usize = 64 * 1024;
 
 /// What the reader of archives says where an entry has more bytes than it should.
-const LARGER: &str = "File is larger than its declared uncompressed size";
+pub(crate) const LARGER: &str = "File is larger than its declared uncompressed size";
 
 /// What came out of an archive.
 #[derive(Debug)]

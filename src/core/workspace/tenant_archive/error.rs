@@ -46,6 +46,46 @@ diagnostics! {
             code: InvalidFormat,
             hint: "export it again: somebody changed the archive",
         },
+        /// More entries than a tenant can have.
+        #[error(
+            "the archive has {entries} entries, and at most {most} are brought in, as far as the setting \
+             `max_files` and the disk let them"
+        )]
+        Entries {
+            /// How many it says it has.
+            entries: u64 = 90_000_000,
+            /// How many are brought in.
+            most: u64 = 810_000,
+        } => {
+            code: ZipBomb,
+            hint: "nothing was brought in; if it is what `fileshed tenant export` wrote, set `max_files` to what \
+                it is where the archive was written, and repeat the import",
+        },
+        /// More bytes than the disk has.
+        #[error(
+            "the import takes {needed} bytes or more, and the disk of `storage_base_path` has {room} beside \
+             those that are kept for deletions"
+        )]
+        Space {
+            /// How many it takes at least.
+            needed: u64 = 5_000_000_000,
+            /// How many there are.
+            room: u64 = 1_000_000_000,
+        } => {
+            code: QuotaExceeded,
+            hint: "nothing was brought in; make space on that disk, and repeat the import",
+        },
+        /// An entry with more bytes than the archive says.
+        #[error("the archive says that `{name}` has {declared} bytes, and it has more; nothing was brought in")]
+        Larger {
+            /// The name in the archive.
+            name: String = "files/Storage/data/a".into(),
+            /// What the archive says.
+            declared: u64 = 10,
+        } => {
+            code: ZipBomb,
+            hint: "export it again: somebody changed the archive",
+        },
         /// There is something already.
         #[error("`{id}` has files or a history here already; nothing was brought in")]
         NotEmpty {

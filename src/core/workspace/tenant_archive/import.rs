@@ -5,12 +5,13 @@ use std::io::{self, Read};
 use std::time::SystemTime;
 
 use zip::ZipArchive;
-use zip::read::ZipFile;
+use zip::read::{Config, ZipFile};
+use zip::unstable::read::ZipIterable;
 
 use super::manifest::{MANIFEST, Manifest};
 use super::{FILES, LEFT_OUT, OWN_REPOSITORY, REPOSITORY, TenantArchiveError, directories};
 use crate::administration::TenantId;
-use crate::archive::changed_at;
+use crate::archive::{LARGER, changed_at};
 use crate::tenant::DATA;
 use crate::{Error, Store, ZoneName, ZonePath, timings};
 use fileshed_registry::Ownership as _;
@@ -19,11 +20,23 @@ use fileshed_storage::{DiskError, StagedDirectory, Staging, Target};
 /// Where what is brought in is prepared, below the data directory.
 const IMPORTED: &str = ".imported";
 
-/// Bytes of the largest manifest.
-const MANIFEST_MAX: u64 = 1 << 30;
+/// Bytes of the largest manifest, which is held in memory.
+const MANIFEST_MAX: u64 = 1 << 28;
+
+/// Entries of an archive for each file that a tenant may have: the directory of the file, and its versions.
+const ENTRIES_PER_FILE: u64 = 4;
+
+/// Entries of a history that has few files.
+const ENTRIES_OF_HISTORY: u64 = 10_000;
+
+/// Bytes of a block of the disk, which an entry takes at least.
+const BLOCK: u64 = 4096;
 
 /// Bytes of the longest target of a link.
 const LINK_MAX: u64 = 4096;
+
+/// Characters of a name that are shown.
+const SHOWN: usize = 200;
 
 /// What was brought in.
 #[derive(Debug)]
@@ -39,21 +52,30 @@ pub struct Imported {
 impl Store {
     /// Brings in what [`Store::export_tenant`] wrote, here or elsewhere: for the same user or group,
     /// of whom there is no file here. It arrives whole, or not at all.
-    pub fn import_tenant(&self, mut input: impl Read) -> Result<Imported, Error> {
+    pub fn import_tenant(&self, input: impl Read) -> Result<Imported, Error> {
         self.sweep_imported()?;
         let staging = self.importing()?;
         let mut spooled = staging.create()?;
-        io::copy(&mut input, spooled.file())
+        let room = self.reserve().room();
+        let needed = io::copy(&mut input.take(room.saturating_add(1)), spooled.file())
             .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
+        if needed > room {
+            return Err(TenantArchiveError::Space { needed, room }.into());
+        }
+        self.expect_few_entries(spooled.file())?;
         let archive = ZipArchive::new(spooled.file()).map_err(TenantArchiveError::Unreadable)?;
         let mut archive = TenantArchive { archive };
         let manifest = archive.manifest()?;
         let id = manifest.id()?;
         let key = self.key_of(&id)?;
         self.expect_nothing_of(&id, &key)?;
-        self.make_parent_of(&key)?;
+        let (needed, room) = (archive.declared()?, self.reserve().room());
+        if needed > room {
+            return Err(TenantArchiveError::Space { needed, room }.into());
+        }
         let staged = staging.directory()?;
         let imported = archive.unpack(&id, &staged)?;
+        self.make_parent_of(&key)?;
         let records = manifest.records()?;
         let now = self.clock().now().as_second();
         match &id {
@@ -77,6 +99,20 @@ impl Store {
         drop(spooled);
         self.measure_all(&key)?;
         Ok(imported)
+    }
+
+    /// Fails where an archive says that it has more entries than a tenant can have. Its directory is read
+    /// only after that, since it is held in memory.
+    fn expect_few_entries(&self, archive: &mut File) -> Result<(), Error> {
+        let archive = ZipIterable::try_new(archive, Config::default());
+        let entries = archive.map_err(TenantArchiveError::Unreadable)?.len() as u64;
+        let files = self.settings().max_files.saturating_mul(ENTRIES_PER_FILE);
+        let most = files.saturating_add(ENTRIES_OF_HISTORY);
+        let most = most.min(self.data().free_files()?);
+        if entries > most {
+            return Err(TenantArchiveError::Entries { entries, most }.into());
+        }
+        Ok(())
     }
 
     /// Where archives arrive.
@@ -141,12 +177,29 @@ impl TenantArchive<'_> {
             reason: "there is none".to_owned(),
         };
         let entry = self.archive.by_name(MANIFEST).map_err(none)?;
+        if entry.size() > MANIFEST_MAX {
+            let size = entry.size();
+            let reason = format!("it has {size} bytes, and at most {MANIFEST_MAX} are read");
+            return Err(TenantArchiveError::Manifest { reason }.into());
+        }
         let mut text = Vec::new();
         entry
             .take(MANIFEST_MAX)
             .read_to_end(&mut text)
             .map_err(|error| TenantArchiveError::Unreadable(error.into()))?;
         Ok(Manifest::read(&text)?)
+    }
+
+    /// Bytes of the disk that everything takes, as the archive says.
+    fn declared(&self) -> Result<u64, Error> {
+        let mut bytes = 0_u64;
+        for number in 0..self.archive.len() {
+            let entry = self.archive.by_index_data(number);
+            let size = entry.map_err(TenantArchiveError::Unreadable)?.size();
+            let blocks = size.div_ceil(BLOCK).max(1);
+            bytes = bytes.saturating_add(blocks.saturating_mul(BLOCK));
+        }
+        Ok(bytes)
     }
 
     fn unpack(&mut self, id: &TenantId, staged: &StagedDirectory) -> Result<Imported, Error> {
@@ -166,9 +219,7 @@ impl TenantArchive<'_> {
             if name == MANIFEST {
                 continue;
             }
-            let foreign = || TenantArchiveError::Entry {
-                name: name.chars().take(200).collect(),
-            };
+            let foreign = || TenantArchiveError::Entry { name: shown(&name) };
             let place = place(id, &name).ok_or_else(foreign)?;
             let EntryPlace::At(path, is_repository) = place else {
                 continue;
@@ -185,7 +236,12 @@ impl TenantArchive<'_> {
                 links.push((path, target));
                 imported.files += 1;
             } else {
-                imported.bytes += unpack_file(&mut entry, &path, staged)?;
+                let declared = entry.size();
+                let written = unpack_file(&mut entry, &path, staged)?;
+                imported.bytes += written.ok_or_else(|| TenantArchiveError::Larger {
+                    name: shown(&name),
+                    declared,
+                })?;
                 imported.files += 1;
             }
         }
@@ -248,26 +304,39 @@ fn place(id: &TenantId, name: &str) -> Option<EntryPlace> {
     None
 }
 
+fn shown(name: &str) -> String {
+    name.chars().take(SHOWN).collect()
+}
+
+/// Unpacks a file; gives its bytes, or `None` if it has more than the archive says.
 fn unpack_file<R: Read>(
     entry: &mut ZipFile<'_, R>,
     path: &ZonePath,
     staged: &StagedDirectory,
-) -> Result<u64, Error> {
+) -> Result<Option<u64>, Error> {
+    let declared = entry.size();
     let executable = entry.unix_mode().is_some_and(|mode| mode & 0o100 != 0);
     let changed = changed_at(entry.extra_data_fields(), entry.last_modified());
     let mut file = staged.create_file(path, executable)?;
-    let written = io::copy(entry, &mut file).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-            Error::from(TenantArchiveError::Unreadable(error.into()))
+    let written = match io::copy(&mut entry.take(declared.saturating_add(1)), &mut file) {
+        Ok(written) if written <= declared => written,
+        Ok(_) => return Ok(None),
+        Err(error) if error.to_string() == LARGER => return Ok(None),
+        Err(error) => {
+            return Err(match error.kind() {
+                io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
+                    TenantArchiveError::Unreadable(error.into()).into()
+                }
+                _ => DiskError::of("write", path, error).into(),
+            });
         }
-        _ => DiskError::of("write", path, error).into(),
-    })?;
+    };
     if let Some(changed) = changed.and_then(|changed| u64::try_from(changed).ok()) {
         let changed = SystemTime::UNIX_EPOCH + timings::seconds(changed);
         file.set_modified(changed)
             .map_err(|error| DiskError::of("write", path, error))?;
     }
-    Ok(written)
+    Ok(Some(written))
 }
 
 #[cfg(test)]
