@@ -340,7 +340,8 @@ tests_on_several_servers() {
     own="the_server_is_shown_in_numbers the_last_call_is_the_last_one dav::saves sidecar_files
         lockedit_save::changed links_that_do_not_work a_lock_ends_with_its_time a_collection_moves_is_copied
         it_ends_after_its_days uploads_that_end_leave an_old_link_or_one a_session_ends_with_its_token
-        a_link_ends_as_soon an_upload_that_nobody who_reads_does_not_wait an_archive_that_lasts"
+        a_link_ends_as_soon an_upload_that_nobody who_reads_does_not_wait an_archive_that_lasts
+        answers_are_remembered is_asked_again_after_minutes"
     for name in $own; do
         left_out+=(--skip "$name")
     done
