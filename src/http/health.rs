@@ -25,11 +25,17 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
         } else {
             "process"
         };
-        (store.isolation().as_str(), sandbox, namespaces, memory)
+        let account = if store.separates_accounts() {
+            "user"
+        } else {
+            "server"
+        };
+        let isolation = store.isolation().as_str();
+        (isolation, sandbox, namespaces, memory, account)
     };
     let held = tokio::task::spawn_blocking(tried).await;
-    let (isolation, sandbox, namespaces, memory) =
-        held.unwrap_or(("unknown", "unknown", false, "unknown"));
+    let (isolation, sandbox, namespaces, memory, account) =
+        held.unwrap_or(("unknown", "unknown", false, "unknown", "unknown"));
     Json(json!({
         "status": "ok",
         "version": env!("CARGO_PKG_VERSION"),
@@ -37,6 +43,7 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
         "sandbox": sandbox,
         "namespaces": namespaces,
         "memory_limit": memory,
+        "kernel_account": account,
     }))
     .into_response()
 }

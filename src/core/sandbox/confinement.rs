@@ -35,11 +35,13 @@ impl Confinement {
         let separate = match policy {
             NamespacePolicy::Off => None,
             NamespacePolicy::Auto | NamespacePolicy::Required => {
-                try_out(zygote, directory, version, true)
+                try_accounts(zygote, directory, version)
+                    .or_else(|| try_out(zygote, directory, version, true))
             }
         };
         let report = alone.map(|alone| ProbeReport {
             namespaces: separate.is_some_and(|separate| separate.namespaces),
+            own_account: separate.is_some_and(|separate| separate.own_account),
             ..alone
         });
         Self { report, policy }
@@ -118,6 +120,23 @@ impl Confinement {
         self.report.is_some_and(|report| report.supervised)
     }
 
+    /// Whether every user has a kernel account of its own for commands; if not, why all have that of
+    /// the server.
+    pub fn separates_accounts(&self) -> Result<(), &'static str> {
+        if self.report.is_some_and(|report| report.own_account) {
+            Ok(())
+        } else if !rustix::process::geteuid().is_root() {
+            Err("the server is not root of the machine")
+        } else if !self.has_namespaces() {
+            Err("there are no namespaces")
+        } else {
+            Err(
+                "the kernel, the file system of the data directory or the container does not let \
+                 mounts translate owners (Linux 5.12; ext4, XFS or Btrfs; CAP_SYS_ADMIN)",
+            )
+        }
+    }
+
     /// How an administrator gets namespaces.
     pub const NAMESPACES_REMEDY: &str = "on a host, allow unprivileged user namespaces (sysctl \
         kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu); in Docker, a seccomp and \
@@ -152,6 +171,18 @@ impl Confinement {
 
 /// What is missing where namespaces are required.
 const NAMESPACES: &str = "namespaces";
+
+/// One process with a kernel account of its own, which everybody has from then on if it gets one.
+fn try_accounts(zygote: &Zygote, directory: BorrowedFd<'_>, version: i32) -> Option<ProbeReport> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    zygote.separate_accounts(true);
+    let report = try_out(zygote, directory, version, true);
+    let report = report.filter(|report| report.namespaces && report.own_account);
+    zygote.separate_accounts(report.is_some());
+    report
+}
 
 /// One process that says how far it got.
 fn try_out(
@@ -231,6 +262,7 @@ mod tests {
         calls: true,
         namespaces: false,
         supervised: false,
+        own_account: false,
     };
 
     #[test]

@@ -20,6 +20,7 @@ mod executable;
 mod file_rules;
 mod fork;
 mod init;
+mod kernel_account;
 mod limits;
 mod message;
 mod mount_namespace;
@@ -40,6 +41,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::process::Uid;
 
 use super::access::NetworkAccess;
 use super::job::{BuiltInJob, CountedMemory, Job, JobSpec, MountNamespace, PreparedJob};
@@ -49,9 +51,10 @@ use executable::Executable;
 pub(crate) use file_rules::{Enforcement, FileRules, NOT_ENABLED};
 use fork::tell_exhausted;
 pub(crate) use fork::{EXHAUSTED, STARTED};
+use kernel_account::KernelAccount;
 use limits::{CountedBy, drop_capabilities, limit, limit_open_files};
 pub(crate) use message::MOST_HANDLES;
-use mount_namespace::SystemRoot;
+use mount_namespace::{OwnFiles, SystemRoot};
 pub(crate) use probe::ProbeReport;
 use supervisor::Supervisor;
 use syscalls::{Circumstances, Filter, Supervision};
@@ -92,9 +95,11 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
             zygote,
             answer,
             account,
+            kernel_account,
             root,
         }) => {
-            match (*job).and_then(|job| carry_out(jobs, job, (&zygote, &answer), account, root)) {
+            let accounts = (account, kernel_account);
+            match (*job).and_then(|job| carry_out(jobs, job, (&zygote, &answer), accounts, root)) {
                 Ok(Ended::Answered(text)) => {
                     let _ = std::io::stderr().write_all(text.as_bytes());
                     0
@@ -118,19 +123,21 @@ fn carry_out(
     jobs: &[BuiltInJob],
     ZygoteJob { mut spec, rules }: ZygoteJob,
     (zygote, answer): (&OwnedFd, &OwnedFd),
-    account: Account,
+    (account, mut kernel_account): (Account, Option<KernelAccount>),
     root: Option<io::Result<SystemRoot>>,
 ) -> Result<Ended, JailError> {
     if !matches!(root, Some(Ok(_))) {
         begin(zygote)?;
     }
-    let supervision = supervision(&spec, account);
+    let files = prepare_files(&spec, (account, &mut kernel_account), root)?;
+    let user = kernel_account.as_ref().map_or(account.user, |own| own.user);
+    let supervision = supervision(&spec, user);
     // Before files and processes of the host are out of sight. With namespaces nobody asks for files.
     let supervisor = (supervision != Supervision::None).then(|| {
         let judged = (spec.mounts.is_none() || spec.probe).then_some(&spec.access);
         Supervisor::new(judged, spec.access.network, spec.limits.processes)
     });
-    let namespaces = enter_namespaces(&spec, account, root)?;
+    let namespaces = enter_namespaces(&spec, files)?;
     if namespaces {
         renew_input()?;
     }
@@ -139,6 +146,10 @@ fn carry_out(
         && !spec.probe
     {
         network::lead_to_proxy(port, answer).map_err(JailError::MountNamespace)?;
+    }
+    if let Some(kernel_account) = kernel_account {
+        kernel_account.take(account)?;
+        end_with(zygote)?;
     }
     drop_capabilities()?;
     rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
@@ -155,7 +166,7 @@ fn carry_out(
         spec.access.read.extend(job.read());
         spec.access.write.extend(job.write());
     }
-    let counted_by = if namespaces && !account.user.is_root() {
+    let counted_by = if namespaces && !user.is_root() {
         CountedBy::Kernel
     } else if supervision == Supervision::None {
         CountedBy::Nobody
@@ -205,6 +216,7 @@ fn carry_out(
             calls: applied.is_ok(),
             namespaces,
             supervised,
+            own_account: user != account.user,
         }));
     }
     // The proxy is the only network because of both.
@@ -227,6 +239,15 @@ fn carry_out(
 /// Ends with the zygote, in a session of its own, and with nothing that the server's process had
 /// changed for itself.
 fn begin(zygote: &OwnedFd) -> Result<(), JailError> {
+    end_with(zygote)?;
+    rustix::process::setsid().map_err(std::io::Error::from)?;
+    rustix::process::umask(rustix::fs::Mode::from(0o022));
+    signals::reset();
+    Ok(())
+}
+
+/// Has the kernel end this process with the zygote.
+fn end_with(zygote: &OwnedFd) -> Result<(), JailError> {
     // A server that is gone can neither stop a command nor take in what it changes.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(std::io::Error::from)?;
@@ -235,9 +256,6 @@ fn begin(zygote: &OwnedFd) -> Result<(), JailError> {
     {
         return Err(JailError::Orphan);
     }
-    rustix::process::setsid().map_err(std::io::Error::from)?;
-    rustix::process::umask(rustix::fs::Mode::from(0o022));
-    signals::reset();
     Ok(())
 }
 
@@ -285,14 +303,14 @@ fn take_terminal() -> std::io::Result<()> {
 
 /// What a job is supervised in: what its namespaces do not bound. A built-in job runs no code of
 /// others, and changes nothing of this.
-fn supervision(spec: &JobSpec, account: Account) -> Supervision {
+fn supervision(spec: &JobSpec, user: Uid) -> Supervision {
     let is_program = matches!(spec.job, Job::Program { .. });
     if !spec.supervised || !is_program {
         return Supervision::None;
     }
     if spec.mounts.is_none() {
         Supervision::Whole
-    } else if account.user.is_root() {
+    } else if user.is_root() {
         // The kernel's limit of processes does not hold for it.
         Supervision::Processes
     } else {
@@ -316,14 +334,29 @@ fn restrict_calls(
     Ok(())
 }
 
-/// Makes the files of the spec the only ones, where it has any. Only a probe may find that there
+/// Makes the files of the spec ready, where it has any of its own. Only a probe may find that there
 /// are no namespaces.
-fn enter_namespaces(
-    spec: &JobSpec,
-    account: Account,
+fn prepare_files<'a>(
+    spec: &'a JobSpec,
+    (account, kernel_account): (Account, &mut Option<KernelAccount>),
     root: Option<io::Result<SystemRoot>>,
-) -> Result<bool, JailError> {
+) -> Result<Option<OwnFiles<'a>>, JailError> {
     let Some(mounts) = &spec.mounts else {
+        return Ok(None);
+    };
+    let (access, counted) = (&spec.access, spec.limits.counted);
+    let takes_account = kernel_account.is_some();
+    let root = root.unwrap_or_else(|| SystemRoot::new(access, counted, account, takes_account));
+    match root.and_then(|root| mounts.prepare(root, access, (kernel_account, account))) {
+        Ok(files) => Ok(Some(files)),
+        Err(_) if spec.probe => Ok(None),
+        Err(error) => Err(JailError::MountNamespace(error)),
+    }
+}
+
+/// Makes these files the only ones.
+fn enter_namespaces(spec: &JobSpec, files: Option<OwnFiles<'_>>) -> Result<bool, JailError> {
+    let Some(files) = files else {
         return Ok(false);
     };
     // Whoever can have the others can have a network.
@@ -334,10 +367,8 @@ fn enter_namespaces(
             Ok(())
         }
     };
-    let (access, limits) = (&spec.access, &spec.limits);
-    let root = root.unwrap_or_else(|| SystemRoot::new(access, limits.counted, account));
-    match root
-        .and_then(|root| mounts.enter(root, access, limits))
+    match files
+        .enter(&spec.access, &spec.limits)
         .and_then(|()| probed())
     {
         Ok(()) => Ok(true),

@@ -105,7 +105,7 @@ pub(crate) enum ZygoteRequest {
 
 /// All that the zygote is told of a job: how its process begins, and how it is ended. Nothing of it is
 /// anybody's, because what the zygote knows is in the memory of every copy.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of one job, written out as JSON"
@@ -121,6 +121,12 @@ pub(crate) struct StartRequest {
     pub(crate) has_group: bool,
     /// File rules come with it.
     pub(crate) has_rules: bool,
+    /// The map of its kernel account comes with it, to a process that waited.
+    #[serde(default)]
+    pub(crate) has_map: bool,
+    /// The kernel account of its owner, where owners have accounts of their own.
+    #[serde(default)]
+    pub(crate) account: Option<u32>,
     /// The jail that it needs, where one may be made before the job is there.
     pub(crate) kind: Option<JailKind>,
 }
@@ -134,6 +140,9 @@ pub(crate) struct JailKind {
     pub(crate) network: NetworkAccess,
     /// Which memory is bounded.
     pub(crate) counted: CountedMemory,
+    /// Whether it takes the kernel account of its job.
+    #[serde(default)]
+    pub(crate) takes_account: bool,
 }
 
 impl JailKind {
@@ -159,10 +168,13 @@ impl JobSpec {
             makes_groups: self.makes_groups,
             has_group: false,
             has_rules: false,
+            has_map: false,
+            account: None,
             kind: (in_namespaces && is_program && !self.probe).then_some(JailKind {
                 any_program: self.access.any_program,
                 network: self.access.network,
                 counted: self.limits.counted,
+                takes_account: false,
             }),
         }
     }

@@ -16,6 +16,7 @@ mod heaps;
 mod jail;
 mod job;
 mod kept_rules;
+mod kernel_accounts;
 mod output;
 mod place;
 mod program_pages;

@@ -17,6 +17,7 @@ use super::SandboxError;
 use super::cgroup::{LentCgroup, TreeLimits};
 use super::jail::{EXHAUSTED, STARTED};
 use super::job::{Job, JobSpec, WrittenJob};
+use super::kernel_accounts::LentAccount;
 use super::place::place_of;
 use super::unlinked;
 use super::zygote::{Handles, Zygote};
@@ -42,6 +43,8 @@ pub struct StartedJob<'n> {
     first: Cell<Option<i32>>,
     /// Given back when nothing runs in it any more.
     group: Option<LentCgroup>,
+    /// The kernel account of its owner.
+    account: Option<LentAccount>,
     listen: RefCell<Box<dyn FnMut(OwnedFd) + 'n>>,
     clock: Clock,
     /// Longest wait for what was ended to be gone.
@@ -84,6 +87,8 @@ pub fn start_with_network<'n>(
             PathBuf::new()
         }
     };
+    let account = zygote.account_for(spec);
+    request.account = account.as_ref().map(|account| account.number);
     let rules = zygote.rules_for(spec)?;
     let written = written(&WrittenJob { place, spec })?;
     let handles = Handles {
@@ -103,6 +108,7 @@ pub fn start_with_network<'n>(
         status: Cell::new(None),
         first: Cell::new(None),
         group,
+        account,
         listen: RefCell::new(Box::new(listen)),
         clock: zygote.clock().clone(),
         last_wait: zygote.timings().end,
@@ -249,7 +255,12 @@ impl Drop for StartedJob<'_> {
     fn drop(&mut self) {
         if self.status.get().is_none() {
             self.kill();
-            let _waited_long_enough = self.wait(self.last_wait);
+            let waited = self.wait(self.last_wait);
+            if !matches!(waited, Ok(Some(_)))
+                && let Some(account) = self.account.take()
+            {
+                account.keep();
+            }
         }
     }
 }

@@ -17,6 +17,7 @@ use super::cgroup::{Cgroups, LentCgroup, NotDelegated, TreeLimits};
 use super::jail::{ARGUMENT, MOST_HANDLES};
 use super::job::{JobSpec, StartRequest, ZygoteRequest};
 use super::kept_rules::KeptRules;
+use super::kernel_accounts::{KernelAccounts, LentAccount};
 use fileshed_types::timings::CommandTimings;
 use fileshed_types::{Clock, Settings};
 
@@ -30,6 +31,8 @@ pub struct Zygote {
     rules: Mutex<KeptRules>,
     /// Where commands are counted as a whole, once it was tried.
     groups: OnceLock<Result<Cgroups, NotDelegated>>,
+    /// Where owners of jobs have kernel accounts of their own.
+    accounts: Mutex<Option<KernelAccounts>>,
 }
 
 /// What comes to a new process.
@@ -59,6 +62,7 @@ impl Zygote {
             process: Mutex::default(),
             rules: Mutex::default(),
             groups: OnceLock::new(),
+            accounts: Mutex::default(),
         }
     }
 
@@ -92,6 +96,19 @@ impl Zygote {
         let groups = self.groups.get().and_then(|groups| groups.as_ref().ok());
         let lent = groups.map(|groups| groups.lend(limits));
         lent.transpose().map_err(SandboxError::start)
+    }
+
+    /// Gives every owner of jobs a kernel account of its own from now on, or all that of the server.
+    pub(super) fn separate_accounts(&self, separate: bool) {
+        let mut accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        *accounts = separate.then(KernelAccounts::new);
+    }
+
+    /// The kernel account for a job, where owners have accounts of their own.
+    pub(super) fn account_for(&self, spec: &JobSpec) -> Option<LentAccount> {
+        spec.mounts.as_ref()?;
+        let accounts = self.accounts.lock().unwrap_or_else(PoisonError::into_inner);
+        accounts.as_ref()?.lend(&spec.owner)
     }
 
     /// The binary itself, where it lies.

@@ -140,6 +140,13 @@ impl Store {
         self.confinement().has_namespaces()
     }
 
+    /// Whether the kernel counts what the commands of each user take by itself; otherwise it counts
+    /// them together, as the server's.
+    #[must_use]
+    pub fn separates_accounts(&self) -> bool {
+        self.confinement().separates_accounts().is_ok()
+    }
+
     /// Looks at everything that the store depends on.
     #[must_use]
     pub fn check(&self) -> Vec<Check> {

@@ -52,11 +52,12 @@ impl Compiled {
     }
 }
 
-/// The accounts to play under: that of the tests and, where it can become any, one that nothing
-/// else on the machine has.
+/// The accounts to play under: that of the tests and, where it can become any, one that nothing else on
+/// the machine has. Commands of root have kernel accounts of their own, those of account 0 have none.
 pub(super) fn accounts() -> Vec<Option<u32>> {
     let mut accounts = vec![None];
     if rustix::process::geteuid().is_root() {
+        accounts.push(Some(0));
         accounts.push(Some(100_000 + std::process::id() % 100_000));
     }
     accounts

@@ -18,10 +18,15 @@ use serde_json::{Value, json};
 
 use fileshed_test_support::{PATIENCE, eventually, skip};
 
+/// Kernel accounts of commands begin here, behind those of servers.
+const ACCOUNTS: u32 = 0x7C00_0000;
+
 /// The helper of one attack; ended with the value.
 pub(super) struct Helper {
     socket: Option<OwnedFd>,
     child: Child,
+    /// Whether its commands have a kernel account of their own, where the machine lets them.
+    separates: bool,
 }
 
 /// `true` if a command on this machine gets files and processes of its own.
@@ -77,13 +82,14 @@ impl Helper {
         Self::start_as(secret, None)
     }
 
-    /// The same under an account without any capability, as the image of the product has it.
+    /// The same under an account without any capability, as the image of the product has it; as root,
+    /// that of the tests, whose commands then have no kernel account of their own.
     pub(super) fn start_as(secret: &str, account: Option<u32>) -> Self {
         let (ours, theirs) = pair();
         let program = env!("CARGO_BIN_EXE_fileshed");
         let mut command = match account {
+            None | Some(0) => Command::new(program),
             Some(account) => under(account, program),
-            None => Command::new(program),
         };
         let child = command
             .arg("jail")
@@ -94,6 +100,7 @@ impl Helper {
         Self {
             socket: Some(ours),
             child,
+            separates: account.is_none() && rustix::process::geteuid().is_root(),
         }
     }
 
@@ -153,6 +160,7 @@ impl Helper {
             "makes_groups": order["makes_groups"] == true,
             "has_group": false,
             "has_rules": false,
+            "account": (is_separate && self.separates).then_some(ACCOUNTS + self.child.id()),
             "kind": if waits { kind } else { Value::Null },
         });
         let request = json!({"start": request});

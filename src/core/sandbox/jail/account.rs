@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::OwnedFd;
 
+use rustix::fs::{CWD, Mode, OFlags};
 use rustix::process::{DumpableBehavior, Gid, Uid};
 
 /// Whether other processes of the account may read this one. A command is not of the zygote, of its
@@ -14,6 +16,13 @@ pub(super) fn set_dumpable(is_dumpable: bool) -> io::Result<()> {
         DumpableBehavior::NotDumpable
     };
     Ok(rustix::process::set_dumpable_behavior(behavior)?)
+}
+
+/// The directory of a process in /proc.
+pub(super) fn directory_of(process: &str) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let place = format!("/proc/{process}");
+    Ok(rustix::fs::openat(CWD, place, flags, Mode::empty())?)
 }
 
 /// Under which account a process runs.
@@ -32,25 +41,29 @@ impl Account {
         }
     }
 
-    /// Makes this account the only one of a new namespace.
-    pub(super) fn map(self) -> io::Result<()> {
+    /// Makes this account the only one of the new namespace of this process, whose directory in /proc
+    /// is `process`. Outside it is `outside`.
+    pub(super) fn map(self, process: &OwnedFd, outside: Uid) -> io::Result<()> {
         // Whoever cannot be read cannot write these either.
         set_dumpable(true)?;
-        let mapped = self.write_maps();
+        let mapped = self.write_maps(process, outside);
         set_dumpable(false)?;
         mapped
     }
 
-    fn write_maps(self) -> io::Result<()> {
-        let map = |id: u32| format!("{id} {id} 1");
+    /// The same for another process.
+    pub(super) fn write_maps(self, process: &OwnedFd, outside: Uid) -> io::Result<()> {
+        let map = |id: u32, outside: u32| format!("{id} {outside} 1");
+        let group = self.group.as_raw();
         // A group map without rights needs that groups cannot be changed (user_namespaces(7)).
         for (file, text) in [
-            ("/proc/self/setgroups", "deny".to_owned()),
-            ("/proc/self/uid_map", map(self.user.as_raw())),
-            ("/proc/self/gid_map", map(self.group.as_raw())),
+            ("setgroups", "deny".to_owned()),
+            ("uid_map", map(self.user.as_raw(), outside.as_raw())),
+            ("gid_map", map(group, group)),
         ] {
-            let mut file = File::options().write(true).open(file)?;
-            file.write_all(text.as_bytes())?;
+            let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+            let file = rustix::fs::openat(process, file, flags, Mode::empty())?;
+            File::from(file).write_all(text.as_bytes())?;
         }
         Ok(())
     }

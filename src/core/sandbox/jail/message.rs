@@ -12,18 +12,16 @@ use crate::job::{StartRequest, ZygoteRequest};
 
 /// The handles that come with every job, in this order: the socket for the answer, the job spec,
 /// standard input, output and error, and the working directory. After them come the way into a
-/// control group and file rules, as the request says.
+/// control group, file rules and the map of an account, as the request says.
 pub(crate) const HANDLES: usize = 6;
 
 /// Most handles of one job.
-pub(crate) const MOST_HANDLES: usize = HANDLES + 2;
+pub(crate) const MOST_HANDLES: usize = HANDLES + 3;
 
 /// What came.
 pub(super) enum Incoming {
     /// A job.
     Start {
-        /// The request as it was sent.
-        text: Vec<u8>,
         request: StartRequest,
         handles: JobHandles,
     },
@@ -40,23 +38,26 @@ pub(super) struct JobHandles {
     pub(super) fixed: [OwnedFd; HANDLES],
     pub(super) group: Option<OwnedFd>,
     pub(super) rules: Option<OwnedFd>,
+    pub(super) map: Option<OwnedFd>,
 }
 
 impl JobHandles {
     fn new(request: &StartRequest, mut handles: Vec<OwnedFd>) -> io::Result<Self> {
         let mut pop = |is_there: bool| is_there.then(|| handles.pop()).flatten();
-        let (rules, group) = (pop(request.has_rules), pop(request.has_group));
+        let (map, rules) = (pop(request.has_map), pop(request.has_rules));
+        let group = pop(request.has_group);
         let fixed = handles.try_into().map_err(|_| io::ErrorKind::InvalidData)?;
         Ok(Self {
             fixed,
             group,
             rules,
+            map,
         })
     }
 
     /// All of them, in the order in which they came.
     pub(super) fn all(&self) -> Vec<BorrowedFd<'_>> {
-        let more = self.group.iter().chain(&self.rules);
+        let more = self.group.iter().chain(&self.rules).chain(&self.map);
         self.fixed.iter().chain(more).map(AsFd::as_fd).collect()
     }
 
@@ -107,7 +108,6 @@ pub(super) fn receive() -> io::Result<Option<Incoming>> {
         ZygoteRequest::EndMostWatches => Incoming::EndMostWatches,
         ZygoteRequest::Start(request) => Incoming::Start {
             handles: JobHandles::new(&request, handles)?,
-            text,
             request,
         },
     }))

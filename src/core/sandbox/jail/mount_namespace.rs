@@ -6,12 +6,14 @@
 //! with as places where nothing can be executed. There is no /proc, so nothing tells of other processes either.
 
 use std::io;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use super::account::Account;
+use super::account::{Account, directory_of};
+use super::kernel_account::KernelAccount;
 use super::network::name_machine;
 use super::own_places::OwnPlaces;
-use super::root::{Attributes, Root, copy, restrict};
+use super::root::{Attributes, Root, copy, keep_mounts, restrict};
 use super::supervisor::MACHINE_NAME;
 
 use crate::access::Access;
@@ -29,13 +31,19 @@ pub(super) struct SystemRoot {
 }
 
 impl SystemRoot {
-    /// Makes it, over the host's, which this process goes on to see.
+    /// Makes it, over the host's, which this process goes on to see. It has its namespace of accounts
+    /// already, unless it `takes_account`.
     pub(super) fn new(
         access: &Access,
         counted: CountedMemory,
         account: Account,
+        takes_account: bool,
     ) -> io::Result<Self> {
-        account.map()?;
+        if takes_account {
+            keep_mounts()?;
+        } else {
+            account.map(&directory_of("self")?, account.user)?;
+        }
         name_machine(MACHINE_NAME)?;
         let own = OwnPlaces::new(access, counted);
         let root = Root::new()?;
@@ -52,6 +60,7 @@ impl SystemRoot {
             restrict(
                 &device,
                 Attributes::RDONLY | Attributes::NOSUID | Attributes::NOEXEC,
+                None,
             )?;
             root.attach(&device, Path::new(path))?;
         }
@@ -60,16 +69,45 @@ impl SystemRoot {
     }
 }
 
+/// A mount namespace in which everything is ready, while this process still sees the host's files.
+pub(super) struct OwnFiles<'a> {
+    system: SystemRoot,
+    bind_mounts: Vec<(OwnedFd, &'a Path)>,
+    directory: &'a Path,
+}
+
 impl MountNamespace {
-    /// Makes these and the system the only files of a process in new namespaces, with whatever
-    /// `access` names besides.
-    pub(super) fn enter(
+    /// Copies what it is made of, for the kernel account if there is one. A file system that does not
+    /// translate accounts leaves the job that of the server.
+    pub(super) fn prepare(
         &self,
-        SystemRoot { root, own }: SystemRoot,
+        system: SystemRoot,
         access: &Access,
-        limits: &Limits,
-    ) -> io::Result<()> {
-        let bind_mounts = self.bind_mounts.iter().map(|mount| {
+        (kernel_account, account): (&mut Option<KernelAccount>, Account),
+    ) -> io::Result<OwnFiles<'_>> {
+        let bind_mounts = match kernel_account {
+            None => self.copies(access, None)?,
+            Some(own) => match self.copies(access, Some(own.map())) {
+                Ok(mapped) => mapped,
+                Err(_) => {
+                    own.user = account.user;
+                    self.copies(access, None)?
+                }
+            },
+        };
+        Ok(OwnFiles {
+            system,
+            bind_mounts,
+            directory: &self.directory,
+        })
+    }
+
+    fn copies(
+        &self,
+        access: &Access,
+        map: Option<BorrowedFd<'_>>,
+    ) -> io::Result<Vec<(OwnedFd, &Path)>> {
+        let copies = self.bind_mounts.iter().map(|mount| {
             let mut flags = Attributes::NOSUID | Attributes::NODEV;
             if !mount.writable {
                 flags |= Attributes::RDONLY;
@@ -77,32 +115,45 @@ impl MountNamespace {
             if !(mount.writable && access.any_program) {
                 flags |= Attributes::NOEXEC;
             }
-            Ok((copy(&mount.source)?, flags, mount.target.as_path()))
+            let tree = copy(&mount.source)?;
+            restrict(&tree, flags, map)?;
+            Ok((tree, mount.target.as_path()))
         });
-        let bind_mounts: Vec<_> = bind_mounts.collect::<io::Result<_>>()?;
+        copies.collect()
+    }
+}
+
+impl OwnFiles<'_> {
+    /// Makes these and the system the only files of a process in new namespaces, with whatever
+    /// `access` names besides.
+    pub(super) fn enter(self, access: &Access, limits: &Limits) -> io::Result<()> {
+        let Self {
+            system: SystemRoot { root, own },
+            bind_mounts,
+            directory,
+        } = self;
         let is_own = |path: &Path| {
-            let mut targets = bind_mounts.iter().map(|(_, _, target)| *target);
+            let mut targets = bind_mounts.iter().map(|(_, target)| *target);
             targets.any(|target| path.starts_with(target))
         };
         let named = access.execute.iter().chain(&access.read);
         for path in single(named.map(PathBuf::as_path)).filter(|path| !is_own(path)) {
             root.show(path)?;
         }
-        let targets = bind_mounts.iter().map(|(_, _, target)| *target);
+        let targets = bind_mounts.iter().map(|(_, target)| *target);
         for target in targets.chain(access.list.iter().map(PathBuf::as_path)) {
             root.make_place_for(target, FileType::Directory)?;
         }
         root.close()?;
         own.mount(&root, limits)?;
-        for (tree, flags, target) in &bind_mounts {
-            restrict(tree, *flags)?;
+        for (tree, target) in &bind_mounts {
             root.attach(tree, target)?;
         }
         rustix::process::fchdir(&root.0)?;
         // Taking the host's root away would wait for every processor; without capabilities and
         // without a handle outside, nothing leads back to it.
         rustix::process::chroot(".")?;
-        rustix::process::chdir(&self.directory)?;
+        rustix::process::chdir(directory)?;
         Ok(())
     }
 }

@@ -19,6 +19,9 @@ pub(crate) struct ProbeReport {
     pub(crate) namespaces: bool,
     /// A supervisor that is asked and sees what it is asked about.
     pub(crate) supervised: bool,
+    /// A kernel account of the owner's own.
+    #[serde(default)]
+    pub(crate) own_account: bool,
 }
 
 /// Whether the supervisor of this process is asked, reads its descriptors and writes its memory.

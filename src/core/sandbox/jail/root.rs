@@ -1,10 +1,10 @@
 //! The root of a mount namespace, and what is mounted below it.
 
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{CWD, FileType, Mode};
+use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags};
 
@@ -44,17 +44,19 @@ impl Root {
         restrict(
             &tree,
             Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV,
+            None,
         )?;
         self.attach(&tree, path)
     }
 
     /// Nothing more is made in it. What is mounted below it has restrictions of its own.
     pub(super) fn close(&self) -> io::Result<()> {
-        set_attributes(
-            &self.0,
-            Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV,
-            libc::AT_EMPTY_PATH,
-        )
+        let forbidden = Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV;
+        let attributes = libc::mount_attr {
+            attr_set: forbidden,
+            ..nothing()
+        };
+        set_attributes(&self.0, &attributes, 0)
     }
 
     /// A place where something of this kind can be mounted, with the directories above it.
@@ -118,18 +120,53 @@ impl Attributes {
     pub(super) const NOEXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
 }
 
-/// Forbids on a mount and all below it.
-pub(super) fn restrict(tree: &OwnedFd, attributes: u64) -> io::Result<()> {
-    set_attributes(tree, attributes, libc::AT_EMPTY_PATH | libc::AT_RECURSIVE)
+/// Forbids on a mount and all below it, and has them translate accounts by a map.
+pub(super) fn restrict(
+    tree: &OwnedFd,
+    forbidden: u64,
+    map: Option<BorrowedFd<'_>>,
+) -> io::Result<()> {
+    let mut attributes = libc::mount_attr {
+        attr_set: forbidden,
+        ..nothing()
+    };
+    if let Some(map) = map {
+        attributes.attr_set |= libc::MOUNT_ATTR_IDMAP;
+        attributes.userns_fd = map.as_raw_fd() as u64;
+    }
+    set_attributes(tree, &attributes, libc::AT_RECURSIVE)
 }
 
-fn set_attributes(tree: &OwnedFd, attributes: u64, which: libc::c_int) -> io::Result<()> {
-    let wanted = libc::mount_attr {
-        attr_set: attributes,
+/// From here on nothing that this process mounts appears where its mounts were copied from. With a
+/// namespace of accounts of its own that would be so already.
+pub(super) fn keep_mounts() -> io::Result<()> {
+    // Elsewhere the mounts are those of the machine.
+    if !rustix::process::getpid().is_init() {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let attributes = libc::mount_attr {
+        propagation: libc::MS_SLAVE,
+        ..nothing()
+    };
+    set_attributes(&root, &attributes, libc::AT_RECURSIVE)
+}
+
+/// No change.
+fn nothing() -> libc::mount_attr {
+    libc::mount_attr {
+        attr_set: 0,
         attr_clr: 0,
         propagation: 0,
         userns_fd: 0,
-    };
+    }
+}
+
+fn set_attributes(
+    tree: &OwnedFd,
+    attributes: &libc::mount_attr,
+    which: libc::c_int,
+) -> io::Result<()> {
     // SAFETY: the path is empty and static, the structure lives through the call and is of the
     // size that is given.
     #[expect(unsafe_code, reason = "no safe crate has mount_setattr")]
@@ -138,9 +175,9 @@ fn set_attributes(tree: &OwnedFd, attributes: u64, which: libc::c_int) -> io::Re
             libc::SYS_mount_setattr,
             tree.as_raw_fd(),
             c"".as_ptr(),
-            which,
-            std::ptr::from_ref(&wanted),
-            size_of_val(&wanted),
+            libc::AT_EMPTY_PATH | which,
+            std::ptr::from_ref(attributes),
+            size_of_val(attributes),
         )
     };
     if result == 0 {

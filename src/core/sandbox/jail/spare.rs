@@ -17,7 +17,7 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::process::Pid;
 
 use super::message::{JobHandles, MOST_HANDLES};
-use crate::job::JailKind;
+use crate::job::{JailKind, StartRequest, ZygoteRequest};
 use crate::place::expect_same;
 use crate::stamp::{Stamp, stamp};
 use fileshed_types::{Clock, Timings};
@@ -55,14 +55,19 @@ impl SpareJail {
         }
     }
 
-    /// Gives it its job as it came.
-    pub(super) fn send(&self, request: &[u8], handles: &JobHandles) -> io::Result<()> {
+    /// Gives it its job.
+    pub(super) fn send(&self, request: StartRequest, handles: &JobHandles) -> io::Result<()> {
+        let request = ZygoteRequest::Start(StartRequest {
+            has_map: handles.map.is_some(),
+            ..request
+        });
+        let request = serde_json::to_vec(&request)?;
         let handles = handles.all();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDLES))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        rustix::net::sendmsg(&self.socket, &[IoSlice::new(request)], &mut control, flags)?;
+        rustix::net::sendmsg(&self.socket, &[IoSlice::new(&request)], &mut control, flags)?;
         Ok(())
     }
 }

@@ -16,6 +16,7 @@ use super::account::{Account, set_dumpable};
 use super::children::{ForkedChild, attend, end};
 use super::file_rules::FileRules;
 use super::fork::{close, fork, tell_exhausted, tell_start};
+use super::kernel_account::{AccountMaps, KernelAccount};
 use super::message::{Incoming, JobHandles, receive};
 use super::mount_namespace::SystemRoot;
 use super::spare::{self, SpareJail, SpareJails, Surroundings};
@@ -69,6 +70,8 @@ pub(super) enum Side {
         answer: OwnedFd,
         /// The account of the zygote, which new namespaces do not know yet.
         account: Account,
+        /// The one that it takes for the kernel.
+        kernel_account: Option<KernelAccount>,
         /// The root of its namespaces if it waited for the job with it; the kernel's error if it
         /// should have namespaces and got none.
         root: Option<io::Result<SystemRoot>>,
@@ -90,6 +93,7 @@ pub(super) fn serve() -> io::Result<Side> {
     release_program_pages();
     let mut children: Vec<ForkedChild> = Vec::new();
     let mut spares = SpareJails::default();
+    let mut maps = AccountMaps::default();
     loop {
         if !attend(&mut children, spares.patience())? {
             end(spares.take_outdated(), &mut children);
@@ -97,17 +101,13 @@ pub(super) fn serve() -> io::Result<Side> {
                 // Without namespaces there is none, and the next job finds out.
                 && let Ok(Some(socket)) = prepare(&kind, &mut spares)
             {
-                drop((children, spares));
+                drop((children, spares, maps));
                 return wait_for_job(&socket, &kind, zygote, account);
             }
             continue;
         }
-        let (text, request, handles) = match receive()? {
-            Some(Incoming::Start {
-                text,
-                request,
-                handles,
-            }) => (text, request, handles),
+        let (request, mut handles) = match receive()? {
+            Some(Incoming::Start { request, handles }) => (request, handles),
             Some(Incoming::EndMostWatches) => {
                 watches::end_most(&mut children);
                 continue;
@@ -118,11 +118,15 @@ pub(super) fn serve() -> io::Result<Side> {
                 return Ok(Side::Zygote);
             }
         };
+        // Without a map the job has the account of the server.
+        handles.map = request
+            .account
+            .and_then(|number| maps.of(number, account).ok());
         // What cannot be started is told by the end of its answer.
-        let started = start(&text, &request, handles, &mut spares, &mut children);
+        let started = start(&request, handles, &mut spares, &mut children);
         if let Ok(Some((handles, refused))) = started {
-            drop((children, spares));
-            return become_job(handles, zygote, account, refused.map(Err));
+            drop((children, spares, maps));
+            return become_job(&request, handles, zygote, account, refused.map(Err));
         }
         rustix::process::chdir("/")?;
     }
@@ -130,10 +134,12 @@ pub(super) fn serve() -> io::Result<Side> {
 
 /// In the new process: enters its control group, takes its streams, and reads its job.
 fn become_job(
+    request: &StartRequest,
     JobHandles {
         fixed: [answer, spec, input, output, error, directory],
         group,
         rules,
+        map,
     }: JobHandles,
     zygote: OwnedFd,
     account: Account,
@@ -148,11 +154,14 @@ fn become_job(
     }
     let waited = matches!(root, Some(Ok(_))).then_some(&directory);
     let job = Box::new(ZygoteJob::read(File::from(spec), rules, waited));
+    let kernel_account = request.account.zip(map);
+    let kernel_account = kernel_account.map(|(number, map)| KernelAccount::new(number, map));
     Ok(Side::Job {
         job,
         zygote,
         answer,
         account,
+        kernel_account: kernel_account.transpose()?,
         root,
     })
 }
@@ -160,15 +169,12 @@ fn become_job(
 /// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process,
 /// and with the kernel's error if it is not in the namespaces that it should have.
 fn start(
-    text: &[u8],
     request: &StartRequest,
-    handles: JobHandles,
+    mut handles: JobHandles,
     spares: &mut SpareJails,
     children: &mut Vec<ForkedChild>,
 ) -> io::Result<Option<(JobHandles, Option<io::Error>)>> {
-    let StartRequest {
-        makes_groups, kind, ..
-    } = request;
+    let takes_account = handles.map.is_some();
     let child = |pid, ended, handles: JobHandles, separate| {
         let answer = handles.into_answer();
         tell_start(&answer, pid);
@@ -178,14 +184,17 @@ fn start(
             answer,
             stopped: false,
             separate,
-            makes_groups: *makes_groups,
+            makes_groups: request.makes_groups,
         }
     };
-    if let Some(kind) = kind {
-        let (spare, outdated) = spares.take(kind.clone());
+    if let Some(kind) = request.kind.clone() {
+        let (spare, outdated) = spares.take(JailKind {
+            takes_account,
+            ..kind
+        });
         end(outdated, children);
         if let Some(spare) = spare {
-            if spare.send(text, &handles).is_ok() {
+            if spare.send(request.clone(), &handles).is_ok() {
                 children.push(child(spare.pid, spare.ended, handles, true));
                 return Ok(None);
             }
@@ -197,11 +206,14 @@ fn start(
     // working directory to the new.
     rustix::process::fchdir(handles.directory())?;
     let flags = match (request.in_namespaces, request.in_network) {
-        (true, in_network) => namespaces(in_network),
+        (true, in_network) => namespaces(in_network, takes_account),
         (false, _) => 0,
     };
     let (forked, refused) = match fork(flags) {
-        Err(error) if flags != 0 => (fork(0), Some(error)),
+        Err(error) if flags != 0 => {
+            handles.map = None;
+            (fork(0), Some(error))
+        }
         forked => (forked, None),
     };
     let separate = flags != 0 && refused.is_none();
@@ -239,7 +251,7 @@ fn prepare(kind: &JailKind, spares: &mut SpareJails) -> io::Result<Option<OwnedF
         None,
     )?;
     let in_network = matches!(kind.network, NetworkAccess::Proxy { .. });
-    let Some(pid) = fork(namespaces(in_network))? else {
+    let Some(pid) = fork(namespaces(in_network, kind.takes_account))? else {
         drop((ours, surroundings));
         return Ok(Some(theirs));
     };
@@ -265,21 +277,23 @@ fn wait_for_job(
     rustix::stdio::dup2_stdin(socket)?;
     rustix::thread::set_name(WAITING)?;
     begin(&zygote).map_err(io::Error::other)?;
-    let root = SystemRoot::new(&kind.access(), kind.counted, account)?;
-    let Some(Incoming::Start { handles, .. }) = receive()? else {
+    let root = SystemRoot::new(&kind.access(), kind.counted, account, kind.takes_account)?;
+    let Some(Incoming::Start { request, handles }) = receive()? else {
         return Ok(Side::Zygote);
     };
     rustix::thread::set_name(WORKING)?;
-    become_job(handles, zygote, account, Some(Ok(root)))
+    become_job(&request, handles, zygote, account, Some(Ok(root)))
 }
 
-/// What a process has of its own: accounts, files, processes, the name of the machine, and a network
-/// where it is asked for.
-fn namespaces(in_network: bool) -> i32 {
-    let all = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
-    if in_network {
-        all | libc::CLONE_NEWNET
-    } else {
-        all
+/// What a process has of its own: files, processes, the name of the machine, and a network where it is
+/// asked for. Accounts, too, unless it makes that namespace when it takes the account of its job.
+fn namespaces(in_network: bool, takes_account: bool) -> i32 {
+    let mut all = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
+    if !takes_account {
+        all |= libc::CLONE_NEWUSER;
     }
+    if in_network {
+        all |= libc::CLONE_NEWNET;
+    }
+    all
 }

@@ -18,12 +18,13 @@ pub(super) struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    /// Looks at how commands are held, at their network, at which are installed, and at how many
+    /// Looks at how commands are held and counted, at their network, at which are installed, and at how many
     /// files may be open.
     pub(super) fn check(&self) -> Vec<Check> {
         vec![
             self.check_confinement(),
             self.check_memory(),
+            self.check_accounts(),
             self.check_network(),
             self.check_commands(),
             self.check_programs(),
@@ -94,6 +95,18 @@ impl Machine<'_> {
             ),
         };
         Check::new("memory", CheckState::Ok, text)
+    }
+
+    /// Whom the kernel counts what commands take for.
+    fn check_accounts(&self) -> Check {
+        let text = match self.confinement.separates_accounts() {
+            Ok(()) => "one of the kernel's for each user who runs commands".to_owned(),
+            Err(why) => format!(
+                "the server's for all commands, whose watches, descriptors and signals the kernel \
+                 counts together: {why}"
+            ),
+        };
+        Check::new("accounts", CheckState::Ok, text)
     }
 
     /// Not a failure either: only commands with network are off.

@@ -1,0 +1,116 @@
+//! Kernel accounts of the owners of jobs: who has which at the time.
+
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The first number. From here to two thousand millions and more lie numbers that no distribution gives
+/// to people, services or containers.
+const FIRST: u32 = 0x7800_0000;
+
+/// How many a server has.
+const OF_SERVER: u32 = 1 << 14;
+
+/// Servers of one machine have others, as far as chance goes.
+const SERVERS: u64 = 1 << 12;
+
+/// The accounts of one server.
+#[derive(Debug)]
+pub(super) struct KernelAccounts {
+    first: u32,
+    taken: Arc<Mutex<Vec<Taken>>>,
+}
+
+/// An account, at its place in the list of all.
+#[derive(Debug, Default)]
+struct Taken {
+    owner: String,
+    /// None: it is free.
+    jobs: usize,
+}
+
+/// An account while a job of its owner has it.
+#[derive(Debug)]
+pub(super) struct LentAccount {
+    pub(super) number: u32,
+    place: usize,
+    taken: Arc<Mutex<Vec<Taken>>>,
+}
+
+impl KernelAccounts {
+    pub(super) fn new() -> Self {
+        let server = RandomState::new().build_hasher().finish() % SERVERS;
+        Self {
+            first: FIRST + server as u32 * OF_SERVER,
+            taken: Arc::default(),
+        }
+    }
+
+    /// The account of an owner: the one that it has for its other jobs, otherwise the first that is free.
+    /// There is none where more owners have jobs than a server has accounts.
+    pub(super) fn lend(&self, owner: &str) -> Option<LentAccount> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = |one: &Taken| one.jobs > 0 && one.owner == owner;
+        let place = taken.iter().position(own);
+        let place = place.or_else(|| taken.iter().position(|one| one.jobs == 0));
+        let place = place.unwrap_or(taken.len());
+        let number = u32::try_from(place).ok().filter(|at| *at < OF_SERVER)?;
+        if place == taken.len() {
+            taken.push(Taken::default());
+        }
+        owner.clone_into(&mut taken[place].owner);
+        taken[place].jobs += 1;
+        Some(LentAccount {
+            number: self.first + number,
+            place,
+            taken: Arc::clone(&self.taken),
+        })
+    }
+}
+
+impl LentAccount {
+    /// The owner has it for good: nobody knows when the job ends.
+    pub(super) fn keep(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for LentAccount {
+    fn drop(&mut self) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken[self.place].jobs -= 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_owners_never_have_the_same_account() {
+        let accounts = KernelAccounts::new();
+        let lend = |owner| accounts.lend(owner).expect("one is free");
+        let (ada, bob) = (lend("ada"), lend("bob"));
+        assert_ne!(ada.number, bob.number);
+        let more = lend("ada");
+        assert_eq!(more.number, ada.number);
+        let number = ada.number;
+        drop(ada);
+        assert_ne!(lend("eve").number, number);
+        drop(more);
+        assert_eq!(lend("eve").number, number);
+        // A job of which nobody knows whether it ended.
+        let bobs = bob.number;
+        bob.keep();
+        let others: Vec<_> = ["ada", "eve", "joe"].map(lend).into();
+        assert!(others.iter().all(|other| other.number != bobs));
+        assert_eq!(lend("bob").number, bobs);
+    }
+
+    #[test]
+    fn numbers_are_nobody_elses() {
+        let last = u64::from(FIRST) + SERVERS * u64::from(OF_SERVER);
+        // What systemd gives to the first of the files of other machines.
+        assert!(last < 0x7FFE_0000);
+        assert!(KernelAccounts::new().first >= FIRST);
+    }
+}
