@@ -295,3 +295,48 @@ fn what_commands_mount_is_seen_by_nobody_else() {
         assert_eq!(before, during);
     });
 }
+
+#[test]
+fn files_whose_owners_are_not_translated_leave_commands_the_account_of_the_server() {
+    if !rustix::process::geteuid().is_root() {
+        skip("only root mounts");
+        return;
+    }
+    // Overlayfs translates no owners.
+    let setup = setup();
+    let [zone, lower, upper, work] = ["data/users/bob/Storage/data", "lower", "upper", "work"]
+        .map(|name| setup.path(name).display().to_string());
+    for directory in [&zone, &lower, &upper, &work] {
+        std::fs::create_dir_all(directory).expect("made");
+    }
+    let mount = format!(
+        "mount -t overlay overlay -o lowerdir={lower},upperdir={upper},workdir={work} {zone} \
+         && exec \"$@\""
+    );
+    let through = ["unshare", "--mount", "/bin/sh", "-c", &mount, "sh"];
+    let Some(server) = separating_of(setup.through(&through).start()) else {
+        return;
+    };
+    let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
+    let storage = json!({"zone": "storage"});
+    let said = exec(
+        &bob,
+        &storage,
+        "sh",
+        &["-c", "echo one > a && stat -c '%u %g' a && id -u"],
+    );
+    assert_eq!(said, "0 0\n0\n");
+    // What the kernel does not bound for root.
+    let fork = "import os, time\nfor number in range(1000):\n  if os.fork() == 0: time.sleep(600)";
+    let bomb = json!({"zone": "storage", "cmd": "python3", "args": ["-c", fork]});
+    let refused = bob.call("shed_exec", &bomb);
+    assert_eq!(refused.data()["returncode"], 1, "{}", refused.text);
+    let word = word("whose");
+    std::thread::scope(|scope| {
+        scope.spawn(|| python(&ada, STAY, &word));
+        wait_until("ada has an account of her own", || {
+            accounts_of(&word).iter().any(|account| *account >= FIRST)
+        });
+        end(&ada);
+    });
+}

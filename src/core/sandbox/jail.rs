@@ -166,14 +166,7 @@ fn carry_out(
         spec.access.read.extend(job.read());
         spec.access.write.extend(job.write());
     }
-    let counted_by = if namespaces && !user.is_root() {
-        CountedBy::Kernel
-    } else if supervision == Supervision::None {
-        CountedBy::Nobody
-    } else {
-        CountedBy::Supervisor
-    };
-    limit(&spec.limits, &counted_by)?;
+    limit(&spec.limits, &counted_by(namespaces, user, supervision))?;
     let shown = spec
         .mounts
         .as_ref()
@@ -315,6 +308,17 @@ fn supervision(spec: &JobSpec, user: Uid) -> Supervision {
         Supervision::Processes
     } else {
         Supervision::None
+    }
+}
+
+/// Who counts the processes of a job.
+fn counted_by(namespaces: bool, user: Uid, supervision: Supervision) -> CountedBy {
+    if namespaces && !user.is_root() {
+        CountedBy::Kernel
+    } else if supervision == Supervision::None {
+        CountedBy::Nobody
+    } else {
+        CountedBy::Supervisor
     }
 }
 

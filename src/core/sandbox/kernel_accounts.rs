@@ -3,8 +3,8 @@
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The first number. From here to two thousand millions and more lie numbers that no distribution gives
-/// to people, services or containers.
+/// The first number. No distribution gives such numbers to people, services or containers
+/// (<https://systemd.io/UIDS-GIDS/>).
 const FIRST: u32 = 0x7800_0000;
 
 /// How many a server has.
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn numbers_are_nobody_elses() {
         let last = u64::from(FIRST) + SERVERS * u64::from(OF_SERVER);
-        // What systemd gives to the first of the files of other machines.
+        // There begin the numbers of files from other machines.
         assert!(last < 0x7FFE_0000);
         assert!(KernelAccounts::new().first >= FIRST);
     }

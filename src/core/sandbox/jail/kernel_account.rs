@@ -3,7 +3,7 @@
 //! The kernel counts by account: watches of epoll, descriptors on their way, processes, signals that
 //! wait, pages of pipes. With accounts of their own, what one owner takes is missing to nobody else.
 //! On disk files belong to the account of the server all the same: the mounts of a job translate one
-//! number into the other (`MOUNT_ATTR_IDMAP` of mount_setattr(2)), and in its namespace of accounts a
+//! number into the other (`MOUNT_ATTR_IDMAP`), and in its namespace of accounts a
 //! job has the number of the server.
 
 use std::io::{self, Read as _};
@@ -39,9 +39,9 @@ impl KernelAccount {
         self.map.as_fd()
     }
 
-    /// Makes this the account of a process that still has every right of the machine. What is left is
-    /// a namespace in which `shown` is the only account. The kernel takes it for a process that nobody
-    /// ends with its parent any more.
+    /// Makes this the account of a process that still has every right of root, in a new namespace in
+    /// which it is `shown` and no other account is there. The kernel forgets with which other process
+    /// it is to end.
     pub(super) fn take(&self, shown: Account) -> io::Result<()> {
         let user = self.user;
         self.own_pipes()?;
@@ -88,7 +88,7 @@ impl AccountMaps {
     /// The map from `own` to the account of this number.
     pub(super) fn of(&mut self, number: u32, own: Account) -> io::Result<OwnedFd> {
         if let Some((_, map)) = self.0.iter().find(|(known, _)| *known == number) {
-            return Ok(map.try_clone()?);
+            return map.try_clone();
         }
         let map = make_map(number, own)?;
         self.0.push((number, map.try_clone()?));

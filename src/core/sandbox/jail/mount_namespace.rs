@@ -85,19 +85,15 @@ impl MountNamespace {
         access: &Access,
         (kernel_account, account): (&mut Option<KernelAccount>, Account),
     ) -> io::Result<OwnFiles<'_>> {
-        let bind_mounts = match kernel_account {
-            None => self.copies(access, None)?,
-            Some(own) => match self.copies(access, Some(own.map())) {
-                Ok(mapped) => mapped,
-                Err(_) => {
-                    own.user = account.user;
-                    self.copies(access, None)?
-                }
-            },
-        };
+        let map = kernel_account.as_ref().map(KernelAccount::map);
+        let mut bind_mounts = self.copies(access, map);
+        if let (Err(_), Some(own)) = (&bind_mounts, kernel_account) {
+            own.user = account.user;
+            bind_mounts = self.copies(access, None);
+        }
         Ok(OwnFiles {
             system,
-            bind_mounts,
+            bind_mounts: bind_mounts?,
             directory: &self.directory,
         })
     }

@@ -8,6 +8,10 @@ use super::supervisor::{MACHINE_NAME, names};
 
 /// How much the kernel enforces, as a process found by trying.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of one machine, written out as JSON"
+)]
 pub(crate) struct ProbeReport {
     /// File rules: Landlock.
     pub(crate) files: Enforcement,
