@@ -356,8 +356,12 @@ impl Store {
     /// How the kernel of this machine confines commands; tried once, when it is first asked.
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
-        self.confinement
-            .get_or_init(|| Confinement::probe(&self.zygote, self.data.handle(), &self.settings))
+        self.confinement.get_or_init(|| {
+            // A directory in which no other file system is mounted.
+            let own = self.data.subdirectory(instance::DIRECTORY);
+            let place = own.as_ref().unwrap_or(&self.data).handle();
+            Confinement::probe(&self.zygote, place, &self.settings)
+        })
     }
 
     /// Has the kernel bound each command together with all that it starts, where this process may
