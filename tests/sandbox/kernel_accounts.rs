@@ -327,15 +327,17 @@ fn files_whose_owners_are_not_translated_leave_commands_the_account_of_the_serve
     );
     assert_eq!(said, "0 0\n0\n");
     // What the kernel does not bound for root.
-    let fork = "import os, time\nfor number in range(1000):\n  if os.fork() == 0: time.sleep(600)";
-    let bomb = json!({"zone": "storage", "cmd": "python3", "args": ["-c", fork]});
-    let refused = bob.call("shed_exec", &bomb);
+    let forks = "import os, time\nfor number in range(1000):\n  if os.fork() == 0: time.sleep(600)";
+    let line = json!({"zone": "storage", "cmd": "python3", "args": ["-c", forks]});
+    let refused = bob.call("shed_exec", &line);
     assert_eq!(refused.data()["returncode"], 1, "{}", refused.text);
-    let word = word("whose");
+    let argument = word("whose");
     std::thread::scope(|scope| {
-        scope.spawn(|| python(&ada, STAY, &word));
+        scope.spawn(|| python(&ada, STAY, &argument));
         wait_until("ada has an account of her own", || {
-            accounts_of(&word).iter().any(|account| *account >= FIRST)
+            accounts_of(&argument)
+                .iter()
+                .any(|account| *account >= FIRST)
         });
         end(&ada);
     });
