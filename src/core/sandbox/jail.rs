@@ -52,7 +52,7 @@ pub(crate) use file_rules::{Enforcement, FileRules, NOT_ENABLED};
 use fork::tell_exhausted;
 pub(crate) use fork::{EXHAUSTED, STARTED};
 use kernel_account::KernelAccount;
-use limits::{CountedBy, drop_capabilities, limit, limit_open_files};
+use limits::{CountedBy, drop_capabilities, limit};
 pub(crate) use message::MOST_HANDLES;
 use mount_namespace::{OwnFiles, SystemRoot};
 pub(crate) use probe::ProbeReport;
@@ -166,7 +166,6 @@ fn carry_out(
         spec.access.read.extend(job.read());
         spec.access.write.extend(job.write());
     }
-    limit(&spec.limits, &counted_by(namespaces, user, supervision))?;
     let shown = spec
         .mounts
         .as_ref()
@@ -192,7 +191,6 @@ fn carry_out(
         program: prepared.descriptor().unwrap_or(-1),
     };
     let mut applied = restrict_calls(&circumstances, channel);
-    limit_open_files(&spec.limits, prepared.descriptor())?;
     if spec.probe {
         let supervised = applied.is_ok() && probe::is_supervised(circumstances.program);
         if applied.is_err() {
@@ -217,12 +215,15 @@ fn carry_out(
     if !spec.best_effort || through_proxy {
         applied?;
     }
+    let counted_by = counted_by(namespaces, user, supervision);
+    let limited = || limit(&spec.limits, &counted_by, circumstances.program);
     match prepared {
         Prepared::Program(program) => {
             let init = has_init.then_some(answer);
-            Err(become_program(&program, init, spec.controlling_terminal).into())
+            Err(become_program(&program, limited, init, spec.controlling_terminal).into())
         }
         Prepared::BuiltIn(job) => {
+            limited()?;
             signals::let_through();
             Ok(Ended::Answered(job.run()))
         }
@@ -252,16 +253,17 @@ fn end_with(zygote: &OwnedFd) -> Result<(), JailError> {
     Ok(())
 }
 
-/// Becomes the program, or starts it and stays as its init, where the server waits for an answer. Comes
-/// back only in failure.
+/// Becomes the program, with its limits, or starts it and stays as its init, where the server waits for an
+/// answer. Comes back only in failure.
 fn become_program(
     program: &Executable,
+    limited: impl Fn() -> io::Result<()>,
     init: Option<&OwnedFd>,
     takes_terminal: bool,
-) -> std::io::Error {
+) -> io::Error {
     let begin = || {
         signals::let_through();
-        program.execute()
+        program.execute(&limited)
     };
     let Some(answer) = init else {
         // A supervisor is the init already, and the terminal taken.

@@ -52,8 +52,8 @@ impl Executable {
         })
     }
 
-    /// Becomes the program. Comes back only in failure.
-    pub(super) fn execute(&self) -> std::io::Error {
+    /// Becomes the program, which has its limits from the start. Comes back only in failure.
+    pub(super) fn execute(&self, limited: impl Fn() -> std::io::Result<()>) -> std::io::Error {
         let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
             texts
                 .iter()
@@ -62,6 +62,9 @@ impl Executable {
                 .collect()
         };
         let (arguments, environment) = (pointers(&self.arguments), pointers(&self.environment));
+        if let Err(error) = limited() {
+            return error;
+        }
         // SAFETY: both lists end with a null pointer and point into strings that live in `self`;
         // the path is empty and static, the descriptor is open.
         #[expect(unsafe_code, reason = "no safe crate has execveat")]

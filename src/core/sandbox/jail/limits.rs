@@ -37,41 +37,38 @@ const NONE: [Resource; 4] = [
     Resource::Rtprio,
 ];
 
-/// Everything but open files.
-pub(super) fn limit(limits: &Limits, counted_by: &CountedBy) -> Result<(), std::io::Error> {
+/// Sets the limits of a job, as the last thing before it. The memory of this process may be above the
+/// limit already: from here on it gets no more. Descriptors on their way between processes are counted for
+/// the whole account, and whoever sends one is measured by its own limit of open files: what others of the
+/// account have on their way would keep this process from sending. `program`: the descriptor of what is
+/// executed, which no other file may ever get; negative if nothing is.
+pub(super) fn limit(
+    limits: &Limits,
+    counted_by: &CountedBy,
+    program: i32,
+) -> Result<(), std::io::Error> {
     let cpu = limits.cpu_seconds;
     let memory = match limits.counted {
         CountedMemory::AddressSpace => Resource::As,
         CountedMemory::Data => Resource::Data,
     };
-    set(memory, limits.memory, limits.memory)?;
-    set(Resource::Cpu, cpu, cpu.saturating_add(1))?;
-    set(Resource::Fsize, limits.file_size, limits.file_size)?;
     let processes = match counted_by {
         CountedBy::Kernel => limits.processes,
         CountedBy::Supervisor => OF_ACCOUNT_SUPERVISED,
         CountedBy::Nobody => OF_ACCOUNT,
     };
+    let above = u64::try_from(program).unwrap_or(u64::MAX);
+    let open_files = limits.open_files.min(above);
+    set(memory, limits.memory, limits.memory)?;
+    set(Resource::Cpu, cpu, cpu.saturating_add(1))?;
+    set(Resource::Fsize, limits.file_size, limits.file_size)?;
     set(Resource::Nproc, processes, processes)?;
     set(Resource::Sigpending, PENDING_SIGNALS, PENDING_SIGNALS)?;
     set(Resource::Memlock, LOCKED_MEMORY, LOCKED_MEMORY)?;
     for none in NONE {
         set(none, 0, 0)?;
     }
-    Ok(())
-}
-
-/// The last limit: descriptors on their way between processes are counted for the whole account, and
-/// whoever sends one is measured by its own limit of open files. Once it is a command's, what others
-/// of the account have on their way keeps this process from sending. `program`: the descriptor of what
-/// is executed, which no other file may ever get.
-pub(super) fn limit_open_files(
-    limits: &Limits,
-    program: Option<i32>,
-) -> Result<(), std::io::Error> {
-    let above = program.and_then(|program| u64::try_from(program).ok());
-    let most = limits.open_files.min(above.unwrap_or(u64::MAX));
-    set(Resource::Nofile, most, most)
+    set(Resource::Nofile, open_files, open_files)
 }
 
 /// Sets a limit, or keeps a lower one that the server was started with: without capabilities no
