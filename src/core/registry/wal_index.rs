@@ -74,7 +74,7 @@ fn whole_header(index: &UnclosedFile) -> Option<DatabaseState> {
 const LOG_HEADER: usize = 32;
 const FRAME_HEADER: u64 = 24;
 
-/// What a log begins with. The next byte tells the byte order of its checksums.
+/// The first bytes of a log. The next byte tells the byte order of its checksums.
 const MAGIC: [u8; 3] = [0x37, 0x7f, 0x06];
 const LITTLE_ENDIAN: u8 = 0x82;
 
@@ -93,7 +93,7 @@ pub(super) fn is_log_cut(data: &Root, name: &str) -> bool {
     };
     let log = UnclosedFile::open(data, &format!("{name}-wal"));
     let is_there = log.and_then(|log| end.is_in(&log)).unwrap_or(false);
-    // Who has the database open changes both.
+    // A process that has the database open changes both.
     !is_there && LogEnd::read(&index) == Some(end)
 }
 

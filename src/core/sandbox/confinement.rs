@@ -120,8 +120,8 @@ impl Confinement {
         self.report.is_some_and(|report| report.supervised)
     }
 
-    /// Whether every user has a kernel account of its own for commands; if not, why all have that of
-    /// the server.
+    /// Returns `Ok` if every user has a kernel account of its own for commands, or else the reason for
+    /// which all have that of the server.
     pub fn separates_accounts(&self) -> Result<(), &'static str> {
         if self.report.is_some_and(|report| report.own_account) {
             Ok(())

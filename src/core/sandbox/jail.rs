@@ -313,7 +313,7 @@ fn supervision(spec: &JobSpec, user: Uid) -> Supervision {
     }
 }
 
-/// Who counts the processes of a job.
+/// Chooses the counter of the processes of a job.
 fn counted_by(namespaces: bool, user: Uid, supervision: Supervision) -> CountedBy {
     if namespaces && !user.is_root() {
         CountedBy::Kernel

@@ -140,7 +140,7 @@ pub(crate) struct JailKind {
     pub(crate) network: NetworkAccess,
     /// Which memory is bounded.
     pub(crate) counted: CountedMemory,
-    /// Whether it takes the kernel account of its job.
+    /// `true` if it takes the kernel account of its job.
     #[serde(default)]
     pub(crate) takes_account: bool,
 }

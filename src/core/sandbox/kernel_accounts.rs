@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// (<https://systemd.io/UIDS-GIDS/>).
 const FIRST: u32 = 0x7800_0000;
 
-/// How many a server has.
+/// Number of accounts that a server has.
 const OF_SERVER: u32 = 1 << 14;
 
 /// Servers of one machine have others, as far as chance goes.

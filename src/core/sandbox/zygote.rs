@@ -31,7 +31,7 @@ pub struct Zygote {
     rules: Mutex<KeptRules>,
     /// Where commands are counted as a whole, once it was tried.
     groups: OnceLock<Result<Cgroups, NotDelegated>>,
-    /// Where owners of jobs have kernel accounts of their own.
+    /// The kernel accounts of owners of jobs, if they have some of their own.
     accounts: Mutex<Option<KernelAccounts>>,
 }
 

@@ -18,7 +18,7 @@ const NAME: &str = ".reserve";
 /// The directory of those that are kept.
 const DIRECTORIES: &str = ".spare";
 
-/// How many are kept.
+/// Number of directories that are kept.
 const SPARE: usize = 16;
 
 /// What deletions have, several at once: a registry that grows, trees of a large history.

@@ -140,8 +140,8 @@ impl Store {
         self.confinement().has_namespaces()
     }
 
-    /// Whether the kernel counts what the commands of each user take by itself; otherwise it counts
-    /// them together, as the server's.
+    /// Returns `true` if the kernel counts the resources of each user's commands apart, and not together as
+    /// the server's.
     #[must_use]
     pub fn separates_accounts(&self) -> bool {
         self.confinement().separates_accounts().is_ok()

@@ -81,7 +81,7 @@ pub struct Store {
     registry: Registry,
     /// The file of the registry that is open.
     registry_file: Option<FileIdentity>,
-    /// Whether the registry was without its last changes when it was opened.
+    /// `true` if the registry was without its last changes when it was opened.
     is_log_cut: bool,
     pepper: Pepper,
     instance: Instance,
@@ -461,7 +461,7 @@ impl Store {
         !self.registry.is_a_file() || matches!(found, Ok(found) if found == self.registry_file)
     }
 
-    /// Whether the registry was without its last changes when it was opened.
+    /// Returns `true` if the registry was without its last changes when it was opened.
     pub(crate) fn is_log_cut(&self) -> bool {
         self.is_log_cut
     }

@@ -34,7 +34,7 @@ impl KernelAccount {
         })
     }
 
-    /// What mounts translate by.
+    /// The map by which mounts translate.
     pub(super) fn map(&self) -> BorrowedFd<'_> {
         self.map.as_fd()
     }
@@ -45,7 +45,7 @@ impl KernelAccount {
     pub(super) fn take(&self, shown: Account) -> io::Result<()> {
         let user = self.user;
         self.own_pipes()?;
-        // Where only the privileged make namespaces, this one is privileged until it has.
+        // Some machines let only the privileged make namespaces.
         rustix::thread::set_keep_capabilities(true)?;
         rustix::thread::set_thread_res_uid(user, user, user)?;
         let kept = rustix::thread::capabilities(None)?;
@@ -62,7 +62,7 @@ impl KernelAccount {
         shown.map(&self.process, user)
     }
 
-    /// Whoever opens its own pipes by name has to own them.
+    /// Gives the account the pipes of its streams: a program that opens its own by name has to own them.
     fn own_pipes(&self) -> io::Result<()> {
         let streams = [
             rustix::stdio::stdin(),

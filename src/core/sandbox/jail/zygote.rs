@@ -285,8 +285,8 @@ fn wait_for_job(
     become_job(&request, handles, zygote, account, Some(Ok(root)))
 }
 
-/// What a process has of its own: files, processes, the name of the machine, and a network where it is
-/// asked for. Accounts, too, unless it makes that namespace when it takes the account of its job.
+/// The namespaces that a process has of its own: files, processes, the name of the machine, and a network
+/// where it is asked for. Accounts, too, unless it makes that namespace when it takes the account of its job.
 fn namespaces(in_network: bool, takes_account: bool) -> i32 {
     let mut all = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
     if !takes_account {

@@ -97,7 +97,7 @@ impl Machine<'_> {
         Check::new("memory", CheckState::Ok, text)
     }
 
-    /// Whom the kernel counts what commands take for.
+    /// Looks at the account for which the kernel counts the resources of commands.
     fn check_accounts(&self) -> Check {
         let text = match self.confinement.separates_accounts() {
             Ok(()) => "one of the kernel's for each user who runs commands".to_owned(),

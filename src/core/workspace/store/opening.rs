@@ -63,7 +63,7 @@ enum DirectoryState {
 #[derive(Debug)]
 pub(super) struct OpenedData {
     pub(super) root: Root,
-    /// Whether the last changes of the registry are missing.
+    /// `true` if the last changes of the registry are missing.
     pub(super) is_log_cut: bool,
 }
 

@@ -202,7 +202,7 @@ const SIGNALS_AND_TIME: &[i64] = &[
     libc::SYS_rt_tgsigqueueinfo,
     libc::SYS_rt_sigreturn,
     libc::SYS_sigaltstack,
-    // How the kernel goes on with a call that a signal has cut off.
+    // The kernel goes on by it with a call that a signal has cut off.
     libc::SYS_restart_syscall,
     libc::SYS_nanosleep,
     libc::SYS_clock_nanosleep,
@@ -218,7 +218,7 @@ const SIGNALS_AND_TIME: &[i64] = &[
     libc::SYS_timer_delete,
 ];
 
-/// What the machine says of itself.
+/// Readings of the machine.
 const MACHINE: &[i64] = &[libc::SYS_uname, libc::SYS_sysinfo, libc::SYS_getrandom];
 
 /// Sockets, as far as there are any, and two ends that belong together.
