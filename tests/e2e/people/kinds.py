@@ -42,6 +42,13 @@ for (const [way, selector] of [["markdown", ".markdown"], ["extracted", ".extrac
 return null;
 """
 
+# What each row that can be seen has as its size.
+_SIZES = """
+const rows = [...document.querySelectorAll("[role=grid] .row")];
+const text = (row, selector) => row.querySelector(selector)?.textContent;
+return Object.fromEntries(rows.filter((row) => text(row, ".entry-name")).map((row) => [text(row, ".entry-name"), text(row, ".cell-size")]));
+"""
+
 #: In which way the files of an extension are shown, where that is not as text.
 _WAYS = {
     "picture": "png jpg jpeg gif webp svg bmp ico avif",
@@ -79,7 +86,7 @@ def kinds(world: World) -> None:
         world.in_scheme(scheme)
         world.errors()
         world.open("storage/kinds")
-        _list(world, len(files) + 1, f"{view}, {scheme}")
+        _list(world, files, f"{view}, {scheme}")
         world.picture(f"kinds-{view}-{scheme}")
         pixels.same(world, f"list-{view}-{scheme}")
     boxes.same(world, f"list-{view}")
@@ -103,9 +110,11 @@ def _lay_out(world: World, files: dict[str, bytes]) -> None:
         os.utime(file, (DAY, DAY), follow_symlinks=False)
 
 
-def _list(world: World, count: int, where: str) -> None:
-    """Every row fits; the page has those that can be seen, so it is scrolled through."""
+def _list(world: World, files: dict[str, bytes], where: str) -> None:
+    """Every row fits and has the size of its file; the page has those that can be seen, so it is scrolled
+    through."""
     page = world.page
+    count = len(files) + 1
     rows = lambda: page.ask("grid", "Files", "function () { return this.ariaRowCount; }")
     check.until(lambda: f"{count} entries and the header are counted; there are {rows()}", lambda: rows() == str(count + 1))
     scroll = """
@@ -113,12 +122,23 @@ def _list(world: World, count: int, where: str) -> None:
         list.scrollTop = arguments[0] * list.clientHeight;
         requestAnimationFrame(() => requestAnimationFrame(() => done(list.scrollTop + list.clientHeight >= list.scrollHeight - 1)));
     """
+    sizes: dict[str, str] = {}
     for step in range(count):
         is_end = world.window.run(scroll, step)
         boxes.fit(world, f"the list, {where}, screen {step + 1}")
+        sizes |= world.script(_SIZES)
         if is_end:
             break
     world.window.run(scroll, 0)
+    expected = {name: _size(len(content)) for name, content in files.items()}
+    check.equal(f"the list has the sizes, {where}", sizes, expected | {"a folder": ""})
+
+
+def _size(count: int) -> str:
+    """A number of bytes below a million, as people read it."""
+    if count < 1024:
+        return f"{count:,} B"
+    return f"{count / 1024:.{1 if count < 10_240 else 0}f} KB".replace(".0 ", " ")
 
 
 def _preview(world: World, name: str, view: str) -> None:
