@@ -12,21 +12,18 @@ use std::sync::Arc;
 
 use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, LOCATION};
-use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use fileshed_core::administration::Administration;
-use fileshed_core::{Caller, Channel, Error, diagnostics};
+use fileshed_core::{Channel, Error, diagnostics};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::identity::{IdentityError, is_by_page};
-use super::middleware::Subject;
-use super::route::{self, RouteError};
+use super::call::{Call, Surface};
 use super::sign_in::unstored;
-use super::{Server, envelope, small_body};
+use super::{Server, body, envelope};
 use crate::ops::Reply;
 
 /// The page, beginning with what is an administrator's; a proxy may have put the server below a path.
@@ -76,24 +73,21 @@ async fn page() -> Response {
     (StatusCode::SEE_OTHER, [(LOCATION, PAGE)]).into_response()
 }
 
+/// How administrators call.
+const SURFACE: Surface = Surface::of_page(Channel::Page);
+
 /// Answers an administrator with what `work` reads.
 async fn read<T: Serialize + Send + 'static>(
     server: Arc<Server>,
     request: Request,
     work: impl FnOnce(&Administration<'_>) -> Result<T, Error> + Send + 'static,
 ) -> Response {
-    let (parts, _body) = request.into_parts();
-    let caller = match administrator(&server, &parts).await {
-        Ok(caller) => caller,
-        Err(error) => return envelope::failure(error),
-    };
-    let subject = Subject::of(&server.store, &caller);
-    let mut response = match administer(&server, caller, work).await {
-        Ok(found) => unstored(Json(found).into_response()),
-        Err(error) => envelope::failure(error),
-    };
-    response.extensions_mut().insert(subject);
-    response
+    let answered = SURFACE.answer(server, request, |mut call| async move {
+        expect_page_or_program(&call)?;
+        let found = administer(&mut call, work).await?;
+        Ok(unstored(Json(found).into_response()))
+    });
+    answered.await
 }
 
 /// Does what an administrator asks for; `work` says what was done.
@@ -102,56 +96,39 @@ async fn act<A: DeserializeOwned + Send + 'static>(
     request: Request,
     work: impl FnOnce(&Administration<'_>, A) -> Result<&'static str, Error> + Send + 'static,
 ) -> Response {
-    let (parts, body) = request.into_parts();
-    let caller = match administrator(&server, &parts).await {
-        Ok(caller) => caller,
-        Err(error) => return envelope::failure(error),
-    };
-    let subject = Subject::of(&server.store, &caller);
-    let done = async {
+    let answered = SURFACE.answer(server, request, |mut call| async move {
+        expect_page_or_program(&call)?;
         // Whoever is refused is so before anything of the body is read.
-        administer(&server, caller.clone(), |_| Ok(())).await?;
-        let arguments = small_body::arguments(&server.store, body).await;
+        administer(&mut call, |_| Ok(())).await?;
+        let body = std::mem::take(&mut call.body);
+        let arguments = body::small(&call.server.store, body).await;
         let arguments = arguments.ok_or(UnreadableArguments)?;
-        administer(&server, caller, |administration| {
-            work(administration, arguments)
-        })
-        .await
-    };
-    let reply = done
-        .await
-        .map(|text| Reply::new(serde_json::json!({}), text));
-    let mut response = unstored(envelope::answer(reply));
-    response.extensions_mut().insert(subject);
-    response
+        let done = administer(&mut call, |administration| work(administration, arguments));
+        let reply = Reply::new(serde_json::json!({}), done.await?);
+        Ok(envelope::answer(Ok(reply)))
+    });
+    unstored(answered.await)
 }
 
-/// Who asks: a program with a credential, or the page.
-async fn administrator(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> {
-    let caller = route::identify_person(server, parts, Channel::Page).await?;
-    if !parts.headers.contains_key(AUTHORIZATION) {
-        if !is_by_page(parts) {
-            return Err(IdentityError::OtherPage.into());
-        }
-        server.authenticator.expect_own_page(parts)?;
+/// Fails unless a program with a credential asks, or the page.
+fn expect_page_or_program(call: &Call) -> Result<(), Error> {
+    if !call.parts.headers.contains_key(AUTHORIZATION) {
+        call.server.authenticator.expect_page(&call.parts)?;
     }
-    Ok(caller)
+    Ok(())
 }
 
 /// Works as an administrator, where the caller is one.
 async fn administer<T: Send + 'static>(
-    server: &Arc<Server>,
-    caller: Caller,
+    call: &mut Call,
     work: impl FnOnce(&Administration<'_>) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let user = server.store.namespace(&caller);
-    let permit = server.admission.lookup(&user).await?;
-    let store = Arc::clone(&server.store);
-    let done = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        work(&store.administration(&caller)?)
+    let user = call.server.store.namespace(&call.caller);
+    let permit = call.server.admission.lookup(&user).await?;
+    let done = call.run(permit, |view, _| {
+        work(&view.store.administration(view.caller)?)
     });
-    done.await.map_err(RouteError::from)?
+    done.await?.0
 }
 
 diagnostics! {

@@ -5,17 +5,20 @@
 
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_LENGTH;
-use fileshed_core::{Clock, Error, Timings, diagnostics};
+use fileshed_core::{Clock, Error, Store, Timings, diagnostics};
 use http_body_util::BodyExt as _;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::admission::CallPermit;
 use super::timer;
 use crate::json::{self, TopLevel, VALUES_MAX};
 
+/// Largest body of an endpoint that takes a small one.
+const SMALL_BYTES: usize = 8 * 1024;
 /// How long a body may bring less than its pace wants.
 const RATE_WINDOW: Duration = Timings::STANDARD.http.slow_body;
 
@@ -105,6 +108,16 @@ pub(super) async fn collect(
         collected.extend_from_slice(&piece);
     }
     Ok(collected)
+}
+
+/// Reads the arguments of an endpoint that takes a small JSON object; an empty body has none. `None` if
+/// they cannot be read.
+pub(super) async fn small<T: DeserializeOwned>(store: &Store, body: Body) -> Option<T> {
+    let patience = store.settings().timings.http.small_body;
+    let bytes = timer::within(store.clock(), patience, to_bytes(body, SMALL_BYTES)).await;
+    let bytes = bytes?.ok()?;
+    let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+    serde_json::from_slice(text).ok()
 }
 
 /// Reads the arguments of a call. Of members that the operation does not know only the names.

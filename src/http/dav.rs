@@ -29,20 +29,20 @@ use dav_server::DavHandler;
 use dav_server::davpath::DavPath;
 use fileshed_core::Clock;
 use fileshed_core::storage::Kind;
-use fileshed_core::view::{View, ViewPath};
-use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Error, Scope};
+use fileshed_core::view::ViewPath;
+use fileshed_core::{Channel, Error};
 use futures_util::stream;
 use tokio::sync::OnceCell;
 
-use super::body::{self, MinimumRate};
+use super::body::MinimumRate;
+use super::call::{Call, Surface};
 use super::files::content::PartialError;
 use super::files::download::{FileDownload, Presentation};
 use super::held_body::HeldBody;
-use super::middleware::Subject;
+use super::identity::Accepts;
 use super::route::{self, RouteError};
 use super::trusted_body::trusted;
-use super::{Server, admission, envelope};
+use super::{Server, call};
 use crate::config::Config;
 use locks::Locks;
 use request::{DavRequest, Purpose, tree_path, view_path};
@@ -181,44 +181,38 @@ impl Verb {
     }
 }
 
+/// How programs that show files as a drive call.
+const SURFACE: Surface = Surface {
+    accepts: Accepts::Drives,
+    channel: Channel::WebDav,
+    form: None,
+};
+
 /// Every request of the surface.
 async fn serve(State(server): State<Arc<Server>>, request: Request) -> Response {
     if !server.dav.enabled {
         return route::unknown(request).await;
     }
-    let (parts, body) = request.into_parts();
-    let mut caller = match route::identify_for_files(&server, &parts).await {
-        Ok(caller) => caller,
-        Err(error) => {
-            let mut response = envelope::failure(error);
-            response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
-            return response;
-        }
-    };
-    caller.names_zones = true;
-    caller.joins_commits = true;
-    caller.lock_tokens = lock_tokens(&parts);
-    let subject = Subject::of(&server.store, &caller);
-    let answered = answer(&server, caller, parts, body).await;
-    let mut response = answered.unwrap_or_else(envelope::failure);
-    response.extensions_mut().insert(subject);
+    let mut response = SURFACE.answer(server, request, answer).await;
+    if response.status() == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
+    }
     response
 }
 
-async fn answer(
-    server: &Arc<Server>,
-    mut caller: Caller,
-    mut parts: Parts,
-    body: Body,
-) -> Result<Response, Error> {
-    let verb = begin(&caller, &parts)?;
-    if let Some(response) = headers::normalize(&mut parts, &server.public_url)? {
+async fn answer(mut call: Call) -> Result<Response, Error> {
+    call.caller.names_zones = true;
+    call.caller.joins_commits = true;
+    call.caller.lock_tokens = lock_tokens(&call.parts);
+    let verb = begin(&call)?;
+    let parts = &mut call.parts;
+    if let Some(response) = headers::normalize(parts, &call.server.public_url)? {
         return Ok(response);
     }
     let path = DavPath::new(parts.uri.path()).map_err(|_| AddressError)?;
     let path = tree_path(below(view_path(&path)?.as_str()))?;
     match (verb, parts.headers.get(&DEPTH)) {
-        (Verb::Get, _) => return get(server, caller, parts, path).await,
+        (Verb::Get, _) => return get(call, path).await,
         (Verb::Propfind, Some(depth)) if depth != "0" && depth != "1" => return Ok(too_deep()),
         // Without it the whole tree is meant, which is more than anybody gets.
         (Verb::Propfind, None) => {
@@ -228,36 +222,34 @@ async fn answer(
     }
     parts.headers.remove(&X_LITMUS);
     let transfer_permit = if matches!(verb, Verb::Put | Verb::Lock) {
-        Some(admission::transfer_permit(&server.store, &caller, None).await?)
+        Some(call.transfer_permit().await?)
     } else {
         None
     };
     let mut admitted = None;
     if verb != Verb::Put {
-        let user = server.store.namespace(&caller);
-        let permit = server.admission.admit(&user).await?;
-        caller.place = permit.place();
-        admitted = Some(permit);
+        admitted = Some(call.admit().await?);
     }
-    let body = match &mut admitted {
-        Some(permit) if verb.takes_xml() => {
-            let length = body::content_length(&parts.headers);
-            let mut body = body;
-            let document = body::collect(&mut body, length, xml::MAX_BYTES, permit).await?;
-            let checked = tokio::task::spawn_blocking(move || {
-                xml::check(&document, verb == Verb::Propfind)?;
-                Ok::<_, Error>(document)
-            });
-            Body::from(checked.await.map_err(RouteError::from)??)
-        }
-        _ => trusted(
-            paced(server.store.clock(), body),
-            caller.cancellation.trust(),
-        ),
-    };
+    if let Some(permit) = admitted.as_mut().filter(|_| verb.takes_xml()) {
+        let document = call.read_body(xml::MAX_BYTES, permit).await?;
+        let checked = call::blocking(move || {
+            xml::check(&document, verb == Verb::Propfind)?;
+            Ok::<_, Error>(document)
+        });
+        call.body = Body::from(checked.await??);
+    } else {
+        let body = paced(call.server.store.clock(), call.body);
+        call.body = trusted(body, call.caller.cancellation.trust());
+    }
+    let Call {
+        server,
+        caller,
+        parts,
+        body,
+    } = call;
     let _cancel = caller.cancellation.on_drop();
     let request = Arc::new(DavRequest {
-        server: Arc::clone(server),
+        server,
         purpose: verb.purpose(&parts, &path),
         caller,
         path,
@@ -299,15 +291,14 @@ fn lock_tokens(parts: &Parts) -> Vec<String> {
 }
 
 /// What can be refused by the headers alone.
-fn begin(caller: &Caller, parts: &Parts) -> Result<Verb, Error> {
+fn begin(call: &Call) -> Result<Verb, Error> {
+    let parts = &call.parts;
     let verb = Verb::of(&parts.method).ok_or_else(|| RouteError::Method {
         method: parts.method.clone(),
         path: parts.uri.path().to_owned(),
         taken: Method::GET,
     })?;
-    if !verb.reads() && caller.scope == Scope::Read {
-        return Err(ZoneError::ReadOnlyScope.into());
-    }
+    call.expect_scope(!verb.reads())?;
     if verb == Verb::Put && parts.headers.contains_key(CONTENT_RANGE) {
         return Err(PartialError.into());
     }
@@ -332,25 +323,16 @@ pub(super) async fn options_of_root(State(server): State<Arc<Server>>) -> Respon
 }
 
 /// One file, as it is.
-async fn get(
-    server: &Arc<Server>,
-    caller: Caller,
-    parts: Parts,
-    path: ViewPath,
-) -> Result<Response, Error> {
-    let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
-    let (shared, address) = (Arc::clone(server), parts.uri.path().to_owned());
-    let method = parts.method.clone();
-    let caller = path.opener(&caller);
-    let found = tokio::task::spawn_blocking(move || {
-        let view = View {
-            store: &shared.store,
-            caller: &caller,
-        };
+async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
+    let transfer_permit = call.transfer_permit().await?;
+    let (server, address) = (Arc::clone(&call.server), call.parts.uri.path().to_owned());
+    let method = call.parts.method.clone();
+    call.caller = path.opener(&call.caller);
+    let found = call.look(move |view| {
         if let Some(place) = SidecarPlace::at(view, &path)?
-            && let Some(content) = shared.dav.sidecars.get(&place)
+            && let Some(content) = server.dav.sidecars.get(&place)
         {
-            return Ok::<_, Error>(Found::Memory(content));
+            return Ok(Found::Memory(content));
         }
         if view.is_directory("path", &path)? {
             let taken = Method::OPTIONS;
@@ -366,9 +348,9 @@ async fn get(
         debug_assert_eq!(entry.kind(), Kind::File);
         Ok(Found::File(found.explained(|| FileDownload::open(&entry))?))
     });
-    Ok(match found.await.map_err(RouteError::from)?? {
+    Ok(match found.await? {
         Found::Memory(content) => content.into_response(),
-        Found::File(file) => file.answer(&parts, Presentation::Attachment, transfer_permit),
+        Found::File(file) => file.answer(&call.parts, Presentation::Attachment, transfer_permit),
     })
 }
 

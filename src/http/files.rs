@@ -9,17 +9,16 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Query;
-use axum::http::request::Parts;
-use axum::response::Response;
 use axum::routing::{any, get, post};
+use fileshed_core::view::View;
 use fileshed_core::{Caller, Channel, Chat, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
 use download::Download;
 
-use super::middleware::Subject;
-use super::{Server, envelope, route};
+use super::Server;
+use super::call::{Call, Surface};
 
 pub(super) mod archive;
 pub(super) mod body_reader;
@@ -67,24 +66,35 @@ pub(super) struct FileQuery {
 }
 
 impl FileQuery {
-    fn read(parts: &Parts) -> Result<Self, Error> {
+    /// Reads the query of a call. A chat in it becomes the caller's, and must be that of the headers
+    /// if they name one.
+    pub(super) fn of(call: &mut Call) -> Result<Self, Error> {
         // Bytes that are not UTF-8 would be read as another name.
-        let text = percent_decode_str(parts.uri.query().unwrap_or_default());
+        let text = percent_decode_str(call.parts.uri.query().unwrap_or_default());
         let is_utf8 = text.decode_utf8().is_ok();
-        match Query::try_from_uri(&parts.uri) {
-            Ok(Query(query)) if is_utf8 => Ok(query),
-            _ => Err(FileQueryError::Unreadable.into()),
+        let query: Self = match Query::try_from_uri(&call.parts.uri) {
+            Ok(Query(query)) if is_utf8 => query,
+            _ => return Err(FileQueryError::Unreadable.into()),
+        };
+        if let Some(chat) = Self::given(query.chat.as_ref()) {
+            let chat = Chat::parse(chat).ok_or(FileQueryError::Chat)?;
+            if !call.caller.enter(chat) {
+                return Err(FileQueryError::TwoChats.into());
+            }
         }
+        Ok(query)
+    }
+
+    /// The zone that is named; where none is, the one of this name.
+    fn zone<'a>(&self, view: View<'a>, default: &str) -> Result<Zone<'a>, Error> {
+        let name = Self::given(self.zone.as_ref()).unwrap_or(default);
+        let group = Self::given(self.group.as_ref());
+        view.store.zone(view.caller, name, group)
     }
 
     /// The zone that is named, and the path in it.
-    pub(super) fn place<'a>(
-        &self,
-        store: &'a Store,
-        caller: &'a Caller,
-    ) -> Result<(Zone<'a>, ZonePath), Error> {
-        let name = self.zone.as_deref().unwrap_or_default();
-        let zone = store.zone(caller, name, Self::given(self.group.as_ref()))?;
+    pub(super) fn place<'a>(&self, view: View<'a>) -> Result<(Zone<'a>, ZonePath), Error> {
+        let zone = self.zone(view, "")?;
         let path = zone.path("path", self.path.as_deref().unwrap_or_default())?;
         Ok((zone, path))
     }
@@ -117,33 +127,8 @@ impl FileQuery {
     }
 }
 
-/// Reads the caller and the query. A chat in the query must be that of the headers, if they name
-/// one.
-pub(super) async fn read_request(
-    server: &Arc<Server>,
-    parts: &Parts,
-) -> Result<(Caller, FileQuery), Error> {
-    let mut caller = route::identify_person(server, parts, Channel::Files).await?;
-    let query = FileQuery::read(parts)?;
-    if let Some(chat) = FileQuery::given(query.chat.as_ref()) {
-        let chat = Chat::parse(chat).ok_or(FileQueryError::Chat)?;
-        if !caller.enter(chat) {
-            return Err(FileQueryError::TwoChats.into());
-        }
-    }
-    Ok((caller, query))
-}
-
-/// Adds the caller's namespace to an answer, for the log.
-pub(super) fn with_subject(
-    store: &Store,
-    caller: &Caller,
-    result: Result<Response, Error>,
-) -> Response {
-    let mut response = result.unwrap_or_else(envelope::failure);
-    response.extensions_mut().insert(Subject::of(store, caller));
-    response
-}
+/// How files are called for.
+pub(super) const SURFACE: Surface = Surface::of_page(Channel::Files);
 
 diagnostics! {
     /// A query that cannot be used.

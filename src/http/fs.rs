@@ -60,7 +60,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
     let mut router = Router::new();
     for entry in TOOLS {
         let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            call::answer(&server, entry, request).await
+            call::answer(server, entry, request).await
         };
         router = router.route(&format!("/{}", entry.id), post(handler));
     }

@@ -10,9 +10,7 @@ use axum::response::{IntoResponse, Response};
 use fileshed_core::CheckState;
 use serde_json::json;
 
-use super::Server;
-use super::envelope;
-use super::route::RouteError;
+use super::{Server, call, envelope};
 
 /// `GET /health`: the process answers, and says how commands are held.
 pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
@@ -33,7 +31,7 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
         let isolation = store.isolation().as_str();
         (isolation, sandbox, namespaces, memory, account)
     };
-    let held = tokio::task::spawn_blocking(tried).await;
+    let held = call::blocking(tried).await;
     let (isolation, sandbox, namespaces, memory, account) =
         held.unwrap_or(("unknown", "unknown", false, "unknown", "unknown"));
     Json(json!({
@@ -57,9 +55,9 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
         return (StatusCode::SERVICE_UNAVAILABLE, Json(word)).into_response();
     }
     let _permit = server.checks.lock().await;
-    let checks = match tokio::task::spawn_blocking(move || store.check()).await {
+    let checks = match call::blocking(move || store.check()).await {
         Ok(checks) => checks,
-        Err(error) => return envelope::failure(RouteError::from(error)),
+        Err(error) => return envelope::failure(error),
     };
     let failed = checks.iter().any(|check| check.state == CheckState::Failed);
     let (status, word) = if failed {

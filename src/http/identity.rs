@@ -76,6 +76,19 @@ pub struct Authenticator {
     groups: Option<(HeaderName, HeaderName)>,
 }
 
+/// The credentials that a surface accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Accepts {
+    /// Those in the header `Authorization`.
+    Programs,
+    /// Cookies of the server's own page too.
+    People,
+    /// A personal token as a password too.
+    Drives,
+    /// Keys of terminals too.
+    Terminals,
+}
+
 /// What a request presents to say who calls.
 #[derive(Debug)]
 pub struct Credential(CredentialKind);
@@ -128,7 +141,16 @@ impl Authenticator {
     }
 
     /// Reads the credential of a request, without disk, registry or network.
-    pub fn read(&self, request: &Parts) -> Result<Credential, IdentityError> {
+    pub fn read(&self, request: &Parts, accepts: Accepts) -> Result<Credential, IdentityError> {
+        match accepts {
+            Accepts::Programs => self.read_header(request),
+            Accepts::People => self.read_for_page(request),
+            Accepts::Drives => self.read_for_files(request),
+            Accepts::Terminals => self.read_for_terminal(request),
+        }
+    }
+
+    fn read_header(&self, request: &Parts) -> Result<Credential, IdentityError> {
         self.read_where(request, self.accepted())
     }
 

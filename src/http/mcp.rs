@@ -20,10 +20,12 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::admission::CallPermit;
+use super::call::{Call, Surface};
 use super::held_body::HeldBody;
-use super::middleware::{Outcome, RequestId, Subject};
+use super::identity::Accepts;
+use super::middleware::{Outcome, RequestId};
 use super::peer::{self, Destination};
-use super::{Server, body, envelope, prefer, response_body, route};
+use super::{Server, envelope, prefer, response_body, route};
 
 mod closing;
 mod description;
@@ -59,7 +61,7 @@ pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
             toolset
         };
         let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            answer(&server, toolset, request).await
+            answer(server, toolset, request).await
         };
         router = router.route(path, post(handler).fallback(wrong_method));
     }
@@ -104,14 +106,21 @@ struct Arrival {
 /// Where the permit of a call lies.
 type PermitSlot = Slot<CallPermit>;
 
-/// Who calls, and the answer to them.
-async fn answer(server: &Arc<Server>, toolset: McpToolset, request: Request) -> Response {
+/// How the protocol is spoken over HTTP.
+const SURFACE: Surface = Surface {
+    accepts: Accepts::Programs,
+    channel: Channel::Mcp,
+    form: None,
+};
+
+/// Answers a message.
+async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
     let refuse = |error| metadata::challenge(&server.public_url, &parts, envelope::failure(error));
-    let caller = match identify(server, &parts).await {
+    let caller = match identify(&server, &parts).await {
         Ok(caller) => caller,
-        Err(error) if names_nobody(server, &parts) => {
-            return match description::answer(server, toolset, &parts, &mut body).await {
+        Err(error) if names_nobody(&server, &parts) => {
+            return match description::answer(&server, toolset, &parts, &mut body).await {
                 Ok(Some(response)) => response,
                 Ok(None) => refuse(error),
                 Err(error) => refuse(error),
@@ -119,57 +128,56 @@ async fn answer(server: &Arc<Server>, toolset: McpToolset, request: Request) -> 
         }
         Err(error) => return refuse(error),
     };
-    let subject = Subject::of(&server.store, &caller);
-    let outcome = Outcome::default();
-    let answered = run(server, toolset, caller, &parts, &mut body, &outcome).await;
-    let mut response = match answered {
-        Ok(response) => response,
-        Err(error) => envelope::failure(error),
+    let call = Call {
+        server,
+        caller,
+        parts,
+        body,
     };
-    let answers = prefer::answers(&parts.headers);
-    prefer::applied(&mut response, answers);
-    response.extensions_mut().insert(subject);
-    response.extensions_mut().insert(outcome);
-    response
+    let answered = SURFACE.answer_to(call, |call| async move {
+        let answers = prefer::answers(&call.parts.headers);
+        let outcome = Outcome::default();
+        let answered = run(toolset, call, &outcome).await;
+        let mut response = answered.unwrap_or_else(envelope::failure);
+        prefer::applied(&mut response, answers);
+        response.extensions_mut().insert(outcome);
+        Ok(response)
+    });
+    answered.await
 }
 
-/// Finds out who calls.
+/// Identifies the caller.
 async fn identify(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> {
     server.authenticator.refuse_unlisted_pages(parts)?;
-    route::identify(server, parts, Channel::Mcp).await
+    SURFACE.identify(server, parts).await
 }
 
 /// Whether a gateway calls for nobody: with the right key, from where it may.
 fn names_nobody(server: &Server, parts: &Parts) -> bool {
-    let read = server.authenticator.read(parts);
+    let read = server.authenticator.read(parts, SURFACE.accepts);
     server.authenticator.refuse_unlisted_pages(parts).is_ok()
         && read.is_err_and(|error| error.is_of_gateway())
 }
 
 /// Waits for the permit of a call, reads its body, and hands it to the protocol.
-async fn run(
-    server: &Arc<Server>,
-    toolset: McpToolset,
-    mut caller: Caller,
-    parts: &Parts,
-    body: &mut Body,
-    outcome: &Outcome,
-) -> Result<Response, Error> {
-    let mut admitted = server
-        .admission
-        .admit(&server.store.namespace(&caller))
-        .await?;
-    caller.place = admitted.place();
-    caller.client.answers = prefer::answers(&parts.headers);
-    let length = body::content_length(&parts.headers);
-    let text = body::collect(body, length, server.body_limit, &mut admitted).await?;
+async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<Response, Error> {
+    let mut admitted = call.admit().await?;
+    call.caller.client.answers = prefer::answers(&call.parts.headers);
+    let limit = call.server.body_limit;
+    let text = call.read_body(limit, &mut admitted).await?;
     if let Err(refusal) = message::check(&text)? {
         return Ok(refusal);
     }
+    let Call {
+        server,
+        mut caller,
+        parts,
+        ..
+    } = call;
     let mut _starting = None;
     if let Some(r#use) = tools::processes_of(toolset, &text) {
-        let call = (parts, text.as_slice());
-        match peer::destination(server, &mut caller, r#use, call, admitted).await? {
+        let request = (&parts, text.as_slice());
+        match peer::destination(&server, &mut caller, r#use, request, admitted).await? {
             Destination::Answered(response) => return Ok(response),
             Destination::Here(permit, starting) => (admitted, _starting) = (permit, starting),
         }
@@ -179,14 +187,14 @@ async fn run(
     if let Some(uris) = listener::asked_for(&text) {
         // Who listens holds nobody up.
         drop(admitted);
-        let looker = (Arc::clone(server), caller.clone());
+        let looker = (Arc::clone(&server), caller.clone());
         listener.put(Listener::begin(looker, uris).await);
     } else {
         permit.put(admitted);
     }
     // The permit alone has the place from here on: a copy would keep it as long as a stream lasts.
     caller.place = Place::default();
-    let mut request = forwarded(parts, text);
+    let mut request = forwarded(&parts, text);
     let id = parts.extensions.get::<RequestId>();
     request.extensions_mut().insert(Arrival {
         caller,
@@ -197,7 +205,7 @@ async fn run(
         listener,
         closing: None,
     });
-    let response = service(server, toolset).handle(request).await;
+    let response = service(&server, toolset).handle(request).await;
     Ok(sent(response.map(Body::new), permit).await)
 }
 

@@ -15,14 +15,15 @@ mod uploads;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Query, Request};
 use axum::response::Response;
 use axum::routing::{get, post};
-use fileshed_core::{Caller, Error, Store};
+use fileshed_core::view::View;
+use fileshed_core::{Channel, Error};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::files::{FileQuery, read_request, with_subject};
-use super::route::RouteError;
+use super::call::{Call, Surface};
 use super::{Server, envelope, response_body};
 
 pub(super) use assets::document;
@@ -39,42 +40,31 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/page/bin/remove", post(bin::remove))
 }
 
-/// Finds out who asks, waits for a place like a call, and answers with what `work` reads.
-async fn answer<T: Serialize>(
+/// How the page calls.
+const SURFACE: Surface = Surface::of_page(Channel::Page);
+
+/// Reads the query of a request, waits for a place like a call, and answers with what `work` reads.
+async fn answer<Q: Send + 'static, T: Serialize>(
     server: Arc<Server>,
     request: Request,
-    work: impl FnOnce(&Arc<Store>, &Caller, FileQuery) -> Result<T, Error> + Send + 'static,
+    query: impl FnOnce(&mut Call) -> Result<Q, Error>,
+    work: impl FnOnce(View<'_>, Q) -> Result<T, Error> + Send + 'static,
 ) -> Response {
-    let (parts, _body) = request.into_parts();
-    match read_request(&server, &parts).await {
-        Ok((caller, query)) => {
-            read(&server, caller, move |store, caller| {
-                work(store, caller, query)
-            })
-            .await
-        }
-        Err(error) => envelope::failure(error),
-    }
+    let answered = SURFACE.answer(server, request, |mut call| async move {
+        let query = query(&mut call)?;
+        let permit = call.admit().await?;
+        let text = call.run(permit, move |view, _| {
+            view.store.expect_active(view.caller)?;
+            envelope::json_text(&work(view, query)?)
+        });
+        let (text, permit) = text.await?;
+        Ok(response_body::json(text?, permit))
+    });
+    answered.await
 }
 
-/// Answers a caller who is known.
-async fn read<T: Serialize>(
-    server: &Arc<Server>,
-    mut caller: Caller,
-    work: impl FnOnce(&Arc<Store>, &Caller) -> Result<T, Error> + Send + 'static,
-) -> Response {
-    let (store, asking) = (Arc::clone(&server.store), caller.clone());
-    let answered = async {
-        let admitted = server.admission.admit(&store.namespace(&caller)).await?;
-        caller.place = admitted.place();
-        let store = Arc::clone(&store);
-        let text = tokio::task::spawn_blocking(move || {
-            store.expect_active(&caller)?;
-            envelope::json_text(&work(&store, &caller)?)
-        });
-        let text = text.await.map_err(RouteError::from)??;
-        Ok(response_body::json(text, admitted))
-    };
-    let result = answered.await;
-    with_subject(&server.store, &asking, result)
+/// Reads the query of a call as data.
+fn query<Q: DeserializeOwned, E: Into<Error>>(call: &Call, wrong: E) -> Result<Q, Error> {
+    let query = Query::try_from_uri(&call.parts.uri);
+    query.map(|query| query.0).map_err(|_| wrong.into())
 }

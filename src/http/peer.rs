@@ -23,11 +23,9 @@ use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
-use super::Server;
 use super::admission::CallPermit;
-use super::route::RouteError;
 use super::seal::{Seal, SentOn};
-use super::timer;
+use super::{Server, call, timer};
 
 /// How long the other server may take to accept a connection.
 const CONNECT: Duration = Timings::STANDARD.http.peer;
@@ -86,9 +84,8 @@ pub(super) async fn destination(
     let was_sent_on = was_sent_on(&parts.extensions);
     for _ in 0..MOVES {
         let (store, asked) = (Arc::clone(&server.store), caller.clone());
-        let place =
-            tokio::task::spawn_blocking(move || store.terminal_place(&asked, r#use, was_sent_on));
-        let address = match place.await.map_err(RouteError::from)?? {
+        let place = call::blocking(move || store.terminal_place(&asked, r#use, was_sent_on));
+        let address = match place.await?? {
             TerminalPlace::Here(starting) => return Ok(Destination::Here(admitted, starting)),
             TerminalPlace::At(address) => address,
             TerminalPlace::Moved => {

@@ -4,21 +4,17 @@ use std::any::Any;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{OriginalUri, Request, State};
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use fileshed_core::Scope;
-use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Channel, Code, Error, Hint, Store, Toolset, diagnostics};
+use fileshed_core::view::View;
+use fileshed_core::{Channel, Error, Hint, Toolset, diagnostics};
 use tokio::task::JoinError;
 
-use super::admission::{AdmissionError, CallPermit};
-use super::identity::{Credential, is_by_page};
-use super::middleware::Subject;
-use super::serve::current;
-use super::{Server, body, envelope, prefer, response_body, timer};
+use super::admission::CallPermit;
+use super::call::{Call, Surface};
+use super::{Server, body, envelope, prefer, response_body};
 use crate::ops::{self, Answer, Entry, OPERATIONS};
 use fileshed_core::nearest::nearest;
 
@@ -31,7 +27,7 @@ pub(super) fn operations() -> Router<Arc<Server>> {
     for toolset in [Toolset::All, Toolset::Core] {
         for entry in OPERATIONS.iter().filter(|entry| entry.is_in(toolset)) {
             let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-                call(&server, entry, toolset, request).await
+                call(server, entry, toolset, request).await
             };
             router = router.route(&entry.path(toolset), post(handler));
         }
@@ -39,182 +35,47 @@ pub(super) fn operations() -> Router<Arc<Server>> {
     router
 }
 
+/// How operations are called.
+const SURFACE: Surface = Surface::of_page(Channel::Operations);
+
 async fn call(
-    server: &Arc<Server>,
+    server: Arc<Server>,
     entry: &'static Entry,
     toolset: Toolset,
     request: Request,
 ) -> Response {
-    let (parts, mut body) = request.into_parts();
-    let answers = prefer::answers(&parts.headers);
-    let mut caller = match identify_person(server, &parts, Channel::Operations).await {
-        Ok(caller) => caller,
-        Err(error) => return envelope::failure(error),
-    };
-    caller.client.toolset = toolset;
-    caller.client.answers = answers;
-    let client = caller.client;
-    let subject = Subject::of(&server.store, &caller);
-    let mut response = match admit(server, entry, caller, &parts.headers, &mut body).await {
-        Ok(response) => response,
-        Err(error) => envelope::failure(error),
-    };
-    prefer::applied(&mut response, answers);
-    response.extensions_mut().insert(client);
-    response.extensions_mut().insert(subject);
-    response
-}
-
-/// Finds out who calls by this way.
-pub(super) async fn identify(
-    server: &Arc<Server>,
-    parts: &axum::http::request::Parts,
-    channel: Channel,
-) -> Result<Caller, Error> {
-    known(server, server.authenticator.read(parts)?, channel).await
-}
-
-/// Finds out who calls by this way, where the page of the server may call too.
-pub(super) async fn identify_person(
-    server: &Arc<Server>,
-    parts: &axum::http::request::Parts,
-    channel: Channel,
-) -> Result<Caller, Error> {
-    let channel = if is_by_page(parts) {
-        Channel::Page
-    } else {
-        channel
-    };
-    known(server, server.authenticator.read_for_page(parts)?, channel).await
-}
-
-/// Finds out who calls, where a program that shows files may call with a name and a password.
-pub(super) async fn identify_for_files(
-    server: &Arc<Server>,
-    parts: &axum::http::request::Parts,
-) -> Result<Caller, Error> {
-    let credential = server.authenticator.read_for_files(parts)?;
-    known(server, credential, Channel::WebDav).await
-}
-
-/// Finds out whose credential it is, and remembers the groups that a gateway names.
-async fn known(
-    server: &Arc<Server>,
-    credential: Credential,
-    channel: Channel,
-) -> Result<Caller, Error> {
-    let caller = authenticate(server, credential, channel).await?;
-    if let Some(user) = caller.user.as_ref().filter(|_| caller.client.gateway) {
-        server.store.remember_groups(user, &caller.groups);
-    }
-    Ok(caller)
-}
-
-/// Finds out whose credential it is, and notes that its user calls.
-pub(super) async fn authenticate(
-    server: &Arc<Server>,
-    credential: Credential,
-    channel: Channel,
-) -> Result<Caller, Error> {
-    let mut caller = match caller_of(server, credential).await {
-        Err(error) if error.code() == Code::Unauthorized => {
-            return Err(refused_slowly(server, error).await);
-        }
-        caller => caller?,
-    };
-    let user = server.store.namespace(&caller);
-    current::take_place(&user).map_err(AdmissionError::from)?;
-    caller.channel = Some(channel);
-    server.store.begin_trust(&mut caller)?;
-    server.store.called(&caller);
-    Ok(caller)
-}
-
-/// Holds the refusal of a wrong credential back for a moment, and logs who sent it.
-async fn refused_slowly(server: &Arc<Server>, error: Error) -> Error {
-    let Some(address) = current::address() else {
-        return error;
-    };
-    tracing::warn!(%address, "a credential was refused");
-    match server.admission.refusals.try_take(&current::client()) {
-        Ok(_place) => {
-            let clock = server.store.clock();
-            timer::sleep(clock, server.store.settings().timings.calls.refusal).await;
-            error
-        }
-        Err(full) => AdmissionError::from(full).into(),
-    }
-}
-
-async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Caller, Error> {
-    let known = server
-        .authenticator
-        .authenticate_at_once(credential, &server.store);
-    let credential = match known {
-        Ok(caller) => return caller,
-        Err(credential) => credential,
-    };
-    // Forged credentials must not take all threads; those that Open WebUI is asked about, which may
-    // take long, must not delay the others.
-    let permit = match server.authenticator.lookup_permit(&credential).await? {
-        Some(permit) => permit,
-        None => server.admission.lookup(&current::client()).await?,
-    };
-    let server = Arc::clone(server);
-    let caller = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        server
-            .authenticator
-            .authenticate(*credential, &server.store)
+    let answered = SURFACE.answer(server, request, |mut call| async move {
+        let answers = prefer::answers(&call.parts.headers);
+        let client = &mut call.caller.client;
+        (client.toolset, client.answers) = (toolset, answers);
+        let client = *client;
+        let mut response = run(call, entry).await.unwrap_or_else(envelope::failure);
+        prefer::applied(&mut response, answers);
+        response.extensions_mut().insert(client);
+        Ok(response)
     });
-    caller.await.map_err(RouteError::from)?
+    answered.await
 }
 
 /// Waits for the permit of a call, then reads its body, then runs it.
-async fn admit(
-    server: &Arc<Server>,
-    entry: &'static Entry,
-    mut caller: Caller,
-    headers: &HeaderMap,
-    body: &mut Body,
-) -> Result<Response, Error> {
-    if entry.changes && caller.scope == Scope::Read {
-        return Err(ZoneError::ReadOnlyScope.into());
+async fn run(mut call: Call, entry: &'static Entry) -> Result<Response, Error> {
+    call.expect_scope(entry.changes)?;
+    let mut permit = call.admit().await?;
+    let limit = entry.body_max.min(call.server.body_limit);
+    let body = call.read_body(limit, &mut permit).await?;
+    if let Some(answer) = at_once(&call, entry, &body) {
+        return Ok(response(written(answer), permit));
     }
-    let user = server.store.namespace(&caller);
-    let mut admitted = server.admission.admit(&user).await?;
-    caller.place = admitted.place();
-    let limit = entry.body_max.min(server.body_limit);
-    let body = body::collect(body, body::content_length(headers), limit, &mut admitted).await?;
-    run(server, entry, caller, body, admitted).await
-}
-
-async fn run(
-    server: &Arc<Server>,
-    entry: &'static Entry,
-    caller: Caller,
-    body: Vec<u8>,
-    mut admitted: CallPermit,
-) -> Result<Response, Error> {
-    if let Some(answer) = at_once(server, entry, &caller, &body) {
-        return Ok(response(written(answer), admitted));
-    }
-    // Dropped with this future when the client disconnects: a command ends, work on files completes.
-    let _cancel = caller.cancellation.on_drop();
-    let store = Arc::clone(&server.store);
-    let work = tokio::task::spawn_blocking(move || {
-        let result = execute(&store, entry, &caller, body, &mut admitted);
-        (result, admitted)
-    });
-    let (result, admitted) = work.await.map_err(RouteError::from)?;
-    Ok(response(result, admitted))
+    let work = move |view: View<'_>, permit: &mut CallPermit| execute(view, entry, body, permit);
+    let (result, permit) = call.run(permit, work).await?;
+    Ok(response(result, permit))
 }
 
 /// The answer to a call that needs no thread; nothing where it needs one.
-fn at_once(server: &Server, entry: &Entry, caller: &Caller, body: &[u8]) -> Option<Answer> {
+fn at_once(call: &Call, entry: &Entry, body: &[u8]) -> Option<Answer> {
     let at_once = entry.at_once.filter(|_| body.len() <= SHORT_BODY)?;
     let arguments = body::parse(body, entry.is_known).ok()?;
-    at_once(&server.store, caller, arguments)
+    at_once(&call.server.store, &call.caller, arguments)
 }
 
 fn response(result: Result<WrittenAnswer, Error>, admitted: CallPermit) -> Response {
@@ -237,9 +98,8 @@ fn written(answer: Answer) -> Result<WrittenAnswer, Error> {
 
 /// Runs a call and writes its answer; blocks.
 fn execute(
-    store: &Store,
+    View { store, caller }: View<'_>,
     entry: &Entry,
-    caller: &Caller,
     body: Vec<u8>,
     admitted: &mut CallPermit,
 ) -> Result<WrittenAnswer, Error> {
@@ -355,7 +215,7 @@ impl From<JoinError> for RouteError {
 
 #[cfg(test)]
 mod tests {
-    use axum::body::to_bytes;
+    use axum::body::{Body, to_bytes};
     use serde_json::json;
     use tower::ServiceExt as _;
 
@@ -364,7 +224,7 @@ mod tests {
     use crate::http::{router, timer};
     use crate::ops::Reply;
     use fileshed_core::timings::minutes;
-    use fileshed_core::{Clock, Code};
+    use fileshed_core::{Caller, Clock, Code, Store};
     use serde_json::Value;
 
     fn entry(call: crate::ops::Handler) -> &'static Entry {
@@ -398,15 +258,14 @@ mod tests {
 
     /// A call of nobody in particular.
     async fn called(server: &Arc<Server>, entry: &'static Entry) -> Result<Response, Error> {
-        let mut body = Body::empty();
-        admit(
-            server,
-            entry,
-            Caller::default(),
-            &HeaderMap::new(),
-            &mut body,
-        )
-        .await
+        let (parts, body) = Request::new(Body::empty()).into_parts();
+        let call = Call {
+            server: Arc::clone(server),
+            caller: Caller::default(),
+            parts,
+            body,
+        };
+        run(call, entry).await
     }
 
     #[tokio::test]

@@ -21,10 +21,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use super::call::{self, Surface};
 use super::files::show_refusal;
-use super::identity::{IdentityError, is_by_page};
-use super::route::{self, RouteError};
-use super::{Server, envelope, small_body};
+use super::identity::is_by_page;
+use super::{Server, body, envelope};
 use crate::ops::Reply;
 
 mod link;
@@ -32,6 +32,9 @@ mod oidc;
 mod tokens;
 
 pub(super) use oidc::OpenIdConnect;
+
+/// How the page calls.
+const SURFACE: Surface = Surface::of_page(Channel::Page);
 
 /// The page, from an address like `/page/oidc/callback`: a proxy may have put the server below a path.
 const PAGE: HeaderValue = HeaderValue::from_static("../../");
@@ -69,7 +72,7 @@ pub(super) fn operation(path: &str) -> Option<&'static str> {
 /// `GET /page/session`: whether this browser is signed in, as whom, and how it may be.
 async fn session(State(server): State<Arc<Server>>, request: Request) -> Response {
     let (parts, _body) = request.into_parts();
-    let found = route::identify_person(&server, &parts, Channel::Page).await;
+    let found = SURFACE.identify(&server, &parts).await;
     let is_nobody = matches!(&found, Err(error) if error.code() == Code::Unauthorized);
     let caller = found.as_ref().ok();
     let secret = server.authenticator.page_session(&parts);
@@ -185,10 +188,7 @@ async fn sign_out(State(server): State<Arc<Server>>, request: Request) -> Respon
 
 /// Fails for what does not come from the page, and where nobody has to sign in.
 fn expect_page(server: &Server, parts: &Parts) -> Result<(), Error> {
-    if !is_by_page(parts) {
-        return Err(IdentityError::OtherPage.into());
-    }
-    server.authenticator.expect_own_page(parts)?;
+    server.authenticator.expect_page(parts)?;
     expect_users(server)
 }
 
@@ -244,16 +244,12 @@ async fn look_up<T: Send + 'static>(
 ) -> Result<T, Error> {
     let permit = server.admission.lookup(&current::client()).await?;
     let store = Arc::clone(&server.store);
-    let done = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        work(&store)
-    });
-    done.await.map_err(RouteError::from)?
+    call::holding(permit, move || work(&store)).await
 }
 
 /// The arguments of a small call.
 async fn arguments<T: DeserializeOwned>(store: &Store, body: Body) -> Result<T, Error> {
-    let arguments = small_body::arguments(store, body).await;
+    let arguments = body::small(store, body).await;
     arguments.ok_or_else(|| SignInError::Unreadable.into())
 }
 

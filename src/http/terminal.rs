@@ -9,10 +9,16 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::Request;
 use axum::http::Method;
+use axum::response::Response;
 use axum::routing::{get, post};
+use fileshed_core::{Channel, Error};
 
 use super::Server;
+use super::call::{Call, Surface};
+use super::envelope::FailureForm;
+use super::identity::Accepts;
 use endpoint::EndpointEntry;
 pub(super) use files::upload::message_box::Listings;
 
@@ -23,14 +29,34 @@ mod endpoint;
 mod execute;
 mod failure;
 mod files;
-mod identity;
 mod pending;
+mod query;
 mod shell;
-mod stream;
 pub(in crate::http) mod tools;
 
 /// Where the surface begins.
 pub(super) const BASE: &str = "/terminal";
+
+/// The surface, whose failures are `{"detail": …}`.
+fn surface(channel: Channel) -> Surface {
+    Surface {
+        accepts: Accepts::Terminals,
+        channel,
+        form: Some(FailureForm(failure::text)),
+    }
+}
+
+/// Answers a request whose body or answer is a stream as `work` does.
+async fn stream<F>(server: Arc<Server>, request: Request, work: impl FnOnce(Call) -> F) -> Response
+where
+    F: Future<Output = Result<Response, Error>>,
+{
+    let answered = surface(Channel::FileBrowser).answer(server, request, |mut call| {
+        call.caller.names_zones = true;
+        work(call)
+    });
+    answered.await
+}
 
 /// Every address that takes and answers JSON, in the order in which the document shows them.
 static ENDPOINTS: &[EndpointEntry] = &[

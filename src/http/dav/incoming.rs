@@ -15,24 +15,15 @@ use fileshed_core::transfer::{TransferPermit, Upload, UploadError};
 use fileshed_core::view::{Resolved, View, ViewError, ViewPath};
 use hyper::body::Buf;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 
 use super::node::Node;
 use super::request::{DavRequest, OPERATION, Purpose};
 use super::sidecar::{self, SidecarPlace};
 use crate::http::body::BodyError;
+use crate::http::call;
+use crate::http::files::body_reader::{BodyChunk, BodyReader};
 use crate::http::files::condition::{ConditionError, expect_state};
 use crate::http::route::RouteError;
-
-/// Pieces that wait for the disk.
-const PIECES_QUEUED: usize = 4;
-
-/// What comes next.
-enum Piece {
-    Of(Bytes),
-    /// That was all.
-    End,
-}
 
 /// A file that is arriving.
 pub(super) struct Arriving {
@@ -46,7 +37,10 @@ pub(super) struct Arriving {
 
 /// Where a file goes.
 enum Into {
-    Zone(mpsc::Sender<Piece>, JoinHandle<Result<Node, Error>>),
+    Zone(
+        mpsc::Sender<BodyChunk>,
+        oneshot::Receiver<Result<Node, Error>>,
+    ),
     Memory(SidecarPlace, Vec<u8>),
     Done,
 }
@@ -57,7 +51,7 @@ pub(super) async fn begin(
     path: ViewPath,
     options: &OpenOptions,
 ) -> FsResult<Arriving> {
-    let (sender, pieces) = mpsc::channel(PIECES_QUEUED);
+    let (sender, reader) = BodyReader::new();
     let (begun, beginning) = oneshot::channel();
     let (announced, create_new) = (options.size, options.create_new);
     let permit = request
@@ -72,7 +66,11 @@ pub(super) async fn begin(
         announced,
         create_new,
     };
-    let stored = tokio::task::spawn_blocking(move || job.run(permit, begun, pieces));
+    let (outcome, stored) = oneshot::channel();
+    drop(call::blocking(move || {
+        // Nobody receives it if the request is gone.
+        let _ = outcome.send(job.run(permit, begun, reader));
+    }));
     let mut arriving = Arriving {
         request,
         announced,
@@ -99,7 +97,7 @@ impl Job {
         self,
         permit: TransferPermit,
         begun: oneshot::Sender<()>,
-        mut pieces: mpsc::Receiver<Piece>,
+        mut reader: BodyReader,
     ) -> Result<Node, Error> {
         let caller = self.request.holder(&self.path);
         let view = View {
@@ -120,12 +118,8 @@ impl Job {
             if begun.send(()).is_err() {
                 return Err(BodyError::Incomplete.into());
             }
-            loop {
-                match pieces.blocking_recv() {
-                    Some(Piece::Of(piece)) => file.write(&piece)?,
-                    Some(Piece::End) => break,
-                    None => return Err(BodyError::Incomplete.into()),
-                }
+            while let Some(piece) = reader.next()? {
+                file.write(&piece)?;
             }
             let stored = file.finish()?.store_if(OPERATION, None, |entry| {
                 if entry.is_some() && self.request.purpose == Purpose::Lock {
@@ -166,7 +160,7 @@ impl Arriving {
         self.arrived += piece.len() as u64;
         match &mut self.into {
             Into::Zone(sender, _) => {
-                if sender.send(Piece::Of(piece)).await.is_err() {
+                if sender.send(BodyChunk::Of(piece)).await.is_err() {
                     return self.outcome().await;
                 }
                 Ok(())
@@ -188,7 +182,7 @@ impl Arriving {
         }
         if let Into::Zone(sender, _) = &self.into {
             // Where nobody receives it, the outcome says why.
-            let _received = sender.send(Piece::End).await;
+            let _received = sender.send(BodyChunk::End).await;
         }
         self.outcome().await
     }
@@ -198,10 +192,9 @@ impl Arriving {
         let node = match std::mem::replace(&mut self.into, Into::Done) {
             Into::Zone(sender, stored) => {
                 drop(sender);
-                let stored = stored.await.map_err(RouteError::from).map_err(Error::from);
-                stored
-                    .and_then(|stored| stored)
-                    .map_err(|error| self.request.refuse(error))?
+                let lost = |_| RouteError::Panic("an upload panicked".to_owned());
+                let stored = stored.await.map_err(lost).map_err(Error::from).flatten();
+                stored.map_err(|error| self.request.refuse(error))?
             }
             Into::Memory(place, content) => {
                 let node = Node::in_memory(content.len());

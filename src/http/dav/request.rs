@@ -12,8 +12,7 @@ use fileshed_core::view::{View, ViewPath};
 use fileshed_core::{Caller, Code, Error};
 use tokio::sync::OnceCell;
 
-use crate::http::Server;
-use crate::http::route::RouteError;
+use crate::http::{Server, call};
 
 /// The name for history and logs.
 pub(super) const OPERATION: &str = "dav";
@@ -95,15 +94,10 @@ impl DavRequest {
     ) -> FsResult<T> {
         let request = Arc::clone(self);
         let caller = path.opener(&self.caller);
-        let done = tokio::task::spawn_blocking(move || {
-            let view = View {
-                store: &request.server.store,
-                caller: &caller,
-            };
+        let done = call::run(&self.server.store, caller, (), move |view, ()| {
             work(view, path, &request)
         });
-        let done = done.await.map_err(RouteError::from);
-        match done.map_err(Error::from).and_then(|done| done) {
+        match done.await.and_then(|(done, ())| done) {
             Ok(value) => Ok(value),
             Err(error) if error.code() == Code::FileNotFound => Err(FsError::NotFound),
             Err(error) => Err(self.refuse(error)),

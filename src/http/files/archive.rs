@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use super::browser_policy::{CACHE, INERT};
 use super::channel_body::{CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED, ChannelBody};
 use super::disposition;
-use crate::http::timer;
+use crate::http::{call, timer};
 
 /// Writes an archive; blocks.
 pub(in crate::http) type WriteArchive =
@@ -40,7 +40,7 @@ pub(in crate::http) fn answer(
         return (headers, Body::empty()).into_response();
     }
     let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
-    tokio::task::spawn_blocking(move || {
+    drop(call::blocking(move || {
         let clock = transfer_permit.clock().clone();
         let runtime = tokio::runtime::Handle::current();
         let mut writer = io::BufWriter::with_capacity(
@@ -65,7 +65,7 @@ pub(in crate::http) fn answer(
         if let Ok(mut writer) = writer {
             let _gone = writer.send(Ok(Bytes::new()));
         }
-    });
+    }));
     let body = Body::new(ChannelBody::open_ended(chunks));
     (headers, body).into_response()
 }

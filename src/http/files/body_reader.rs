@@ -5,7 +5,7 @@ use fileshed_core::{Clock, Error};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::http::body::{BodyError, MinimumRate};
-use crate::http::route::RouteError;
+use crate::http::call;
 
 /// Chunks that wait between the connection and the disk.
 const CHUNKS_QUEUED: usize = 4;
@@ -18,13 +18,25 @@ pub(in crate::http) struct BodyReader {
     ended: bool,
 }
 
-enum BodyChunk {
+/// What arrives of a body.
+pub(in crate::http) enum BodyChunk {
     Of(Bytes),
     End,
     Broken(BodyError),
 }
 
 impl BodyReader {
+    /// A reader of the chunks that are sent to it.
+    pub(in crate::http) fn new() -> (mpsc::Sender<BodyChunk>, Self) {
+        let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
+        let reader = Self {
+            chunks,
+            request_body: None,
+            ended: false,
+        };
+        (sender, reader)
+    }
+
     /// The next chunk; nothing at the end. Blocks.
     pub(in crate::http) fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         if let Some(request_body) = self.request_body.take() {
@@ -69,23 +81,17 @@ pub(in crate::http) async fn receive<T: Send + 'static>(
     mut body: Body,
     work: impl FnOnce(&mut BodyReader) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
+    let (sender, mut reader) = BodyReader::new();
     let (request_body, body_requested) = oneshot::channel();
-    let work = tokio::task::spawn_blocking(move || {
-        let mut reader = BodyReader {
-            chunks,
-            request_body: Some(request_body),
-            ended: false,
-        };
-        work(&mut reader)
-    });
+    reader.request_body = Some(request_body);
+    let work = call::blocking(move || work(&mut reader));
     let feed = async {
         if body_requested.await.is_ok() {
             feed(clock, &mut body, &sender).await;
         }
     };
     let ((), result) = tokio::join!(feed, work);
-    result.map_err(RouteError::from)?
+    result?
 }
 
 /// Passes a body on, as far as it is wanted.

@@ -25,8 +25,7 @@ use super::condition::{self, ConditionError, PreconditionOutcome, Validators};
 use super::disposition;
 use super::range::{self, ByteRange, RangeError};
 use crate::content_type;
-use crate::http::envelope;
-use crate::http::timer;
+use crate::http::{call, envelope, timer};
 
 /// How a browser presents a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -271,7 +270,7 @@ fn stream(file: File, first: u64, length: u64, transfer_permit: TransferPermit) 
         let (mut place, end) = (first, first + length);
         while place < end {
             let file = Arc::clone(&file);
-            let chunk = tokio::task::spawn_blocking(move || read(&file, place, end)).await;
+            let chunk = call::blocking(move || read(&file, place, end)).await;
             let chunk = chunk.unwrap_or_else(|error| Err(io::Error::other(error)));
             let sent_bytes = chunk.as_ref().map_or(0, Bytes::len);
             let sent = timer::within(clock, CHUNK_TIMEOUT, sender.send(chunk)).await;

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
-use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
 use fileshed_core::transfer::{Existing, TransferPermit, Upload};
@@ -15,9 +14,8 @@ use fileshed_core::{Code, Error, Store, Zone, ZonePath, diagnostics};
 use serde_json::json;
 
 use super::download::{Download, Presentation};
-use super::{body_reader, page, upload, with_subject};
-use crate::http::route::RouteError;
-use crate::http::trusted_body::trusted;
+use super::{SURFACE, body_reader, page, upload};
+use crate::http::call::{self, Call};
 use crate::http::{Server, admission, envelope};
 use crate::ops::Reply;
 
@@ -30,57 +28,76 @@ pub(super) async fn open(
     Path(token): Path<String>,
     request: Request,
 ) -> Response {
-    let (parts, _body) = request.into_parts();
-    let link = match found(&server, token, None).await {
-        Ok(link) => link,
-        Err(error) => return refused(&parts.headers, error),
-    };
-    let caller = link.caller.clone();
-    let result = match link.purpose {
-        Purpose::Upload => Ok(page::upload(server.store.settings().max_file_size_mb)),
-        Purpose::Download => answer_with_file(&server, link, &parts).await,
-    };
-    match result {
-        Ok(response) => with_subject(&server.store, &caller, Ok(response)),
-        Err(error) => refused(&parts.headers, error),
-    }
+    let limit = server.store.settings().max_file_size_mb;
+    answer(server, token, request, None, |call, link| async move {
+        match link.purpose {
+            Purpose::Upload => Ok(page::upload(limit)),
+            Purpose::Download => answer_with_file(call, link).await,
+        }
+    })
+    .await
 }
 
-/// The valid link of a token; if a purpose is given, the link must have it.
+/// Answers a request with a link as `work` does; if a purpose is given, the link must have it.
+async fn answer<F>(
+    server: Arc<Server>,
+    token: String,
+    request: Request,
+    purpose: Option<Purpose>,
+    work: impl FnOnce(Call, Link) -> F,
+) -> Response
+where
+    F: Future<Output = Result<Response, Error>>,
+{
+    let (parts, body) = request.into_parts();
+    let headers = parts.headers.clone();
+    let link = match found(&server, token, purpose).await {
+        Ok(link) => link,
+        Err(error) => return refused(&headers, error),
+    };
+    let call = Call {
+        server,
+        caller: link.caller.clone(),
+        parts,
+        body,
+    };
+    let answered = SURFACE.answer_to(call, |call| async move {
+        let answered = work(call, link).await;
+        Ok(answered.unwrap_or_else(|error| refused(&headers, error)))
+    });
+    answered.await
+}
+
+/// The valid link of a token.
 async fn found(
     server: &Arc<Server>,
     token: String,
     purpose: Option<Purpose>,
 ) -> Result<Link, Error> {
     let store = Arc::clone(&server.store);
-    let found = tokio::task::spawn_blocking(move || {
-        let link = store.links().open(&token)?;
-        match purpose {
-            Some(purpose) if purpose != link.purpose => Err(LinkError::Gone.into()),
-            _ => Ok(link),
+    let found = call::blocking(move || -> Result<Link, Error> {
+        let mut link = store.links().open(&token)?;
+        if purpose.is_some_and(|purpose| purpose != link.purpose) {
+            return Err(LinkError::Gone.into());
         }
+        store.begin_trust(&mut link.caller)?;
+        Ok(link)
     });
-    let found: Result<Link, Error> = found.await.map_err(RouteError::from)?;
-    let mut link = found?;
-    server.store.begin_trust(&mut link.caller)?;
-    Ok(link)
+    found.await?
 }
 
-async fn answer_with_file(
-    server: &Arc<Server>,
-    link: Link,
-    parts: &Parts,
-) -> Result<Response, Error> {
-    let transfer_permit =
-        admission::transfer_permit(&server.store, &link.caller, Some(&link.id)).await?;
-    let store = Arc::clone(&server.store);
-    let given = tokio::task::spawn_blocking(move || {
-        let zone = link.open_zone(&store).map_err(LinkError::hiding)?;
-        let given = Download::open(&store, &link.caller, &zone, &link.path);
-        given.map_err(LinkError::hiding)
+async fn answer_with_file(mut call: Call, link: Link) -> Result<Response, Error> {
+    let permit = transfer_permit(&call.server, &link).await?;
+    let file = call.look(move |view| {
+        let zone = link.open_zone(view.store).map_err(LinkError::hiding)?;
+        let file = Download::open(view.store, &link.caller, &zone, &link.path);
+        file.map_err(LinkError::hiding)
     });
-    let given = given.await.map_err(RouteError::from)??;
-    Ok(given.answer(parts, Presentation::Page, transfer_permit))
+    Ok(file.await?.answer(&call.parts, Presentation::Page, permit))
+}
+
+async fn transfer_permit(server: &Server, link: &Link) -> Result<TransferPermit, Error> {
+    admission::transfer_permit(&server.store, &link.caller, Some(&link.id)).await
 }
 
 /// `POST /links/<token>`: files for the directory of the link.
@@ -89,41 +106,33 @@ pub(super) async fn bring(
     Path(token): Path<String>,
     request: Request,
 ) -> Response {
-    let (parts, body) = request.into_parts();
-    let (link, transfer_permit) = match admitted(&server, token).await {
-        Ok(found) => found,
-        Err(error) => return refused(&parts.headers, error),
-    };
-    let caller = link.caller.clone();
-    let (store, headers) = (Arc::clone(&server.store), parts.headers.clone());
-    let body = trusted(body, caller.cancellation.trust());
-    let stored = body_reader::receive(server.store.clock(), body, move |reader| {
-        take(&store, &link, transfer_permit, &headers, reader)
-            .map_err(|error| in_plain_words(&store, error))
-    });
-    let result = match stored.await {
-        Err(error) => Ok(refused(&parts.headers, error)),
-        Ok(count) if page::is_wanted(&parts.headers) => Ok(page::stored(count)),
-        Ok(count) => {
+    let purpose = Some(Purpose::Upload);
+    answer(
+        server,
+        token,
+        request,
+        purpose,
+        |mut call, link| async move {
+            let permit = transfer_permit(&call.server, &link).await?;
+            let opened = call.look(move |view| {
+                link.open_zone(view.store).map_err(LinkError::hiding)?;
+                Ok(link)
+            });
+            let link = opened.await?;
+            let is_page = page::is_wanted(&call.parts.headers);
+            let stored = call.receive(move |view, parts, reader| {
+                take(view.store, &link, permit, &parts.headers, reader)
+                    .map_err(|error| in_plain_words(view.store, error))
+            });
+            let count = stored.await?;
+            if is_page {
+                return Ok(page::stored(count));
+            }
             let reply = Reply::new(json!({"count": count}), page::sentence(count));
             Ok(envelope::answer(Ok(reply)))
-        }
-    };
-    with_subject(&server.store, &caller, result)
-}
-
-/// A valid upload link, and the permit to transfer through it.
-async fn admitted(server: &Arc<Server>, token: String) -> Result<(Link, TransferPermit), Error> {
-    let link = found(server, token, Some(Purpose::Upload)).await?;
-    let transfer_permit =
-        admission::transfer_permit(&server.store, &link.caller, Some(&link.id)).await?;
-    let store = Arc::clone(&server.store);
-    let opened = tokio::task::spawn_blocking(move || {
-        link.open_zone(&store).map_err(LinkError::hiding)?;
-        Ok(link)
-    });
-    let link: Result<Link, Error> = opened.await.map_err(RouteError::from)?;
-    Ok((link?, transfer_permit))
+        },
+    )
+    .await
 }
 
 fn take(

@@ -6,20 +6,18 @@ use std::sync::Arc;
 
 use axum::extract::{Path, Request, State};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::transfer::{NewUpload, UploadState};
-use fileshed_core::{Caller, Code, Error, ZoneName, diagnostics};
+use fileshed_core::view::View;
+use fileshed_core::{Code, Error, ZoneName, diagnostics};
 use jiff::fmt::rfc2822::DateTimePrinter;
 
-use super::body_reader;
-use super::{FileQuery, read_request, with_subject};
-use crate::http::route::RouteError;
-use crate::http::trusted_body::trusted;
-use crate::http::{Server, admission, body, envelope, route};
+use super::{FileQuery, SURFACE};
+use crate::http::call::Call;
+use crate::http::{Server, body, envelope, route};
 
 const VERSION: HeaderValue = HeaderValue::from_static("1.0.0");
 const EXTENSIONS: HeaderValue = HeaderValue::from_static("creation,expiration,termination");
@@ -40,7 +38,7 @@ const METHOD_OVERRIDE: HeaderName = HeaderName::from_static("x-http-method-overr
 pub(super) async fn uploads(State(server): State<Arc<Server>>, request: Request) -> Response {
     let response = match *request.method() {
         Method::OPTIONS => capabilities(&server),
-        Method::POST => begin(&server, request).await,
+        Method::POST => SURFACE.answer(server, request, begin).await,
         _ => route::refuse_method(&request, Method::POST),
     };
     spoken(response)
@@ -54,9 +52,17 @@ pub(super) async fn upload(
 ) -> Response {
     let response = match meant(&request) {
         Method::OPTIONS => capabilities(&server),
-        Method::HEAD => look(&server, id, request).await,
-        Method::PATCH => receive(&server, id, request).await,
-        Method::DELETE => give_up(&server, id, request).await,
+        Method::HEAD => SURFACE.answer(server, request, |call| look(call, id)).await,
+        Method::PATCH => {
+            SURFACE
+                .answer(server, request, |call| receive(call, id))
+                .await
+        }
+        Method::DELETE => {
+            SURFACE
+                .answer(server, request, |call| give_up(call, id))
+                .await
+        }
         _ => route::refuse_method(&request, Method::PATCH),
     };
     spoken(response)
@@ -88,32 +94,22 @@ fn capabilities(server: &Server) -> Response {
     (StatusCode::NO_CONTENT, headers).into_response()
 }
 
-/// Finds out who asks, and refuses other versions of the protocol.
-async fn accepted(server: &Arc<Server>, parts: &Parts) -> Result<(Caller, FileQuery), Error> {
-    let asking = read_request(server, parts).await?;
-    match parts.headers.get(TUS_RESUMABLE) {
-        Some(version) if *version == VERSION => Ok(asking),
+/// Reads the query of a call, and refuses other versions of the protocol.
+fn accepted(call: &mut Call) -> Result<FileQuery, Error> {
+    let query = FileQuery::of(call)?;
+    match call.parts.headers.get(TUS_RESUMABLE) {
+        Some(version) if *version == VERSION => Ok(query),
         _ => Err(ProtocolError::Version.into()),
     }
 }
 
-async fn begin(server: &Arc<Server>, request: Request) -> Response {
-    let (parts, _) = request.into_parts();
-    let accepted = async {
-        let (caller, query) = accepted(server, &parts).await?;
-        let length = number(&parts.headers, &UPLOAD_LENGTH)?;
-        let name = file_name(&parts.headers)?;
-        let permit = admission::transfer_permit(&server.store, &caller, None).await?;
-        Ok::<_, Error>((caller, query, length, name, permit))
-    };
-    let (caller, query, length, name, permit) = match accepted.await {
-        Ok(accepted) => accepted,
-        Err(error) => return envelope::failure(error),
-    };
-    let (store, author) = (Arc::clone(&server.store), caller.clone());
-    let begun = tokio::task::spawn_blocking(move || {
-        let zone = FileQuery::given(query.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
-        let zone = store.zone(&author, zone, FileQuery::given(query.group.as_ref()))?;
+async fn begin(mut call: Call) -> Result<Response, Error> {
+    let query = accepted(&mut call)?;
+    let length = number(&call.parts.headers, &UPLOAD_LENGTH)?;
+    let name = file_name(&call.parts.headers)?;
+    let permit = call.transfer_permit().await?;
+    let begun = call.look(move |view| {
+        let zone = query.zone(view, ZoneName::Uploads.as_str())?;
         let new = NewUpload {
             directory: FileQuery::given(query.path.as_ref()).unwrap_or("."),
             name: &name,
@@ -121,45 +117,30 @@ async fn begin(server: &Arc<Server>, request: Request) -> Response {
             overwrite: FileQuery::flag("overwrite", query.overwrite.as_ref())?,
             message: FileQuery::given(query.message.as_ref()),
         };
-        store.resumable_uploads().begin(&zone.made()?, new, permit)
+        let uploads = view.store.resumable_uploads();
+        uploads.begin(&zone.made()?, new, permit)
     });
-    let begun = begun.await.map_err(|error| RouteError::from(error).into());
-    let result = begun.flatten().map(|state| {
-        let mut response = (StatusCode::CREATED, headers(&state)).into_response();
-        // Beside the address that was asked, whatever a proxy calls that.
-        if let Ok(location) = format!("uploads/{}", state.id).parse() {
-            response.headers_mut().insert(LOCATION, location);
-        }
-        response
-    });
-    with_subject(&server.store, &caller, result)
+    let state = begun.await?;
+    let mut response = (StatusCode::CREATED, headers(&state)).into_response();
+    // Beside the address that was asked, whatever a proxy calls that.
+    if let Ok(location) = format!("uploads/{}", state.id).parse() {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    Ok(response)
 }
 
-async fn receive(server: &Arc<Server>, id: String, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    let accepted = async {
-        let (caller, _) = accepted(server, &parts).await?;
-        if parts
-            .headers
-            .get(CONTENT_TYPE)
-            .is_none_or(|kind| kind != PIECE)
-        {
-            return Err(ProtocolError::ContentType.into());
-        }
-        let offset = number(&parts.headers, &UPLOAD_OFFSET)?;
-        let permit = admission::transfer_permit(&server.store, &caller, None).await?;
-        Ok::<_, Error>((caller, offset, permit))
-    };
-    let (caller, offset, permit) = match accepted.await {
-        Ok(accepted) => accepted,
-        Err(error) => return envelope::failure(error),
-    };
-    let (store, author) = (Arc::clone(&server.store), caller.clone());
-    let length = body::content_length(&parts.headers);
-    let body = trusted(body, author.cancellation.trust());
-    let received = body_reader::receive(server.store.clock(), body, move |reader| {
-        let uploads = store.resumable_uploads();
-        let mut upload = uploads.resume(&author, &id, offset, permit)?;
+async fn receive(mut call: Call, id: String) -> Result<Response, Error> {
+    accepted(&mut call)?;
+    let kind = call.parts.headers.get(CONTENT_TYPE);
+    if kind.is_none_or(|kind| kind != PIECE) {
+        return Err(ProtocolError::ContentType.into());
+    }
+    let offset = number(&call.parts.headers, &UPLOAD_OFFSET)?;
+    let permit = call.transfer_permit().await?;
+    let received = call.receive(move |view, parts, reader| {
+        let uploads = view.store.resumable_uploads();
+        let mut upload = uploads.resume(view.caller, &id, offset, permit)?;
+        let length = body::content_length(&parts.headers);
         upload.expect_room_for(length.unwrap_or_default())?;
         loop {
             match reader.next() {
@@ -173,7 +154,7 @@ async fn receive(server: &Arc<Server>, id: String, request: Request) -> Response
             }
         }
     });
-    let result = match received.await {
+    match received.await {
         Ok(state) => Ok((StatusCode::NO_CONTENT, headers(&state)).into_response()),
         // Of all preconditions only the offset is asked here, for which the protocol has a status.
         Err(error) if error.code() == Code::PreconditionFailed => {
@@ -182,13 +163,12 @@ async fn receive(server: &Arc<Server>, id: String, request: Request) -> Response
             Ok(response)
         }
         Err(error) => Err(error),
-    };
-    with_subject(&server.store, &caller, result)
+    }
 }
 
-async fn look(server: &Arc<Server>, id: String, request: Request) -> Response {
-    small(server, request, move |server, caller| {
-        let state = server.store.resumable_uploads().state(caller, &id)?;
+async fn look(call: Call, id: String) -> Result<Response, Error> {
+    small(call, move |view| {
+        let state = view.store.resumable_uploads().state(view.caller, &id)?;
         let mut response = headers(&state).into_response();
         let headers = response.headers_mut();
         headers.insert(UPLOAD_LENGTH, state.length.into());
@@ -198,9 +178,9 @@ async fn look(server: &Arc<Server>, id: String, request: Request) -> Response {
     .await
 }
 
-async fn give_up(server: &Arc<Server>, id: String, request: Request) -> Response {
-    small(server, request, move |server, caller| {
-        server.store.resumable_uploads().give_up(caller, &id)?;
+async fn give_up(call: Call, id: String) -> Result<Response, Error> {
+    small(call, move |view| {
+        view.store.resumable_uploads().give_up(view.caller, &id)?;
         Ok(StatusCode::NO_CONTENT.into_response())
     })
     .await
@@ -208,30 +188,16 @@ async fn give_up(server: &Arc<Server>, id: String, request: Request) -> Response
 
 /// Answers a request that brings nothing, with a place among the calls.
 async fn small(
-    server: &Arc<Server>,
-    request: Request,
-    work: impl FnOnce(&Server, &Caller) -> Result<Response, Error> + Send + 'static,
-) -> Response {
-    let (parts, _body) = request.into_parts();
-    let (mut caller, _) = match accepted(server, &parts).await {
-        Ok(accepted) => accepted,
-        Err(error) => return envelope::failure(error),
-    };
-    let asking = caller.clone();
-    let answered = async {
-        let admitted = server
-            .admission
-            .admit(&server.store.namespace(&caller))
-            .await?;
-        caller.place = admitted.place();
-        let server = Arc::clone(server);
-        let answered = tokio::task::spawn_blocking(move || {
-            server.store.expect_active(&caller)?;
-            work(&server, &caller)
-        });
-        answered.await.map_err(RouteError::from)?
-    };
-    with_subject(&server.store, &asking, answered.await)
+    mut call: Call,
+    work: impl FnOnce(View<'_>) -> Result<Response, Error> + Send + 'static,
+) -> Result<Response, Error> {
+    accepted(&mut call)?;
+    let permit = call.admit().await?;
+    let answered = call.run(permit, |view, _| {
+        view.store.expect_active(view.caller)?;
+        work(view)
+    });
+    answered.await?.0
 }
 
 /// What every answer about an upload says.

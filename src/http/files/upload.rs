@@ -9,11 +9,10 @@ use fileshed_core::transfer::{Existing, Stored, Upload};
 use fileshed_core::{Error, ZoneName};
 use serde_json::{Value, json};
 
-use super::body_reader::{self, BodyReader};
+use super::body_reader::BodyReader;
 use super::multipart::MultipartReader;
-use super::{FileQuery, read_request, with_subject};
-use crate::http::trusted_body::trusted;
-use crate::http::{Server, admission, envelope};
+use super::{FileQuery, SURFACE};
+use crate::http::{Server, envelope};
 use crate::ops::Reply;
 
 /// The name in intents, for repairs.
@@ -21,34 +20,25 @@ const OPERATION: &str = "files/upload";
 
 /// `POST /files/upload`
 pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    let (caller, query) = match read_request(&server, &parts).await {
-        Ok(found) => found,
-        Err(error) => return envelope::failure(error),
-    };
-    let (store, author, headers) = (Arc::clone(&server.store), caller.clone(), parts.headers);
-    let transfer_permit = match admission::transfer_permit(&store, &author, None).await {
-        Ok(transfer_permit) => transfer_permit,
-        Err(error) => return with_subject(&store, &author, Err(error)),
-    };
-    let body = trusted(body, author.cancellation.trust());
-    let stored = body_reader::receive(server.store.clock(), body, move |reader| {
-        let zone = FileQuery::given(query.zone.as_ref()).unwrap_or(ZoneName::Uploads.as_str());
-        let zone = store.zone(&author, zone, FileQuery::given(query.group.as_ref()))?;
-        let zone = zone.made()?;
-        let existing = if FileQuery::flag("overwrite", query.overwrite.as_ref())? {
-            Existing::Replace
-        } else {
-            Existing::Keep
-        };
-        let directory = FileQuery::given(query.path.as_ref()).unwrap_or(".");
-        let upload = Upload::new(&zone, directory, existing, transfer_permit)?;
-        let message = FileQuery::given(query.message.as_ref());
-        let stored = take_in(&headers, reader, upload)?.store(OPERATION, message)?;
-        Ok(reply(zone.name(), &stored))
+    let answered = SURFACE.answer(server, request, |mut call| async move {
+        let query = FileQuery::of(&mut call)?;
+        let permit = call.transfer_permit().await?;
+        let stored = call.receive(move |view, parts, reader| {
+            let zone = query.zone(view, ZoneName::Uploads.as_str())?.made()?;
+            let existing = if FileQuery::flag("overwrite", query.overwrite.as_ref())? {
+                Existing::Replace
+            } else {
+                Existing::Keep
+            };
+            let directory = FileQuery::given(query.path.as_ref()).unwrap_or(".");
+            let upload = Upload::new(&zone, directory, existing, permit)?;
+            let message = FileQuery::given(query.message.as_ref());
+            let stored = take_in(&parts.headers, reader, upload)?.store(OPERATION, message)?;
+            Ok(reply(zone.name(), &stored))
+        });
+        Ok(envelope::answer(Ok(stored.await?)))
     });
-    let result = stored.await.map(|reply| envelope::answer(Ok(reply)));
-    with_subject(&server.store, &caller, result)
+    answered.await
 }
 
 /// Takes every file of a form into an upload. Blocks.

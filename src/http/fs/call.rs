@@ -2,36 +2,40 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::Request;
-use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::files::{Files, Limits, Subtree};
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Channel, Code, Error, Scope as Rights, Store, WorkspaceMode};
+use fileshed_core::view::View;
+use fileshed_core::{Channel, Code, Error, WorkspaceMode};
 use serde_json::{Map, Value};
 
 use super::failure;
 use super::scope::Scope;
 use super::tool::{ToolEntry, ToolReply, Workspace};
 use crate::http::admission::CallPermit;
-use crate::http::middleware::Subject;
-use crate::http::route::RouteError;
-use crate::http::{Server, body, response_body, route};
+use crate::http::call::{Call, Surface};
+use crate::http::identity::Accepts;
+use crate::http::{Server, body, response_body};
 
 /// Bytes of an answer besides its text.
 const SURROUNDINGS: u64 = 256 * 1024;
 
-/// Who calls, and the answer to them.
+/// How compact tools are called.
+pub(super) const SURFACE: Surface = Surface {
+    accepts: Accepts::Programs,
+    channel: Channel::Fs,
+    form: None,
+};
+
+/// Answers a call of a tool.
 pub(super) async fn answer(
-    server: &Arc<Server>,
+    server: Arc<Server>,
     entry: &'static ToolEntry,
     request: Request,
 ) -> Response {
-    let (parts, mut body) = request.into_parts();
-    let identified = route::identify(server, &parts, Channel::Fs).await;
-    let caller = match identified {
+    let (parts, body) = request.into_parts();
+    let caller = match SURFACE.identify(&server, &parts).await {
         Ok(caller) => caller,
         Err(error) => {
             if failure::is_nobody(error.code()) {
@@ -41,78 +45,60 @@ pub(super) async fn answer(
             return failure::answer(server.fs, error, "");
         }
     };
-    let subject = Subject::of(&server.store, &caller);
-    let mode = WorkspaceMode::of(&caller);
-    let mut path = String::new();
-    let done = call(server, entry, caller, &parts, &mut body, &mut path).await;
-    server.metrics.called(entry.id, done.is_err());
-    let mut response = match done {
-        Ok(response) => response,
-        Err(error) => {
+    let call = Call {
+        server: Arc::clone(&server),
+        caller,
+        parts,
+        body,
+    };
+    let answered = SURFACE.answer_to(call, |call| async move {
+        let mode = WorkspaceMode::of(&call.caller);
+        let mut path = String::new();
+        let done = called(entry, call, &mut path).await;
+        server.metrics.called(entry.id, done.is_err());
+        Ok(done.unwrap_or_else(|error| {
             if matches!(error.code(), Code::PathEscape | Code::ProtectedPath) {
                 server.metrics.violated(mode);
             }
             failure::answer(server.fs, error, &path)
-        }
-    };
-    response.extensions_mut().insert(subject);
-    response
+        }))
+    });
+    answered.await
 }
 
 /// Waits for the permit of a call, then reads its body, then runs it. `path` becomes the one that it
 /// names.
-async fn call(
-    server: &Arc<Server>,
+async fn called(
     entry: &'static ToolEntry,
-    mut caller: Caller,
-    parts: &Parts,
-    body: &mut Body,
+    mut call: Call,
     path: &mut String,
 ) -> Result<Response, Error> {
-    let scope = Scope::of(server.store.settings(), &parts.headers)?;
-    if entry.changes && caller.scope == Rights::Read {
-        return Err(ZoneError::ReadOnlyScope.into());
-    }
-    let user = server.store.namespace(&caller);
-    let mut admitted = server.admission.admit(&user).await?;
-    caller.place = admitted.place();
-    caller.names_zones = true;
-    let length = body::content_length(&parts.headers);
-    let body = body::collect(body, length, server.body_limit, &mut admitted).await?;
+    let scope = Scope::of(call.server.store.settings(), &call.parts.headers)?;
+    call.expect_scope(entry.changes)?;
+    let mut permit = call.admit().await?;
+    call.caller.names_zones = true;
+    let limit = call.server.body_limit;
+    let body = call.read_body(limit, &mut permit).await?;
     let arguments = body::parse(&body, |_| true)?;
     if let Some(Value::String(named)) = arguments.get("path") {
         path.clone_from(named);
     }
-    let brought = body.len() as u64;
+    let given = (arguments, body.len() as u64);
     drop(body);
-    // Dropped with this future when the client goes away: a search ends, work on files completes.
-    let _cancel = caller.cancellation.on_drop();
-    let store = Arc::clone(&server.store);
-    let work = tokio::task::spawn_blocking(move || {
-        let reply = run(
-            &store,
-            entry,
-            &caller,
-            &scope,
-            (arguments, brought),
-            &mut admitted,
-        );
-        (reply, admitted)
+    let reply = call.run(permit, move |view, permit| {
+        run(view, entry, &scope, given, permit)
     });
-    let (reply, admitted) = work.await.map_err(RouteError::from)?;
+    let (reply, permit) = reply.await?;
     Ok(match reply? {
-        ToolReply::Json(text) => response_body::json(text, admitted),
-        ToolReply::Image { mime_type, bytes } => {
-            response_body::picture(&mime_type, bytes, admitted)
-        }
+        ToolReply::Json(text) => response_body::json(text, permit),
+        ToolReply::Image { mime_type, bytes } => response_body::picture(&mime_type, bytes, permit),
     })
 }
 
 /// Runs a call; blocks.
 pub(super) fn run(
-    store: &Store,
+    View { store, caller }: View<'_>,
     entry: &ToolEntry,
-    caller: &Caller,
     scope: &Scope,
     (arguments, brought): (Map<String, Value>, u64),
     admitted: &mut CallPermit,

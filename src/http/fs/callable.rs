@@ -1,8 +1,8 @@
 //! The compact tools for a surface that has tools instead of addresses.
 
 use axum::http::HeaderMap;
-use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Error, Scope as Rights, Store};
+use fileshed_core::Error;
+use fileshed_core::view::View;
 use serde_json::{Map, Value};
 
 use super::TOOLS;
@@ -12,6 +12,7 @@ use super::scope::Scope;
 use super::tool::ToolEntry;
 pub(in crate::http) use super::tool::ToolReply;
 use crate::http::admission::CallPermit;
+use crate::http::call::expect_scope;
 use crate::ops::Effect;
 
 /// A tool.
@@ -48,16 +49,13 @@ impl CompactTool {
     /// of the workspace; blocks.
     pub(in crate::http) fn run(
         self,
-        store: &Store,
-        caller: &Caller,
+        view: View<'_>,
         headers: &HeaderMap,
         given: (Map<String, Value>, u64),
         admitted: &mut CallPermit,
     ) -> Result<ToolReply, Error> {
-        if self.0.changes && caller.scope == Rights::Read {
-            return Err(ZoneError::ReadOnlyScope.into());
-        }
-        let scope = Scope::of(store.settings(), headers)?;
-        run(store, self.0, caller, &scope, given, admitted)
+        expect_scope(view.caller, self.0.changes)?;
+        let scope = Scope::of(view.store.settings(), headers)?;
+        run(view, self.0, &scope, given, admitted)
     }
 }

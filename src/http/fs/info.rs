@@ -4,39 +4,36 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::{Channel, WorkspaceReport};
+use fileshed_core::{Error, WorkspaceReport};
 use serde_json::json;
 
+use super::call::SURFACE;
 use super::failure;
 use super::scope::Scope;
-use crate::http::route::RouteError;
-use crate::http::{Server, route};
+use crate::http::{Server, call};
 
 /// `GET /fs/info`
 pub(super) async fn info(State(server): State<Arc<Server>>, request: Request) -> Response {
     let (parts, _) = request.into_parts();
-    let scope = match Scope::of(server.store.settings(), &parts.headers) {
-        Ok(scope) => scope,
-        Err(error) => return failure::answer(server.fs, error.into(), ""),
-    };
-    let caller = match route::identify(&server, &parts, Channel::Fs).await {
-        Ok(caller) => caller,
+    let report = report(&server, &parts).await;
+    report.unwrap_or_else(|error| failure::answer(server.fs, error, ""))
+}
+
+async fn report(server: &Arc<Server>, parts: &Parts) -> Result<Response, Error> {
+    let scope = Scope::of(server.store.settings(), &parts.headers)?;
+    let caller = match SURFACE.identify(server, parts).await {
         Err(error) if failure::is_nobody(error.code()) => {
-            return told(&WorkspaceReport::refused());
+            return Ok(told(&WorkspaceReport::refused()));
         }
-        Err(error) => return failure::answer(server.fs, error, ""),
+        caller => caller?,
     };
-    let store = Arc::clone(&server.store);
-    let report = move || {
-        store.expect_active(&caller)?;
-        Ok(store.workspace_report(&caller, &scope.workspace))
-    };
-    match tokio::task::spawn_blocking(report).await {
-        Ok(Ok(report)) => told(&report),
-        Ok(Err(error)) => failure::answer(server.fs, error, ""),
-        Err(error) => failure::answer(server.fs, RouteError::from(error).into(), ""),
-    }
+    let report = call::run(&server.store, caller, (), move |view, ()| {
+        view.store.expect_active(view.caller)?;
+        Ok(view.store.workspace_report(view.caller, &scope.workspace))
+    });
+    Ok(told(&report.await?.0?))
 }
 
 fn told(report: &WorkspaceReport) -> Response {

@@ -12,13 +12,13 @@ use crate::config::Secret;
 impl Authenticator {
     /// Reads the credential of a request by a program that shows files, without disk, registry or
     /// network. Browsers send passwords that they know whatever page asks, so no page may call.
-    pub fn read_for_files(&self, request: &Parts) -> Result<Credential, IdentityError> {
+    pub(super) fn read_for_files(&self, request: &Parts) -> Result<Credential, IdentityError> {
         if !browser::is_by_program(request) {
             return Err(IdentityError::OtherPage);
         }
         let mut values = request.headers.get_all(AUTHORIZATION).iter();
         let (Some(value), None) = (values.next(), values.next()) else {
-            return self.read(request);
+            return self.read_header(request);
         };
         let text = value.to_str().unwrap_or_default();
         match text.split_once(' ') {
@@ -28,7 +28,7 @@ impl Authenticator {
                 let headers = self.principal_headers(&request.headers)?;
                 Ok(Credential(CredentialKind::PersonalToken(token, headers)))
             }
-            _ => self.read(request),
+            _ => self.read_header(request),
         }
     }
 }

@@ -70,15 +70,15 @@ impl OwnPage {
 
 impl Authenticator {
     /// Reads the credential of a request that the page may make, without disk, registry or network.
-    pub fn read_for_page(&self, request: &Parts) -> Result<Credential, IdentityError> {
+    pub(super) fn read_for_page(&self, request: &Parts) -> Result<Credential, IdentityError> {
         let headers = &request.headers;
         if !self.asks || headers.contains_key(AUTHORIZATION) {
-            return self.read(request);
+            return self.read_header(request);
         }
         if is_by_page(request) {
             self.expect_own_page(request)?;
         } else if !is_shown(request) {
-            return self.read(request);
+            return self.read_header(request);
         } else if !browser::is_of_site_or_person(request, self.page.origin.as_ref()) {
             // Before anything is looked up, so that the answer tells the other page nothing.
             return Err(IdentityError::OtherPage);
@@ -89,12 +89,21 @@ impl Authenticator {
         }
         let of_open_webui = cookie::read(headers, OPEN_WEBUI_COOKIE);
         let (Some(sessions), Some(secret)) = (&self.sessions, of_open_webui) else {
-            return self.read(request);
+            return self.read_header(request);
         };
         CookieUse::note(request);
         let session = sessions.read(secret, SessionOrigin::Page, self.accepted())?;
         let kind = CredentialKind::Session(session, self.principal_headers(headers)?);
         Ok(Credential(kind))
+    }
+
+    /// Refuses what the server's own page does not ask.
+    pub fn expect_page(&self, request: &Parts) -> Result<(), IdentityError> {
+        if is_by_page(request) {
+            self.expect_own_page(request)
+        } else {
+            Err(IdentityError::OtherPage)
+        }
     }
 
     /// Refuses what a page of another site makes a browser ask.

@@ -13,7 +13,7 @@ use super::{Authenticator, Credential, CredentialKind, IdentityError, X_USER_ID,
 
 impl Authenticator {
     /// Reads the credential of a request to the terminal, without disk, registry or network.
-    pub fn read_for_terminal(&self, request: &Parts) -> Result<Credential, IdentityError> {
+    pub(super) fn read_for_terminal(&self, request: &Parts) -> Result<Credential, IdentityError> {
         let headers = &request.headers;
         let accepted = self.accepted_by_terminal();
         let caller = match credential(headers, accepted)? {

@@ -14,7 +14,9 @@ fn caller(config: &Config, headers: &[(&str, &str)]) -> Caller {
         request = request.header(*name, *value);
     }
     let (parts, ()) = request.body(()).expect("a request").into_parts();
-    let credential = authenticator.read(&parts).expect("a credential");
+    let credential = authenticator
+        .read(&parts, Accepts::Programs)
+        .expect("a credential");
     match credential.0 {
         CredentialKind::Resolved(caller) => caller,
         CredentialKind::Session(session, principal_headers) => {

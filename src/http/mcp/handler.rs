@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use fileshed_core::{Caller, Error, Store};
+use fileshed_core::Error;
+use fileshed_core::view::View;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
@@ -14,15 +15,14 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use tokio::task::spawn_blocking;
 
 use super::description::Nameless;
 use super::listener::Listener;
 use super::person::LocalPerson;
 use super::work::Work;
 use super::{Arrival, McpToolset, failure, is_short, prompts, resources, subscriptions, tools};
-use crate::http::Server;
 use crate::http::admission::CallPermit;
+use crate::http::{Server, call};
 
 /// What a client may show to its model at the start.
 const INSTRUCTIONS: &str = "Files lie in zones: uploads (what is attached to the conversation), \
@@ -91,13 +91,13 @@ impl McpHandler {
         &self,
         context: &RequestContext<RoleServer>,
         operation: &'static str,
-        work: impl FnOnce(&Arc<Store>, &Caller, &mut CallPermit) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(View<'_>, &mut CallPermit) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let request = self.work(context)?;
         request.arrival.outcome.names(operation);
-        let done = request.blocking(move |store, caller, admitted| {
-            store.expect_active(caller)?;
-            work(store, caller, admitted)
+        let done = request.blocking(move |view, permit| {
+            view.store.expect_active(view.caller)?;
+            work(view, permit)
         });
         let done = done.await;
         done.map_err(|error| failure::of_request(error, &request.arrival))
@@ -138,12 +138,13 @@ impl ServerHandler for McpHandler {
         let toolset = self.toolset;
         if is_nameless(&context) {
             let store = Arc::clone(&self.server.store);
-            let listed = spawn_blocking(move || tools::list(&store, toolset, false)).await;
+            let listed = call::blocking(move || tools::list(&store, toolset, false)).await;
             let failed = |_| ErrorData::internal_error("the tools cannot be listed", None);
             return Ok(ListToolsResult::with_all_items(listed.map_err(failed)?));
         }
-        let listed = self.answer(&context, "mcp.tools", move |store, caller, _| {
-            Ok(tools::list(store, toolset, is_short(caller)))
+        let listed = self.answer(&context, "mcp.tools", move |view, _| {
+            let is_short = is_short(view.caller);
+            Ok(tools::list(view.store, toolset, is_short))
         });
         Ok(ListToolsResult::with_all_items(listed.await?))
     }
@@ -182,8 +183,8 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
-        self.answer(&context, "mcp.resources", move |store, caller, _| {
-            resources::list(store, caller, cursor.as_deref())
+        self.answer(&context, "mcp.resources", move |view, _| {
+            resources::list(view.store, view.caller, cursor.as_deref())
         })
         .await
     }
@@ -203,8 +204,8 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let read = self.answer(&context, "mcp.resource", move |store, caller, admitted| {
-            resources::read(store, caller, &uri, admitted)
+        let read = self.answer(&context, "mcp.resource", move |view, permit| {
+            resources::read(view.store, view.caller, &uri, permit)
         });
         Ok(ReadResourceResult::new(vec![read.await?]).into())
     }
@@ -218,10 +219,10 @@ impl ServerHandler for McpHandler {
             return Ok(CompleteResult::default());
         };
         let known = request.context.and_then(|context| context.arguments);
-        let completed = self.answer(&context, "mcp.completion", move |store, caller, _| {
+        let completed = self.answer(&context, "mcp.completion", move |view, _| {
             let begun = (&*request.argument.name, &*request.argument.value);
             let known = known.unwrap_or_default();
-            resources::complete(store, caller, &template.uri, begun, &known)
+            resources::complete(view.store, view.caller, &template.uri, begun, &known)
         });
         Ok(CompleteResult::new(completed.await?))
     }
@@ -245,8 +246,8 @@ impl ServerHandler for McpHandler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let prompt = self.answer(&context, "mcp.prompt", move |store, caller, _| {
-            prompts::get(store, caller, &request.name)
+        let prompt = self.answer(&context, "mcp.prompt", move |view, _| {
+            prompts::get(view.store, view.caller, &request.name)
         });
         Ok(prompt.await?.into())
     }

@@ -9,9 +9,8 @@ use rmcp::model::SubscriptionFilter;
 use serde::Deserialize;
 
 use super::resources::Watched;
-use crate::http::Server;
 use crate::http::admission::{self, SUBSCRIPTIONS_PER_USER};
-use crate::http::route::RouteError;
+use crate::http::{Server, call};
 
 /// With so many more subscriptions it is looked half as often.
 const FEW: u32 = 16;
@@ -90,11 +89,7 @@ pub(super) async fn looked<T: Send + 'static>(
 ) -> Result<T, Error> {
     let user = looker.0.store.namespace(&looker.1);
     let permit = admission::turn(&looker.0.admission.looks, &user).await;
-    let done = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        looks(&looker)
-    });
-    done.await.map_err(RouteError::from)?
+    call::holding(permit, move || looks(&looker)).await
 }
 
 diagnostics! {

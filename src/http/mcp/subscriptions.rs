@@ -6,17 +6,18 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use fileshed_core::{Channel, Error};
+use fileshed_core::Error;
 use rmcp::RoleServer;
 use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
 
+use super::SURFACE;
 use super::listener::{Listener, Looker, SubscriptionError, looked, pause};
 use super::person::LocalPerson;
 use super::resources::{Address, Watched};
 use super::work::Work;
+use crate::http::timer;
 use crate::http::trusted_body::ended;
-use crate::http::{route, timer};
 
 /// Tells a client of changes until it goes away, its credential ends, or the server stops.
 pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Result<(), Error> {
@@ -66,9 +67,7 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
 /// Fails where the credential of a request counts no more.
 async fn still_trusted(work: &Work<'_>) -> Result<(), Error> {
     match work.context.extensions.get::<Parts>() {
-        Some(parts) => route::identify(work.server, parts, Channel::Mcp)
-            .await
-            .map(drop),
+        Some(parts) => SURFACE.identify(work.server, parts).await.map(drop),
         // One person's own process.
         None => Ok(()),
     }

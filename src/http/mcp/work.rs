@@ -4,16 +4,15 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fileshed_core::{Caller, Error, Store};
+use fileshed_core::view::View;
+use fileshed_core::{Caller, Error};
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 
 use super::Arrival;
-use crate::http::Server;
 use crate::http::admission::CallPermit;
-use crate::http::route::RouteError;
-use crate::http::timer;
+use crate::http::{Server, call, timer};
 
 /// A request that is being answered.
 pub(super) struct Work<'a> {
@@ -62,19 +61,15 @@ impl<'a> Work<'a> {
     /// is completed.
     pub(super) async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Arc<Store>, &Caller, &mut CallPermit) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(View<'_>, &mut CallPermit) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let (caller, mut admitted) = self.admit().await?;
-        let store = Arc::clone(&self.server.store);
-        let permit = self.arrival.permit.clone();
+        let (caller, permit) = self.admit().await?;
         let cancellation = caller.cancellation.clone();
-        let work = tokio::task::spawn_blocking(move || {
-            let done = work(&store, &caller, &mut admitted);
-            permit.put(admitted);
-            done
-        });
+        let work = call::run(&self.server.store, caller, permit, work);
         let done = self.waiting(work, || cancellation.cancel()).await;
-        done.map_err(RouteError::from)?
+        let (done, permit) = done?;
+        self.arrival.permit.put(permit);
+        done
     }
 
     /// Waits for something, tells the client that it lasts, and says once when nobody waits for it

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Query, Request, State};
+use axum::extract::{Request, State};
 use axum::response::Response;
 use fileshed_core::bin::BinEntry;
-use fileshed_core::{Caller, Channel, Error, Store, diagnostics};
+use fileshed_core::view::View;
+use fileshed_core::{Error, diagnostics};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::read;
-use crate::http::{Server, envelope, route};
+use super::{answer, query};
+use crate::http::Server;
+use crate::http::call::Call;
 
 /// The bin as the page shows it.
 #[derive(Serialize)]
@@ -60,13 +62,11 @@ impl From<BinEntry> for PageBinEntry {
 
 /// `GET /page/bin`
 pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) -> Response {
-    act(server, request, |store, caller, _| {
+    act(server, request, |View { store, caller }, _| {
+        let days = store.settings().bin_days;
         let entries = store.bin(caller)?.into_iter();
         Ok(PageBin {
-            days: store
-                .settings()
-                .bin_days
-                .map_or(0, std::num::NonZeroU64::get),
+            days: days.map_or(0, std::num::NonZeroU64::get),
             entries: entries.map(PageBinEntry::from).collect(),
         })
     })
@@ -81,7 +81,7 @@ struct BinQuery {
 
 /// `POST /page/bin/restore`: what has this id is where it was.
 pub(super) async fn restore(State(server): State<Arc<Server>>, request: Request) -> Response {
-    act(server, request, |store, caller, id| {
+    act(server, request, |View { store, caller }, id| {
         let id = id.ok_or(BinQueryError)?;
         let back = store.bring_back(caller, &id)?;
         Ok(done(
@@ -93,7 +93,7 @@ pub(super) async fn restore(State(server): State<Arc<Server>>, request: Request)
 
 /// `POST /page/bin/remove`: what has this id is gone for good; without one, everything is.
 pub(super) async fn remove(State(server): State<Arc<Server>>, request: Request) -> Response {
-    act(server, request, |store, caller, id| {
+    act(server, request, |View { store, caller }, id| {
         let removed = store.empty_bin(caller, id.as_deref())?;
         Ok(done(&json!({"removed": removed})))
     })
@@ -107,18 +107,10 @@ fn done(data: &Value) -> Value {
 async fn act<T: Serialize>(
     server: Arc<Server>,
     request: Request,
-    work: impl FnOnce(&Arc<Store>, &Caller, Option<String>) -> Result<T, Error> + Send + 'static,
+    work: impl FnOnce(View<'_>, Option<String>) -> Result<T, Error> + Send + 'static,
 ) -> Response {
-    let (parts, _body) = request.into_parts();
-    let asked = async {
-        let caller = route::identify_person(&server, &parts, Channel::Page).await?;
-        let query = Query::<BinQuery>::try_from_uri(&parts.uri).map_err(|_| BinQueryError)?;
-        Ok::<_, Error>((caller, query.0.id))
-    };
-    match asked.await {
-        Ok((caller, id)) => read(&server, caller, |store, caller| work(store, caller, id)).await,
-        Err(error) => envelope::failure(error),
-    }
+    let id = |call: &mut Call| Ok(query::<BinQuery, _>(call, BinQueryError)?.id);
+    answer(server, request, id, work).await
 }
 
 diagnostics! {

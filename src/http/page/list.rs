@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::response::Response;
+use fileshed_core::Error;
 use fileshed_core::directory::Membership;
 use fileshed_core::listing::{DirectoryListing, ListedEntry};
 use fileshed_core::storage::Kind;
-use fileshed_core::{Caller, Error, Store};
+use fileshed_core::view::View;
 use serde::Serialize;
 
 use super::answer;
@@ -52,14 +53,15 @@ struct PageEntry {
 
 /// `GET /page/list`
 pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) -> Response {
-    answer(server, request, |store, caller, query| {
-        directory(store, caller, &query)
+    answer(server, request, FileQuery::of, |view, query| {
+        directory(view, &query)
     })
     .await
 }
 
-fn directory(store: &Store, caller: &Caller, query: &FileQuery) -> Result<PageDirectory, Error> {
-    let (zone, path) = query.place(store, caller)?;
+fn directory(view: View<'_>, query: &FileQuery) -> Result<PageDirectory, Error> {
+    let (zone, path) = query.place(view)?;
+    let View { store, caller } = view;
     let listing = DirectoryListing::of(&zone, &path).map_err(|error| zone.explain(error))?;
     let members = zone.group().map(|group| store.members(group)).transpose()?;
     let user = caller.user.as_ref().map(fileshed_core::UserId::as_str);

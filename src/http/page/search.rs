@@ -8,11 +8,12 @@ use axum::response::Response;
 use fileshed_core::search::{self, Match, Matches};
 use fileshed_core::view::View;
 use fileshed_core::view::search::pattern;
-use fileshed_core::{Caller, Channel, Error, Store, diagnostics};
+use fileshed_core::{Error, diagnostics};
 use serde::{Deserialize, Serialize};
 
-use super::read;
-use crate::http::{Server, envelope, route};
+use super::{answer, query};
+use crate::http::Server;
+use crate::http::call::Call;
 
 /// Results of one answer.
 const RESULTS: usize = 100;
@@ -57,34 +58,20 @@ struct PageLine {
 
 /// `GET /page/search`
 pub(super) async fn search(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let (parts, _body) = request.into_parts();
-    let found = async {
-        let caller = route::identify_person(&server, &parts, Channel::Page).await?;
-        let query = axum::extract::Query::<PageQuery>::try_from_uri(&parts.uri);
-        let query = query.map_err(|_| PageQueryError)?.0;
-        Ok::<_, Error>((caller, query))
-    };
-    match found.await {
-        Ok((caller, query)) => {
-            read(&server, caller, move |store, caller| {
-                results(store, caller, &query)
-            })
-            .await
-        }
-        Err(error) => envelope::failure(error),
-    }
+    let query = |call: &mut Call| query::<PageQuery, _>(call, PageQueryError);
+    answer(server, request, query, |view, query| results(view, &query)).await
 }
 
-fn results(store: &Arc<Store>, caller: &Caller, query: &PageQuery) -> Result<PageResults, Error> {
+fn results(view: View<'_>, query: &PageQuery) -> Result<PageResults, Error> {
     let text = query.query.trim();
     if text.is_empty() {
         return Err(PageQueryError.into());
     }
-    let mut caller = caller.clone();
+    let mut caller = view.caller.clone();
     caller.names_zones = true;
     let view = View {
-        store,
         caller: &caller,
+        ..view
     };
     let is_everywhere = matches!(query.path.as_str(), "" | "/");
     let matches = Matches {

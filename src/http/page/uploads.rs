@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Query, Request, State};
+use axum::extract::{Request, State};
 use axum::response::Response;
 use fileshed_core::chats::ChatUploads;
-use fileshed_core::{Channel, Error, diagnostics};
+use fileshed_core::diagnostics;
+use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
 
-use super::read;
-use crate::http::{Server, envelope, route};
+use super::{answer, query};
+use crate::http::Server;
+use crate::http::call::Call;
 
 /// Where the list goes on.
 #[derive(Deserialize)]
@@ -59,25 +61,15 @@ impl From<ChatUploads> for PageChat {
 
 /// `GET /page/uploads`
 pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let (parts, _body) = request.into_parts();
-    let asked = async {
-        let caller = route::identify_person(&server, &parts, Channel::Page).await?;
-        let query = Query::<UploadsQuery>::try_from_uri(&parts.uri);
-        Ok::<_, Error>((caller, query.map_err(|_| UploadsQueryError)?.0.from))
-    };
-    match asked.await {
-        Ok((caller, from)) => {
-            read(&server, caller, move |store, caller| {
-                let page = store.chats_with_uploads(caller, from)?;
-                Ok(PageChats {
-                    chats: page.chats.into_iter().map(PageChat::from).collect(),
-                    next: page.next,
-                })
-            })
-            .await
-        }
-        Err(error) => envelope::failure(error),
-    }
+    let from = |call: &mut Call| Ok(query::<UploadsQuery, _>(call, UploadsQueryError)?.from);
+    answer(server, request, from, |View { store, caller }, from| {
+        let page = store.chats_with_uploads(caller, from)?;
+        Ok(PageChats {
+            chats: page.chats.into_iter().map(PageChat::from).collect(),
+            next: page.next,
+        })
+    })
+    .await
 }
 
 diagnostics! {

@@ -21,9 +21,8 @@ use serde_json::Value;
 
 use super::{PAGE, begin, refused, unstored, with_session};
 use crate::config::Config;
-use crate::http::Server;
 use crate::http::cookie::Cookie;
-use crate::http::route::RouteError;
+use crate::http::{Server, call};
 use crate::openwebui::presentable;
 use fileshed_core::sign_in::Principal;
 
@@ -236,11 +235,7 @@ async fn ask<T: Send + 'static>(
     let permit = questions.try_take(&current::client());
     let permit = permit.map_err(|_| OidcError::Busy)?;
     let server = Arc::clone(server);
-    let asked = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        question(configured(&server)?, &server)
-    });
-    asked.await.map_err(RouteError::from)?
+    call::holding(permit, move || question(configured(&server)?, &server)).await
 }
 
 diagnostics! {

@@ -9,13 +9,13 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use fileshed_core::own_tokens::WantedToken;
 use fileshed_core::tokens::Token;
-use fileshed_core::{Caller, Channel, Error, Scope};
+use fileshed_core::{Caller, Error, Scope};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{arguments, expect_page, look_up, unstored};
+use super::{SURFACE, arguments, expect_page, look_up, unstored};
 use crate::http::identity::IdentityError;
-use crate::http::{Server, envelope, route};
+use crate::http::{Server, envelope};
 use crate::ops::Reply;
 
 /// A token as its owner sees it in the list.
@@ -122,5 +122,5 @@ async fn owner(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> {
     if parts.headers.contains_key(AUTHORIZATION) {
         return Err(IdentityError::OtherPage.into());
     }
-    route::identify_person(server, parts, Channel::Page).await
+    SURFACE.identify(server, parts).await
 }

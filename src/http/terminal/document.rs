@@ -15,8 +15,8 @@ use super::endpoint::{Endpoint as _, EndpointEntry};
 use super::execute::describe::describe_execute;
 use super::execute::run::RunCommand;
 use super::{BASE, ENDPOINTS};
-use crate::http::Server;
 use crate::http::documents::Document;
+use crate::http::{Server, call};
 use crate::openapi;
 
 /// What the document is called.
@@ -27,7 +27,7 @@ pub const TITLE: &str = "fileshed terminal";
 pub(super) async fn openapi(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
     let made = || async {
         let store = Arc::clone(&server.store);
-        let described = tokio::task::spawn_blocking(move || describe_execute(&store));
+        let described = call::blocking(move || describe_execute(&store));
         let mut document = document();
         if let Ok(text) = described.await {
             document["paths"][RunCommand::PATH]["post"]["description"] = text.into();

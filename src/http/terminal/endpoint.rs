@@ -14,21 +14,18 @@ use fileshed_core::fair::Place;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
-use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Channel, Error, Scope};
+use fileshed_core::{Channel, Error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::identity::identify;
 use super::pending::{Awaited, Begun};
-use super::{arguments, failure, pending, stream};
-use crate::http::admission::{self, CallPermit};
+use super::{arguments, pending};
+use crate::http::admission::CallPermit;
+use crate::http::call::Call;
 use crate::http::files::download::{FileDownload, Presentation};
-use crate::http::middleware::Subject;
 use crate::http::peer::{self, Destination};
-use crate::http::route::RouteError;
 use crate::http::{Server, body, envelope, response_body};
 use crate::ops::{self, Effect, schema};
 
@@ -171,7 +168,7 @@ impl EndpointEntry {
     /// Adds its route.
     pub(super) fn add_to(&'static self, router: Router<Arc<Server>>) -> Router<Arc<Server>> {
         let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            answer(&server, self, request).await
+            answer(server, self, request).await
         };
         let method = MethodFilter::try_from((self.method)()).unwrap_or(MethodFilter::GET);
         router.route(self.path, on(method, handler))
@@ -239,122 +236,89 @@ fn content<E: Endpoint>(response: E::Response, form: AnswerForm) -> Result<Conte
     Ok(Content::Json(text, data))
 }
 
-/// Who calls, and the answer to them.
-async fn answer(server: &Arc<Server>, entry: &'static EndpointEntry, request: Request) -> Response {
-    let (mut parts, mut body) = request.into_parts();
-    let path = path_parameters(&mut parts).await;
-    let caller = match identify(server, &parts, entry.channel()).await {
-        Ok(caller) => caller,
-        Err(error) => return failure::answer(error),
-    };
-    let subject = Subject::of(&server.store, &caller);
-    let answered = run(server, entry, caller, (&parts, path), &mut body).await;
-    let mut response = match answered {
-        Ok(response) => response,
-        Err(error) => failure::answer(error),
-    };
-    server.listings.notice(&parts);
-    response.extensions_mut().insert(subject);
-    response
+/// Answers a call of an endpoint.
+async fn answer(server: Arc<Server>, entry: &'static EndpointEntry, request: Request) -> Response {
+    let surface = super::surface(entry.channel());
+    let answered = surface.answer(Arc::clone(&server), request, |mut call| async move {
+        let path = path_parameters(&mut call.parts).await;
+        server.listings.notice(&call.parts);
+        run(entry, call, path).await
+    });
+    answered.await
 }
 
 /// Waits for the permit of a call, then reads its body, then runs it.
 async fn run(
-    server: &Arc<Server>,
     entry: &'static EndpointEntry,
-    mut caller: Caller,
-    (parts, path): (&Parts, Map<String, Value>),
-    body: &mut axum::body::Body,
+    mut call: Call,
+    path: Map<String, Value>,
 ) -> Result<Response, Error> {
-    if entry.changes && caller.scope == Scope::Read {
-        return Err(ZoneError::ReadOnlyScope.into());
-    }
-    let user = server.store.namespace(&caller);
-    let mut admitted = server.admission.admit(&user).await?;
-    caller.place = admitted.place();
-    caller.names_zones = true;
-    let limit = entry.body_max.min(server.body_limit);
-    let length = body::content_length(&parts.headers);
-    let body = body::collect(body, length, limit, &mut admitted).await?;
+    call.expect_scope(entry.changes)?;
+    let mut permit = call.admit().await?;
+    call.caller.names_zones = true;
+    let limit = entry.body_max.min(call.server.body_limit);
+    let body = call.read_body(limit, &mut permit).await?;
     let mut _starting = None;
     if let Some(r#use) = entry.processes {
-        let call = (parts, body.as_slice());
-        match peer::destination(server, &mut caller, r#use, call, admitted).await? {
+        let request = (&call.parts, body.as_slice());
+        let (server, caller) = (&call.server, &mut call.caller);
+        match peer::destination(server, caller, r#use, request, permit).await? {
             Destination::Answered(response) => return Ok(response),
-            Destination::Here(permit, starting) => (admitted, _starting) = (permit, starting),
+            Destination::Here(kept, starting) => (permit, _starting) = (kept, starting),
         }
     }
-    let mut arguments = arguments::of_query(&parts.uri, entry.schema());
+    let mut arguments = arguments::of_query(&call.parts.uri, entry.schema());
     arguments.extend(path);
     if body.is_empty() {
         let view = View {
-            store: &server.store,
-            caller: &caller,
+            store: &call.server.store,
+            caller: &call.caller,
         };
         if let Some(content) = entry.at_once(view, &arguments, AnswerForm::Text) {
-            return content.response(server, &caller, parts, admitted).await;
+            return content.response(&mut call, permit).await;
         }
     }
-    let _cancel = caller.cancellation.on_drop();
-    let store = Arc::clone(&server.store);
-    let begun = caller.clone();
-    let work = tokio::task::spawn_blocking(move || {
+    let begun = call.run(permit, move |view, _| {
         let is_known = |name: &str| entry.schema()["properties"].get(name).is_some();
-        let view = View {
-            store: &store,
-            caller: &begun,
-        };
-        let step = body::parse(&body, is_known)
-            .map_err(Error::from)
-            .and_then(|mut given| {
-                given.retain(|name, _| is_known(name));
-                arguments.extend(given);
-                arguments::settle(&mut arguments, entry.schema());
-                (entry.call)(view, arguments, AnswerForm::Text)
-            });
-        (step, admitted)
+        let mut given = body::parse(&body, is_known)?;
+        given.retain(|name, _| is_known(name));
+        arguments.extend(given);
+        arguments::settle(&mut arguments, entry.schema());
+        (entry.call)(view, arguments, AnswerForm::Text)
     });
-    let (step, admitted) = work.await.map_err(RouteError::from)?;
-    match step {
-        Err(error) => Ok(failure::answer(error)),
-        Ok(Step::Answered(content)) => content.response(server, &caller, parts, admitted).await,
-        Ok(Step::Streams(process)) => Ok(pending::stream(process, server.store.clock().clone())),
-        Ok(Step::Waits(awaited, rest)) => {
-            let waits = server.admission.wait_permit(&user);
+    let (step, permit) = begun.await?;
+    let clock = call.server.store.clock().clone();
+    match step? {
+        Step::Answered(content) => content.response(&mut call, permit).await,
+        Step::Streams(process) => Ok(pending::stream(process, clock)),
+        Step::Waits(awaited, rest) => {
+            let user = call.server.store.namespace(&call.caller);
+            let waits = call.server.admission.wait_permit(&user);
             // Who waits holds nobody up.
-            caller.place = Place::default();
-            drop(admitted);
+            call.caller.place = Place::default();
+            drop(permit);
             match waits {
-                Ok(_waits) => awaited.happened(server.store.clock()).await,
+                Ok(_waits) => awaited.happened(&clock).await,
                 // What has begun is answered at once if the caller may not wait for it.
                 Err(_) if entry.changes => {}
                 Err(full) => return Err(full.into()),
             }
-            let admitted = server.admission.admit(&user).await?;
-            caller.place = admitted.place();
-            match stream::in_tree(&server.store, &caller, rest).await {
-                Ok(content) => content.response(server, &caller, parts, admitted).await,
-                Err(error) => Ok(failure::answer(error)),
-            }
+            let permit = call.admit().await?;
+            let (content, permit) = call.run(permit, |view, _| rest(view)).await?;
+            content?.response(&mut call, permit).await
         }
     }
 }
 
 impl Content {
     /// The answer. Bytes of a file do nothing in a browser, and are no call's but a transfer's.
-    async fn response(
-        self,
-        server: &Server,
-        caller: &Caller,
-        parts: &Parts,
-        admitted: CallPermit,
-    ) -> Result<Response, Error> {
+    async fn response(self, call: &mut Call, permit: CallPermit) -> Result<Response, Error> {
         match self {
-            Self::Json(text, _) => Ok(response_body::json(text, admitted)),
+            Self::Json(text, _) => Ok(response_body::json(text, permit)),
             Self::File(file) => {
-                drop(admitted);
-                let permit = admission::transfer_permit(&server.store, caller, None).await?;
-                Ok(file.answer(parts, Presentation::Inline, permit))
+                drop(permit);
+                let permit = call.transfer_permit().await?;
+                Ok(file.answer(&call.parts, Presentation::Inline, permit))
             }
         }
     }

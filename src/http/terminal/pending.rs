@@ -15,7 +15,7 @@ use hyper::body::Frame;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::http::timer;
+use crate::http::{call, timer};
 
 /// Bytes of output that are read for a stream at once.
 const PIECE_BYTES: u64 = 64 * 1024;
@@ -104,7 +104,7 @@ async fn show(
             tail: None,
             most_bytes: PIECE_BYTES,
         };
-        let read = tokio::task::spawn_blocking(move || source.output(span));
+        let read = call::blocking(move || source.output(span));
         let output = read.await.ok()?.ok()?;
         let is_all = output.next_offset == offset;
         offset = output.next_offset;

@@ -1,11 +1,8 @@
 //! What models are offered of the terminal, for a surface that has tools instead of addresses.
 
-use std::sync::Arc;
-
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
-use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Error, Scope, Store};
+use fileshed_core::{Error, Store};
 use serde_json::{Map, Value};
 
 use super::endpoint::{AnswerForm, Endpoint as _, EndpointEntry};
@@ -16,6 +13,7 @@ pub(in crate::http) use super::failure::text as failure_text;
 pub(in crate::http) use super::pending::Awaited;
 use super::{ENDPOINTS, arguments};
 use crate::http::body::BodyError;
+use crate::http::call::expect_scope;
 use crate::ops::Effect;
 
 /// A tool: an address that models may call.
@@ -75,22 +73,19 @@ impl TerminalTool {
     /// Begins a call, whose message had so many bytes; blocks.
     pub(in crate::http) fn begin(
         self,
-        store: &Arc<Store>,
-        caller: &Caller,
+        view: View<'_>,
         mut given: Map<String, Value>,
         bytes: u64,
     ) -> Result<Step, Error> {
         let entry = self.0;
-        if entry.changes && caller.scope == Scope::Read {
-            return Err(ZoneError::ReadOnlyScope.into());
-        }
+        expect_scope(view.caller, entry.changes)?;
         if bytes > entry.body_max {
             let limit = entry.body_max;
             return Err(BodyError::TooLarge { limit }.into());
         }
         self.keep_known(&mut given);
         arguments::settle(&mut given, entry.schema());
-        (entry.call)(View { store, caller }, given, AnswerForm::Structured)
+        (entry.call)(view, given, AnswerForm::Structured)
     }
 
     /// Whether there are calls that do not block.
@@ -102,8 +97,7 @@ impl TerminalTool {
     /// be.
     pub(in crate::http) fn at_once(
         self,
-        store: &Arc<Store>,
-        caller: &Caller,
+        view: View<'_>,
         given: &mut Map<String, Value>,
         bytes: u64,
     ) -> Option<Content> {
@@ -111,7 +105,6 @@ impl TerminalTool {
             return None;
         }
         self.keep_known(given);
-        let view = View { store, caller };
         self.0.at_once(view, given, AnswerForm::Structured)
     }
 

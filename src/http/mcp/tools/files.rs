@@ -32,8 +32,8 @@ pub(super) async fn call(
     let path = arguments.get("path").and_then(Value::as_str);
     let path = path.unwrap_or_default().to_owned();
     let given = (arguments, work.arrival.bytes);
-    let called = work.blocking(move |store, caller, admitted| {
-        let reply = tool.run(store, caller, &headers, given, admitted)?;
+    let called = work.blocking(move |view, permit| {
+        let reply = tool.run(view, &headers, given, permit)?;
         Ok(result(reply))
     });
     let called = called.await;

@@ -4,14 +4,15 @@ use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Error, Scope, Store, Toolset};
+use fileshed_core::view::View;
+use fileshed_core::{Caller, Error, Toolset};
 use rmcp::model::{CallToolResult, ContentBlock, Tool};
 use serde_json::{Map, Value, json};
 
 use super::{annotations, object};
 use crate::http::admission::CallPermit;
 use crate::http::body::BodyError;
+use crate::http::call::expect_scope;
 use crate::http::mcp::is_short;
 use crate::http::{envelope, mcp::work::Work};
 use crate::ops::{Answer, Entry, OPERATIONS};
@@ -74,9 +75,7 @@ pub(super) async fn call(
     entry: &'static Entry,
     arguments: Map<String, Value>,
 ) -> Result<CallToolResult, Error> {
-    if entry.changes && work.arrival.caller.scope == Scope::Read {
-        return Err(ZoneError::ReadOnlyScope.into());
-    }
+    expect_scope(&work.arrival.caller, entry.changes)?;
     let bytes = work.arrival.bytes;
     if let Some(at_once) = entry.at_once.filter(|_| bytes <= entry.body_max) {
         let caller = work.admitted().await?;
@@ -84,17 +83,13 @@ pub(super) async fn call(
             return result(&answer, &caller);
         }
     }
-    let run = move |store: &Store, caller: &Caller, admitted: &mut CallPermit| {
-        run(store, caller, (entry, arguments, bytes), admitted)
-    };
-    work.blocking(move |store, caller, admitted| run(store, caller, admitted))
+    work.blocking(move |view, permit| run(view, (entry, arguments, bytes), permit))
         .await
 }
 
 /// Runs a call that came in a message of so many bytes; blocks.
 fn run(
-    store: &Store,
-    caller: &Caller,
+    View { store, caller }: View<'_>,
     (entry, arguments, bytes): (&Entry, Map<String, Value>, u64),
     admitted: &mut CallPermit,
 ) -> Result<CallToolResult, Error> {

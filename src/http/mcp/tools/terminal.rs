@@ -40,13 +40,16 @@ pub(super) async fn call(
     let bytes = work.arrival.bytes;
     if tool.may_be_at_once() {
         let caller = work.admitted().await?;
-        let store = &work.server.store;
-        if let Some(content) = tool.at_once(store, &caller, &mut arguments, bytes) {
+        let view = View {
+            store: &work.server.store,
+            caller: &caller,
+        };
+        if let Some(content) = tool.at_once(view, &mut arguments, bytes) {
             return result(content);
         }
     }
-    let begun = work.blocking(move |store, caller, _| {
-        Ok(match tool.begin(store, caller, arguments, bytes)? {
+    let begun = work.blocking(move |view, _| {
+        Ok(match tool.begin(view, arguments, bytes)? {
             Step::Answered(content) => Done::Answered(result(content)?),
             Step::Waits(awaited, rest) => Done::Waits(awaited, rest),
             Step::Streams(process) => {
@@ -84,8 +87,7 @@ pub(super) async fn call(
     })
     .await;
     drop(waits);
-    work.blocking(move |store, caller, _| result(rest(View { store, caller })?))
-        .await
+    work.blocking(move |view, _| result(rest(view)?)).await
 }
 
 /// An answer of the terminal as that of a tool.

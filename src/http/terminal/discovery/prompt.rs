@@ -10,7 +10,7 @@ use fileshed_core::health::Sandbox;
 use fileshed_core::settings::NetworkMode;
 use serde_json::{Value, json};
 
-use crate::http::Server;
+use crate::http::{Server, call};
 
 /// `GET /system`
 pub(super) async fn system(State(server): State<Arc<Server>>) -> Json<Value> {
@@ -33,7 +33,7 @@ impl NamedCommands {
     pub(super) async fn of(server: &Arc<Server>) -> Self {
         let store = Arc::clone(&server.store);
         // Tried once by starting a helper, which blocks.
-        let tried = tokio::task::spawn_blocking(move || Self {
+        let tried = call::blocking(move || Self {
             sandbox: store.sandbox(),
             sees_tree: store.has_namespaces(),
         });

@@ -12,8 +12,9 @@ use fileshed_core::{Error, diagnostics};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use crate::http::terminal::stream::{self, StreamRequest};
-use crate::http::{Server, admission, body, files};
+use crate::http::call::Call;
+use crate::http::terminal::stream;
+use crate::http::{Server, body, files};
 use crate::ops::{arguments, schema};
 
 /// What an archive of several things is called.
@@ -36,29 +37,22 @@ pub(in crate::http::terminal) async fn archive(
     State(server): State<Arc<Server>>,
     request: Request,
 ) -> Response {
-    stream::answer(server, request, send).await
+    stream(server, request, send).await
 }
 
-async fn send(request: StreamRequest) -> Result<Response, Error> {
-    let StreamRequest {
-        server,
-        caller,
-        parts,
-        mut body,
-    } = request;
-    let user = server.store.namespace(&caller);
-    let mut admitted = server.admission.admit(&user).await?;
-    let length = body::content_length(&parts.headers);
-    let text = body::collect(&mut body, length, MEBIBYTE, &mut admitted).await?;
-    let (name, contents) = stream::in_tree(&server.store, &caller, move |view| {
+async fn send(mut call: Call) -> Result<Response, Error> {
+    let mut permit = call.admit().await?;
+    let text = call.read_body(MEBIBYTE, &mut permit).await?;
+    let packed = call.run(permit, move |view, _| {
         let given = body::parse(&text, |name| name == "paths")?;
         let request: Paths = arguments::request(&schema::of::<Paths>(), given)?;
         contents(view, &request.paths)
-    })
-    .await?;
-    drop(admitted);
-    let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
-    let store = Arc::clone(&server.store);
+    });
+    let (packed, permit) = packed.await?;
+    let (name, contents) = packed?;
+    drop(permit);
+    let permit = call.transfer_permit().await?;
+    let (store, caller) = (Arc::clone(&call.server.store), call.caller);
     let write_archive = move |writer: &mut dyn std::io::Write| {
         let view = View {
             store: &store,
@@ -68,10 +62,10 @@ async fn send(request: StreamRequest) -> Result<Response, Error> {
     };
     let write_archive = Box::new(write_archive);
     Ok(files::archive::answer(
-        &parts,
+        &call.parts,
         &name,
         write_archive,
-        transfer_permit,
+        permit,
     ))
 }
 

@@ -14,11 +14,11 @@ use fileshed_core::zone::portable_name;
 use fileshed_core::{Error, Zone, ZoneName, ZonePath};
 use serde_json::{Value, json};
 
-use crate::http::files::body_reader;
+use crate::http::Server;
+use crate::http::call::Call;
 use crate::http::files::multipart::MultipartReader;
-use crate::http::terminal::stream::{self, Query, StreamRequest};
-use crate::http::trusted_body::trusted;
-use crate::http::{Server, admission};
+use crate::http::terminal::query::Query;
+use crate::http::terminal::stream;
 use message_box::Sender;
 
 /// The name in intents, for repairs.
@@ -32,35 +32,23 @@ pub(in crate::http::terminal) async fn upload(
     State(server): State<Arc<Server>>,
     request: Request,
 ) -> Response {
-    stream::answer(server, request, |request| async move {
-        let query = Query::of(&request.parts.uri);
+    stream(server, request, |call| async move {
+        let query = Query::of(&call.parts.uri);
         let directory = query.required("directory")?;
         match query.given("url") {
-            Some(url) => fetch::fetch(request, directory, url).await,
-            None => receive(request, directory).await,
+            Some(url) => fetch::fetch(call, directory, url).await,
+            None => receive(call, directory).await,
         }
     })
     .await
 }
 
-async fn receive(request: StreamRequest, directory: String) -> Result<Response, Error> {
-    let StreamRequest {
-        server,
-        caller,
-        parts,
-        body,
-    } = request;
-    let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
-    let sender = server.listings.sender(&parts.headers, &directory);
-    let (store, headers) = (Arc::clone(&server.store), parts.headers);
-    let body = trusted(body, caller.cancellation.trust());
-    let stored = body_reader::receive(server.store.clock(), body, move |reader| {
-        let view = View {
-            store: &store,
-            caller: &caller,
-        };
-        let form = MultipartReader::new(&headers, reader)?;
-        store_files(view, &directory, sender, transfer_permit, form)
+async fn receive(mut call: Call, directory: String) -> Result<Response, Error> {
+    let permit = call.transfer_permit().await?;
+    let sender = call.server.listings.sender(&call.parts.headers, &directory);
+    let stored = call.receive(move |view, parts, reader| {
+        let form = MultipartReader::new(&parts.headers, reader)?;
+        store_files(view, &directory, sender, permit, form)
     });
     Ok(Json(stored.await?).into_response())
 }

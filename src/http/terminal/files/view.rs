@@ -6,18 +6,20 @@ use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use fileshed_core::Error;
 
+use crate::http::Server;
+use crate::http::call::Call;
 use crate::http::files::download::{Download, Presentation};
-use crate::http::terminal::stream::{self, Query, StreamRequest};
-use crate::http::{Server, admission};
+use crate::http::terminal::query::Query;
+use crate::http::terminal::stream;
 
 /// `GET /files/view`. A preview of a document is the document: nothing here makes a PDF of it.
 pub(in crate::http::terminal) async fn view(
     State(server): State<Arc<Server>>,
     request: Request,
 ) -> Response {
-    stream::answer(server, request, |request| async move {
-        let path = Query::of(&request.parts.uri).required("path")?;
-        send(request, path, Presentation::Inline).await
+    stream(server, request, |call| async move {
+        let path = Query::of(&call.parts.uri).required("path")?;
+        send(call, path, Presentation::Inline).await
     })
     .await
 }
@@ -29,29 +31,18 @@ pub(in crate::http::terminal) async fn serve(
     Path(path): Path<String>,
     request: Request,
 ) -> Response {
-    stream::answer(server, request, |request| async move {
-        send(request, format!("/{path}"), Presentation::Site).await
+    stream(server, request, |call| {
+        send(call, format!("/{path}"), Presentation::Site)
     })
     .await
 }
 
-async fn send(
-    request: StreamRequest,
-    path: String,
-    presentation: Presentation,
-) -> Result<Response, Error> {
-    let StreamRequest {
-        server,
-        caller,
-        parts,
-        ..
-    } = request;
-    let transfer_permit = admission::transfer_permit(&server.store, &caller, None).await?;
-    let store = Arc::clone(&server.store);
-    let file = stream::in_tree(&server.store, &caller, move |view| {
+async fn send(mut call: Call, path: String, presentation: Presentation) -> Result<Response, Error> {
+    let permit = call.transfer_permit().await?;
+    let file = call.look(move |view| {
         let found = view.resolve("path", &path)?;
         found.file()?;
-        found.explained(|| Download::open(&store, view.caller, &found.zone, &found.path))
+        found.explained(|| Download::open(view.store, view.caller, &found.zone, &found.path))
     });
-    Ok(file.await?.answer(&parts, presentation, transfer_permit))
+    Ok(file.await?.answer(&call.parts, presentation, permit))
 }

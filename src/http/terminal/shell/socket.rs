@@ -14,22 +14,17 @@ use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::shells::{ShellConnection, ShellSessionError};
-use fileshed_core::view::View;
 use fileshed_core::{Channel, Error, Scope};
 use serde::Deserialize;
 use tokio::sync::Notify;
 
 use super::ShellAnswer;
 use super::client::{FRAME, Farewell, ShellClient, close};
-use crate::http::Server;
 use crate::http::admission::AdmissionError;
-use crate::http::peer;
-use crate::http::route::RouteError;
 use crate::http::seal::Seal;
 use crate::http::serve::current;
-use crate::http::terminal::failure;
-use crate::http::terminal::identity::identify;
-use crate::http::timer;
+use crate::http::terminal::{failure, surface};
+use crate::http::{Server, call, peer, timer};
 
 /// Most bytes of a message: what is pasted comes as one.
 const MESSAGE_MAX: usize = 1 << 20;
@@ -51,12 +46,17 @@ pub(in crate::http::terminal) async fn connect(
         Ok(None) => {}
         Err(error) => return failure::answer(error),
     }
-    let (mut parts, _) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
     let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
-        return match describe(&server, &parts, id).await {
-            Ok(answer) => axum::Json(answer).into_response(),
-            Err(error) => failure::answer(error),
-        };
+        let request = Request::from_parts(parts, body);
+        let described = surface(Channel::Shell).answer(server, request, |mut call| async move {
+            let shell = call.look(move |view| {
+                view.store.expect_active(view.caller)?;
+                view.shell(&id)
+            });
+            Ok(axum::Json(ShellAnswer::from(shell.await?)).into_response())
+        });
+        return described.await;
     };
     // Who has not said who it is takes one of these places.
     // The credential of a shell takes one of its user's.
@@ -100,25 +100,8 @@ async fn address_elsewhere<'a>(
     let place = server.admission.handshakes.try_take(&current::client());
     let place = place.map_err(AdmissionError::from)?;
     let (store, id) = (Arc::clone(&server.store), id.to_owned());
-    let found = tokio::task::spawn_blocking(move || store.address_of_shell(&id)).await;
-    drop(place);
-    let address = found.map_err(RouteError::from)??;
+    let address = call::holding(place, move || store.address_of_shell(&id)).await?;
     Ok(address.map(|address| (seal, address)))
-}
-
-/// What is known of a shell of the caller.
-async fn describe(server: &Arc<Server>, parts: &Parts, id: String) -> Result<ShellAnswer, Error> {
-    let caller = identify(server, parts, Channel::Shell).await?;
-    let store = Arc::clone(&server.store);
-    let found = tokio::task::spawn_blocking(move || {
-        store.expect_active(&caller)?;
-        let view = View {
-            store: &store,
-            caller: &caller,
-        };
-        view.shell(&id)
-    });
-    Ok(found.await.map_err(RouteError::from)??.into())
 }
 
 /// The first message of a client.
@@ -157,13 +140,13 @@ async fn authenticate(
     let wakes = [Arc::clone(&wake), Arc::clone(&room)];
     let wake_both = Box::new(move || wakes.iter().for_each(|wake| wake.notify_one()));
     let store = Arc::clone(&server.store);
-    let caller = identify(server, &parts, Channel::Shell).await;
+    let caller = surface(Channel::Shell).identify(server, &parts).await;
     let trust = caller
         .as_ref()
         .map(|caller| caller.cancellation.trust().clone());
     let trust = trust.unwrap_or_default();
     let named = server.authenticator.named_user(&parts.headers);
-    let connected = tokio::task::spawn_blocking(move || -> Result<ShellConnection, Farewell> {
+    let connected = call::blocking(move || -> Result<ShellConnection, Farewell> {
         let shells = store.shells();
         let connected = match caller {
             Ok(caller) => {

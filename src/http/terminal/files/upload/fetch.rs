@@ -11,29 +11,20 @@ use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::{OPERATION, to_fill};
-use crate::http::terminal::stream::{self, StreamRequest};
+use crate::http::call::Call;
 
 /// What a file is called whose address has no name.
 const NAMELESS: &str = "download";
 
 /// Fetches a file into a directory.
 pub(super) async fn fetch(
-    request: StreamRequest,
+    mut call: Call,
     directory: String,
     url: String,
 ) -> Result<Response, Error> {
-    let StreamRequest {
-        server, mut caller, ..
-    } = request;
-    let user = server.store.namespace(&caller);
-    let admitted = server.admission.admit(&user).await?;
-    caller.place = admitted.place();
-    let _cancel = caller.cancellation.on_drop();
-    let stored = stream::in_tree(&server.store, &caller, move |view| {
-        let _admitted = admitted;
-        store(view, &directory, &url)
-    });
-    Ok(Json(stored.await?).into_response())
+    let permit = call.admit().await?;
+    let stored = call.run(permit, move |view, _| store(view, &directory, &url));
+    Ok(Json(stored.await?.0?).into_response())
 }
 
 fn store(view: View<'_>, directory: &str, url: &str) -> Result<Value, Error> {

@@ -1,0 +1,294 @@
+//! The way of every call: identify, admit, read the body, run on the blocking pool, answer.
+//!
+//! Surfaces decode requests and render answers; what lies between is here, once for all of them. A
+//! permit stays with the work that it was taken for until that work ends, also if the client hangs up.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::request::Parts;
+use axum::response::Response;
+use fileshed_core::transfer::TransferPermit;
+use fileshed_core::view::View;
+use fileshed_core::zone::ZoneError;
+use fileshed_core::{Caller, Channel, Code, Error, Scope, Store};
+
+use super::admission::{self, AdmissionError, CallPermit};
+use super::envelope::{self, FailureForm};
+use super::files::body_reader::{self, BodyReader};
+use super::identity::{Accepts, Credential, is_by_page};
+use super::middleware::Subject;
+use super::route::RouteError;
+use super::serve::current;
+use super::trusted_body::trusted;
+use super::{Server, body, timer};
+
+/// How the requests of a surface are identified, and the form of its failures.
+#[derive(Clone, Copy)]
+pub(super) struct Surface {
+    pub(super) accepts: Accepts,
+    /// The channel of its callers, unless the server's own page calls.
+    pub(super) channel: Channel,
+    /// `None` for the envelope.
+    pub(super) form: Option<FailureForm>,
+}
+
+impl Surface {
+    /// A surface that the server's own page may call, with failures in the envelope.
+    pub(super) const fn of_page(channel: Channel) -> Self {
+        Self {
+            accepts: Accepts::People,
+            channel,
+            form: None,
+        }
+    }
+
+    /// Identifies the caller of a request, and answers as `work` does.
+    pub(super) async fn answer<F>(
+        self,
+        server: Arc<Server>,
+        request: Request,
+        work: impl FnOnce(Call) -> F,
+    ) -> Response
+    where
+        F: Future<Output = Result<Response, Error>>,
+    {
+        let (parts, body) = request.into_parts();
+        match self.identify(&server, &parts).await {
+            Ok(caller) => {
+                let call = Call {
+                    server,
+                    caller,
+                    parts,
+                    body,
+                };
+                self.answer_to(call, work).await
+            }
+            Err(error) => self.formed(envelope::failure(error)),
+        }
+    }
+
+    /// Answers a call whose caller is known.
+    pub(super) async fn answer_to<F>(self, call: Call, work: impl FnOnce(Call) -> F) -> Response
+    where
+        F: Future<Output = Result<Response, Error>>,
+    {
+        let subject = Subject::of(&call.server.store, &call.caller);
+        let mut response = work(call).await.unwrap_or_else(envelope::failure);
+        response.extensions_mut().insert(subject);
+        self.formed(response)
+    }
+
+    fn formed(self, mut response: Response) -> Response {
+        if let Some(form) = self.form {
+            response.extensions_mut().insert(form);
+        }
+        response
+    }
+
+    /// Identifies the caller of a request, and remembers the groups that a gateway names.
+    pub(super) async fn identify(
+        self,
+        server: &Arc<Server>,
+        parts: &Parts,
+    ) -> Result<Caller, Error> {
+        let credential = server.authenticator.read(parts, self.accepts)?;
+        let channel = if self.accepts == Accepts::People && is_by_page(parts) {
+            Channel::Page
+        } else {
+            self.channel
+        };
+        let caller = authenticate(server, credential, channel).await?;
+        // The proxy of terminals need not name any.
+        let names_groups = self.accepts != Accepts::Terminals || !caller.groups.is_empty();
+        if let Some(user) = caller.user.as_ref()
+            && caller.client.gateway
+            && names_groups
+        {
+            server.store.remember_groups(user, &caller.groups);
+        }
+        Ok(caller)
+    }
+}
+
+/// Identifies the caller of a credential, and notes that its user calls.
+async fn authenticate(
+    server: &Arc<Server>,
+    credential: Credential,
+    channel: Channel,
+) -> Result<Caller, Error> {
+    let mut caller = match caller_of(server, credential).await {
+        Err(error) if error.code() == Code::Unauthorized => {
+            return Err(refused_slowly(server, error).await);
+        }
+        caller => caller?,
+    };
+    let user = server.store.namespace(&caller);
+    current::take_place(&user).map_err(AdmissionError::from)?;
+    caller.channel = Some(channel);
+    server.store.begin_trust(&mut caller)?;
+    server.store.called(&caller);
+    Ok(caller)
+}
+
+/// Holds the refusal of a wrong credential back for a moment, and logs who sent it.
+async fn refused_slowly(server: &Server, error: Error) -> Error {
+    let Some(address) = current::address() else {
+        return error;
+    };
+    tracing::warn!(%address, "a credential was refused");
+    match server.admission.refusals.try_take(&current::client()) {
+        Ok(_place) => {
+            let clock = server.store.clock();
+            timer::sleep(clock, server.store.settings().timings.calls.refusal).await;
+            error
+        }
+        Err(full) => AdmissionError::from(full).into(),
+    }
+}
+
+async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Caller, Error> {
+    let authenticator = &server.authenticator;
+    let credential = match authenticator.authenticate_at_once(credential, &server.store) {
+        Ok(caller) => return caller,
+        Err(credential) => credential,
+    };
+    // Forged credentials must not take all threads; those that Open WebUI is asked about, which may
+    // take long, must not delay the others.
+    let permit = match authenticator.lookup_permit(&credential).await? {
+        Some(permit) => permit,
+        None => server.admission.lookup(&current::client()).await?,
+    };
+    let server = Arc::clone(server);
+    holding(permit, move || {
+        let authenticator = &server.authenticator;
+        authenticator.authenticate(*credential, &server.store)
+    })
+    .await
+}
+
+/// A request whose caller is known. Its body is not `Sync`, so what waits borrows it mutably.
+pub(super) struct Call {
+    pub(super) server: Arc<Server>,
+    pub(super) caller: Caller,
+    pub(super) parts: Parts,
+    pub(super) body: Body,
+}
+
+impl Call {
+    /// Refuses a call that changes something if the credential only reads.
+    pub(super) fn expect_scope(&self, changes: bool) -> Result<(), Error> {
+        expect_scope(&self.caller, changes)
+    }
+
+    /// Waits for the permit of the call.
+    pub(super) async fn admit(&mut self) -> Result<CallPermit, Error> {
+        let user = self.server.store.namespace(&self.caller);
+        let permit = self.server.admission.admit(&user).await?;
+        self.caller.place = permit.place();
+        Ok(permit)
+    }
+
+    /// Waits for the permit of a transfer.
+    pub(super) async fn transfer_permit(&mut self) -> Result<TransferPermit, Error> {
+        admission::transfer_permit(&self.server.store, &self.caller, None).await
+    }
+
+    /// Reads the body of an admitted call, at most `limit` bytes.
+    pub(super) async fn read_body(
+        &mut self,
+        limit: u64,
+        permit: &mut CallPermit,
+    ) -> Result<Vec<u8>, Error> {
+        let length = body::content_length(&self.parts.headers);
+        body::collect(&mut self.body, length, limit, permit).await
+    }
+
+    /// Runs work on the blocking pool, and gives the permit back when it ends. If the client hangs up
+    /// first, a command ends, and work on files completes.
+    pub(super) async fn run<P: Send + 'static, T: Send + 'static>(
+        &mut self,
+        permit: P,
+        work: impl FnOnce(View<'_>, &mut P) -> Result<T, Error> + Send + 'static,
+    ) -> Result<(Result<T, Error>, P), Error> {
+        let mut caller = self.caller.clone();
+        // Only this work is cancelled, and not what outlives it.
+        caller.cancellation = caller.cancellation.detached();
+        let _cancel = caller.cancellation.on_drop();
+        run(&self.server.store, caller.clone(), permit, work).await
+    }
+
+    /// Runs work on the blocking pool that needs no permit, or brings its own.
+    pub(super) async fn look<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(View<'_>) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.run((), |view, ()| work(view)).await?.0
+    }
+
+    /// Runs work on the blocking pool while the body arrives.
+    pub(super) async fn receive<T: Send + 'static>(
+        self,
+        work: impl FnOnce(View<'_>, &Parts, &mut BodyReader) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (store, caller, parts) = (Arc::clone(&self.server.store), self.caller, self.parts);
+        let body = trusted(self.body, caller.cancellation.trust());
+        body_reader::receive(self.server.store.clock(), body, move |reader| {
+            let view = View {
+                store: &store,
+                caller: &caller,
+            };
+            work(view, &parts, reader)
+        })
+        .await
+    }
+}
+
+/// Refuses a call that changes something if the credential of its caller only reads.
+pub(super) fn expect_scope(caller: &Caller, changes: bool) -> Result<(), Error> {
+    if changes && caller.scope == Scope::Read {
+        return Err(ZoneError::ReadOnlyScope.into());
+    }
+    Ok(())
+}
+
+/// Runs work of a caller on the blocking pool, and gives the permit back when it ends.
+pub(super) async fn run<P: Send + 'static, T: Send + 'static>(
+    store: &Arc<Store>,
+    caller: Caller,
+    mut permit: P,
+    work: impl FnOnce(View<'_>, &mut P) -> Result<T, Error> + Send + 'static,
+) -> Result<(Result<T, Error>, P), Error> {
+    let store = Arc::clone(store);
+    let running = blocking(move || {
+        let view = View {
+            store: &store,
+            caller: &caller,
+        };
+        let done = work(view, &mut permit);
+        (done, permit)
+    });
+    Ok(running.await?)
+}
+
+/// Runs work on the blocking pool that holds a permit until it ends.
+pub(super) async fn holding<P: Send + 'static, T: Send + 'static>(
+    permit: P,
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    blocking(move || {
+        let _permit = permit;
+        work()
+    })
+    .await?
+}
+
+/// Begins work on the blocking pool. It completes also if nobody waits for it.
+pub(super) fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> impl Future<Output = Result<T, RouteError>> + Send {
+    let running = tokio::task::spawn_blocking(work);
+    async { Ok(running.await?) }
+}
