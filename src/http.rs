@@ -31,9 +31,7 @@ pub mod fs;
 #[cfg(fuzzing)]
 pub use files::fuzzing;
 mod health;
-mod held_body;
 pub mod identity;
-mod index;
 mod mcp;
 mod metrics;
 mod middleware;
@@ -49,7 +47,6 @@ mod sign_in;
 mod swagger_ui;
 pub mod terminal;
 mod timer;
-mod trusted_body;
 
 use admission::Admission;
 pub use health::state_name;
@@ -73,7 +70,7 @@ pub(crate) struct Server {
     /// One at a time asks whether everything is there.
     checks: Mutex<()>,
     /// Made when it is first asked for.
-    terminal_document: OnceCell<documents::Document>,
+    terminal_document: OnceCell<packed_file::PackedFile>,
     listings: Listings,
     /// Files for programs that mount them.
     dav: dav::WebDav,
@@ -138,7 +135,7 @@ pub(crate) fn router(
         .merge(sign_in::routes())
         .merge(admin::routes())
         .merge(swagger_ui::routes())
-        .route("/", get(index::page).options(dav::options_of_root))
+        .route("/", get(health::start).options(dav::options_of_root))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
         .route("/metrics", get(metrics::metrics))
@@ -147,19 +144,6 @@ pub(crate) fn router(
         .method_not_allowed_fallback(route::wrong_method)
         .layer(CatchPanicLayer::custom(route::panicked))
         .layer(from_fn(middleware::limit_headers));
-    let names: middleware::Names = |method, path| {
-        terminal::operation(method, path)
-            .or_else(|| mcp::operation(path))
-            .or_else(|| fs::operation(path))
-            .or_else(|| dav::operation(method, path))
-            .or_else(|| sign_in::operation(path))
-            .or_else(|| admin::operation(path))
-    };
-    let logger = middleware::RequestLogger {
-        names,
-        server: Arc::clone(&server),
-    };
-    cors::allow(routes, config)
-        .layer(from_fn_with_state(logger, middleware::log_request))
-        .with_state(server)
+    let logger = from_fn_with_state(Arc::clone(&server), middleware::log_request);
+    cors::allow(routes, config).layer(logger).with_state(server)
 }

@@ -6,7 +6,6 @@
 
 mod actions;
 mod lists;
-mod overview;
 
 use std::sync::Arc;
 
@@ -33,7 +32,7 @@ const PAGE: HeaderValue = HeaderValue::from_static("./#/admin");
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
         .route("/admin", get(page))
-        .route("/admin/api/overview", get(overview::overview))
+        .route("/admin/api/overview", get(lists::overview))
         .route("/admin/api/tenants", get(lists::tenants))
         .route("/admin/api/running", get(lists::running))
         .route("/admin/api/links", get(lists::links))
@@ -45,27 +44,6 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/admin/api/running/end", post(actions::end_running))
         .route("/admin/api/links/end", post(actions::end_link))
         .route("/admin/api/locks/release", post(actions::release_lock))
-}
-
-/// What the log calls these addresses.
-pub(super) fn operation(path: &str) -> Option<&'static str> {
-    let known = [
-        "admin",
-        "admin/api/overview",
-        "admin/api/tenants",
-        "admin/api/running",
-        "admin/api/links",
-        "admin/api/locks",
-        "admin/api/users/suspend",
-        "admin/api/users/resume",
-        "admin/api/tenants/quota",
-        "admin/api/tenants/delete",
-        "admin/api/running/end",
-        "admin/api/links/end",
-        "admin/api/locks/release",
-    ];
-    let path = path.strip_prefix('/')?;
-    known.into_iter().find(|known| *known == path)
 }
 
 /// `GET /admin`: leads to the page.

@@ -190,20 +190,6 @@ impl CallPermit {
     }
 }
 
-/// Waits for one place, however long that takes, without blocking. `None` if it is never granted.
-pub(super) async fn turn(places: &FairSemaphore, user: &str) -> Option<Grant> {
-    let (sender, granted) = oneshot::channel();
-    let wake = move |grant| drop(sender.send(grant));
-    match places.request(user, 1, Box::new(wake)) {
-        Ok(grant) => Some(grant),
-        Err(waiting) => {
-            let granted = granted.await.ok();
-            drop(waiting);
-            granted
-        }
-    }
-}
-
 /// Waits for permits without blocking.
 pub(super) async fn wait(
     places: &FairSemaphore,

@@ -20,9 +20,9 @@ use super::envelope::{self, FailureForm};
 use super::files::body_reader::{self, BodyReader};
 use super::identity::{Accepts, Credential, is_by_page};
 use super::middleware::Subject;
+use super::response_body::trusted;
 use super::route::RouteError;
 use super::serve::current;
-use super::trusted_body::trusted;
 use super::{Server, body, timer};
 
 /// How the requests of a surface are identified, and the form of its failures.

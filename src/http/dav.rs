@@ -8,7 +8,6 @@ mod headers;
 mod incoming;
 mod locks;
 mod node;
-mod properties;
 mod request;
 mod sidecar;
 mod tree;
@@ -38,10 +37,10 @@ use super::body::MinimumRate;
 use super::call::{Call, Surface};
 use super::files::content::PartialError;
 use super::files::download::{FileDownload, Presentation};
-use super::held_body::HeldBody;
 use super::identity::Accepts;
+use super::response_body::HeldBody;
+use super::response_body::trusted;
 use super::route::{self, RouteError};
-use super::trusted_body::trusted;
 use super::{Server, call};
 use crate::config::Config;
 use locks::Locks;
@@ -87,14 +86,12 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/dav/{*path}", any(serve))
 }
 
-/// What the log calls a request, where its address is one of the surface.
-pub(super) fn operation(method: &Method, path: &str) -> Option<&'static str> {
-    let below = path.strip_prefix(BASE)?;
-    if !(below.is_empty() || below.starts_with('/')) {
-        return None;
+/// The name of a request in the log.
+pub(super) fn operation(method: &Method) -> String {
+    match Verb::of(method) {
+        Some(_) => format!("dav/{}", method.as_str().to_lowercase()),
+        None => "dav".to_owned(),
     }
-    let verb = Verb::of(method);
-    Some(verb.map_or("dav", Verb::operation))
 }
 
 /// The methods of the surface.
@@ -134,23 +131,6 @@ impl Verb {
             "UNLOCK" => Self::Unlock,
             _ => return None,
         })
-    }
-
-    /// What the log calls it.
-    fn operation(self) -> &'static str {
-        match self {
-            Self::Get => "dav/get",
-            Self::Options => "dav/options",
-            Self::Propfind => "dav/propfind",
-            Self::Proppatch => "dav/proppatch",
-            Self::Mkcol => "dav/mkcol",
-            Self::Delete => "dav/delete",
-            Self::Put => "dav/put",
-            Self::Copy => "dav/copy",
-            Self::Move => "dav/move",
-            Self::Lock => "dav/lock",
-            Self::Unlock => "dav/unlock",
-        }
     }
 
     /// Whether a credential that only reads may have it.

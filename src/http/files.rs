@@ -23,7 +23,6 @@ use super::call::{Call, Surface};
 pub(super) mod archive;
 pub(super) mod body_reader;
 mod browser_policy;
-mod channel_body;
 pub(super) mod condition;
 pub(super) mod content;
 mod disposition;

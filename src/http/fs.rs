@@ -17,12 +17,10 @@ use crate::config::{Config, FailureEnvelope};
 use tool::ToolEntry;
 
 mod call;
-pub(super) mod callable;
 pub mod document;
 mod failure;
 mod info;
-mod scope;
-mod tool;
+pub(super) mod tool;
 mod tools;
 
 /// Where the surface begins.
@@ -70,15 +68,6 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .fallback(failure::unknown)
         .method_not_allowed_fallback(failure::wrong_method);
     Router::new().nest(BASE, router)
-}
-
-/// What the log calls a request, where its address is one of the surface.
-pub(super) fn operation(path: &str) -> Option<&'static str> {
-    match path.strip_prefix(BASE)?.strip_prefix('/')? {
-        "info" => Some("fs/info"),
-        "openapi.json" => Some("fs/openapi.json"),
-        name => find(name).map(|entry| entry.address),
-    }
 }
 
 /// The tool of that name.

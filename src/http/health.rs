@@ -1,49 +1,53 @@
-//! `GET /health` and `GET /ready`: whether the server works. They need no credential and show
-//! nothing of a user.
+//! `GET /`, `GET /health` and `GET /ready`: the start page and the state of the server. They need no
+//! credential and show nothing of a user.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use fileshed_core::CheckState;
-use serde_json::json;
+use fileshed_core::{CheckState, Store};
+use serde_json::{Value, json};
 
-use super::{Server, call, envelope};
+use super::{Server, call, envelope, page};
+use crate::http::files::is_page_wanted;
 
 /// `GET /health`: the process answers, and says how commands are held.
 pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
     let store = Arc::clone(&server.store);
     // Tried once by starting a helper, which blocks.
-    let tried = move || {
-        let (sandbox, namespaces) = (store.sandbox().as_str(), store.has_namespaces());
-        let memory = if store.bounds_trees() {
-            "command"
-        } else {
-            "process"
-        };
-        let account = if store.separates_accounts() {
-            "user"
-        } else {
-            "server"
-        };
-        let isolation = store.isolation().as_str();
-        (isolation, sandbox, namespaces, memory, account)
-    };
-    let held = call::blocking(tried).await;
-    let (isolation, sandbox, namespaces, memory, account) =
-        held.unwrap_or(("unknown", "unknown", false, "unknown", "unknown"));
-    Json(json!({
-        "status": "ok",
-        "version": env!("CARGO_PKG_VERSION"),
-        "isolation": isolation,
-        "sandbox": sandbox,
-        "namespaces": namespaces,
-        "memory_limit": memory,
-        "kernel_account": account,
-    }))
-    .into_response()
+    let held = call::blocking(move || {
+        let mut held = confinement(&store);
+        let separates = store.separates_accounts();
+        held["kernel_account"] = if separates { "user" } else { "server" }.into();
+        held
+    });
+    let held = held.await.unwrap_or_else(|_| {
+        json!({
+            "isolation": "unknown",
+            "sandbox": "unknown",
+            "namespaces": false,
+            "memory_limit": "unknown",
+            "kernel_account": "unknown",
+        })
+    });
+    let mut answer = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")});
+    for (name, value) in held.as_object().into_iter().flatten() {
+        answer[name] = value.clone();
+    }
+    Json(answer).into_response()
+}
+
+/// How commands are confined. Blocks.
+pub(super) fn confinement(store: &Store) -> Value {
+    let memory = store.bounds_trees();
+    json!({
+        "isolation": store.isolation().as_str(),
+        "sandbox": store.sandbox().as_str(),
+        "namespaces": store.has_namespaces(),
+        "memory_limit": if memory { "command" } else { "process" },
+    })
 }
 
 /// `GET /ready`: what the server needs is there. Names and states only: the texts of
@@ -90,4 +94,16 @@ pub fn state_name(state: CheckState) -> &'static str {
         CheckState::Warning => "warning",
         CheckState::Failed => "failed",
     }
+}
+
+/// The page for browsers, JSON for others. It shows nothing of any user and needs no credential.
+pub(super) async fn start(State(server): State<Arc<Server>>, request: Request) -> Response {
+    if is_page_wanted(request.headers()) {
+        return page::document(&request, &server.public_url);
+    }
+    Json(json!({
+        "name": "fileshed", "version": env!("CARGO_PKG_VERSION"),
+        "docs": "/docs/", "openapi": "/openapi.json", "health": "/health", "ready": "/ready",
+    }))
+    .into_response()
 }

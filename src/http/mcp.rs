@@ -21,18 +21,15 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::admission::CallPermit;
 use super::call::{Call, Surface};
-use super::held_body::HeldBody;
 use super::identity::Accepts;
 use super::middleware::{Outcome, RequestId};
 use super::peer::{self, Destination};
+use super::response_body::HeldBody;
 use super::{Server, envelope, prefer, response_body, route};
 
-mod closing;
-mod description;
 mod failure;
 mod handler;
 mod input;
-mod listener;
 mod message;
 mod metadata;
 mod person;
@@ -42,13 +39,13 @@ mod slot;
 pub(super) mod stdio;
 mod subscriptions;
 mod tools;
-mod toolset;
 mod work;
 
 use handler::McpHandler;
-use listener::Listener;
+use person::Closing;
 use slot::Slot;
-pub use toolset::McpToolset;
+use subscriptions::Listener;
+pub use tools::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
 pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
@@ -70,17 +67,6 @@ pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
     })
 }
 
-/// What the log calls a request whose address is one of the surface.
-pub(super) fn operation(path: &str) -> Option<&'static str> {
-    if metadata::PATHS.contains(&path) {
-        return Some("mcp.metadata");
-    }
-    let mut toolsets = McpToolset::ALL.into_iter();
-    toolsets
-        .any(|toolset| toolset.path() == path)
-        .then_some("mcp")
-}
-
 async fn wrong_method(request: Request) -> Response {
     route::refuse_method(&request, Method::POST)
 }
@@ -100,7 +86,7 @@ struct Arrival {
     /// Who is to hear of changes, where the request asks for that.
     listener: Slot<Result<Listener, Error>>,
     /// The end of the connection, where that is the end of everything.
-    closing: Option<closing::Closing>,
+    closing: Option<Closing>,
 }
 
 /// Where the permit of a call lies.
@@ -120,7 +106,7 @@ async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> R
     let caller = match identify(&server, &parts).await {
         Ok(caller) => caller,
         Err(error) if names_nobody(&server, &parts) => {
-            return match description::answer(&server, toolset, &parts, &mut body).await {
+            return match message::answer(&server, toolset, &parts, &mut body).await {
                 Ok(Some(response)) => response,
                 Ok(None) => refuse(error),
                 Err(error) => refuse(error),
@@ -184,7 +170,7 @@ async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<R
     }
     let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
     let listener = Slot::default();
-    if let Some(uris) = listener::asked_for(&text) {
+    if let Some(uris) = subscriptions::asked_for(&text) {
         // Who listens holds nobody up.
         drop(admitted);
         let looker = (Arc::clone(&server), caller.clone());

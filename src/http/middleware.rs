@@ -2,12 +2,13 @@
 //!
 //! The line says who, what, how long and with which result; never contents, file names or secrets.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use fileshed_core::Clock;
@@ -16,10 +17,10 @@ use fileshed_core::{Caller, Error, Store, diagnostics};
 
 use super::admission::AdmissionError;
 use super::identity::CookieUse;
+use super::response_body::trusted;
 use super::serve::request_line::TargetHasFragment;
 use super::serve::{HEADERS_MAX_BYTES, current};
-use super::trusted_body::trusted;
-use super::{Server, envelope};
+use super::{Server, dav, envelope, terminal};
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_MAX_BYTES: usize = 64;
@@ -106,25 +107,15 @@ pub(super) async fn limit_headers(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// What a surface calls the requests that are its own.
-pub(super) type Names = fn(&Method, &str) -> Option<&'static str>;
-
-/// What writes the lines of requests, and counts their failures.
-#[derive(Clone)]
-pub(super) struct RequestLogger {
-    pub(super) names: Names,
-    pub(super) server: Arc<Server>,
-}
-
 /// Gives a request its id, logs it, and writes out its failure.
 pub(super) async fn log_request(
-    State(RequestLogger { names, server }): State<RequestLogger>,
+    State(server): State<Arc<Server>>,
     mut request: Request,
     next: Next,
 ) -> Response {
     let mut line = RequestLog {
         id: request_id(request.headers()),
-        operation: operation(&request, names),
+        operation: operation(&request),
         started: server.store.clock().instant(),
         clock: server.store.clock().clone(),
         done: false,
@@ -136,7 +127,9 @@ pub(super) async fn log_request(
     let (mut response, mut error) = envelope::seal(response, &line.id);
     if let Some(outcome) = response.extensions_mut().remove::<Outcome>() {
         let called = outcome.called();
-        line.operation = called.operation.unwrap_or(line.operation);
+        if let Some(operation) = called.operation {
+            line.operation = operation.into();
+        }
         error = error.or_else(|| called.error.clone());
     }
     let headers = response.headers_mut();
@@ -177,36 +170,27 @@ fn request_id(headers: &HeaderMap) -> String {
     }
 }
 
-/// The operation or page of an address; other addresses may hold anything and are not logged.
-fn operation(request: &Request, names: Names) -> &'static str {
-    let path = request.uri().path();
-    if let Some(id) = names(request.method(), path) {
-        return id;
+/// The operation or endpoint of a request; what an address has in the places of names is not logged.
+fn operation(request: &Request) -> Cow<'static, str> {
+    let Some(route) = request.extensions().get::<MatchedPath>() else {
+        return "unknown".into();
+    };
+    if let Some(id) = terminal::endpoint_id(request.method(), route.as_str()) {
+        return id.into();
     }
-    let name = path.trim_start_matches('/');
-    if let Some(entry) = crate::ops::find(name.strip_prefix("core/").unwrap_or(name)) {
-        return entry.id;
+    let name = route.as_str().split('{').next().unwrap_or_default();
+    let name = name.trim_matches('/');
+    match name.strip_prefix("core/").unwrap_or(name) {
+        "" => "start".into(),
+        "dav" => dav::operation(request.method()).into(),
+        name => name.to_owned().into(),
     }
-    if let Some(file) = ["files/upload", "files/content", "files/archive"]
-        .into_iter()
-        .find(|file| *file == name)
-    {
-        return file;
-    }
-    if name.is_empty() {
-        return "start";
-    }
-    let first = name.split('/').next().unwrap_or_default();
-    ["health", "ready", "openapi.json", "docs", "links", "page"]
-        .into_iter()
-        .find(|page| *page == first)
-        .unwrap_or("unknown")
 }
 
 /// The line of a request in the log; a request that the client gave up has one, too.
 struct RequestLog {
     id: String,
-    operation: &'static str,
+    operation: Cow<'static, str>,
     started: Instant,
     clock: Clock,
     done: bool,
@@ -215,7 +199,7 @@ struct RequestLog {
 impl RequestLog {
     fn write(mut self, response: &mut Response, error: Option<&Error>) {
         self.done = true;
-        let operation = self.operation;
+        let operation = &*self.operation;
         let status = response.status().as_u16();
         let code = error.map_or("OK", |error| error.code().as_str());
         let latency_ms = self.clock.elapsed(self.started).as_millis() as u64;
@@ -246,7 +230,7 @@ impl RequestLog {
 impl Drop for RequestLog {
     fn drop(&mut self) {
         if !self.done {
-            let (operation, request_id) = (self.operation, self.id.as_str());
+            let (operation, request_id) = (&*self.operation, self.id.as_str());
             let latency_ms = self.clock.elapsed(self.started).as_millis() as u64;
             tracing::info!(operation, latency_ms, request_id, "the client went away");
         }

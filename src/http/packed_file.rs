@@ -1,39 +1,49 @@
-//! Files that are part of the program, as browsers get them.
+//! Files that are part of the program, as clients get them.
 
 use std::io::Write as _;
 
 use axum::body::Bytes;
-use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH, VARY,
-};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::http::header::{ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, VARY};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-/// A file as it is and as gzip packs it.
+/// A file as it is, and as gzip packs it.
 pub(super) struct PackedFile {
     kind: &'static str,
     plain: Bytes,
-    gzip: Bytes,
-    tag: String,
+    gzip: Option<Bytes>,
+    tag: Option<ETag>,
 }
 
 impl PackedFile {
+    /// A file of the page.
     pub(super) fn new(kind: &'static str, plain: Bytes) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-        // A writer to memory does not fail; what is empty is not sent.
-        let gzip = match encoder.write_all(&plain) {
-            Ok(()) => encoder.finish().unwrap_or_default(),
-            Err(_) => Vec::new(),
-        };
+        let packed = encoder.write_all(&plain).and_then(|()| encoder.finish());
+        Self {
+            // A writer to memory does not fail.
+            gzip: packed.ok().map(Bytes::from),
+            ..Self::unpacked(kind, plain)
+        }
+    }
+
+    /// A document for programs.
+    pub(super) fn document(document: &Value) -> Self {
+        Self::unpacked("application/json", document.to_string().into())
+    }
+
+    fn unpacked(kind: &'static str, plain: Bytes) -> Self {
         let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&plain)[..16]));
         Self {
             kind,
             plain,
-            gzip: gzip.into(),
-            tag,
+            gzip: None,
+            tag: tag.parse().ok(),
         }
     }
 
@@ -42,30 +52,39 @@ impl PackedFile {
         let mut headers = HeaderMap::from_iter([
             (CACHE_CONTROL, cache),
             (CONTENT_TYPE, HeaderValue::from_static(self.kind)),
-            (VARY, HeaderValue::from_static("accept-encoding")),
         ]);
-        if let Ok(tag) = HeaderValue::from_str(&self.tag) {
-            headers.insert(ETAG, tag);
+        if let Some(tag) = &self.tag {
+            headers.typed_insert(tag.clone());
+            let condition = request.typed_get::<IfNoneMatch>();
+            if condition.is_some_and(|condition| !condition.precondition_passes(tag)) {
+                return (StatusCode::NOT_MODIFIED, headers).into_response();
+            }
         }
-        if has(request, &IF_NONE_MATCH, &self.tag) {
-            return (StatusCode::NOT_MODIFIED, headers).into_response();
-        }
-        if has(request, &ACCEPT_ENCODING, "gzip") && !self.gzip.is_empty() {
+        let Some(gzip) = &self.gzip else {
+            return (headers, self.plain.clone()).into_response();
+        };
+        headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+        if takes_gzip(request) {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            return (headers, self.gzip.clone()).into_response();
+            return (headers, gzip.clone()).into_response();
         }
         (headers, self.plain.clone()).into_response()
     }
+
+    /// The same for what is fetched again and again.
+    pub(super) fn answer_fresh(&self, request: &HeaderMap) -> Response {
+        self.answer(request, HeaderValue::from_static("no-cache"))
+    }
 }
 
-/// Whether a header's list has this element, with nothing or anything but a zero weight behind it.
-fn has(headers: &HeaderMap, name: &HeaderName, wanted: &str) -> bool {
-    let values = headers.get_all(name).iter();
+/// `true` if a request lists gzip, with nothing or anything but a zero weight behind it.
+fn takes_gzip(request: &HeaderMap) -> bool {
+    let values = request.get_all(ACCEPT_ENCODING).iter();
     values.filter_map(|value| value.to_str().ok()).any(|value| {
         value.split(',').any(|element| {
             let (element, weight) = element.split_once(';').unwrap_or((element, ""));
             let weight = weight.trim().trim_start_matches("q=");
-            element.trim() == wanted && weight.parse::<f32>() != Ok(0.0)
+            element.trim() == "gzip" && weight.parse::<f32>() != Ok(0.0)
         })
     })
 }

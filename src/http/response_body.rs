@@ -1,6 +1,8 @@
-//! The body of an answer, which keeps the permit of its call until it has been written out.
+//! Bodies that hold something until they have been written out, or nobody reads them any more: the
+//! permit of a call, the mark of a connection that a request runs, or the trust in a caller.
 
 use std::convert::Infallible;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -10,7 +12,10 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
 use axum::response::Response;
+use fileshed_core::trust::{Revocation, Trust};
+use futures_util::stream;
 use hyper::body::{Frame, SizeHint};
+use tokio::sync::mpsc;
 
 use super::admission::CallPermit;
 
@@ -86,4 +91,76 @@ impl HttpBody for ResponseBody {
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.left.len() as u64)
     }
+}
+
+/// A body that holds a value, and breaks off when a trust ends.
+pub(super) struct HeldBody<T> {
+    body: Body,
+    trust: Trust,
+    _held: T,
+}
+
+impl<T> HeldBody<T> {
+    pub(super) fn new(body: Body, held: T) -> Self {
+        Self {
+            body,
+            trust: Trust::default(),
+            _held: held,
+        }
+    }
+}
+
+/// A body of this size is on its way at once.
+const SHORT: u64 = 64 * 1024;
+
+/// Breaks a body off when the trust ends in the caller who sends or receives it.
+pub(super) fn trusted(body: Body, trust: &Trust) -> Body {
+    let is_short = body.size_hint().exact().is_some_and(|size| size <= SHORT);
+    if is_short || trust.grounds().is_none() {
+        return body;
+    }
+    Body::new(HeldBody {
+        body,
+        trust: trust.clone(),
+        _held: (),
+    })
+}
+
+/// Waits until the trust ends.
+pub(super) async fn ended(trust: &Trust) -> Revocation {
+    std::future::poll_fn(|context| trust.poll_ended(context)).await
+}
+
+impl<T: Unpin> HttpBody for HeldBody<T> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if let Poll::Ready(reason) = self.trust.poll_ended(context) {
+            return Poll::Ready(Some(Err(axum::Error::new(reason))));
+        }
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A body of the chunks that come over a channel, up to an empty one. If the channel closes earlier, the
+/// connection does, so that nobody takes a part for the whole.
+pub(super) fn of_chunks(chunks: mpsc::Receiver<io::Result<Bytes>>) -> Body {
+    Body::from_stream(stream::unfold(chunks, |mut chunks| async {
+        let chunk = chunks.recv().await;
+        let chunk = chunk.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()));
+        let is_end = chunk.as_ref().is_ok_and(Bytes::is_empty);
+        (!is_end).then_some((chunk, chunks))
+    }))
 }

@@ -29,7 +29,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tower::ServiceExt as _;
 
-use super::held_body::HeldBody;
+use super::response_body::HeldBody;
 use super::seal::{Seal, SentOn};
 use super::timer;
 use connection::Connection;

@@ -52,23 +52,6 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route(oidc::ANSWER, get(oidc::finish))
 }
 
-/// What the log calls these addresses, whose last part may be a secret.
-pub(super) fn operation(path: &str) -> Option<&'static str> {
-    let known = [
-        "page/session",
-        "page/sign-in",
-        "page/sign-out",
-        "page/tokens",
-        "page/tokens/revoke",
-        "page/oidc",
-        "page/oidc/callback",
-    ];
-    let path = path.strip_prefix('/')?;
-    let is_link = path.starts_with("page/sign-in/");
-    let name = known.into_iter().find(|known| *known == path);
-    name.or(is_link.then_some("page/sign-in/…"))
-}
-
 /// `GET /page/session`: whether this browser is signed in, as whom, and how it may be.
 async fn session(State(server): State<Arc<Server>>, request: Request) -> Response {
     let (parts, _body) = request.into_parts();

@@ -60,37 +60,37 @@ where
 
 /// Every address that takes and answers JSON, in the order in which the document shows them.
 static ENDPOINTS: &[EndpointEntry] = &[
-    EndpointEntry::of::<files::list::ListFiles>(),
-    EndpointEntry::of::<files::grep::GrepSearch>(),
-    EndpointEntry::of::<files::glob::GlobSearch>(),
-    EndpointEntry::of::<files::search::SearchFiles>(),
-    EndpointEntry::of::<files::matches::MatchFiles>(),
+    EndpointEntry::of::<files::entries::ListFiles>(),
+    EndpointEntry::of::<files::find::GrepSearch>(),
+    EndpointEntry::of::<files::find::GlobSearch>(),
+    EndpointEntry::of::<files::find::SearchFiles>(),
+    EndpointEntry::of::<files::find::MatchFiles>(),
     EndpointEntry::of::<discovery::skills::ListSkills>(),
-    EndpointEntry::of::<discovery::skills::read::ReadSkill>(),
-    EndpointEntry::of::<discovery::ports::ListPorts>(),
+    EndpointEntry::of::<discovery::skills::ReadSkill>(),
+    EndpointEntry::of::<discovery::ListPorts>(),
     EndpointEntry::of::<execute::run::RunCommand>(),
-    EndpointEntry::of::<execute::list::ListProcesses>(),
-    EndpointEntry::of::<execute::status::GetProcessStatus>(),
-    EndpointEntry::of::<execute::status::GetProcessStatusByProcess>(),
-    EndpointEntry::of::<execute::input::SendProcessInput>(),
-    EndpointEntry::of::<execute::kill::KillProcess>(),
+    EndpointEntry::of::<execute::process::ListProcesses>(),
+    EndpointEntry::of::<execute::process::GetProcessStatus>(),
+    EndpointEntry::of::<execute::process::GetProcessStatusByProcess>(),
+    EndpointEntry::of::<execute::process::SendProcessInput>(),
+    EndpointEntry::of::<execute::process::KillProcess>(),
     EndpointEntry::of::<files::read::ReadFile>(),
-    EndpointEntry::of::<files::display::DisplayFile>(),
+    EndpointEntry::of::<files::entries::DisplayFile>(),
     EndpointEntry::of::<files::write::WriteFile>(),
     EndpointEntry::of::<files::replace::ReplaceContent>(),
-    EndpointEntry::of::<files::mkdir::MakeDirectory>(),
-    EndpointEntry::of::<files::delete::DeleteEntry>(),
-    EndpointEntry::of::<files::r#move::MoveEntry>(),
-    EndpointEntry::of::<files::cwd::GetDirectory>(),
-    EndpointEntry::of::<files::cwd::SetDirectory>(),
+    EndpointEntry::of::<files::entries::MakeDirectory>(),
+    EndpointEntry::of::<files::entries::DeleteEntry>(),
+    EndpointEntry::of::<files::entries::MoveEntry>(),
+    EndpointEntry::of::<files::entries::GetDirectory>(),
+    EndpointEntry::of::<files::entries::SetDirectory>(),
     EndpointEntry::of::<files::links::UploadLink>(),
     EndpointEntry::of::<files::links::DownloadLink>(),
     EndpointEntry::of::<files::compare::CompareFiles>(),
-    EndpointEntry::of::<shell::open::OpenShell>(),
-    EndpointEntry::of::<shell::list::ListShells>(),
-    EndpointEntry::of::<shell::close::CloseShell>(),
-    EndpointEntry::of::<shell::read::ReadUserShell>(),
-    EndpointEntry::of::<shell::write::WriteUserShell>(),
+    EndpointEntry::of::<shell::OpenShell>(),
+    EndpointEntry::of::<shell::ListShells>(),
+    EndpointEntry::of::<shell::CloseShell>(),
+    EndpointEntry::of::<shell::ReadUserShell>(),
+    EndpointEntry::of::<shell::WriteUserShell>(),
 ];
 
 /// Every address of the surface.
@@ -112,56 +112,17 @@ pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new().nest(BASE, router)
 }
 
-/// Addresses that are no endpoints, as the log calls them; what lies below them has their names.
-static OTHERS: &[&str] = &[
-    "terminal/api/config",
-    "terminal/api/terminals",
-    "terminal/execute",
-    "terminal/files/archive",
-    "terminal/files/download",
-    "terminal/files/serve",
-    "terminal/files/upload",
-    "terminal/files/view",
-    "terminal/health",
-    "terminal/info",
-    "terminal/notebooks",
-    "terminal/openapi.json",
-    "terminal/proxy",
-    "terminal/system",
-];
-
-/// What the log calls a request, where its address is one of the surface.
-pub(super) fn operation(method: &Method, path: &str) -> Option<&'static str> {
-    let below = path.strip_prefix(BASE)?;
-    let is_called =
-        |entry: &&EndpointEntry| (entry.method)() == *method && is_at(entry.path, below);
-    if let Some(entry) = ENDPOINTS.iter().find(is_called) {
-        return Some(entry.id);
-    }
-    let path = path.trim_start_matches('/');
-    let is_below = |name: &&&str| {
-        let rest = path.strip_prefix(**name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    OTHERS.iter().find(is_below).copied()
+/// The id of the endpoint at a route.
+pub(super) fn endpoint_id(method: &Method, route: &str) -> Option<&'static str> {
+    let mut at = endpoints_at(route);
+    let found = at.find(|entry| (entry.method)() == *method);
+    found.map(|entry| entry.id)
 }
 
-/// The method of an endpoint, where the path is one of an endpoint.
-fn method_of(path: &str) -> Option<Method> {
-    let below = path.strip_prefix(BASE)?;
-    let entry = ENDPOINTS.iter().find(|entry| is_at(entry.path, below))?;
-    Some((entry.method)())
-}
-
-/// Whether a path is one of a route, whose names in braces stand for one segment.
-fn is_at(route: &str, path: &str) -> bool {
-    let (mut route, mut path) = (route.split('/'), path.split('/'));
-    loop {
-        match (route.next(), path.next()) {
-            (None, None) => return true,
-            (Some(named), Some(segment)) if named.starts_with('{') && !segment.is_empty() => {}
-            (Some(one), Some(other)) if one == other => {}
-            _ => return false,
-        }
-    }
+/// The endpoints at a route.
+fn endpoints_at(route: &str) -> impl Iterator<Item = &'static EndpointEntry> {
+    let below = route.strip_prefix(BASE);
+    ENDPOINTS
+        .iter()
+        .filter(move |entry| below == Some(entry.path))
 }

@@ -4,9 +4,10 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use dav_server::davpath::DavPath;
-use dav_server::fs::{FsError, FsResult};
+use dav_server::fs::{DavProp, FsError, FsResult};
+use fileshed_core::registry::{DeadProperty, PropertyChange};
 use fileshed_core::transfer::TransferPermit;
 use fileshed_core::view::{View, ViewPath};
 use fileshed_core::{Caller, Code, Error};
@@ -118,4 +119,44 @@ pub(super) fn view_path(path: &DavPath) -> Result<ViewPath, Error> {
 /// A path of the tree of the drive, which belongs to no chat.
 pub(super) fn tree_path(text: &str) -> Result<ViewPath, Error> {
     Ok(ViewPath::parse("path", text, &ViewPath::home())?.by_chat())
+}
+
+/// What the library asks to change, as the core does it.
+pub(super) fn property_change((set, property): &(bool, DavProp)) -> PropertyChange {
+    let namespace = property.namespace.clone().unwrap_or_default();
+    let name = property.name.clone();
+    match (&property.xml, set) {
+        (Some(xml), true) => PropertyChange::Set(DeadProperty {
+            namespace,
+            name,
+            xml: xml.clone(),
+        }),
+        _ => PropertyChange::Remove(namespace, name),
+    }
+}
+
+/// What became of a change.
+pub(super) fn property_outcome(property: DavProp, done: bool) -> (StatusCode, DavProp) {
+    let status = if done {
+        StatusCode::OK
+    } else {
+        StatusCode::INSUFFICIENT_STORAGE
+    };
+    (
+        status,
+        DavProp {
+            xml: None,
+            ..property
+        },
+    )
+}
+
+/// A property that is kept, as the library shows it.
+pub(super) fn property_shown(property: DeadProperty, with_content: bool) -> DavProp {
+    DavProp {
+        name: property.name,
+        prefix: None,
+        namespace: Some(property.namespace).filter(|namespace| !namespace.is_empty()),
+        xml: with_content.then_some(property.xml),
+    }
 }

@@ -22,8 +22,7 @@ use futures_util::stream;
 
 use super::incoming::{self, Arriving};
 use super::node::{self, Node};
-use super::properties;
-use super::request::{DavRequest, OPERATION, Purpose};
+use super::request::{self, DavRequest, OPERATION, Purpose};
 use super::sidecar::SidecarPlace;
 
 /// The tree, for one request.
@@ -279,7 +278,7 @@ impl DavFileSystem for DavTree {
     ) -> FsFuture<'a, Vec<(StatusCode, DavProp)>> {
         Box::pin(async move {
             let path = self.0.path(path)?;
-            let changes: Vec<_> = wanted.iter().map(properties::change).collect();
+            let changes: Vec<_> = wanted.iter().map(request::property_change).collect();
             let work = self.0.work(path, move |view, path, _| {
                 let found = view.resolve_path_to_change("path", path)?;
                 found.entry()?;
@@ -288,7 +287,7 @@ impl DavFileSystem for DavTree {
             let done = work.await?;
             let outcomes = wanted.into_iter();
             Ok(outcomes
-                .map(|(_, property)| properties::outcome(property, done))
+                .map(|(_, property)| request::property_outcome(property, done))
                 .collect())
         })
     }
@@ -301,7 +300,7 @@ impl DavFileSystem for DavTree {
         Box::pin(async move {
             let kept = self.dead_properties(path).await?.into_iter();
             Ok(kept
-                .map(|property| properties::shown(property, with_content))
+                .map(|property| request::property_shown(property, with_content))
                 .collect())
         })
     }

@@ -14,9 +14,9 @@ use fileshed_core::{Clock, Error};
 use tokio::sync::mpsc;
 
 use super::browser_policy::{CACHE, INERT};
-use super::channel_body::{CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED, ChannelBody};
 use super::disposition;
-use crate::http::{call, timer};
+use super::download::{CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED};
+use crate::http::{call, response_body, timer};
 
 /// Writes an archive; blocks.
 pub(in crate::http) type WriteArchive =
@@ -66,8 +66,7 @@ pub(in crate::http) fn answer(
             let _gone = writer.send(Ok(Bytes::new()));
         }
     }));
-    let body = Body::new(ChannelBody::open_ended(chunks));
-    (headers, body).into_response()
+    (headers, response_body::of_chunks(chunks)).into_response()
 }
 
 /// The connection, as a writer for a thread that may block.

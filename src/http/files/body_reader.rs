@@ -137,11 +137,9 @@ mod tests {
                     return;
                 }
             }
+            let _ = sender.send(Ok(Bytes::new())).await;
         });
-        Body::new(super::super::channel_body::ChannelBody::new(
-            chunks,
-            (chunk * times) as u64,
-        ))
+        crate::http::response_body::of_chunks(chunks)
     }
 
     /// Bytes of a body that is taken to its end.

@@ -30,15 +30,14 @@ pub(super) async fn fetch(State(server): State<Arc<Server>>, request: Request) -
             Presentation::Attachment
         };
         let permit = call.transfer_permit().await?;
-        let file = match query.file_at_once(&call.server.store, &call.caller) {
-            Some(file) => file,
-            None => {
-                let opened = call.look(move |view| {
-                    let (zone, path) = query.place(view)?;
-                    Download::open(view.store, view.caller, &zone, &path)
-                });
-                opened.await?
-            }
+        let file = if let Some(file) = query.file_at_once(&call.server.store, &call.caller) {
+            file
+        } else {
+            let opened = call.look(move |view| {
+                let (zone, path) = query.place(view)?;
+                Download::open(view.store, view.caller, &zone, &path)
+            });
+            opened.await?
         };
         Ok(file.answer(&call.parts, presentation, permit))
     });

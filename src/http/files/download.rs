@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{
@@ -15,17 +16,23 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::storage::{CachedFile, DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Caller, Error, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Error, Store, Timings, Zone, ZoneName, ZonePath};
 use tokio::sync::mpsc;
 
 use super::archive::{self, WriteArchive};
 use super::browser_policy::{CACHE, INERT, ISOLATED_PAGE, VIEWED_DOCUMENT};
-use super::channel_body::{CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED, ChannelBody};
 use super::condition::{self, ConditionError, PreconditionOutcome, Validators};
 use super::disposition;
 use super::range::{self, ByteRange, RangeError};
 use crate::content_type;
-use crate::http::{call, envelope, timer};
+use crate::http::{call, envelope, response_body, timer};
+
+/// Bytes of one chunk.
+pub(super) const CHUNK_BYTES: usize = 128 * 1024;
+/// Chunks that wait for the connection.
+pub(super) const CHUNKS_QUEUED: usize = 1;
+/// How long one chunk may wait: a client that reads more slowly comes back for the rest with a range.
+pub(super) const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
 
 /// How a browser presents a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -268,7 +275,8 @@ fn stream(file: File, first: u64, length: u64, transfer_permit: TransferPermit) 
         let clock = transfer_permit.clock();
         let file = Arc::new(file);
         let (mut place, end) = (first, first + length);
-        while place < end {
+        // An empty chunk is the end.
+        loop {
             let file = Arc::clone(&file);
             let chunk = call::blocking(move || read(&file, place, end)).await;
             let chunk = chunk.unwrap_or_else(|error| Err(io::Error::other(error)));
@@ -280,14 +288,14 @@ fn stream(file: File, first: u64, length: u64, transfer_permit: TransferPermit) 
             place += sent_bytes as u64;
         }
     });
-    Body::new(ChannelBody::new(chunks, length))
+    response_body::of_chunks(chunks)
 }
 
 /// The next chunk; a failure if the file has become shorter.
 fn read(file: &File, place: u64, end: u64) -> io::Result<Bytes> {
     let mut chunk = vec![0; CHUNK_BYTES.min((end - place) as usize)];
     let length = file.read_at(&mut chunk, place)?;
-    if length == 0 {
+    if length == 0 && place < end {
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     chunk.truncate(length);

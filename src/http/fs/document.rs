@@ -9,15 +9,15 @@ use serde_json::{Map, Value, json};
 
 use super::{BASE, TOOLS};
 use crate::http::Server;
-use crate::http::documents::Document;
+use crate::http::packed_file::PackedFile;
 use crate::openapi;
 
 /// As it is sent: made once, Open WebUI fetches it on every chat turn.
-static DOCUMENT: LazyLock<Document> = LazyLock::new(|| Document::new(&document()));
+static DOCUMENT: LazyLock<PackedFile> = LazyLock::new(|| PackedFile::document(&document()));
 
 /// `GET /openapi.json`
 pub(super) async fn openapi(State(_): State<Arc<Server>>, headers: HeaderMap) -> Response {
-    DOCUMENT.answer(&headers)
+    DOCUMENT.answer_fresh(&headers)
 }
 
 /// The document as it is committed and printed.

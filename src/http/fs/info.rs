@@ -9,9 +9,8 @@ use axum::response::{IntoResponse as _, Response};
 use fileshed_core::{Error, WorkspaceReport};
 use serde_json::json;
 
-use super::call::SURFACE;
+use super::call::{SURFACE, Scope};
 use super::failure;
-use super::scope::Scope;
 use crate::http::{Server, call};
 
 /// `GET /fs/info`

@@ -1,13 +1,22 @@
-//! What a tool is to this surface.
+//! The descriptor of a compact tool, also for the surface that has tools instead of endpoints.
 
+use axum::http::HeaderMap;
 use fileshed_core::files::{Files, Metadata, ToolError};
+use fileshed_core::view::View;
 use fileshed_core::{Caller, Error, Store, ZonePath};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::TOOLS;
+use crate::http::admission::CallPermit;
+use crate::http::call::expect_scope;
 use crate::http::envelope;
-use crate::ops::{self, Effect, schema};
+use crate::http::fs::call::Scope;
+use crate::http::fs::call::run;
+pub(in crate::http) use crate::http::fs::failure::body as failure_body;
+use crate::ops;
+use crate::ops::{Effect, schema};
 
 /// What a call of a tool works with.
 pub(super) struct Workspace<'w> {
@@ -109,5 +118,50 @@ impl Workspace<'_> {
         let content = read.map_err(|error| ToolError::of_provider(file.path.as_str(), error))?;
         self.store.hand_in(self.caller, &whole, &content)?;
         Ok(whole)
+    }
+}
+
+/// A tool.
+#[derive(Clone, Copy)]
+pub(in crate::http) struct CompactTool(&'static ToolEntry);
+
+/// Every one, in the order of the document.
+pub(in crate::http) fn all() -> impl Iterator<Item = CompactTool> {
+    TOOLS.iter().map(CompactTool)
+}
+
+impl CompactTool {
+    /// Its name.
+    pub(in crate::http) fn name(self) -> &'static str {
+        self.0.id
+    }
+
+    /// The text that a model reads.
+    pub(in crate::http) fn description(self) -> &'static str {
+        self.0.doc
+    }
+
+    /// Its parameters.
+    pub(in crate::http) fn schema(self) -> Value {
+        (self.0.request_schema)()
+    }
+
+    /// What a call may do.
+    pub(in crate::http) fn effect(self) -> Effect {
+        self.0.effect
+    }
+
+    /// Runs a call that came in a message of so many bytes, in what the headers of its request leave
+    /// of the workspace; blocks.
+    pub(in crate::http) fn run(
+        self,
+        view: View<'_>,
+        headers: &HeaderMap,
+        given: (Map<String, Value>, u64),
+        admitted: &mut CallPermit,
+    ) -> Result<ToolReply, Error> {
+        expect_scope(view.caller, self.0.changes)?;
+        let scope = Scope::of(view.store.settings(), headers)?;
+        run(view, self.0, &scope, given, admitted)
     }
 }

@@ -16,9 +16,9 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::description::Nameless;
-use super::listener::Listener;
+use super::message::Nameless;
 use super::person::LocalPerson;
+use super::subscriptions::Listener;
 use super::work::Work;
 use super::{Arrival, McpToolset, failure, is_short, prompts, resources, subscriptions, tools};
 use crate::http::admission::CallPermit;

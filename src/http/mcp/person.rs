@@ -1,16 +1,16 @@
-//! The one person whose process this is, for a connection that says nothing of who calls.
+//! The user of a connection on standard streams, and the end of that connection.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fileshed_core::{Caller, Channel, Error};
 use serde_json::{Map, Value};
+use tokio::sync::watch;
 
-use super::closing::Closing;
-use super::listener::Listener;
-use super::resources::Watched;
-use super::slot::Slot;
 use super::{Arrival, PermitSlot};
+use crate::http::mcp::resources::Watched;
+use crate::http::mcp::slot::Slot;
+use crate::http::mcp::subscriptions::Listener;
 use crate::http::middleware::Outcome;
 
 /// Who made the process, and with it all of its requests.
@@ -98,5 +98,34 @@ impl LocalPerson {
     /// How many bytes arguments have.
     pub(super) fn bytes_of(arguments: &Map<String, Value>) -> u64 {
         serde_json::to_vec(arguments).map_or(0, |text| text.len() as u64)
+    }
+}
+
+/// Says when the connection ends.
+#[derive(Debug)]
+pub(super) struct Close(watch::Sender<bool>);
+
+/// Hears of it.
+#[derive(Clone, Debug)]
+pub(super) struct Closing(watch::Receiver<bool>);
+
+/// Both ends.
+pub(super) fn pair() -> (Close, Closing) {
+    let (sender, receiver) = watch::channel(false);
+    (Close(sender), Closing(receiver))
+}
+
+impl Close {
+    /// It ends now.
+    pub(super) fn now(&self) {
+        self.0.send_replace(true);
+    }
+}
+
+impl Closing {
+    /// Waits for it.
+    pub(super) async fn closed(&self) {
+        let mut receiver = self.0.clone();
+        let _gone_too = receiver.wait_for(|closed| *closed).await;
     }
 }

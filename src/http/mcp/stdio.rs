@@ -11,10 +11,10 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{Transport, stdio_pipes};
 use rmcp::{RoleServer, ServiceExt as _, serve_server};
 
+use super::McpToolset;
 use super::handler::McpHandler;
 use super::input::Input;
-use super::person::LocalPerson;
-use super::{McpToolset, closing};
+use super::person::{self, LocalPerson};
 use crate::config::Config;
 use crate::http::Server;
 use crate::http::serve::ShutdownSignal;
@@ -31,7 +31,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let (clock, grace) = (store.clock().clone(), config.core.timings.mcp.grace);
     let server = Arc::new(Server::new(store, config, None));
-    let (close, closing) = closing::pair();
+    let (close, closing) = person::pair();
     let person = Arc::new(LocalPerson::new(caller, closing));
     let (input, input_ended) = Input::begin()?;
     let most = usize::try_from(server.body_limit).unwrap_or(usize::MAX);

@@ -15,7 +15,7 @@ use super::endpoint::{Endpoint as _, EndpointEntry};
 use super::execute::describe::describe_execute;
 use super::execute::run::RunCommand;
 use super::{BASE, ENDPOINTS};
-use crate::http::documents::Document;
+use crate::http::packed_file::PackedFile;
 use crate::http::{Server, call};
 use crate::openapi;
 
@@ -32,10 +32,10 @@ pub(super) async fn openapi(State(server): State<Arc<Server>>, headers: HeaderMa
         if let Ok(text) = described.await {
             document["paths"][RunCommand::PATH]["post"]["description"] = text.into();
         }
-        Document::new(&document)
+        PackedFile::document(&document)
     };
     let document = server.terminal_document.get_or_init(made).await;
-    document.answer(&headers)
+    document.answer_fresh(&headers)
 }
 
 /// The document as it is committed and printed.

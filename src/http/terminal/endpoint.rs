@@ -15,8 +15,8 @@ use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use fileshed_core::{Channel, Error};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -71,6 +71,16 @@ pub(in crate::http) trait Endpoint: Sized + 'static {
     fn file(response: Self::Response) -> Result<FileDownload, Self::Response> {
         Err(response)
     }
+}
+
+/// A request without parameters.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct Nothing {}
+
+/// An answer that says that something was done.
+#[derive(Serialize)]
+pub(super) struct Status {
+    pub(super) status: &'static str,
 }
 
 /// What an address answers with.
@@ -290,7 +300,7 @@ async fn run(
     let clock = call.server.store.clock().clone();
     match step? {
         Step::Answered(content) => content.response(&mut call, permit).await,
-        Step::Streams(process) => Ok(pending::stream(process, clock)),
+        Step::Streams(process) => Ok(pending::show(process, clock)),
         Step::Waits(awaited, rest) => {
             let user = call.server.store.namespace(&call.caller);
             let waits = call.server.admission.wait_permit(&user);

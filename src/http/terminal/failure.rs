@@ -1,6 +1,6 @@
 //! Failures as clients of a terminal read them: a status and `{"detail": …}`.
 
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use fileshed_core::{Error, diagnostics};
 use serde_json::{Value, json};
@@ -34,9 +34,10 @@ pub(super) async fn unknown(request: Request) -> Response {
 
 /// The address has other methods.
 pub(super) async fn wrong_method(request: Request) -> Response {
-    let path = route::asked_path(&request);
-    shaped(match super::method_of(path) {
-        Some(taken) => route::refuse_method(&request, taken),
+    let route = request.extensions().get::<MatchedPath>();
+    let endpoint = route.and_then(|route| super::endpoints_at(route.as_str()).next());
+    shaped(match endpoint {
+        Some(entry) => route::refuse_method(&request, (entry.method)()),
         None => route::wrong_method(request).await,
     })
 }

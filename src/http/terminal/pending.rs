@@ -5,13 +5,12 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody};
-use axum::http::HeaderValue;
+use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use fileshed_core::background::{BackgroundProcess, OutputSpan};
 use fileshed_core::{Clock, Timings};
-use hyper::body::Frame;
+use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
@@ -68,20 +67,21 @@ impl Awaited {
 
 /// The answer that shows a process while it runs: one JSON object a line, the first what was
 /// started, the last how it ended.
-pub(super) fn stream(process: Arc<BackgroundProcess>, clock: Clock) -> Response {
-    let (sender, receiver) = mpsc::channel(1);
+pub(super) fn show(process: Arc<BackgroundProcess>, clock: Clock) -> Response {
+    let (sender, lines) = mpsc::channel(1);
     tokio::spawn(async move {
         // Whoever goes away leaves the process as it is.
-        let _gone = show(&process, &sender, &clock).await;
+        let _gone = show_to(&process, &sender, &clock).await;
     });
-    let mut response = Response::new(Body::new(LinesBody(receiver)));
-    let lines = HeaderValue::from_static("application/x-ndjson");
-    response.headers_mut().insert(CONTENT_TYPE, lines);
-    response
+    let body = Body::from_stream(stream::unfold(lines, |mut lines| async {
+        let line: Bytes = lines.recv().await?;
+        Some((Ok::<_, Infallible>(line), lines))
+    }));
+    ([(CONTENT_TYPE, "application/x-ndjson")], body).into_response()
 }
 
 /// Nothing where nobody reads any more, or the log cannot be read.
-async fn show(
+async fn show_to(
     process: &Arc<BackgroundProcess>,
     lines: &mpsc::Sender<Bytes>,
     clock: &Clock,
@@ -136,20 +136,4 @@ async fn show(
 
 fn line(value: &Value) -> Bytes {
     format!("{value}\n").into()
-}
-
-/// Lines that come over a channel.
-struct LinesBody(mpsc::Receiver<Bytes>);
-
-impl HttpBody for LinesBody {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: std::pin::Pin<&mut Self>,
-        context: &mut std::task::Context<'_>,
-    ) -> std::task::Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let line = std::task::ready!(self.0.poll_recv(context));
-        std::task::Poll::Ready(line.map(|line| Ok(Frame::data(line))))
-    }
 }

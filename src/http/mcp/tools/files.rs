@@ -9,7 +9,7 @@ use rmcp::model::{CallToolResult, ContentBlock, Tool};
 use serde_json::{Map, Value};
 
 use super::{annotations, answered, object};
-use crate::http::fs::callable::{CompactTool, ToolReply, all, failure_body};
+use crate::http::fs::tool::{CompactTool, ToolReply, all, failure_body};
 use crate::http::mcp::work::Work;
 
 /// The tools.

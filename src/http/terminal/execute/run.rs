@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::answer::{Patience, ProcessAnswer, expect_tail};
+use super::process::{Patience, ProcessAnswer, expect_tail};
 use crate::http::terminal::endpoint::Endpoint;
 use crate::http::terminal::pending::Begun;
 use crate::ops::Effect;

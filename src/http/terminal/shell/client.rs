@@ -14,8 +14,8 @@ use futures_util::{SinkExt as _, StreamExt as _};
 use serde::Deserialize;
 use tokio::sync::Notify;
 
+use crate::http::response_body::ended;
 use crate::http::timer;
-use crate::http::trusted_body::ended;
 
 /// Most bytes of a message to a client.
 pub(super) const FRAME: usize = 16 * 1024;
