@@ -178,12 +178,15 @@ fn operation(request: &Request) -> Cow<'static, str> {
     if let Some(id) = terminal::endpoint_id(request.method(), route.as_str()) {
         return id.into();
     }
-    let name = route.as_str().split('{').next().unwrap_or_default();
+    let (name, placeholder) = match route.as_str().split_once('{') {
+        Some((name, _)) => (name, "/…"),
+        None => (route.as_str(), ""),
+    };
     let name = name.trim_matches('/');
     match name.strip_prefix("core/").unwrap_or(name) {
         "" => "start".into(),
         "dav" => dav::operation(request.method()).into(),
-        name => name.to_owned().into(),
+        name => format!("{name}{placeholder}").into(),
     }
 }
 
