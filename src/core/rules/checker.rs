@@ -5,7 +5,7 @@ mod refusal;
 
 use super::error::CommandError;
 use super::growth::growth;
-use super::plan::{ArchiveArgument, CommandContext, CommandPlan, PathArgument, RenameArguments};
+use super::plan::{ArchiveArgument, CommandContext, CommandPlan, PathArgument};
 use super::rule::CommandRule;
 use super::syntax::{ArgumentRole, OptionEffect, Syntax};
 use super::tokenizer::{OptionFault, Token, TokenizedLine, tokenize};
@@ -21,7 +21,6 @@ pub(super) struct Checker<'a> {
     changed_by: Option<String>,
     pub(super) network: bool,
     pub(super) archive: Option<ArchiveArgument>,
-    pub(super) renaming: Option<RenameArguments>,
     pdf: Option<String>,
     pub(super) environment: Vec<(&'static str, &'static str)>,
 }
@@ -40,7 +39,6 @@ impl<'a> Checker<'a> {
             changed_by: None,
             network: rule.network,
             archive: None,
-            renaming: None,
             pdf: None,
             environment: rule.environment.clone(),
         }
@@ -60,7 +58,6 @@ impl<'a> Checker<'a> {
             changes: self.changed_by.is_some(),
             network: self.network,
             archive: self.archive,
-            renaming: self.renaming,
             pdf: self.pdf,
             environment: self.environment,
         })

@@ -2,7 +2,7 @@
 
 use super::checker::Checker;
 use super::error::CommandError;
-use super::{curl, exiftool, ffmpeg, find, git, magick, pandoc, pdf, rename, sevenzip, tar};
+use super::{curl, exiftool, ffmpeg, find, git, magick, pandoc, pdf, sevenzip, tar};
 
 /// Checks the arguments of the command.
 pub(super) fn check(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
@@ -20,7 +20,6 @@ pub(super) fn check(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Co
         "pandoc" => pandoc::read,
         "pdfimages" | "pdftoppm" => pdf::pictures,
         "pdftotext" => pdf::text,
-        "rename" => rename::arguments,
         "tar" => tar::read,
         "wget" => curl::wget,
         _ if checker.rule.plain => plain_words,

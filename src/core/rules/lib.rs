@@ -39,7 +39,6 @@ mod pandoc;
 mod path;
 mod pdf;
 mod plan;
-mod rename;
 mod rule;
 mod script;
 mod sevenzip;
@@ -57,9 +56,7 @@ mod tests;
 
 pub use error::{CommandError, CommandRefusal};
 pub use growth::Growth;
-pub use plan::{
-    ArchiveArgument, CommandContext, CommandPlan, Compression, PathArgument, RenameArguments,
-};
+pub use plan::{ArchiveArgument, CommandContext, CommandPlan, Compression, PathArgument};
 pub use rule::CommandRule;
 pub use table::{commands, package_of};
 

@@ -64,25 +64,6 @@ pub struct ArchiveArgument {
     pub compression: Option<Compression>,
 }
 
-/// What rename does to the names that [`CommandPlan::args`] holds. The server does it itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "four options of a command line, in any combination"
-)]
-pub struct RenameArguments {
-    /// Substitutions, separated by `;`.
-    pub expression: String,
-    /// Only says what would happen.
-    pub dry_run: bool,
-    /// Says what happens.
-    pub verbose: bool,
-    /// A name that is taken is taken over.
-    pub force: bool,
-    /// Directories above a file keep their names.
-    pub last_segment: bool,
-}
-
 /// A command line that may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandPlan {
@@ -101,8 +82,6 @@ pub struct CommandPlan {
     /// The path of the PDF that pandoc's page becomes, which comes on standard output: pandoc would
     /// start another program for it, the caller does.
     pub pdf: Option<String>,
-    /// What rename does.
-    pub renaming: Option<RenameArguments>,
     /// Environment beyond the common one.
     pub environment: Vec<(&'static str, &'static str)>,
     /// What it can do to the space of the zone.
@@ -122,7 +101,6 @@ impl CommandPlan {
             network: true,
             archive: None,
             pdf: None,
-            renaming: None,
             environment: vec![("OPENBLAS_NUM_THREADS", "1"), ("OMP_NUM_THREADS", "1")],
             growth: Growth::Either,
         }

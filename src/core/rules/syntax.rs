@@ -24,7 +24,7 @@ pub(super) enum ArgumentRole {
     Filter,
     /// SQL or a dot command of sqlite3.
     Sql,
-    /// The `s///` or `y///` of rename.
+    /// The `s///` of rename.
     Substitution,
     /// A file mode.
     Mode,

@@ -650,7 +650,7 @@ fn the_text_of_a_pdf_goes_into_a_file_or_the_answer() {
 fn no_argument_reaches_an_interpreter() {
     for (cmd, line) in [
         ("rename", "s/a/b/e a"),
-        ("rename", "-e 's/a/$ENV{eval(1)}/' a"),
+        ("rename", "'s/a/$ENV{eval(1)}/' a"),
         ("rename", "'s/a/@ENV{eval(1)}/' a"),
         ("rename", "'s/(?{kill(9,-1)})/b/' a"),
         ("exiftool", "-if kill(9,-1) a.jpg"),

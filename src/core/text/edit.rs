@@ -2,11 +2,13 @@
 
 mod draft;
 mod position;
+mod substitution;
 
 use std::ops::Range;
 
 use draft::Draft;
 pub use position::Position;
+pub use substitution::substitute;
 
 use super::TextError;
 use super::closest::closest;
@@ -320,7 +322,7 @@ impl TextEdit<'_> {
             Position::After => draft.insert_at_matches(&pattern, all, |line| line.end),
             _ => {
                 let pieces = template::parse(self.content, &pattern)?;
-                draft.replace_matches(&pattern, &pieces, all)
+                draft.replace_matches(&pattern, &pattern.meter(text)?, &pieces, all)
             }
         }
     }

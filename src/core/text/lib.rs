@@ -20,23 +20,20 @@ mod line_ends;
 mod lines;
 mod literal;
 mod pattern;
-mod substitution;
 mod template;
-mod transliteration;
 
 pub use binary::expect_editable;
 pub use binary::is_binary_kind;
 pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
 pub use closest::Closest;
 pub use comparison::{ComparedLine, Comparison, Hunk, Segment, compare, readable};
-pub use edit::{Edited, NoPattern, Position, TextEdit, addition};
+pub use edit::{Edited, NoPattern, Position, TextEdit, addition, substitute};
 pub use encoding::{Encoding, Utf8Evidence, is_pdf};
 pub use error::TextError;
 pub use hexdump::hexdump;
 pub use line_ends::{ConversionError, LineEndCount, LineEnds, converted};
 pub use lines::line_count;
 pub use pattern::line_pattern;
-pub use substitution::Substitutions;
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/text.md");

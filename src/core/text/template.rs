@@ -45,7 +45,10 @@ pub(super) fn parse(content: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, 
 }
 
 /// The group that a reference at the beginning of `text` names, and the length of the reference.
-fn reference(text: &str, pattern: &Pattern<'_>) -> Result<Option<(usize, usize)>, TextError> {
+pub(super) fn reference(
+    text: &str,
+    pattern: &Pattern<'_>,
+) -> Result<Option<(usize, usize)>, TextError> {
     let behind = &text[1..];
     let braced = if text.starts_with('$') {
         behind.strip_prefix('{').map(|inner| (inner, '}', 3))

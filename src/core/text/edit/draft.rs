@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::TextError;
 use crate::lines::{self, LineEnd, line_count};
-use crate::pattern::{Pattern, Subject};
+use crate::pattern::{Meter, Pattern, Subject};
 use crate::template::Piece;
 
 /// The most places that are remembered, which is more than are shown.
@@ -159,12 +159,12 @@ impl<'a> Draft<'a> {
     pub(super) fn replace_matches(
         &mut self,
         pattern: &Pattern<'_>,
+        meter: &Meter,
         pieces: &[Piece],
         all: bool,
     ) -> Result<(u64, u64), TextError> {
-        let meter = pattern.meter(self.text)?;
         let subject = Subject::new(self.text);
-        let mut found = pattern.matches(&subject, &meter);
+        let mut found = pattern.matches(&subject, meter);
         let (mut lines, mut matches) = (0, 0);
         while let Some(found) = found.next()? {
             self.keep_up_to(found.whole.start);

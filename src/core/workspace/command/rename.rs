@@ -8,15 +8,18 @@ use super::error::ExecError;
 use crate::Error;
 use crate::guard::{OpenEndedPermit, check_lock};
 use crate::zone::{PathError, Zone, ZonePath};
-use fileshed_rules::{CommandPlan, RenameArguments};
+use fileshed_rules::CommandPlan;
 use fileshed_storage::{DiskError, Root};
-use fileshed_text::Substitutions;
+use fileshed_text::substitute;
 
 /// Its name.
 pub(super) const COMMAND: &str = "rename";
 
 /// What comes before each line of complaint.
 const COMPLAINT: &str = "rename: ";
+
+/// Shown if no file is named.
+const USAGE: &str = "usage: rename [-nvf] s/old/new/ file...\n";
 
 /// One file and the name that it gets.
 struct Move {
@@ -30,19 +33,29 @@ pub(super) fn run(
     plan: &CommandPlan,
     permit: Option<&OpenEndedPermit<'_>>,
 ) -> Result<Said, Error> {
-    let Some(renaming) = &plan.renaming else {
-        return Ok(Said::default());
-    };
-    let moves = moves(zone, renaming, &plan.args)?;
+    let args: Vec<&str> = plan.args.iter().map(String::as_str).collect();
+    let end = args.iter().position(|word| *word == "--");
+    let (options, operands) = args.split_at(end.unwrap_or(args.len()));
+    let (options, mut words): (Vec<&str>, Vec<&str>) =
+        options.iter().partition(|word| word.starts_with('-'));
+    words.extend(operands.iter().skip(1));
+    let has = |letter| options.iter().any(|option| option.contains(letter));
     let mut said = Said::default();
-    for step in &moves {
+    let [expression, files @ ..] = words.as_slice() else {
+        return Ok(said);
+    };
+    if files.is_empty() {
+        said.status = 2;
+        said.stderr.push_str(USAGE);
+    }
+    for step in &moves(zone, expression, files)? {
         let (from, to) = (step.from.as_str(), step.to.as_str());
-        let Some(permit) = permit.filter(|_| !renaming.dry_run) else {
+        let Some(permit) = permit.filter(|_| !has('n')) else {
             said.out(&["rename(", from, ", ", to, ")\n"]);
             continue;
         };
-        match carry_out(zone.data(), permit, step, renaming.force) {
-            Ok(()) if renaming.verbose => {
+        match carry_out(zone.data(), permit, step, has('f')) {
+            Ok(()) if has('v') => {
                 said.out(&[from, " renamed as ", to, "\n"]);
             }
             Ok(()) => {}
@@ -57,44 +70,23 @@ pub(super) fn run(
 }
 
 /// The files whose names change, with the names they get.
-fn moves(
-    zone: &Zone<'_>,
-    renaming: &RenameArguments,
-    files: &[String],
-) -> Result<Vec<Move>, Error> {
-    let refused = |reason| ExecError::Substitution {
-        expression: renaming.expression.clone(),
+fn moves(zone: &Zone<'_>, expression: &str, files: &[&str]) -> Result<Vec<Move>, Error> {
+    let renamed = substitute(expression, files).map_err(|reason| ExecError::Substitution {
+        expression: expression.to_owned(),
         reason,
-    };
-    let substitutions = Substitutions::parse(&renaming.expression).map_err(refused)?;
-    let (above, names): (Vec<&str>, Vec<String>) = files
-        .iter()
-        .map(|file| match file.trim_end_matches('/').rsplit_once('/') {
-            Some((above, name)) if renaming.last_segment => (above, name.to_owned()),
-            _ => ("", file.clone()),
-        })
-        .unzip();
-    let renamed = substitutions.apply(names.clone()).map_err(refused)?;
+    })?;
     let mut moves = Vec::new();
-    for ((above, old), new) in above.iter().zip(&names).zip(&renamed) {
+    for (old, new) in files.iter().zip(&renamed) {
         if old == new {
             continue;
         }
-        let from = ZonePath::parse("args", &joined(above, old))?;
-        let to = new_path(zone, &from, &joined(above, new))?;
+        let from = ZonePath::parse("args", old)?;
+        let to = new_path(zone, &from, new)?;
         if from != to {
             moves.push(Move { from, to });
         }
     }
     Ok(moves)
-}
-
-fn joined(above: &str, name: &str) -> String {
-    if above.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{above}/{name}")
-    }
 }
 
 /// The path that a file gets, held to what any new path is held to.
