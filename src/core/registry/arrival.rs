@@ -31,15 +31,15 @@ const ARRIVAL: &str = "SELECT usage.zone, usage.bytes, usage.files,
 impl Registry {
     /// What is written down of `user`, who comes to `tenant`; nothing of a user whose id is empty.
     pub fn arrival(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>, RegistryError> {
-        self.kept.answer(ARRIVAL, (tenant, &[user]), || {
-            ask(&self.connection()?, user, tenant)
+        self.answer(ARRIVAL, [user, tenant], |connection| {
+            ask(connection, user, tenant)
         })
     }
 
     /// The same on the connection that no writer ever has. Does not wait: fails where it would have to.
     pub fn arrival_at_once(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>, RegistryError> {
-        self.kept.answer(ARRIVAL, (tenant, &[user]), || {
-            ask(&self.reader()?, user, tenant)
+        self.answer_at_once(ARRIVAL, [user, tenant], |connection| {
+            ask(connection, user, tenant)
         })
     }
 }
@@ -85,7 +85,7 @@ fn read(row: &Row<'_>) -> Result<Arrival, DatabaseError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{in_a_file, on_each_database, open_again};
+    use crate::testing::{in_a_file, on_each_database};
     use fileshed_storage::Totals;
 
     #[test]
@@ -173,36 +173,5 @@ mod tests {
         assert_eq!(at_once(&registry, "bob").standing, None);
         let kept = registry.working_directory_at_once("users/ada", "chat");
         assert_eq!(kept.expect("asked"), None);
-    }
-
-    #[test]
-    fn an_answer_is_kept_until_anybody_changes_anything() {
-        let (directory, registry) = in_a_file();
-        let standing = || at_once(&registry, "ada").standing;
-        let is_kept = || registry.kept.has(ARRIVAL, "users/ada");
-        standing();
-        assert!(!is_kept(), "nothing was seen to change");
-        registry.meet("ada", "Ada", 1).expect("met");
-        for name in ["Ada", "Ada B."] {
-            assert!(!is_kept());
-            assert_eq!(standing(), Some(known_as(name, None)));
-            assert!(is_kept());
-            assert_eq!(standing(), Some(known_as(name, None)));
-            registry.meet("ada", "Ada B.", 1).expect("met");
-        }
-        // A connection of its own, as other processes have.
-        let other = open_again(&directory);
-        for _ in 0..200 {
-            standing();
-            assert!(is_kept());
-            assert!(other.suspend("ada", 2).expect("suspended"));
-            assert_eq!(standing(), Some(known_as("Ada B.", Some(2))));
-            assert!(is_kept());
-            assert!(other.resume("ada").expect("resumed"));
-            assert_eq!(standing(), Some(known_as("Ada B.", None)));
-        }
-        // What changes and is not committed is no change.
-        let _writer = other.connection();
-        assert!(is_kept());
     }
 }

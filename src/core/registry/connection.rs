@@ -1,12 +1,14 @@
 //! The open registry, and how it fails.
 
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
 use rusqlite::ErrorCode;
 
 use fileshed_types::{Clock, diagnostics, timings};
 
 use super::database::{Connection, Database, DatabaseError, Transaction};
-use super::kept::KeptAnswers;
-use super::wal_index::WalIndex;
 
 /// File name of the registry below the data directory, as the original Fileshed has it.
 pub const FILE_NAME: &str = "access_auth.sqlite";
@@ -15,14 +17,21 @@ pub const FILE_NAME: &str = "access_auth.sqlite";
 #[derive(Debug)]
 pub struct Registry {
     pub(crate) database: Database,
-    pub(crate) kept: KeptAnswers,
+    pub(super) kept: Mutex<KeptAnswers>,
+}
+
+/// Answers that were given in one version of the database, by statement and values.
+#[derive(Debug, Default)]
+pub(super) struct KeptAnswers {
+    pub(super) version: i64,
+    pub(super) answers: HashMap<(&'static str, [String; 2]), Arc<dyn Any + Send + Sync>>,
 }
 
 impl Registry {
-    pub(crate) fn of(database: Database, wal_index: Option<WalIndex>) -> Self {
+    pub(crate) fn of(database: Database) -> Self {
         Self {
             database,
-            kept: KeptAnswers::of(wal_index),
+            kept: Mutex::default(),
         }
     }
 

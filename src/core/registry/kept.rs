@@ -1,115 +1,87 @@
-//! Answers of the database that hold as long as nobody changes anything in it.
+//! Answers of the database that are kept until somebody changes anything in it.
 //!
-//! What every call asks before it does anything hardly ever changes, and asking takes a transaction, on
-//! a connection that somebody else may be writing with. So an answer is kept while the database is in
-//! the state in which it was given, which its log tells ([`WalIndex`]): it is as new as one that is asked
-//! for. Where there is no such log, everything is asked.
+//! What every call asks before it does anything hardly ever changes. SQLite tells the connection that
+//! reads whether any other connection or process has committed since (`PRAGMA data_version`), so a kept
+//! answer is as new as one that is asked for. On PostgreSQL nothing is kept.
 
-use std::any::Any;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, PoisonError};
 
-use super::wal_index::{DatabaseState, WalIndex};
+use super::database::{Connection, Statements as _};
+use super::{Registry, RegistryError};
 
-/// Tenants of whom answers are kept at most, and answers about one of them.
+/// Answers that are kept at most.
 const MOST: usize = 4096;
 
-/// The answers, and what tells that they still hold.
-#[derive(Debug)]
-pub(super) struct KeptAnswers {
-    /// Nothing where nothing can be kept.
-    wal_index: Option<WalIndex>,
-    answers: Mutex<Answers>,
-}
-
-/// Answers that were given in one state.
-#[derive(Debug, Default)]
-struct Answers {
-    state: Option<DatabaseState>,
-    of_tenants: HashMap<String, Vec<KeptAnswer>>,
-}
-
-/// An answer, and what was asked.
-#[derive(Debug)]
-struct KeptAnswer {
-    statement: &'static str,
-    values: Vec<String>,
-    answer: Arc<dyn Any + Send + Sync>,
-}
-
-impl KeptAnswers {
-    pub(super) fn of(wal_index: Option<WalIndex>) -> Self {
-        Self {
-            wal_index,
-            answers: Mutex::default(),
-        }
-    }
-
-    /// What `statement` says of a tenant with these values: as it is kept, else as `ask` finds it.
-    pub(super) fn answer<T: Clone + Send + Sync + 'static, E>(
+impl Registry {
+    /// Returns the answer to `statement` with these values: as it is kept, or as `ask` finds it.
+    pub(super) fn answer<T: Clone + Send + Sync + 'static>(
         &self,
         statement: &'static str,
-        (tenant, values): (&str, &[&str]),
-        ask: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E> {
-        // The state comes before the answer: what changes in between makes this answer useless and not
-        // wrong.
-        let Some(state) = self.wal_index.as_ref().and_then(WalIndex::state) else {
-            return ask();
-        };
-        if let Some(kept) = self.answers().find(state, statement, (tenant, values)) {
-            return Ok(kept);
+        values: [&str; 2],
+        ask: impl Fn(&Connection<'_>) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
+        self.answer_at_once(statement, values, &ask)
+            .or_else(|_| ask(&self.connection()?))
+    }
+
+    /// The same on the connection that no writer ever has. Does not wait: fails where it would have to.
+    pub(super) fn answer_at_once<T: Clone + Send + Sync + 'static>(
+        &self,
+        statement: &'static str,
+        values: [&str; 2],
+        ask: impl Fn(&Connection<'_>) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
+        let reader = self.reader()?;
+        // The version comes before the answer: a change in between makes the answer useless, not wrong.
+        let version = reader.value("PRAGMA data_version", ())?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.version != version || kept.answers.len() >= MOST {
+            kept.answers.clear();
+            kept.version = version;
         }
-        let answer = ask()?;
-        let kept = KeptAnswer {
-            statement,
-            values: values.iter().map(|&value| value.to_owned()).collect(),
-            answer: Arc::new(answer.clone()),
-        };
-        self.answers().keep(state, tenant, kept);
+        let key = (statement, values.map(str::to_owned));
+        let known = kept.answers.get(&key);
+        if let Some(answer) = known.and_then(|answer| answer.downcast_ref::<T>()) {
+            return Ok(answer.clone());
+        }
+        let answer = ask(&reader)?;
+        kept.answers.insert(key, Arc::new(answer.clone()));
         Ok(answer)
-    }
-
-    fn answers(&self) -> MutexGuard<'_, Answers> {
-        self.answers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether an answer is kept, and holds.
-    #[cfg(test)]
-    pub(super) fn has(&self, statement: &'static str, tenant: &str) -> bool {
-        let state = self.wal_index.as_ref().and_then(WalIndex::state);
-        let answers = self.answers();
-        let of_tenant = answers.of_tenants.get(tenant);
-        state.is_some()
-            && answers.state == state
-            && of_tenant.is_some_and(|kept| kept.iter().any(|kept| kept.statement == statement))
     }
 }
 
-impl Answers {
-    fn find<T: Clone + 'static>(
-        &self,
-        state: DatabaseState,
-        statement: &str,
-        (tenant, values): (&str, &[&str]),
-    ) -> Option<T> {
-        if self.state != Some(state) {
-            return None;
-        }
-        let mut kept = self.of_tenants.get(tenant)?.iter();
-        let found = kept.find(|kept| kept.statement == statement && kept.values == values)?;
-        found.answer.downcast_ref().cloned()
-    }
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
 
-    /// Keeps an answer that was found after the database had been in this state.
-    fn keep(&mut self, state: DatabaseState, tenant: &str, kept: KeptAnswer) {
-        if self.state != Some(state) || self.of_tenants.len() >= MOST {
-            self.of_tenants.clear();
-            self.state = Some(state);
+    use crate::testing::{in_a_file, open_again};
+
+    #[test]
+    fn an_answer_is_kept_until_anybody_changes_anything() {
+        let (directory, registry) = in_a_file();
+        let asked = Cell::new(0);
+        let ask = || {
+            let count = registry.answer_at_once("how often", ["", ""], |_| {
+                asked.set(asked.get() + 1);
+                Ok(asked.get())
+            });
+            count.expect("asked")
+        };
+        assert_eq!((ask(), ask()), (1, 1));
+        registry.meet("ada", "Ada", 1).expect("met");
+        assert_eq!((ask(), ask()), (2, 2));
+        // A connection of its own, as other processes have.
+        let other = open_again(&directory);
+        let first = ask();
+        for number in 0..100 {
+            assert!(other.suspend("ada", 2).expect("suspended"));
+            assert_eq!(ask(), first + 2 * number + 1);
+            assert!(other.resume("ada").expect("resumed"));
+            assert_eq!(ask(), first + 2 * number + 2);
+            assert_eq!(ask(), first + 2 * number + 2);
         }
-        let of_tenant = self.of_tenants.entry(tenant.to_owned()).or_default();
-        if of_tenant.len() < MOST {
-            of_tenant.push(kept);
-        }
+        // A change that is not committed is none.
+        let _writer = other.connection();
+        assert_eq!(ask(), first + 200);
     }
 }

@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::database::{Database, DatabaseError, Pool, SCHEMA, Statements as _};
-use super::wal_index::{self, WalIndex};
+use super::wal_index;
 use super::{FILE_NAME, Registry, RegistryError, schema, wait_a_moment};
 use fileshed_storage::Root;
 use fileshed_types::Error;
@@ -81,7 +81,7 @@ impl Registry {
         schema::prepare_postgres(&pool)?;
         let database = Database::Postgres(pool);
         schema::migrate(&database)?;
-        Ok(Self::of(database, None))
+        Ok(Self::of(database))
     }
 
     fn open_file(data: &Root, durability: Durability) -> Result<Self, RegistryError> {
@@ -106,7 +106,7 @@ impl Registry {
         schema::migrate(&database)?;
         // For the rows of deletions on a full disk. Where it cannot be had, all goes on without it.
         let _set_aside = data.set_space_aside(&format!("{FILE_NAME}-wal"), LOG_SPACE);
-        Ok(Self::of(database, Some(WalIndex::open(data, FILE_NAME))))
+        Ok(Self::of(database))
     }
 
     /// Enters which pepper the registry belongs to, the first time; fails where it is another.

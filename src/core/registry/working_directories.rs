@@ -18,7 +18,9 @@ impl Registry {
         tenant: &str,
         chat: &str,
     ) -> Result<Option<String>, RegistryError> {
-        self.known_directory(tenant, chat, Self::connection)
+        self.answer(WORKING_DIRECTORY, [tenant, chat], |connection| {
+            known_directory(connection, tenant, chat)
+        })
     }
 
     /// [`Self::working_directory`] for who cannot wait: fails where it would have to.
@@ -27,18 +29,8 @@ impl Registry {
         tenant: &str,
         chat: &str,
     ) -> Result<Option<String>, RegistryError> {
-        self.known_directory(tenant, chat, Self::reader)
-    }
-
-    fn known_directory(
-        &self,
-        tenant: &str,
-        chat: &str,
-        connection: fn(&Self) -> Result<Connection<'_>, RegistryError>,
-    ) -> Result<Option<String>, RegistryError> {
-        self.kept.answer(WORKING_DIRECTORY, (tenant, &[chat]), || {
-            let path = connection(self)?.first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0));
-            Ok(path?)
+        self.answer_at_once(WORKING_DIRECTORY, [tenant, chat], |connection| {
+            known_directory(connection, tenant, chat)
         })
     }
 
@@ -65,4 +57,12 @@ impl Registry {
             Ok(())
         })
     }
+}
+
+fn known_directory(
+    connection: &Connection<'_>,
+    tenant: &str,
+    chat: &str,
+) -> Result<Option<String>, RegistryError> {
+    Ok(connection.first(WORKING_DIRECTORY, [tenant, chat], |row| row.get(0))?)
 }
