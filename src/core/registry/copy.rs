@@ -1,99 +1,27 @@
-//! How the rows of a registry come into another one, as from a file into PostgreSQL.
+//! Copies the rows of a registry into another one, as from a file into PostgreSQL.
 //!
-//! Rows are read in the order of their keys, a page at a time, on both sides: what was copied is then
-//! compared row by row, before the transaction that wrote it ends.
+//! Each table is read back and compared before the transaction that wrote it ends.
 
 use super::database::{
-    Database, DatabaseError, FromValue, Statements, ToValue, Transaction, Value,
+    Connection, Database, DatabaseError, FromValue, Statements, ToValue, Transaction, Value,
 };
 use super::{Registry, RegistryError, schema};
 use fileshed_types::diagnostics;
 
-/// Rows that are held at once.
-const PAGE: i64 = 1000;
-
-/// A table, with what finds and orders its rows.
-struct Table {
-    name: &'static str,
-    key: &'static [&'static str],
-    /// Whether `rowid` says in which order its rows came.
-    is_ordered: bool,
-    /// The column that the database numbers by itself.
-    numbered: Option<&'static str>,
-}
-
-const fn table(name: &'static str, key: &'static [&'static str]) -> Table {
-    Table {
-        name,
-        key,
-        is_ordered: false,
-        numbered: None,
-    }
-}
-
-const fn numbered(name: &'static str, key: &'static [&'static str; 1]) -> Table {
-    Table {
-        name,
-        key,
-        is_ordered: false,
-        numbered: Some(key[0]),
-    }
-}
-
-const fn ordered(name: &'static str, key: &'static [&'static str]) -> Table {
-    Table {
-        name,
-        key,
-        is_ordered: true,
-        numbered: Some("rowid"),
-    }
-}
-
-const TABLES: [Table; 28] = [
-    table("attachments", &["home", "chat", "id"]),
-    numbered("bin", &["number"]),
-    table("client_locks", &["token"]),
-    table(
-        "dead_properties",
-        &["home", "zone", "path", "namespace", "name"],
-    ),
-    table("ended_users", &["user_id"]),
-    table("file_metadata", &["home", "zone", "directory", "name"]),
-    numbered("file_ownership", &["id"]),
-    table("group_sightings", &["group_id", "user_id"]),
-    numbered("intents", &["id"]),
-    table("last_calls", &["home"]),
-    ordered("links", &["id"]),
-    table("local_group_members", &["group_id", "user_id"]),
-    table("local_groups", &["id"]),
-    table("locks", &["home", "zone", "path"]),
-    numbered("occupants", &["id"]),
-    table("page_sessions", &["digest"]),
-    table("pepper", &["id"]),
-    table("placements", &["home"]),
-    ordered("published", &["home", "id"]),
-    table("resumable_uploads", &["id"]),
-    table("sign_in_links", &["digest"]),
-    numbered("statements", &["id"]),
-    table("tenant_quotas", &["home"]),
-    table("tokens", &["id"]),
-    table("usage", &["home", "zone"]),
-    table("users", &["id"]),
-    table("volumes", &["name"]),
-    table("working_directories", &["home", "chat"]),
-];
+/// Tables whose `rowid` says in which order their rows came.
+const ORDERED: [&str; 2] = ["links", "published"];
 
 /// How many rows of a table were copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopiedTable {
     /// The table.
-    pub name: &'static str,
+    pub name: String,
     /// Its rows.
     pub rows: u64,
 }
 
 /// A value that outlives its row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum OwnedValue {
     Null,
     Integer(i64),
@@ -123,175 +51,118 @@ impl ToValue for OwnedValue {
     }
 }
 
-type OwnedRow = Vec<OwnedValue>;
-
 impl Registry {
-    /// Copies every row into a registry that has none, and compares what is there then, row by row.
+    /// Copies every row into a registry that has none, and compares what is there then.
     /// Nobody may use either of them.
     pub fn copy_to(&self, target: &Self) -> Result<Vec<CopiedTable>, CopyError> {
         schema::expect_known(&self.database)?;
         let source = self.connection()?;
+        let tables: Vec<String> = source.all(self.database.tables(), (), |row| row.get(0))?;
+        let copied = tables.into_iter().filter(|name| schema::is_copied(name));
         target.transact(&["migrations"], |transaction| {
-            for table in &TABLES {
-                let there: bool = transaction
-                    .value(&format!("SELECT EXISTS (SELECT 1 FROM {})", table.name), ())?;
-                if there {
-                    return Err(CopyError::NotEmpty { table: table.name });
-                }
-            }
-            let copied = TABLES.iter().map(|table| {
-                let columns = table.columns(&source, &self.database)?;
-                let rows = table.copy(&columns, &source, transaction)?;
-                table.compare(&columns, &source, transaction)?;
-                if matches!(target.database, Database::Postgres(_)) {
-                    table.number_on(transaction)?;
-                }
-                Ok(CopiedTable {
-                    name: table.name,
-                    rows,
+            copied
+                .map(|name| {
+                    let rows = self.copy_table(&name, &source, transaction)?;
+                    if matches!(target.database, Database::Postgres(_)) {
+                        number_on(&name, transaction)?;
+                    }
+                    Ok(CopiedTable { name, rows })
                 })
-            });
-            copied.collect()
+                .collect()
         })
     }
-}
 
-impl Table {
-    /// All columns, in an order that both databases have.
-    fn columns(
+    fn copy_table(
         &self,
-        source: &impl Statements,
-        database: &Database,
-    ) -> Result<Vec<String>, DatabaseError> {
-        let select = match database {
-            Database::Sqlite { .. } => "SELECT name FROM pragma_table_info(?1) ORDER BY name",
-            Database::Postgres(_) => {
-                "SELECT CAST(column_name AS TEXT) FROM information_schema.columns
-                 WHERE table_schema = 'fileshed' AND table_name = ?1 AND column_name <> 'rowid'
-                 ORDER BY 1"
-            }
-        };
-        let mut columns: Vec<String> = source.all(select, [self.name], |row| row.get(0))?;
-        if self.is_ordered {
+        table: &str,
+        source: &Connection<'_>,
+        target: &Transaction<'_>,
+    ) -> Result<u64, CopyError> {
+        let columns = self.database.columns();
+        let mut columns: Vec<String> = source.all(columns, [table], |row| row.get(0))?;
+        if ORDERED.contains(&table) {
             columns.push("rowid".to_owned());
         }
-        Ok(columns)
-    }
-
-    fn copy(
-        &self,
-        columns: &[String],
-        source: &impl Statements,
-        target: &Transaction<'_>,
-    ) -> Result<u64, DatabaseError> {
+        let names = columns.join(", ");
+        let select = format!("SELECT {names} FROM {table}");
+        if !rows(target, &select, columns.len())?.is_empty() {
+            return Err(CopyError::NotEmpty {
+                table: table.to_owned(),
+            });
+        }
+        let read = rows(source, &select, columns.len())?;
+        let places: Vec<String> = (1..=columns.len())
+            .map(|place| format!("?{place}"))
+            .collect();
         let insert = format!(
-            "INSERT INTO {} ({}) VALUES ({})",
-            self.name,
-            columns.join(", "),
-            places(columns.len())
+            "INSERT INTO {table} ({names}) VALUES ({})",
+            places.join(", ")
         );
-        let (mut pages, mut rows) = (Pages::of(self, columns), 0);
-        loop {
-            let page = pages.next(source)?;
-            for row in &page {
-                let values: Vec<Value<'_>> = row.iter().map(OwnedValue::to_value).collect();
-                rows += target.execute(&insert, values.as_slice())?;
+        for row in &read {
+            let values: Vec<Value<'_>> = row.iter().map(OwnedValue::to_value).collect();
+            target.execute(&insert, values.as_slice())?;
+        }
+        if rows(target, &select, columns.len())? != read {
+            return Err(CopyError::Different {
+                table: table.to_owned(),
+            });
+        }
+        Ok(read.len() as u64)
+    }
+}
+
+impl Database {
+    /// The statement that lists all tables.
+    fn tables(&self) -> &'static str {
+        match self {
+            Self::Sqlite { .. } => {
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'
+                 ORDER BY name"
             }
-            if page.is_empty() {
-                return Ok(rows);
+            Self::Postgres(_) => {
+                "SELECT CAST(tablename AS TEXT) FROM pg_catalog.pg_tables
+                 WHERE schemaname = 'fileshed' ORDER BY 1"
             }
         }
     }
 
-    fn compare(
-        &self,
-        columns: &[String],
-        source: &impl Statements,
-        target: &Transaction<'_>,
-    ) -> Result<(), CopyError> {
-        let (mut read, mut written) = (Pages::of(self, columns), Pages::of(self, columns));
-        loop {
-            let page = read.next(source)?;
-            if page != written.next(target)? {
-                return Err(CopyError::Different { table: self.name });
-            }
-            if page.is_empty() {
-                return Ok(());
+    /// The statement that lists the columns of a table, but for `rowid`.
+    fn columns(&self) -> &'static str {
+        match self {
+            Self::Sqlite { .. } => "SELECT name FROM pragma_table_info(?1)",
+            Self::Postgres(_) => {
+                "SELECT CAST(column_name AS TEXT) FROM information_schema.columns
+                 WHERE table_schema = 'fileshed' AND table_name = ?1 AND column_name <> 'rowid'"
             }
         }
     }
+}
 
-    /// Lets PostgreSQL go on numbering after what was copied.
-    fn number_on(&self, target: &Transaction<'_>) -> Result<(), DatabaseError> {
-        let Some(column) = self.numbered else {
-            return Ok(());
-        };
-        let name = self.name;
+/// All rows, in an order that both databases have.
+fn rows(
+    from: &impl Statements,
+    select: &str,
+    columns: usize,
+) -> Result<Vec<Vec<OwnedValue>>, DatabaseError> {
+    let mut rows: Vec<Vec<OwnedValue>> = from.all(select, (), |row| {
+        (0..columns).map(|place| row.get(place)).collect()
+    })?;
+    rows.sort_unstable();
+    Ok(rows)
+}
+
+/// Lets PostgreSQL go on numbering after what was copied.
+fn number_on(table: &str, target: &Transaction<'_>) -> Result<(), DatabaseError> {
+    let numbered = "SELECT CAST(column_name AS TEXT) FROM information_schema.columns
+         WHERE table_schema = 'fileshed' AND table_name = ?1 AND is_identity = 'YES'";
+    let numbered: Vec<String> = target.all(numbered, [table], |row| row.get(0))?;
+    for column in numbered {
         target.batch(&format!(
-            "SELECT setval(pg_get_serial_sequence('{name}', '{column}'),
-             (SELECT coalesce(max({column}), 0) + 1 FROM {name}), false)"
-        ))
+            "SELECT setval(pg_get_serial_sequence('{table}', '{column}'),
+             (SELECT coalesce(max({column}), 0) + 1 FROM {table}), false)"
+        ))?;
     }
-}
-
-/// All rows of a table in the order of their keys, a page at a time.
-struct Pages<'t> {
-    table: &'t Table,
-    columns: &'t [String],
-    /// The key of the last row; none before the first.
-    last: OwnedRow,
-    is_over: bool,
-}
-
-impl<'t> Pages<'t> {
-    fn of(table: &'t Table, columns: &'t [String]) -> Self {
-        Self {
-            table,
-            columns,
-            last: OwnedRow::new(),
-            is_over: false,
-        }
-    }
-
-    /// The next rows; none at the end.
-    fn next(&mut self, from: &impl Statements) -> Result<Vec<OwnedRow>, DatabaseError> {
-        if self.is_over {
-            return Ok(Vec::new());
-        }
-        let key = self.table.key.join(", ");
-        let after = match self.last.len() {
-            0 => String::new(),
-            count => format!("WHERE ({key}) > ({})", places(count)),
-        };
-        let select = format!(
-            "SELECT {} FROM {} {after} ORDER BY {key} LIMIT {PAGE}",
-            self.columns.join(", "),
-            self.table.name
-        );
-        let values: Vec<Value<'_>> = self.last.iter().map(OwnedValue::to_value).collect();
-        let page: Vec<OwnedRow> = from.all(&select, values.as_slice(), |row| {
-            (0..self.columns.len())
-                .map(|place| row.get(place))
-                .collect()
-        })?;
-        match page.last() {
-            Some(row) => self.last = self.key_of(row),
-            None => self.is_over = true,
-        }
-        Ok(page)
-    }
-
-    fn key_of(&self, row: &OwnedRow) -> OwnedRow {
-        let place = |key: &&str| self.columns.iter().position(|column| column == key);
-        let places = self.table.key.iter().filter_map(place);
-        places.map(|place| row[place].clone()).collect()
-    }
-}
-
-/// The places of so many values in a statement.
-fn places(count: usize) -> String {
-    let places: Vec<String> = (1..=count).map(|place| format!("?{place}")).collect();
-    places.join(", ")
+    Ok(())
 }
 
 diagnostics! {
@@ -302,7 +173,7 @@ diagnostics! {
         #[error("the registry to copy to is not empty: `{table}` has rows")]
         NotEmpty {
             /// A table that has some.
-            table: &'static str = "tokens",
+            table: String = "tokens".to_owned(),
         } => {
             code: DbError,
             hint: "nothing was copied; name a database without a registry, or remove the schema `fileshed` \
@@ -312,7 +183,7 @@ diagnostics! {
         #[error("`{table}` differs after it was copied")]
         Different {
             /// Which table.
-            table: &'static str = "tokens",
+            table: String = "tokens".to_owned(),
         } => {
             code: DbError,
             hint: "nothing was copied; stop whatever changes one of the registries, and repeat the call",
@@ -334,7 +205,6 @@ mod tests {
     use fileshed_types::{Clock, Scope, UserId};
 
     use super::*;
-    use crate::schema::OF_POSTGRES_ALONE;
     use crate::testing::{in_a_file, on_each_database};
     use crate::{LinkRow, Lock, Ownership as _, Record, Tokens};
     use fileshed_types::settings::WriteMode;
@@ -431,28 +301,6 @@ mod tests {
             looks_the_same(&source, &again);
             let full = source.copy_to(target);
             assert!(matches!(full, Err(CopyError::NotEmpty { .. })), "{full:?}");
-        });
-    }
-
-    #[test]
-    fn every_table_is_copied_in_the_order_of_its_key() {
-        on_each_database(|registry| {
-            let connection = registry.connection().expect("a connection");
-            let select = match registry.database {
-                Database::Sqlite { .. } => {
-                    "SELECT name FROM sqlite_master WHERE type = 'table'
-                     AND name NOT LIKE 'sqlite%' AND name NOT IN ('migrations', 'compatibility') ORDER BY name"
-                }
-                Database::Postgres(_) => {
-                    "SELECT CAST(tablename AS TEXT) FROM pg_catalog.pg_tables
-                     WHERE schemaname = 'fileshed' AND tablename NOT IN ('migrations', 'compatibility') ORDER BY 1"
-                }
-            };
-            let mut there: Vec<String> = connection
-                .all(select, (), |row| row.get(0))
-                .expect("tables");
-            there.retain(|name| !OF_POSTGRES_ALONE.contains(&name.as_str()));
-            assert_eq!(TABLES.map(|table| table.name.to_owned()).to_vec(), there);
         });
     }
 }

@@ -54,13 +54,17 @@ const POSTGRES: &[&str] = &[
 
 /// What says who is alive and who may write, which files of the data directory say where the registry is
 /// one itself. It is of the present, so it is not copied with the rest.
-#[cfg(test)]
-pub(super) const OF_POSTGRES_ALONE: [&str; 4] = [
+const OF_POSTGRES_ALONE: [&str; 4] = [
     "instances",
     "terminal_hosts",
     "waiting_for_leases",
     "write_leases",
 ];
+
+/// Returns `true` if the rows of a table belong to a copy of the registry.
+pub(super) fn is_copied(table: &str) -> bool {
+    !OF_POSTGRES_ALONE.contains(&table) && !["compatibility", "migrations"].contains(&table)
+}
 
 /// The number of the first migration of PostgreSQL.
 const FIRST_OF_POSTGRES: i64 = 17;
