@@ -7,7 +7,7 @@
 use super::database::{DatabaseError, Row, Statements, Transaction, Values};
 
 use super::intents::{GROW, Intent, end, held};
-use super::{FilePlace, Registry, RegistryError, dead_properties, file_metadata};
+use super::{FilePlace, Registry, RegistryError, path_rows};
 use fileshed_storage::Totals;
 
 /// Where the space of a tenant's bin stands among that of its zones.
@@ -105,7 +105,7 @@ impl Registry {
             transaction.execute("UPDATE bin SET state = 'kept' WHERE id = ?1", [&row.id])?;
             enter_bin(transaction, &row.tenant)?;
             grow(transaction, row, -1)?;
-            carry(transaction, row.zone_place(), row.bin_place())?;
+            path_rows::follow(transaction, row.zone_place(), row.bin_place())?;
             Ok(end(transaction, intent)?)
         })
     }
@@ -127,7 +127,7 @@ impl Registry {
             transaction.execute("DELETE FROM bin WHERE id = ?1", [&row.id])?;
             enter_bin(transaction, &row.tenant)?;
             grow(transaction, row, 1)?;
-            carry(transaction, row.bin_place(), row.zone_place())?;
+            path_rows::follow(transaction, row.bin_place(), row.zone_place())?;
             Ok(end(transaction, intent)?)
         })
     }
@@ -258,17 +258,7 @@ fn forget(transaction: &Transaction<'_>, given: &[BinRow]) -> Result<Vec<BinRow>
         if found == 0 {
             continue;
         }
-        let place = (&row.tenant, BIN, &row.id);
-        transaction.execute(
-            "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2 AND ((directory = '' AND name = ?3)
-             OR directory = ?3 OR substr(directory, 1, length(?3) + 1) = ?3 || '/')",
-            place,
-        )?;
-        transaction.execute(
-            "DELETE FROM dead_properties WHERE home = ?1 AND zone = ?2
-             AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/')",
-            place,
-        )?;
+        path_rows::forget(transaction, row.bin_place())?;
         gone.push(row.clone());
     }
     let mut tenants: Vec<&str> = gone.iter().map(|row| row.tenant.as_str()).collect();
@@ -303,23 +293,5 @@ fn grow(transaction: &Transaction<'_>, row: &BinRow, sign: i64) -> Result<(), Da
             sign * row.totals.files as i64,
         ),
     )?;
-    Ok(())
-}
-
-/// What is known of files goes with them into the bin and out of it.
-fn carry(
-    transaction: &Transaction<'_>,
-    from: FilePlace<'_>,
-    to: FilePlace<'_>,
-) -> Result<(), DatabaseError> {
-    let is_known: bool = transaction.value(
-        "SELECT EXISTS (SELECT 1 FROM file_metadata WHERE home = ?1 AND zone = ?2)
-         OR EXISTS (SELECT 1 FROM dead_properties WHERE home = ?1 AND zone = ?2)",
-        (from.tenant, from.zone),
-    )?;
-    if is_known {
-        file_metadata::follow(transaction, from, to)?;
-        dead_properties::follow(transaction, from, to)?;
-    }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Properties that programs keep with files over WebDAV: XML that means nothing here.
 
-use super::database::{DatabaseError, Statements, Transaction, Values};
-
+use super::database::{DatabaseError, Statements as _, Transaction, Values};
+use super::path_rows::{AT_OR_BELOW, PathTable};
 use super::{FilePlace, Registry, RegistryError};
 
 /// Bytes of all properties of one file.
@@ -33,14 +33,6 @@ pub enum PropertyChange {
     Remove(String, String),
 }
 
-/// Whether anything is kept of a zone: most have nothing.
-fn knows(statements: &impl Statements, place: FilePlace<'_>) -> Result<bool, DatabaseError> {
-    statements.value(
-        "SELECT EXISTS (SELECT 1 FROM dead_properties WHERE home = ?1 AND zone = ?2)",
-        (place.tenant, place.zone),
-    )
-}
-
 /// Bytes of the rows that a condition finds.
 fn size(
     transaction: &Transaction<'_>,
@@ -55,15 +47,7 @@ fn size(
     transaction.value(&sum, values)
 }
 
-const AT_OR_BELOW: &str = "home = ?1 AND zone = ?2
-     AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/')";
-
 impl Registry {
-    /// Whether anything is kept with files of a zone.
-    pub fn knows_dead_properties(&self, place: FilePlace<'_>) -> Result<bool, RegistryError> {
-        Ok(knows(&self.connection()?, place)?)
-    }
-
     /// The properties of a file or directory.
     pub fn dead_properties(
         &self,
@@ -124,27 +108,6 @@ impl Registry {
         }
     }
 
-    /// Forgets the properties of what went, and of all below.
-    pub fn forget_dead_properties(&self, place: FilePlace<'_>) -> Result<(), RegistryError> {
-        let connection = self.connection()?;
-        if knows(&connection, place)? {
-            let forget = format!("DELETE FROM dead_properties WHERE {AT_OR_BELOW}");
-            connection.execute(&forget, (place.tenant, place.zone, place.path))?;
-        }
-        Ok(())
-    }
-
-    /// Keeps the properties of what moved, and of all below, under its new path.
-    pub fn move_dead_properties(&self, from: FilePlace<'_>, to: &str) -> Result<(), RegistryError> {
-        if !knows(&self.connection()?, from)? {
-            return Ok(());
-        }
-        let to = FilePlace { path: to, ..from };
-        self.transact(&[from.tenant], |transaction| {
-            Ok(follow(transaction, from, to)?)
-        })
-    }
-
     /// Gives what was copied the properties of what it was copied from, with all below, as far as
     /// there is space for them.
     pub fn copy_dead_properties(
@@ -152,7 +115,7 @@ impl Registry {
         from: FilePlace<'_>,
         to: FilePlace<'_>,
     ) -> Result<(), RegistryError> {
-        if !knows(&self.connection()?, from)? {
+        if !self.has_rows(PathTable::DeadProperties, from.tenant, from.zone)? {
             return Ok(());
         }
         self.transact(&[to.tenant], |transaction| {
@@ -184,37 +147,6 @@ impl Registry {
             Ok(())
         })
     }
-}
-
-/// Keeps the properties of what moved within a tenant, and of all below, under its new place.
-pub(super) fn follow(
-    transaction: &Transaction<'_>,
-    from: FilePlace<'_>,
-    to: FilePlace<'_>,
-) -> Result<(), DatabaseError> {
-    if (from.zone, from.path) == (to.zone, to.path) {
-        return Ok(());
-    }
-    let values = (from.tenant, from.zone, from.path, to.zone, to.path);
-    // What was kept of something else at the new place gives way to what comes.
-    transaction.execute(
-        "DELETE FROM dead_properties WHERE home = ?1 AND zone = ?4
-         AND (path = ?5 OR substr(path, 1, length(?5) + 1) = ?5 || '/')
-         AND EXISTS (SELECT 1 FROM dead_properties AS source
-             WHERE source.home = ?1 AND source.zone = ?2
-             AND source.path = ?3 || substr(dead_properties.path, length(?5) + 1)
-             AND source.namespace = dead_properties.namespace
-             AND source.name = dead_properties.name)",
-        values,
-    )?;
-    transaction.execute(
-        &format!(
-            "UPDATE dead_properties SET zone = ?4, path = ?5 || substr(path, length(?3) + 1)
-             WHERE {AT_OR_BELOW}"
-        ),
-        values,
-    )?;
-    Ok(())
 }
 
 /// Why changes were not made.

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::database::{DatabaseError, Row, Statements, Transaction};
+use super::database::{DatabaseError, Row, Statements as _};
 
-use super::{Registry, RegistryError};
+use super::{FilePlace, Registry, RegistryError};
 
 /// The directory of files whose path is not known; no path begins with it.
 const NOWHERE: &str = "/";
@@ -25,23 +25,6 @@ pub struct FileMetadata {
     pub mime_type: Option<String>,
     /// A text that no other write has.
     pub write: String,
-}
-
-/// A path of a zone, as its directory and its name.
-#[derive(Clone, Copy, Debug)]
-pub struct FilePlace<'a> {
-    /// The key of the tenant.
-    pub tenant: &'a str,
-    /// The zone, by its name in the registry.
-    pub zone: &'a str,
-    /// The path of the file in the zone.
-    pub path: &'a str,
-}
-
-impl<'a> FilePlace<'a> {
-    pub(super) fn split(&self) -> (&'a str, &'a str) {
-        self.path.rsplit_once('/').unwrap_or(("", self.path))
-    }
 }
 
 impl Registry {
@@ -121,27 +104,6 @@ impl Registry {
         Ok(())
     }
 
-    /// Forgets a file, or all below a directory, that went.
-    pub fn forget_file_metadata(&self, place: FilePlace<'_>) -> Result<(), RegistryError> {
-        if !knows(&self.connection()?, place)? {
-            return Ok(());
-        }
-        let (directory, name) = place.split();
-        self.transact(&[place.tenant], |transaction| {
-            transaction.execute(
-                "DELETE FROM file_metadata
-                 WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
-                (place.tenant, place.zone, directory, name),
-            )?;
-            transaction.execute(
-                "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2
-                 AND (directory = ?3 OR substr(directory, 1, length(?3) + 1) = ?3 || '/')",
-                (place.tenant, place.zone, place.path),
-            )?;
-            Ok(())
-        })
-    }
-
     /// The paths of the files of a zone of which something is known; nothing of those without one.
     pub fn file_metadata_paths(
         &self,
@@ -198,92 +160,6 @@ impl Registry {
             Ok(())
         })
     }
-
-    /// Whether anything is known of the files of a zone.
-    pub fn knows_file_metadata(&self, tenant: &str, zone: &str) -> Result<bool, RegistryError> {
-        let path = "";
-        Ok(knows(
-            &self.connection()?,
-            FilePlace { tenant, zone, path },
-        )?)
-    }
-
-    /// Keeps what is known of a file, or of all below a directory, under its new path.
-    pub fn move_file_metadata(&self, from: FilePlace<'_>, to: &str) -> Result<(), RegistryError> {
-        if !knows(&self.connection()?, from)? {
-            return Ok(());
-        }
-        let to = FilePlace { path: to, ..from };
-        self.transact(&[from.tenant], |transaction| {
-            Ok(follow(transaction, from, to)?)
-        })
-    }
-}
-
-/// Keeps what is known of what moved within a tenant, a file or all below a directory, under its new
-/// place.
-pub(super) fn follow(
-    transaction: &Transaction<'_>,
-    from: FilePlace<'_>,
-    to: FilePlace<'_>,
-) -> Result<(), DatabaseError> {
-    if (from.zone, from.path) == (to.zone, to.path) {
-        return Ok(());
-    }
-    let (directory, name) = from.split();
-    let (new_directory, new_name) = to.split();
-    transaction.execute(
-        "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?5 AND directory = ?6 AND name = ?7
-         AND EXISTS (SELECT 1 FROM file_metadata AS source WHERE source.home = ?1
-             AND source.zone = ?2 AND source.directory = ?3 AND source.name = ?4)",
-        (
-            from.tenant,
-            from.zone,
-            directory,
-            name,
-            to.zone,
-            new_directory,
-            new_name,
-        ),
-    )?;
-    transaction.execute(
-        "UPDATE file_metadata SET zone = ?5, directory = ?6, name = ?7
-         WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
-        (
-            from.tenant,
-            from.zone,
-            directory,
-            name,
-            to.zone,
-            new_directory,
-            new_name,
-        ),
-    )?;
-    let values = (from.tenant, from.zone, from.path, to.zone, to.path);
-    transaction.execute(
-        "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?4
-         AND (directory = ?5 OR substr(directory, 1, length(?5) + 1) = ?5 || '/')
-         AND EXISTS (SELECT 1 FROM file_metadata AS source
-             WHERE source.home = ?1 AND source.zone = ?2
-             AND source.directory = ?3 || substr(file_metadata.directory, length(?5) + 1)
-             AND source.name = file_metadata.name)",
-        values,
-    )?;
-    transaction.execute(
-        "UPDATE file_metadata SET zone = ?4, directory = ?5 || substr(directory, length(?3) + 1)
-         WHERE home = ?1 AND zone = ?2
-         AND (directory = ?3 OR substr(directory, 1, length(?3) + 1) = ?3 || '/')",
-        values,
-    )?;
-    Ok(())
-}
-
-/// Whether anything is known of a zone: most have nothing, and then nothing is written.
-fn knows(statements: &impl Statements, place: FilePlace<'_>) -> Result<bool, DatabaseError> {
-    statements.value(
-        "SELECT EXISTS (SELECT 1 FROM file_metadata WHERE home = ?1 AND zone = ?2)",
-        (place.tenant, place.zone),
-    )
 }
 
 fn row(row: &Row<'_>) -> Result<FileMetadata, DatabaseError> {

@@ -3,15 +3,14 @@
 use crate::Error;
 use crate::guard::{check_lock, check_owner};
 use crate::zone::{Zone, ZonePath};
-use fileshed_registry::{DeadProperty, PropertyChange};
+use fileshed_registry::{DeadProperty, PathTable, PropertyChange};
 
 impl Zone<'_> {
     /// Whether programs keep properties with anything in the zone.
     pub fn has_dead_properties(&self) -> Result<bool, Error> {
-        Ok(self
-            .store
-            .registry()
-            .knows_dead_properties(self.place(""))?)
+        let registry = self.store.registry();
+        let (tenant, zone) = (&self.tenant.key, self.name().as_str());
+        Ok(registry.has_rows(PathTable::DeadProperties, tenant, zone)?)
     }
 
     /// The properties of what is at a path.
@@ -39,7 +38,7 @@ impl Zone<'_> {
         let from = from.0.place(from.1.as_str());
         let (registry, to) = (self.store.registry(), self.place(path.as_str()));
         let copied = registry
-            .forget_dead_properties(to)
+            .forget_rows(&[PathTable::DeadProperties], to)
             .and_then(|()| registry.copy_dead_properties(from, to));
         if let Err(error) = copied {
             tracing::warn!(%error, "the properties of a file were not copied");

@@ -13,7 +13,9 @@ use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, diagnostics};
 use fileshed_history::{Author, CommitId};
-use fileshed_registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect, RegistryError};
+use fileshed_registry::{
+    Intent, NewIntent, OwnershipChange, OwnershipEffect, PathTable, RegistryError,
+};
 use fileshed_storage::{
     Appendable, DiskError, Entry, Merge, Renamed, StagedEntry, Staging, Target, Totals, Vacancy,
 };
@@ -326,21 +328,16 @@ impl<'a> Permit<'a> {
     fn move_metadata(&self) {
         let (zone, needs) = (self.zone(), &self.request.needs);
         let registry = zone.store.registry();
-        let forget = |path: &ZonePath| -> Result<(), RegistryError> {
-            let key = path.key();
-            registry.forget_client_locks(zone.place(&key))?;
-            registry.forget_dead_properties(zone.place(path.as_str()))?;
-            registry.forget_file_metadata(zone.place(path.as_str()))
-        };
+        let unlock = |path: &ZonePath| registry.forget_client_locks(zone.place(&path.key()));
         let moved = match (needs.kind, needs.paths.as_slice()) {
-            (RequestKind::Removed, [at]) => forget(at),
+            (RequestKind::Removed, [at]) => unlock(at)
+                .and_then(|()| registry.forget_rows(&PathTable::ALL, zone.place(at.as_str()))),
             // The rest goes into the bin with it.
-            (RequestKind::Discarded, [at]) => registry.forget_client_locks(zone.place(&at.key())),
-            (RequestKind::Renamed, [from, to]) => forget(to).and_then(|()| {
+            (RequestKind::Discarded, [at]) => unlock(at),
+            (RequestKind::Renamed, [from, to]) => unlock(to).and_then(|()| {
                 let place = zone.place(from.as_str());
-                registry.move_file_metadata(place, to.as_str())?;
-                registry.move_dead_properties(place, to.as_str())?;
-                registry.forget_client_locks(zone.place(&from.key()))
+                registry.move_rows(&PathTable::ALL, place, to.as_str())?;
+                unlock(from)
             }),
             _ => return,
         };

@@ -3,7 +3,7 @@
 use super::ZoneFiles;
 use crate::{Error, ZonePath, random};
 use fileshed_files::{EntryType, Metadata, Version};
-use fileshed_registry::{FileMetadata, FilePlace};
+use fileshed_registry::{FileMetadata, FilePlace, PathTable};
 use fileshed_storage::{Attributes, Entry, Kind};
 use jiff::Timestamp;
 
@@ -86,7 +86,8 @@ impl ZoneFiles<'_> {
         let registry = self.zone.store.registry();
         if at != path.as_str() {
             let at = ZonePath::found(at.to_owned());
-            registry.move_file_metadata(self.place(&at), path.as_str())?;
+            let tables = [PathTable::FileMetadata];
+            registry.move_rows(&tables, self.place(&at), path.as_str())?;
         }
         let now = FileMetadata {
             inode: entry.stamp().inode(),

@@ -9,7 +9,7 @@ use crate::watched::Known;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, ZoneName};
 use fileshed_history::{Found, HeldLine, History, Position, Prepared};
-use fileshed_registry::Intent;
+use fileshed_registry::{Intent, PathTable};
 use fileshed_storage::{Kind, Snapshot, Totals};
 
 impl OpenEndedPermit<'_> {
@@ -169,7 +169,9 @@ impl OpenEndedPermit<'_> {
 fn forget_gone(zone: &Zone<'_>, changed: Option<&BTreeSet<Box<[u8]>>>) -> Result<(), Error> {
     let (tenant, name) = (&zone.tenant.key, zone.name().as_str());
     let registry = zone.store.registry();
-    if zone.name() != ZoneName::Storage || !registry.knows_file_metadata(tenant, name)? {
+    if zone.name() != ZoneName::Storage
+        || !registry.has_rows(PathTable::FileMetadata, tenant, name)?
+    {
         return Ok(());
     }
     let paths: Vec<String> = match changed {
