@@ -1,7 +1,7 @@
 //! Finds the rule of a command, or says what to call instead.
 
 use super::error::{CommandError, CommandRefusal};
-use super::hints::{examples, list_of_commands, without_network};
+use super::hints;
 use super::plan::CommandContext;
 use super::rule::CommandRule;
 use super::table::commands;
@@ -9,118 +9,6 @@ use super::text;
 use fileshed_types::settings::NetworkMode;
 use fileshed_types::zone::ZoneName;
 use fileshed_types::{Call, Hint, Repeat};
-
-/// Names that models reach for, and the nearest way that exists. Commands in braces are offered as far
-/// as they are installed.
-const INSTEAD: &[(&str, &str)] = &[
-    (
-        "bash sh zsh dash fish ksh csh busybox env nohup setsid exec eval source command",
-        "no shells and no wrappers: run one whitelisted command a call, its name in `cmd`",
-    ),
-    (
-        "python python3 pip perl ruby node npm lua php java gcc make cargo go Rscript",
-        "no interpreters or compilers: use {awk sed jq} in `cmd` for data; shed_sqlite for tables",
-    ),
-    (
-        "xargs parallel",
-        "no command starts others: use find with -delete in `args` to remove, pass several files \
-            in one call, or make several calls",
-    ),
-    (
-        "vi vim nano emacs ed ex pico",
-        "edit with shed_patch_text; shed_create_file gives a file a whole new content",
-    ),
-    ("ln link", "links are not made here: copy with cp in `cmd`"),
-    (
-        "cd pushd popd",
-        "every call starts at the root of the zone: put the folder into the paths in `args`",
-    ),
-    (
-        "sudo su doas chown chgrp",
-        "there are no other users here, and every file is yours: name the command itself in `cmd`",
-    ),
-    (
-        "dd",
-        "cut with head -c or tail -c in `cmd` and `args`, resize with truncate -s; shed_patch_bytes writes bytes",
-    ),
-    (
-        "kill pkill killall ps top htop jobs bg fg",
-        "commands end with their call; give `timeout` to let one run longer",
-    ),
-    (
-        "ssh scp sftp rsync nc ncat netcat telnet ftp ping dig nslookup host",
-        "downloads go through {curl wget} in `cmd` when network_mode is `safe` or `all`",
-    ),
-    (
-        "unrar rar unar ar cpio",
-        "use {7z} in `cmd`, with x and the archive in `args`",
-    ),
-    (
-        "zgrep zless xzgrep bzgrep zdiff",
-        "unpack to a file first: zcat in `cmd` with `stdout_file`, then search that file",
-    ),
-    (
-        "test [ [[ if for while export set alias let read",
-        "this belongs to a shell, and none runs here: make single calls of shed_exec and decide between them",
-    ),
-    (
-        "libreoffice soffice unoconv docx2txt antiword catdoc wkhtmltopdf pdflatex xelatex latex \
-            typst",
-        "{pandoc} in `cmd` reads docx, odt, epub, html and markdown and writes them and PDF",
-    ),
-    (
-        "qpdf pdftk gs mutool",
-        "use {pdftotext pdfinfo pdfunite pdfseparate pdftoppm} in `cmd`",
-    ),
-    (
-        "ssconvert in2csv csvkit xlsx2txt",
-        "use {xlsx2csv} in `cmd`, with the name of the workbook in `args`",
-    ),
-    (
-        "mogrify montage composite compare",
-        "use {convert} in `cmd`, with the picture, -resize or the like, and a new picture in `args`",
-    ),
-];
-
-/// A text of [`INSTEAD`] as a hint.
-fn offering(text: &'static str) -> Hint {
-    text.split("; ").fold(Hint::default(), |hint, clause| {
-        let Some((before, rest)) = clause.split_once('{') else {
-            return hint.or(clause);
-        };
-        let (names, after) = rest.split_once('}').unwrap_or((rest, ""));
-        hint.or(before).commands(names.split(' ')).say(after)
-    })
-}
-
-/// What exists instead of a command, where it is a call of its own.
-fn another_operation(name: &str, args: &[String]) -> Option<Hint> {
-    let named = args.iter().find(|word| !word.starts_with('-'));
-    Some(match name {
-        "df" | "quota" => Hint::of(Call::new("shed_stats"))
-            .say(" says how much space is used and left")
-            .instead("du in `cmd` says how much space files take"),
-        "locate" | "mlocate" | "plocate" | "updatedb" => {
-            let name = format!("*{}*", named.map_or("", String::as_str));
-            Hint::new("search by name: ")
-                .again(Repeat::with("cmd", "find").and("args", vec![".", "-iname", name.as_str()]))
-        }
-        "whoami" | "id" | "groups" | "users" | "who" | "w" | "last" => {
-            Hint::new("the caller is known to the server; ")
-                .call(Call::new("shed_parameters"))
-                .say(" shows what is allowed")
-                .instead("the caller is known to the server; name another command in `cmd`")
-        }
-        "man" | "info" | "help" => {
-            let guide = Call::new("shed_help").with("howto", "commands");
-            Hint::of(guide).say(" says how commands run here")
-        }
-        "apt" | "apt-get" | "dpkg" | "yum" | "apk" | "brew" | "snap" => {
-            list_of_commands("nothing can be installed; ")
-        }
-        _ => return None,
-    })
-}
 
 /// What the zone's own operations do instead of a command that only writable zones offer.
 fn in_uploads(name: &str, args: &[String]) -> Hint {
@@ -158,7 +46,7 @@ pub(super) fn command(
     };
     let refuse = |reason: &str, hint: Hint| CommandError::Command(refusal(reason.to_owned(), hint));
     if cmd.trim().is_empty() {
-        let hint = list_of_commands("name one command in `cmd`; ");
+        let hint = hints::said("@none");
         return Err(CommandError::Missing(refusal(
             "no command was named".to_owned(),
             hint,
@@ -176,7 +64,7 @@ pub(super) fn command(
     if rule.network && context.network == NetworkMode::Disabled {
         return Err(refuse(
             "the network is off: network_mode is `disabled`",
-            without_network(),
+            hints::said("@network"),
         ));
     }
     let elsewhere = rule.network || matches!(rule.name, "git" | "rename");
@@ -205,10 +93,7 @@ fn unknown(
         );
     }
     if cmd.contains(['/', '\\']) || cmd.contains("..") {
-        return refuse(
-            "a command is named without a path",
-            list_of_commands("files of the zone cannot be run; "),
-        );
+        return refuse("a command is named without a path", hints::said("@path"));
     }
     if let Some(shell) = text::shell(cmd) {
         return refuse(
@@ -223,16 +108,13 @@ fn unknown(
 fn advised(cmd: &str, args: &[String]) -> Hint {
     let lower = cmd.to_ascii_lowercase();
     if commands().iter().any(|rule| rule.name == lower) {
-        return examples("give its name in `cmd`, in lower case, and each other word in `args`");
+        return hints::said("@spelling");
     }
-    if let Some(hint) = another_operation(&lower, args) {
-        return hint;
+    if ["locate", "mlocate", "plocate", "updatedb"].contains(&lower.as_str()) {
+        let named = args.iter().find(|word| !word.starts_with('-'));
+        let name = format!("*{}*", named.map_or("", String::as_str));
+        let find = Repeat::with("cmd", "find").and("args", vec![".", "-iname", name.as_str()]);
+        return Hint::new("search by name: ").again(find);
     }
-    let advice = INSTEAD
-        .iter()
-        .find(|(names, _)| names.split(' ').any(|name| name == lower));
-    match advice {
-        Some((_, hint)) => offering(hint),
-        None => list_of_commands(""),
-    }
+    hints::instead(&lower).unwrap_or_else(|| hints::said("@unknown"))
 }

@@ -12,29 +12,9 @@ use super::check::check;
 use super::error::CommandError;
 use super::plan::{CommandContext, CommandPlan};
 use super::table::commands;
-use super::{path, text};
+use super::{hints, path, text};
 use fileshed_types::zone::ZoneName;
 use fileshed_types::{Hint, Repeat};
-
-/// Commands that have another name here, and what comes before their arguments.
-const OTHER_NAMES: &[(&str, &str, &[&str])] = &[
-    ("gawk", "awk", &[]),
-    ("mawk", "awk", &[]),
-    ("nawk", "awk", &[]),
-    ("gsed", "sed", &[]),
-    ("gtar", "tar", &[]),
-    ("bsdtar", "tar", &[]),
-    ("ack", "grep", &["-rn"]),
-    ("ag", "grep", &["-rn"]),
-    ("md5", "md5sum", &[]),
-    ("sha256", "sha256sum", &[]),
-    ("hd", "hexdump", &["-C"]),
-    ("dir", "ls", &["-la"]),
-    ("open", "cat", &[]),
-    ("xdg-open", "cat", &[]),
-    ("less", "cat", &[]),
-    ("more", "cat", &[]),
-];
 
 /// Commands that start the one in their arguments.
 const WRAPPERS: &[&str] = &[
@@ -119,15 +99,12 @@ fn named(given: &CorrectedLine) -> Option<CorrectedLine> {
     let written = words.next()?;
     let name = written.rsplit('/').next()?;
     let lower = name.to_ascii_lowercase();
-    let other = OTHER_NAMES.iter().find(|(other, ..)| *other == lower);
-    let (command, before) = match other {
-        Some((_, command, before)) if !is_known(&lower) => (*command, *before),
-        _ => (lower.as_str(), &[][..]),
-    };
+    let mut before = hints::other_name(&lower).filter(|_| !is_known(&lower));
+    let command = before.as_mut().and_then(Iterator::next).unwrap_or(&lower);
     if !is_known(command) {
         return None;
     }
-    let before = before.iter().map(|&word| word.to_owned());
+    let before = before.into_iter().flatten().map(str::to_owned);
     Some(CorrectedLine {
         command: command.to_owned(),
         args: before.chain(words.cloned()).collect(),

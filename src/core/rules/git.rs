@@ -147,7 +147,7 @@ fn permitted(name: &str, kind: SubcommandKind, checker: &Checker<'_>) -> Result<
             Err(checker.forbidden(
                 name,
                 &format!("`git {name}` needs the network, and network_mode is `disabled`"),
-                crate::hints::without_network(),
+                crate::hints::said("@network"),
             ))
         }
         SubcommandKind::Push if context.network == NetworkMode::Safe => Err(checker.forbidden(

@@ -7,7 +7,7 @@ use fileshed_types::Hint;
 
 impl Checker<'_> {
     pub(crate) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
-        let hint = hints::examples("leave it out of `args`, or do it in another way");
+        let hint = hints::said("@argument");
         CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
     }
 
@@ -61,7 +61,7 @@ impl Checker<'_> {
 
     pub(crate) fn download_hint(&self, address: &str) -> Hint {
         if !hints::is_online(self.context) {
-            return hints::without_network();
+            return hints::said("@network");
         }
         let args = ["-L", "-o", "download.bin", address].map(str::to_owned);
         Hint::new("download it first: ").call(text::call(self.context, "curl", &args))

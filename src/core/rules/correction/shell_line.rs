@@ -10,28 +10,7 @@ use fileshed_types::ZoneName;
 use fileshed_types::{Call, Hint, Repeat};
 
 /// Commands that read the file that comes last, as they read a pipe without one.
-const READERS: &[&str] = &[
-    "grep",
-    "egrep",
-    "fgrep",
-    "rg",
-    "head",
-    "tail",
-    "sort",
-    "uniq",
-    "wc",
-    "cut",
-    "sed",
-    "awk",
-    "jq",
-    "nl",
-    "tac",
-    "rev",
-    "cat",
-    "fold",
-    "md5sum",
-    "sha256sum",
-];
+const READERS: &str = "grep egrep fgrep rg head tail sort uniq wc cut sed awk jq nl tac rev cat fold md5sum sha256sum";
 
 /// What follows a command.
 #[derive(Clone, Copy, PartialEq)]
@@ -67,7 +46,8 @@ pub(super) fn hint(
     let mut file = None;
     for (index, step) in steps.iter_mut().enumerate() {
         if let Some(file) = file.take() {
-            if !READERS.contains(&step.words.first()?.as_str()) {
+            let command = step.words.first()?;
+            if !READERS.split(' ').any(|reader| reader == command) {
                 return None;
             }
             step.words.push(file);
