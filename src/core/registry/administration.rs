@@ -101,7 +101,7 @@ impl Registry {
                 Ok(InZone {
                     tenant: row.get(locks::COUNT)?,
                     zone: row.get(locks::COUNT + 1)?,
-                    found: locks::read(row)?,
+                    found: Lock::read(row)?,
                 })
             },
         )?)
@@ -124,7 +124,7 @@ impl Registry {
                 Ok(InZone {
                     tenant: row.get(client_locks::COUNT)?,
                     zone: row.get(client_locks::COUNT + 1)?,
-                    found: client_locks::read(row)?,
+                    found: ClientLock::read(row)?,
                 })
             },
         )?)

@@ -1,33 +1,34 @@
 //! Locks that programs take over WebDAV: rows that count until their time is over.
 
-use super::database::{DatabaseError, Row, Statements};
-
+use super::database::{DatabaseError, Statements, Value};
+use super::rows::row;
 use super::{FilePlace, Registry, RegistryError};
 
 /// Locks of one tenant.
 const LOCKS_MAX: i64 = 1000;
 
-/// One lock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientLock {
-    /// Who knows it may change what is locked.
-    pub token: String,
-    /// The path in its zone, as names are compared.
-    pub path: String,
-    /// The same as it was named.
-    pub spelled: String,
-    /// Who took it; empty in shared mode.
-    pub user: String,
-    /// What the program says of itself: XML, or nothing.
-    pub owner: String,
-    /// Whether others may have one too.
-    pub shared: bool,
-    /// Whether it is on everything below, too.
-    pub deep: bool,
-    /// For how many seconds it was taken.
-    pub seconds: i64,
-    /// Unix seconds.
-    pub expires_at: i64,
+row! {
+    /// One lock.
+    pub struct ClientLock {
+        /// Who knows it may change what is locked.
+        token: String = "token",
+        /// The path in its zone, as names are compared.
+        path: String = "path",
+        /// The same as it was named.
+        spelled: String = "spelled",
+        /// Who took it; empty in shared mode.
+        user: String = "user_id",
+        /// What the program says of itself: XML, or nothing.
+        owner: String = "owner",
+        /// Whether others may have one too.
+        shared: bool = "shared",
+        /// Whether it is on everything below, too.
+        deep: bool = "deep",
+        /// For how many seconds it was taken.
+        seconds: i64 = "seconds",
+        /// Unix seconds.
+        expires_at: i64 = "expires_at",
+    }
 }
 
 /// What came of taking a lock.
@@ -39,26 +40,6 @@ pub enum TakenLock {
     Conflict(ClientLock),
     /// There are as many as a tenant may have.
     TooMany,
-}
-
-pub(super) const COLUMNS: &str =
-    "token, path, spelled, user_id, owner, shared, deep, seconds, expires_at";
-
-/// How many these are.
-pub(super) const COUNT: usize = 9;
-
-pub(super) fn read(row: &Row<'_>) -> Result<ClientLock, DatabaseError> {
-    Ok(ClientLock {
-        token: row.get(0)?,
-        path: row.get(1)?,
-        spelled: row.get(2)?,
-        user: row.get(3)?,
-        owner: row.get(4)?,
-        shared: row.get(5)?,
-        deep: row.get(6)?,
-        seconds: row.get(7)?,
-        expires_at: row.get(8)?,
-    })
 }
 
 /// The locks on a path: its own, deep ones above, and all below.
@@ -73,7 +54,11 @@ fn around(
               OR (deep = 1 AND substr(?3, 1, length(path) + 1) = path || '/'))
          ORDER BY path, token"
     );
-    statements.all(&select, (place.tenant, place.zone, place.path, now), read)
+    statements.all(
+        &select,
+        (place.tenant, place.zone, place.path, now),
+        ClientLock::read,
+    )
 }
 
 impl Registry {
@@ -114,25 +99,8 @@ impl Registry {
             if count >= LOCKS_MAX {
                 return Ok(TakenLock::TooMany);
             }
-            transaction.execute(
-                &format!(
-                    "INSERT INTO client_locks (home, zone, {COLUMNS})
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
-                ),
-                (
-                    tenant,
-                    zone,
-                    &lock.token,
-                    &lock.path,
-                    &lock.spelled,
-                    &lock.user,
-                    &lock.owner,
-                    lock.shared,
-                    lock.deep,
-                    lock.seconds,
-                    lock.expires_at,
-                ),
-            )?;
+            let place = [("home", Value::Text(tenant)), ("zone", Value::Text(zone))];
+            lock.insert(transaction, "client_locks", &place, "")?;
             Ok(TakenLock::Taken)
         })
     }

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::database::{DatabaseError, Row, Statements as _};
-
+use super::database::{Statements as _, Value};
+use super::rows::row;
 use super::{FilePlace, Registry, RegistryError};
 
 /// The directory of files whose path is not known; no path begins with it.
@@ -12,19 +12,20 @@ const NOWHERE: &str = "/";
 /// Files of a zone without a path that are remembered.
 const LOST_MOST: u32 = 1000;
 
-/// What was written of one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileMetadata {
-    /// What the kernel knew it by.
-    pub inode: u64,
-    /// When the kernel made it, where that is known: inodes are used again.
-    pub born: Option<String>,
-    /// When there was first something at its path, as text.
-    pub created_at: String,
-    /// The type that it was written as.
-    pub mime_type: Option<String>,
-    /// A text that no other write has.
-    pub write: String,
+row! {
+    /// What was written of one file.
+    pub struct FileMetadata {
+        /// What the kernel knew it by.
+        inode: u64 = "inode",
+        /// When the kernel made it, where that is known: inodes are used again.
+        born: Option<String> = "born",
+        /// When there was first something at its path, as text.
+        created_at: String = "created_at",
+        /// The type that it was written as.
+        mime_type: Option<String> = "mime_type",
+        /// A text that no other write has.
+        write: String = "write_id",
+    }
 }
 
 impl Registry {
@@ -38,26 +39,31 @@ impl Registry {
         let (directory, name) = place.split();
         let connection = self.connection()?;
         let found = connection.first(
-            "SELECT inode, born, created_at, mime_type, write_id, directory, name
-             FROM file_metadata WHERE home = ?1 AND zone = ?2 AND inode = ?3 AND born = ?4 LIMIT 1",
+            &format!(
+                "SELECT {COLUMNS}, directory, name FROM file_metadata
+                 WHERE home = ?1 AND zone = ?2 AND inode = ?3 AND born = ?4 LIMIT 1"
+            ),
             (place.tenant, place.zone, inode as i64, born),
             |found| {
-                let (directory, name): (String, String) = (found.get(5)?, found.get(6)?);
+                let (directory, name): (String, String) =
+                    (found.get(COUNT)?, found.get(COUNT + 1)?);
                 let path = match directory.as_str() {
                     "" => name,
                     directory => format!("{directory}/{name}"),
                 };
-                Ok((row(found)?, path))
+                Ok((FileMetadata::read(found)?, path))
             },
         )?;
         if found.is_some() {
             return Ok(found);
         }
         let found = connection.first(
-            "SELECT inode, born, created_at, mime_type, write_id FROM file_metadata
-             WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
+            &format!(
+                "SELECT {COLUMNS} FROM file_metadata
+                 WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4"
+            ),
             (place.tenant, place.zone, directory, name),
-            row,
+            FileMetadata::read,
         )?;
         Ok(found.map(|found| (found, place.path.to_owned())))
     }
@@ -68,10 +74,12 @@ impl Registry {
         place: FilePlace<'_>,
     ) -> Result<HashMap<String, FileMetadata>, RegistryError> {
         Ok(self.connection()?.all(
-            "SELECT inode, born, created_at, mime_type, write_id, name FROM file_metadata
-             WHERE home = ?1 AND zone = ?2 AND directory = ?3",
+            &format!(
+                "SELECT {COLUMNS}, name FROM file_metadata
+                 WHERE home = ?1 AND zone = ?2 AND directory = ?3"
+            ),
             (place.tenant, place.zone, place.path),
-            |found| Ok((found.get(5)?, row(found)?)),
+            |found| Ok((found.get(COUNT)?, FileMetadata::read(found)?)),
         )?)
     }
 
@@ -82,24 +90,19 @@ impl Registry {
         known: &FileMetadata,
     ) -> Result<(), RegistryError> {
         let (directory, name) = place.split();
-        self.connection()?.execute(
-            "INSERT INTO file_metadata
-                 (home, zone, directory, name, inode, born, created_at, mime_type, write_id)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
-                 ON CONFLICT (home, zone, directory, name) DO UPDATE SET
-                 inode = excluded.inode, born = excluded.born, created_at = excluded.created_at,
-                 mime_type = excluded.mime_type, write_id = excluded.write_id",
-            (
-                place.tenant,
-                place.zone,
-                directory,
-                name,
-                known.inode as i64,
-                &known.born,
-                &known.created_at,
-                &known.mime_type,
-                &known.write,
-            ),
+        let place = [
+            ("home", Value::Text(place.tenant)),
+            ("zone", Value::Text(place.zone)),
+            ("directory", Value::Text(directory)),
+            ("name", Value::Text(name)),
+        ];
+        known.insert(
+            &self.connection()?,
+            "file_metadata",
+            &place,
+            "ON CONFLICT (home, zone, directory, name) DO UPDATE SET
+             inode = excluded.inode, born = excluded.born, created_at = excluded.created_at,
+             mime_type = excluded.mime_type, write_id = excluded.write_id",
         )?;
         Ok(())
     }
@@ -160,14 +163,4 @@ impl Registry {
             Ok(())
         })
     }
-}
-
-fn row(row: &Row<'_>) -> Result<FileMetadata, DatabaseError> {
-    Ok(FileMetadata {
-        inode: row.get::<i64>(0)? as u64,
-        born: row.get(1)?,
-        created_at: row.get(2)?,
-        mime_type: row.get(3)?,
-        write: row.get(4)?,
-    })
 }

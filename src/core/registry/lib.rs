@@ -28,6 +28,7 @@ mod path_rows;
 mod principal;
 mod published;
 mod resumable_uploads;
+mod rows;
 mod schema;
 mod sign_in_links;
 mod statements;

@@ -1,51 +1,32 @@
 //! The rows behind links.
 
-use super::database::{DatabaseError, Row, Statements};
-
+use super::database::Statements;
+use super::rows::row;
 use super::{Registry, RegistryError};
 
-/// A link as it is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkRow {
-    /// The id of the link.
-    pub id: String,
-    /// The key of the tenant whose file it is.
-    pub tenant: String,
-    /// Who made it; nobody in shared mode.
-    pub user: Option<String>,
-    /// The conversation that it was made in.
-    pub chat: String,
-    /// The zone of the file.
-    pub zone: String,
-    /// The id of the group, in a group's zone.
-    pub group: Option<String>,
-    /// The file, or the directory, inside the zone.
-    pub path: String,
-    /// What it is for: download or upload.
-    pub purpose: String,
-    /// When it was made, in seconds since 1970.
-    pub created_at: i64,
-    /// When it ends, in seconds since 1970.
-    pub expires_at: i64,
-}
-
-pub(super) const COLUMNS: &str =
-    "id, home, user_id, chat, zone, path, purpose, created_at, expires_at, group_id";
-
-impl LinkRow {
-    pub(super) fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            id: row.get(0)?,
-            tenant: row.get(1)?,
-            user: row.get(2)?,
-            chat: row.get(3)?,
-            zone: row.get(4)?,
-            path: row.get(5)?,
-            purpose: row.get(6)?,
-            created_at: row.get(7)?,
-            expires_at: row.get(8)?,
-            group: row.get(9)?,
-        })
+row! {
+    /// A link as it is kept.
+    pub struct LinkRow {
+        /// The id of the link.
+        id: String = "id",
+        /// The key of the tenant whose file it is.
+        tenant: String = "home",
+        /// Who made it; nobody in shared mode.
+        user: Option<String> = "user_id",
+        /// The conversation that it was made in.
+        chat: String = "chat",
+        /// The zone of the file.
+        zone: String = "zone",
+        /// The id of the group, in a group's zone.
+        group: Option<String> = "group_id",
+        /// The file, or the directory, inside the zone.
+        path: String = "path",
+        /// What it is for: download or upload.
+        purpose: String = "purpose",
+        /// When it was made, in seconds since 1970.
+        created_at: i64 = "created_at",
+        /// When it ends, in seconds since 1970.
+        expires_at: i64 = "expires_at",
     }
 }
 
@@ -75,23 +56,7 @@ impl Registry {
             if count(transaction, &link.tenant, link.created_at)? >= limit {
                 return Ok(false);
             }
-            transaction.execute(
-                &format!(
-                    "INSERT INTO links ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-                ),
-                (
-                    &link.id,
-                    &link.tenant,
-                    &link.user,
-                    &link.chat,
-                    &link.zone,
-                    &link.path,
-                    &link.purpose,
-                    link.created_at,
-                    link.expires_at,
-                    &link.group,
-                ),
-            )?;
+            link.insert(transaction, "links", &[], "")?;
             Ok(true)
         })
     }

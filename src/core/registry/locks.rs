@@ -1,40 +1,25 @@
 //! Locked edits: one row each, taken by an insert that either succeeds or meets another.
 
-use super::database::{DatabaseError, Row, Statements};
-
+use super::database::{DatabaseError, Statements, Value};
+use super::rows::row;
 use super::{Registry, RegistryError};
 
-/// One locked edit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lock {
-    /// Path inside the zone, NFC.
-    pub path: String,
-    /// Who holds it; empty in shared mode.
-    pub user: String,
-    /// In which conversation.
-    pub chat: String,
-    /// Directory of the working copy below the zone's editzone.
-    pub working_copy: String,
-    /// Unix seconds.
-    pub opened_at: i64,
-    /// SHA-256 of what was opened; nothing where it is not known.
-    pub opened: Option<[u8; 32]>,
-}
-
-pub(super) const COLUMNS: &str = "path, user_id, chat, working_copy, opened_at, opened";
-
-/// How many these are.
-pub(super) const COUNT: usize = 6;
-
-pub(super) fn read(row: &Row<'_>) -> Result<Lock, DatabaseError> {
-    Ok(Lock {
-        path: row.get(0)?,
-        user: row.get(1)?,
-        chat: row.get(2)?,
-        working_copy: row.get(3)?,
-        opened_at: row.get(4)?,
-        opened: row.get(5)?,
-    })
+row! {
+    /// One locked edit.
+    pub struct Lock {
+        /// Path inside the zone, NFC.
+        path: String = "path",
+        /// Who holds it; empty in shared mode.
+        user: String = "user_id",
+        /// In which conversation.
+        chat: String = "chat",
+        /// Directory of the working copy below the zone's editzone.
+        working_copy: String = "working_copy",
+        /// Unix seconds.
+        opened_at: i64 = "opened_at",
+        /// SHA-256 of what was opened; nothing where it is not known.
+        opened: Option<[u8; 32]> = "opened",
+    }
 }
 
 impl Registry {
@@ -48,7 +33,7 @@ impl Registry {
         Ok(self.connection()?.first(
             &format!("SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3"),
             (tenant, zone, path),
-            read,
+            Lock::read,
         )?)
     }
 
@@ -67,7 +52,7 @@ impl Registry {
         );
         Ok(self
             .connection()?
-            .first(&select, (tenant, zone, path, since), read)?)
+            .first(&select, (tenant, zone, path, since), Lock::read)?)
     }
 
     /// All locks of a tenant.
@@ -75,7 +60,7 @@ impl Registry {
         Ok(self.connection()?.all(
             &format!("SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 ORDER BY path"),
             (tenant, zone),
-            read,
+            Lock::read,
         )?)
     }
 
@@ -90,20 +75,9 @@ impl Registry {
 
     /// Takes a lock; false where the path has one.
     pub fn take_lock(&self, tenant: &str, zone: &str, lock: &Lock) -> Result<bool, RegistryError> {
-        let taken = self.connection()?.execute(
-            "INSERT INTO locks (home, zone, path, user_id, chat, working_copy, opened_at, opened)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
-            (
-                tenant,
-                zone,
-                &lock.path,
-                &lock.user,
-                &lock.chat,
-                &lock.working_copy,
-                lock.opened_at,
-                lock.opened,
-            ),
-        )?;
+        let place = [("home", Value::Text(tenant)), ("zone", Value::Text(zone))];
+        let conflict = "ON CONFLICT DO NOTHING";
+        let taken = lock.insert(&self.connection()?, "locks", &place, conflict)?;
         Ok(taken == 1)
     }
 

@@ -3,14 +3,12 @@
 //! A session ends after a time, after a time without calls, when it is signed out, with the personal
 //! token that it was made with, and with its user.
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-
-use super::database::{Statements as _, ToValue as _, Value};
-use super::principal::{COLUMNS, Principal, READ_COLUMNS, TOKEN_WORKS};
-use super::tokens::hash;
+use super::database::{Statements as _, ToValue as _};
+use super::principal::{Principal, READ_COLUMNS, TOKEN_WORKS};
+use super::rows::insert;
+use super::tokens::{hash, secret};
 use super::{Registry, RegistryError};
-use fileshed_types::{Clock, Error, UserId, random};
+use fileshed_types::{Clock, Error, UserId};
 
 /// Browsers in which one user is signed in at once; a further one takes the place of the one that
 /// was used longest ago.
@@ -48,7 +46,7 @@ impl<'a> PageSessions<'a> {
 
     /// Begins a session and forgets those that have ended by themselves; its secret.
     pub fn create(&self, principal: &Principal) -> Result<String, Error> {
-        let secret = URL_SAFE_NO_PAD.encode(random::bytes::<32>()?);
+        let secret = secret()?;
         let now = self.clock.now().as_second();
         let digest = hash(&secret);
         self.registry
@@ -58,15 +56,13 @@ impl<'a> PageSessions<'a> {
                     (now, self.idle_since(now)),
                 )?;
                 let ends = now.saturating_add(self.life.seconds);
-                let end = [digest.to_value(), Value::Integer(now), Value::Integer(ends)];
-                let values = [&principal.values()[..], &end].concat();
-                transaction.execute(
-                    &format!(
-                        "INSERT INTO page_sessions ({COLUMNS}, digest, used_at, expires_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
-                    ),
-                    values.as_slice(),
-                )?;
+                let session = [
+                    ("digest", digest.to_value()),
+                    ("used_at", now.to_value()),
+                    ("expires_at", ends.to_value()),
+                ];
+                let row = [&principal.columns()[..], &session].concat();
+                insert(transaction, "page_sessions", &row, "")?;
                 transaction.execute(
                     "DELETE FROM page_sessions WHERE user_id = ?1 AND digest NOT IN (
                  SELECT digest FROM page_sessions WHERE user_id = ?1

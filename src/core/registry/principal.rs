@@ -4,11 +4,7 @@ use super::database::{DatabaseError, Row, ToValue as _, Value};
 
 use fileshed_types::{Caller, Role, Scope, UserId};
 
-/// The columns of a principal, as both tables have them.
-pub(super) const COLUMNS: &str =
-    "user_id, name, email, role, scope, token_id, role_ends_at, delegated";
-
-/// The same, read at the Unix second `?2`: a role that has ended is that of a user.
+/// The columns of a principal, read at the Unix second `?2`: a role that has ended is that of a user.
 pub(super) const READ_COLUMNS: &str = "user_id, name, email,
      CASE WHEN role_ends_at <= ?2 THEN 'user' ELSE role END,
      scope, token_id, role_ends_at, delegated";
@@ -81,17 +77,17 @@ impl Principal {
         caller.delegated = self.delegated;
     }
 
-    /// The values of [`COLUMNS`].
-    pub(super) fn values(&self) -> [Value<'_>; 8] {
+    /// Its columns and their values.
+    pub(super) fn columns(&self) -> [(&'static str, Value<'_>); 8] {
         [
-            Value::Text(self.user.as_str()),
-            self.name.to_value(),
-            self.email.to_value(),
-            Value::Text(self.role.as_str()),
-            Value::Text(self.scope.as_str()),
-            self.token.to_value(),
-            self.role_ends_at.to_value(),
-            Value::Integer(self.delegated.into()),
+            ("user_id", Value::Text(self.user.as_str())),
+            ("name", self.name.to_value()),
+            ("email", self.email.to_value()),
+            ("role", Value::Text(self.role.as_str())),
+            ("scope", Value::Text(self.scope.as_str())),
+            ("token_id", self.token.to_value()),
+            ("role_ends_at", self.role_ends_at.to_value()),
+            ("delegated", Value::Integer(self.delegated.into())),
         ]
     }
 

@@ -1,44 +1,28 @@
 //! The rows behind files that were put into the application that people chat in.
 
-use super::database::{DatabaseError, Row, Statements as _};
-
+use super::database::Statements as _;
+use super::rows::row;
 use super::{Registry, RegistryError};
 
-/// A file as it is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PublishedRow {
-    /// The id of the file in the chat application.
-    pub id: String,
-    /// The key of the tenant whose file it was.
-    pub tenant: String,
-    /// The zone that it came from.
-    pub zone: String,
-    /// The id of the group, where it came from a group's zone.
-    pub group: Option<String>,
-    /// Its path in the zone.
-    pub path: String,
-    /// Its name in the chat application.
-    pub name: String,
-    /// Its size in bytes.
-    pub size: i64,
-    /// When it was published, in seconds since 1970.
-    pub created_at: i64,
-}
-
-const COLUMNS: &str = "id, home, zone, group_id, path, name, size, created_at";
-
-impl PublishedRow {
-    fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            id: row.get(0)?,
-            tenant: row.get(1)?,
-            zone: row.get(2)?,
-            group: row.get(3)?,
-            path: row.get(4)?,
-            name: row.get(5)?,
-            size: row.get(6)?,
-            created_at: row.get(7)?,
-        })
+row! {
+    /// A file as it is kept.
+    pub struct PublishedRow {
+        /// The id of the file in the chat application.
+        id: String = "id",
+        /// The key of the tenant whose file it was.
+        tenant: String = "home",
+        /// The zone that it came from.
+        zone: String = "zone",
+        /// The id of the group, where it came from a group's zone.
+        group: Option<String> = "group_id",
+        /// Its path in the zone.
+        path: String = "path",
+        /// Its name in the chat application.
+        name: String = "name",
+        /// Its size in bytes.
+        size: i64 = "size",
+        /// When it was published, in seconds since 1970.
+        created_at: i64 = "created_at",
     }
 }
 
@@ -49,23 +33,13 @@ impl Registry {
             if super::links::count(transaction, &file.tenant, file.created_at)? >= limit {
                 return Ok(false);
             }
-            transaction.execute(
-                &format!(
-                    "INSERT INTO published ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-                 ON CONFLICT (home, id) DO UPDATE SET zone = excluded.zone,
+            file.insert(
+                transaction,
+                "published",
+                &[],
+                "ON CONFLICT (home, id) DO UPDATE SET zone = excluded.zone,
                  group_id = excluded.group_id, path = excluded.path, name = excluded.name,
-                 size = excluded.size, created_at = excluded.created_at"
-                ),
-                (
-                    &file.id,
-                    &file.tenant,
-                    &file.zone,
-                    &file.group,
-                    &file.path,
-                    &file.name,
-                    file.size,
-                    file.created_at,
-                ),
+                 size = excluded.size, created_at = excluded.created_at",
             )?;
             Ok(true)
         })

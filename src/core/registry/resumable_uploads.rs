@@ -3,46 +3,44 @@
 //! What is reserved stands with the space of the zones, in a row of its own, so everything that asks
 //! for space knows of it.
 
-use super::database::{DatabaseError, Row, Statements as _, Transaction};
-
+use super::database::{Statements as _, ToValue as _, Transaction};
 use super::intents::held;
+use super::rows::row;
 use super::{QuotaError, Registry, RegistryError};
 
 /// Where the space of a tenant's unfinished uploads stands among that of its zones.
 const ARRIVING: &str = "arriving";
 
-const COLUMNS: &str = "id, sender, home, zone, group_id, chat, directory, name, overwrite, message,
-                       length, complete, expires_at";
-
-/// An upload as it is kept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ResumableUpload {
-    /// Its id.
-    pub id: String,
-    /// The key of the tenant of who sends it.
-    pub sender: String,
-    /// The key of the tenant whose zone it goes to.
-    pub tenant: String,
-    /// The zone.
-    pub zone: String,
-    /// The id of the group, in a group's zone.
-    pub group: Option<String>,
-    /// The conversation that it was begun in.
-    pub chat: String,
-    /// The directory that it goes to, as it was named.
-    pub directory: String,
-    /// The name of the file, as it was sent.
-    pub name: String,
-    /// Whether it replaces a file of its name.
-    pub overwrite: bool,
-    /// The message of the commit.
-    pub message: Option<String>,
-    /// Bytes of the whole file.
-    pub length: u64,
-    /// Whether it is stored.
-    pub complete: bool,
-    /// When it ends, in seconds since 1970.
-    pub expires_at: i64,
+row! {
+    /// An upload as it is kept.
+    pub struct ResumableUpload {
+        /// Its id.
+        id: String = "id",
+        /// The key of the tenant of who sends it.
+        sender: String = "sender",
+        /// The key of the tenant whose zone it goes to.
+        tenant: String = "home",
+        /// The zone.
+        zone: String = "zone",
+        /// The id of the group, in a group's zone.
+        group: Option<String> = "group_id",
+        /// The conversation that it was begun in.
+        chat: String = "chat",
+        /// The directory that it goes to, as it was named.
+        directory: String = "directory",
+        /// The name of the file, as it was sent.
+        name: String = "name",
+        /// Whether it replaces a file of its name.
+        overwrite: bool = "overwrite",
+        /// The message of the commit.
+        message: Option<String> = "message",
+        /// Bytes of the whole file.
+        length: u64 = "length",
+        /// Whether it is stored.
+        complete: bool = "complete",
+        /// When it ends, in seconds since 1970.
+        expires_at: i64 = "expires_at",
+    }
 }
 
 /// Why an upload cannot begin.
@@ -52,26 +50,6 @@ pub enum UploadRefusal {
     TooMany,
     /// It does not fit.
     Space(QuotaError),
-}
-
-impl ResumableUpload {
-    fn read(row: &Row<'_>) -> Result<Self, DatabaseError> {
-        Ok(Self {
-            id: row.get(0)?,
-            sender: row.get(1)?,
-            tenant: row.get(2)?,
-            zone: row.get(3)?,
-            group: row.get(4)?,
-            chat: row.get(5)?,
-            directory: row.get(6)?,
-            name: row.get(7)?,
-            overwrite: row.get(8)?,
-            message: row.get(9)?,
-            length: row.get::<i64>(10)? as u64,
-            complete: row.get(11)?,
-            expires_at: row.get(12)?,
-        })
-    }
 }
 
 impl Registry {
@@ -100,28 +78,8 @@ impl Registry {
                     limit,
                 })));
             }
-            transaction.execute(
-                &format!(
-                    "INSERT INTO resumable_uploads ({COLUMNS}, reserved)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
-                ),
-                (
-                    &upload.id,
-                    &upload.sender,
-                    &upload.tenant,
-                    &upload.zone,
-                    &upload.group,
-                    &upload.chat,
-                    &upload.directory,
-                    &upload.name,
-                    upload.overwrite,
-                    &upload.message,
-                    upload.length as i64,
-                    upload.complete,
-                    upload.expires_at,
-                    reserved as i64,
-                ),
-            )?;
+            let reserved = [("reserved", reserved.to_value())];
+            upload.insert(transaction, "resumable_uploads", &reserved, "")?;
             enter_reserved(transaction, &upload.tenant)?;
             Ok(None)
         })

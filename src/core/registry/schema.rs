@@ -1,10 +1,5 @@
 //! What the tables are: migrations, a set for each database, of which each file is applied once.
 
-#[cfg(test)]
-mod compatible;
-#[cfg(test)]
-mod expansion;
-
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -198,6 +193,9 @@ fn newest(statements: &impl Statements) -> Result<i64, DatabaseError> {
 
 #[cfg(test)]
 mod tests {
+    mod compatible;
+    mod expansion;
+
     use std::collections::BTreeMap;
     use std::sync::Mutex;
 

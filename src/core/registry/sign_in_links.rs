@@ -2,15 +2,14 @@
 
 use std::time::Duration;
 
-use base64::Engine;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 
 use super::database::{Statements as _, ToValue as _, Value};
-use super::principal::{COLUMNS, Principal, READ_COLUMNS, TOKEN_WORKS};
-use super::tokens::hash;
+use super::principal::{Principal, READ_COLUMNS, TOKEN_WORKS};
+use super::rows::insert;
+use super::tokens::{hash, secret};
 use super::{Registry, RegistryError};
-use fileshed_types::{Clock, Error, Timings, random};
+use fileshed_types::{Clock, Error, Timings};
 
 /// How long a link works.
 const LIFE: Duration = Timings::STANDARD.sign_in.link;
@@ -42,7 +41,7 @@ impl<'a> SignInLinks<'a> {
 
     /// Makes a link and forgets those that have ended by themselves.
     pub fn create(&self, principal: &Principal) -> Result<NewSignInLink, Error> {
-        let secret = URL_SAFE_NO_PAD.encode(random::bytes::<32>()?);
+        let secret = secret()?;
         let now = self.clock.now();
         let expires_at = now.checked_add(LIFE).unwrap_or(Timestamp::MAX);
         let digest = hash(&secret);
@@ -58,15 +57,10 @@ impl<'a> SignInLinks<'a> {
                  ORDER BY expires_at DESC LIMIT ?2)",
                     (principal.user.as_str(), LINKS_MAX - 1),
                 )?;
-                let end = [digest.to_value(), Value::Integer(expires_at.as_second())];
-                let values = [&principal.values()[..], &end].concat();
-                transaction.execute(
-                    &format!(
-                        "INSERT INTO sign_in_links ({COLUMNS}, digest, expires_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
-                    ),
-                    values.as_slice(),
-                )?;
+                let ends = Value::Integer(expires_at.as_second());
+                let link = [("digest", digest.to_value()), ("expires_at", ends)];
+                let row = [&principal.columns()[..], &link].concat();
+                insert(transaction, "sign_in_links", &row, "")?;
                 Ok::<_, RegistryError>(())
             })?;
         Ok(NewSignInLink { secret, expires_at })

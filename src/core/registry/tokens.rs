@@ -92,7 +92,7 @@ impl<'a> Tokens<'a> {
         expires_at: Option<Timestamp>,
         label: &str,
     ) -> Result<NewToken, Error> {
-        let secret = format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random::bytes::<32>()?));
+        let secret = format!("{PREFIX}{}", secret()?);
         let id = hex::encode(random::bytes::<6>()?);
         let added = self.registry.connection()?.execute(
             "INSERT INTO tokens (id, hash, user_id, scope, label, created_at, expires_at,
@@ -189,6 +189,11 @@ impl<'a> Tokens<'a> {
         let now = self.clock.now();
         Ok(token.filter(|token| token.works_at(now)))
     }
+}
+
+/// A new secret: 256 random bits as text.
+pub(super) fn secret() -> Result<String, Error> {
+    Ok(URL_SAFE_NO_PAD.encode(random::bytes::<32>()?))
 }
 
 /// What is kept of a secret.

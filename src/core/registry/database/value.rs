@@ -37,6 +37,12 @@ impl ToValue for i64 {
     }
 }
 
+impl ToValue for u64 {
+    fn to_value(&self) -> Value<'_> {
+        Value::Integer(*self as i64)
+    }
+}
+
 impl ToValue for u32 {
     fn to_value(&self) -> Value<'_> {
         Value::Integer(i64::from(*self))
@@ -91,6 +97,12 @@ impl FromValue for i64 {
             Value::Integer(number) => Some(number),
             _ => None,
         }
+    }
+}
+
+impl FromValue for u64 {
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        i64::from_value(value).map(|number| number as Self)
     }
 }
 
