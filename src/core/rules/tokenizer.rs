@@ -61,6 +61,8 @@ pub(super) struct OptionFault<'a> {
     pub(super) reason: String,
 }
 
+const CUT_SHORT: &str = "the name is cut short and fits several options: write it in full";
+
 enum LongOption {
     Option(&'static OptionRule),
     Switch,
@@ -126,19 +128,18 @@ impl<'a> Tokenizer<'a> {
             });
         }
         self.line.options.push(option);
-        match (option.takes, joined) {
-            (OptionValues::Nothing, _) | (_, None) => {
-                self.line.tokens.push(Token::Switch(word));
-                self.following(option.takes);
-            }
-            (
-                OptionValues::One(role)
-                | OptionValues::Glued(role)
-                | OptionValues::List(role)
-                | OptionValues::Two(role, _),
-                _,
-            ) => {
+        match option.takes {
+            OptionValues::One(role)
+            | OptionValues::Glued(role)
+            | OptionValues::List(role)
+            | OptionValues::Two(role, _)
+                if joined.is_some() =>
+            {
                 self.joined(word, joined, role);
+            }
+            takes => {
+                self.line.tokens.push(Token::Switch(word));
+                self.following(takes);
             }
         }
         Ok(())
@@ -166,12 +167,8 @@ impl<'a> Tokenizer<'a> {
                 self.next_value(second);
             }
             OptionValues::List(role) => {
-                while self
-                    .words
-                    .as_slice()
-                    .first()
-                    .is_some_and(|word| !word.starts_with('-'))
-                {
+                let is_value = |word: &String| !word.starts_with('-');
+                while self.words.as_slice().first().is_some_and(is_value) {
                     self.next_value(role);
                 }
             }
@@ -212,24 +209,16 @@ impl<'a> Tokenizer<'a> {
             }
             self.line.options.push(option);
             match option.takes {
-                OptionValues::Nothing => {}
+                OptionValues::Nothing => continue,
                 OptionValues::One(role) | OptionValues::Glued(role) if !rest.is_empty() => {
                     self.joined(word, Some(rest), role);
-                    return Ok(());
                 }
-                takes @ (OptionValues::One(_)
-                | OptionValues::Glued(_)
-                | OptionValues::Two(..)
-                | OptionValues::List(_)) => {
-                    if rest.is_empty()
-                        || matches!(takes, OptionValues::Two(..) | OptionValues::List(_))
-                    {
-                        self.line.tokens.push(Token::Switch(word));
-                        self.following(takes);
-                        return Ok(());
-                    }
+                takes => {
+                    self.line.tokens.push(Token::Switch(word));
+                    self.following(takes);
                 }
             }
+            return Ok(());
         }
         self.line.tokens.push(Token::Switch(word));
         Ok(())
@@ -262,16 +251,12 @@ impl<'a> Tokenizer<'a> {
             match (candidates.next(), candidates.next()) {
                 (Some(option), None) => return Ok(LongOption::Option(option)),
                 (Some(one), Some(other)) => {
-                    let dangerous = [one, other].into_iter().chain(candidates);
-                    let mut refused = dangerous
-                        .filter(|option| matches!(option.effect, OptionEffect::Refused(_)));
-                    if let Some(option) = refused.next_back() {
-                        return Ok(LongOption::Option(option));
-                    }
-                    return Err(
-                        "the name is cut short and fits several options: write it in full"
-                            .to_owned(),
-                    );
+                    let all = [one, other].into_iter().chain(candidates);
+                    let mut refused = all.filter(|option| option.refused().is_some());
+                    return refused
+                        .next_back()
+                        .map(LongOption::Option)
+                        .ok_or_else(|| CUT_SHORT.to_owned());
                 }
                 (None, _) => {}
             }
