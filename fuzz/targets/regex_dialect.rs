@@ -3,7 +3,7 @@
 #![no_main]
 
 use fileshed_core::Diagnostic as _;
-use fileshed_text::{Substitutions, fuzzing};
+use fileshed_text::{fuzzing, substitute};
 
 const FLAGS: &[&str] = &["", "i", "m", "s", "im", "is", "ms", "ims"];
 
@@ -24,10 +24,10 @@ libfuzzer_sys::fuzz_target!(|input: (u8, &str, &[u8])| {
             assert!(!error.hint().to_string().is_empty() && !error.to_string().is_empty())
         }
     }
-    let names = vec![String::from_utf8_lossy(text).into_owned()];
-    for expression in [pattern, &format!("s/{pattern}/$1\\u$&/g")] {
-        match Substitutions::parse(expression).and_then(|parsed| parsed.apply(names.clone())) {
-            Ok(renamed) => assert_eq!(renamed.len(), names.len()),
+    let name = String::from_utf8_lossy(text);
+    for expression in [pattern, &format!("s/{pattern}/$1-$&/g")] {
+        match substitute(expression, &[&name]) {
+            Ok(renamed) => assert_eq!(renamed.len(), 1),
             Err(reason) => assert!(!reason.is_empty()),
         }
     }
