@@ -61,6 +61,8 @@ fn what_the_program_says_when_it_does_not_start() {
             "FILESHED_REGISTRY",
             "postgres://nobody@127.0.0.1:1/nothing?sslmode=disable",
         ),
+        env("FILESHED_REGISTRY", "postgres://nobody@127.0.0.1:1/nothing")
+            .env("SSL_CERT_FILE", "/dev/null"),
     ];
     let mut told = messages();
     let of_database = told

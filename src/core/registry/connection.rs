@@ -119,6 +119,13 @@ diagnostics! {
             code: DbError,
             hint: "write it like postgres://user:password@host:5432/database?sslmode=require",
         },
+        /// No certificate can be checked, for example because the machine has none.
+        #[error("no TLS connection to the database of the registry can be prepared")]
+        NoTls(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+            code: DbError,
+            hint: "install the certificates of the system (on Debian the package `ca-certificates`), name a file \
+                of certificates in `SSL_CERT_FILE`, or end the address in `?sslmode=disable`",
+        },
         /// The file is no database, or not a whole one.
         #[error("the registry `{FILE_NAME}` is damaged")]
         Damaged(#[source] source: DatabaseError = DatabaseError::NoRow) => {
@@ -185,6 +192,8 @@ impl From<DatabaseError> for RegistryError {
             DatabaseError::Postgres(cause) if is_gone(cause) => Self::Unreachable(error),
             DatabaseError::Busy => Self::Unreachable(error),
             DatabaseError::Address(_) => Self::Address(error),
+            #[cfg(feature = "tls")]
+            DatabaseError::Tls(_) => Self::NoTls(error),
             DatabaseError::TakenOver => Self::TakenOver,
             _ => Self::Failed(error),
         }
