@@ -324,6 +324,9 @@ fn links_are_followed_inside_and_nowhere_else() {
         ("directory", "a"),
         ("out", "../secret"),
         ("absolute", "/etc/passwd"),
+        // Nobody learns what is there outside.
+        ("unknown", "../unknown"),
+        ("absolute-unknown", "/unknown/file"),
         ("above", ".."),
         ("magic", "/proc/self/cwd"),
         ("loop", "loop"),
@@ -334,7 +337,16 @@ fn links_are_followed_inside_and_nowhere_else() {
     let read = |name: &str| scene.data.followed(&path(name)).and_then(|it| it.content());
     assert_eq!(read("in").expect("inside"), b"inside");
     assert_eq!(read("directory/file").expect("inside"), b"inside");
-    for name in ["out", "absolute", "above/secret", "above", "magic", "loop"] {
+    for name in [
+        "out",
+        "absolute",
+        "unknown",
+        "absolute-unknown",
+        "above/secret",
+        "above",
+        "magic",
+        "loop",
+    ] {
         let error = read(name).expect_err(name);
         assert!(
             matches!(error, DiskError::Escape { .. }),
