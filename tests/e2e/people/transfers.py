@@ -8,7 +8,6 @@ import tempfile
 import time
 import zipfile
 from pathlib import Path
-from typing import Callable
 
 from harness import check, fileshed, proxy
 from people.world import World
@@ -106,7 +105,7 @@ def _interrupted(
     page.see("progressbar", "large.bin")
     world.clean("transfers")
     world.picture("paused")
-    before = check.until("nothing more comes", lambda: _still(arrived))
+    before = arrived()
     page.click("button", "Resume: large.bin")
     check.until("it goes on", lambda: arrived() > max(before, LARGE // 2))
     server.kill()
@@ -126,13 +125,6 @@ def _interrupted(
     page.click("button", "Give up: large.bin")
     check.until("nothing of it stays", lambda: not list(arriving.glob("*")))
     check.equal("nothing is stored", page.count("checkbox", "Select large (2).bin"), 0)
-
-
-def _still(number: Callable[[], int]) -> int:
-    """The number, if it does not change for half a second."""
-    before = number()
-    time.sleep(0.5)
-    return before if number() == before else 0
 
 
 def _digest(file: Path) -> str:
