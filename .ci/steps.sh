@@ -189,9 +189,11 @@ lints_without_tls() {
     cargo clippy --bin fileshed --no-default-features --locked -- -D warnings
 }
 
-# Crates and modules know only what lies below them, and no name stands for two types of a crate.
+# Crates and modules know only what lies below them, no name stands for two types of a crate, and no part
+# grows beyond its budget.
 layers() {
     python3 .ci/layers.py <"$state/metadata.json"
+    python3 .ci/budgets.py
 }
 
 # No test decides by the clock: tests wait with the helpers of one file. Clippy cannot hold this, because a
