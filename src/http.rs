@@ -1,8 +1,8 @@
 //! HTTP: how calls arrive and how answers leave.
 //!
-//! [`identity`] ends with a [`fileshed_core::Caller`], [`body`] with arguments, `route` runs the
-//! operation, [`envelope`] answers; `files` has whole files and links. No header travels below this module, and no failure leaves it
-//! in another form than the envelope's.
+//! `call` is the way of every call: [`identity`] ends with a [`fileshed_core::Caller`], [`body`] with
+//! arguments, the work runs on the blocking pool, [`envelope`] answers. Surfaces only decode requests and
+//! render answers. No header travels below this module.
 
 use std::sync::Arc;
 

@@ -9,16 +9,15 @@ mod lists;
 
 use std::sync::Arc;
 
-use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, LOCATION};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
 use fileshed_core::administration::Administration;
 use fileshed_core::{Channel, Error, diagnostics};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 use super::call::{Call, Surface};
 use super::sign_in::unstored;
@@ -28,22 +27,37 @@ use crate::ops::Reply;
 /// The page, beginning with what is an administrator's; a proxy may have put the server below a path.
 const PAGE: HeaderValue = HeaderValue::from_static("./#/admin");
 
-/// The addresses of administrators.
+/// The endpoints of administrators.
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
         .route("/admin", get(page))
-        .route("/admin/api/overview", get(lists::overview))
-        .route("/admin/api/tenants", get(lists::tenants))
-        .route("/admin/api/running", get(lists::running))
-        .route("/admin/api/links", get(lists::links))
-        .route("/admin/api/locks", get(lists::locks))
-        .route("/admin/api/users/suspend", post(actions::suspend))
-        .route("/admin/api/users/resume", post(actions::resume))
-        .route("/admin/api/tenants/quota", post(actions::quota))
-        .route("/admin/api/tenants/delete", post(actions::delete))
-        .route("/admin/api/running/end", post(actions::end_running))
-        .route("/admin/api/links/end", post(actions::end_link))
-        .route("/admin/api/locks/release", post(actions::release_lock))
+        .route(
+            "/admin/api/overview",
+            read(|server, administration| Ok(lists::overview(server, administration))),
+        )
+        .route(
+            "/admin/api/tenants",
+            read(|_, administration| lists::tenants(administration)),
+        )
+        .route(
+            "/admin/api/running",
+            read(|_, administration| Ok(lists::running(administration))),
+        )
+        .route(
+            "/admin/api/links",
+            read(|_, administration| lists::links(administration)),
+        )
+        .route(
+            "/admin/api/locks",
+            read(|_, administration| lists::locks(administration)),
+        )
+        .route("/admin/api/users/suspend", act(actions::suspend))
+        .route("/admin/api/users/resume", act(actions::resume))
+        .route("/admin/api/tenants/quota", act(actions::quota))
+        .route("/admin/api/tenants/delete", act(actions::delete))
+        .route("/admin/api/running/end", act(actions::end_running))
+        .route("/admin/api/links/end", act(actions::end_link))
+        .route("/admin/api/locks/release", act(actions::release_lock))
 }
 
 /// `GET /admin`: leads to the page.
@@ -55,37 +69,36 @@ async fn page() -> Response {
 const SURFACE: Surface = Surface::of_page(Channel::Page);
 
 /// Answers an administrator with what `work` reads.
-async fn read<T: Serialize + Send + 'static>(
-    server: Arc<Server>,
-    request: Request,
-    work: impl FnOnce(&Administration<'_>) -> Result<T, Error> + Send + 'static,
-) -> Response {
-    let answered = SURFACE.answer(server, request, |mut call| async move {
+fn read(
+    work: fn(&Server, &Administration<'_>) -> Result<Value, Error>,
+) -> MethodRouter<Arc<Server>> {
+    get(SURFACE.handler(move |mut call: Call| async move {
         expect_page_or_program(&call)?;
-        let found = administer(&mut call, work).await?;
-        Ok(unstored(Json(found).into_response()))
-    });
-    answered.await
+        let server = Arc::clone(&call.server);
+        let found = administer(&mut call, move |administration| {
+            work(&server, administration)
+        });
+        Ok(unstored(Json(found.await?).into_response()))
+    }))
 }
 
 /// Does what an administrator asks for; `work` says what was done.
-async fn act<A: DeserializeOwned + Send + 'static>(
-    server: Arc<Server>,
-    request: Request,
-    work: impl FnOnce(&Administration<'_>, A) -> Result<&'static str, Error> + Send + 'static,
-) -> Response {
-    let answered = SURFACE.answer(server, request, |mut call| async move {
+fn act<A: DeserializeOwned + Send + 'static>(
+    work: fn(&Administration<'_>, &A) -> Result<&'static str, Error>,
+) -> MethodRouter<Arc<Server>> {
+    post(SURFACE.handler(move |mut call: Call| async move {
         expect_page_or_program(&call)?;
         // Whoever is refused is so before anything of the body is read.
         administer(&mut call, |_| Ok(())).await?;
         let body = std::mem::take(&mut call.body);
         let arguments = body::small(&call.server.store, body).await;
         let arguments = arguments.ok_or(UnreadableArguments)?;
-        let done = administer(&mut call, |administration| work(administration, arguments));
-        let reply = Reply::new(serde_json::json!({}), done.await?);
-        Ok(envelope::answer(Ok(reply)))
-    });
-    unstored(answered.await)
+        let done = administer(&mut call, move |administration| {
+            work(administration, &arguments)
+        });
+        let reply = Reply::new(json!({}), done.await?);
+        Ok(unstored(envelope::answer(Ok(reply))))
+    }))
 }
 
 /// Fails unless a program with a credential asks, or the page.

@@ -4,10 +4,11 @@
 //! permit stays with the work that it was taken for until that work ends, also if the client hangs up.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::transfer::TransferPermit;
@@ -24,6 +25,9 @@ use super::response_body::trusted;
 use super::route::RouteError;
 use super::serve::current;
 use super::{Server, body, timer};
+
+/// An answer that is being made.
+pub(super) type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
 /// How the requests of a surface are identified, and the form of its failures.
 #[derive(Clone, Copy)]
@@ -43,6 +47,17 @@ impl Surface {
             channel,
             form: None,
         }
+    }
+
+    /// A handler of requests that answers as `work` does.
+    pub(super) fn handler<F>(
+        self,
+        work: impl Fn(Call) -> F + Clone + Send + Sync + 'static,
+    ) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static
+    where
+        F: Future<Output = Result<Response, Error>> + Send + 'static,
+    {
+        move |State(server), request| Box::pin(self.answer(server, request, work.clone()))
     }
 
     /// Identifies the caller of a request, and answers as `work` does.

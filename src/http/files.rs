@@ -44,11 +44,14 @@ pub(super) use page::{
 /// The addresses of files.
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
-        .route("/files/upload", post(upload::upload))
+        .route("/files/upload", post(SURFACE.handler(upload::upload)))
         .route("/files/uploads", any(resumable::uploads))
         .route("/files/uploads/{id}", any(resumable::upload))
-        .route("/files/archive", get(selection::archive))
-        .route("/files/content", get(content::fetch).put(content::store))
+        .route("/files/archive", get(SURFACE.handler(selection::archive)))
+        .route(
+            "/files/content",
+            get(SURFACE.handler(content::fetch)).put(SURFACE.handler(content::store)),
+        )
         .route("/links/{token}", get(link::open).post(link::bring))
 }
 

@@ -27,7 +27,7 @@ mod tools;
 const BASE: &str = "/fs";
 
 /// Every tool, in the order in which the document shows them.
-static TOOLS: &[ToolEntry] = &[
+pub(super) static TOOLS: &[ToolEntry] = &[
     ToolEntry::of::<files::ReadFile>(),
     ToolEntry::of::<files::WriteFile>(),
     ToolEntry::of::<files::EditFile>(),

@@ -15,15 +15,15 @@ mod uploads;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Query, Request};
-use axum::response::Response;
+use axum::extract::{Query, Request, State};
 use axum::routing::{get, post};
 use fileshed_core::view::View;
 use fileshed_core::{Channel, Error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::call::{Call, Surface};
+use super::call::{Answering, Call, Surface};
+use super::files::FileQuery;
 use super::{Server, envelope, response_body};
 
 pub(super) use assets::document;
@@ -32,35 +32,33 @@ pub(super) use assets::document;
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
         .route("/page/assets/{version}/{*name}", get(assets::asset))
-        .route("/page/list", get(list::list))
-        .route("/page/search", get(search::search))
-        .route("/page/uploads", get(uploads::list))
-        .route("/page/bin", get(bin::list))
-        .route("/page/bin/restore", post(bin::restore))
-        .route("/page/bin/remove", post(bin::remove))
+        .route("/page/list", get(answer(FileQuery::of, list::list)))
+        .route("/page/search", get(answer(search::query, search::search)))
+        .route("/page/uploads", get(answer(uploads::query, uploads::list)))
+        .route("/page/bin", get(answer(bin::query, bin::list)))
+        .route("/page/bin/restore", post(answer(bin::query, bin::restore)))
+        .route("/page/bin/remove", post(answer(bin::query, bin::remove)))
 }
 
 /// How the page calls.
 const SURFACE: Surface = Surface::of_page(Channel::Page);
 
-/// Reads the query of a request, waits for a place like a call, and answers with what `work` reads.
-async fn answer<Q: Send + 'static, T: Serialize>(
-    server: Arc<Server>,
-    request: Request,
-    query: impl FnOnce(&mut Call) -> Result<Q, Error>,
-    work: impl FnOnce(View<'_>, Q) -> Result<T, Error> + Send + 'static,
-) -> Response {
-    let answered = SURFACE.answer(server, request, |mut call| async move {
+/// A handler that reads the query of a call, waits for a place like any call, and answers with what
+/// `work` reads.
+fn answer<Q: Send + 'static, T: Serialize + 'static>(
+    query: fn(&mut Call) -> Result<Q, Error>,
+    work: fn(View<'_>, &Q) -> Result<T, Error>,
+) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static {
+    SURFACE.handler(move |mut call: Call| async move {
         let query = query(&mut call)?;
         let permit = call.admit().await?;
         let text = call.run(permit, move |view, _| {
             view.store.expect_active(view.caller)?;
-            envelope::json_text(&work(view, query)?)
+            envelope::json_text(&work(view, &query)?)
         });
         let (text, permit) = text.await?;
         Ok(response_body::json(text?, permit))
-    });
-    answered.await
+    })
 }
 
 /// Reads the query of a call as data.

@@ -121,6 +121,14 @@ pub(super) async fn unknown(request: Request) -> Response {
     })
 }
 
+/// Why there is nothing at the endpoint of a request to a surface with a document of its own.
+pub(super) fn unlisted(request: &Request, base: &'static str) -> RouteError {
+    RouteError::Unlisted {
+        path: asked_path(request).chars().take(100).collect(),
+        base,
+    }
+}
+
 /// The address does not have this method; the router adds which ones it has.
 pub(super) async fn wrong_method(request: Request) -> Response {
     let taken = match ops::find(asked_path(&request).trim_matches('/')) {
@@ -180,6 +188,15 @@ diagnostics! {
                 Some(meant) => Hint::from(format!("did you mean POST /{meant}?")),
                 None => "GET /openapi.json lists the operations".into(),
             },
+        },
+        /// There is nothing at an endpoint below a surface that has a document of its own.
+        #[error("there is nothing at `{path}`")]
+        Unlisted {
+            path: String = "/fs/move_file".to_owned(),
+            base: &'static str => ["/fs", "/terminal"],
+        } => {
+            code: UnknownOperation,
+            hint: format!("GET {base}/openapi.json lists what there is"),
         },
         /// The address has other methods.
         #[error("`{path}` does not take {method}")]

@@ -71,7 +71,10 @@ static ENDPOINTS: &[EndpointEntry] = &[
     EndpointEntry::of::<execute::run::RunCommand>(),
     EndpointEntry::of::<execute::process::ListProcesses>(),
     EndpointEntry::of::<execute::process::GetProcessStatus>(),
-    EndpointEntry::of::<execute::process::GetProcessStatusByProcess>(),
+    EndpointEntry::of::<execute::process::GetProcessStatus>().also_at(
+        "get_process_status_by_process",
+        "/processes/{process_id}/status",
+    ),
     EndpointEntry::of::<execute::process::SendProcessInput>(),
     EndpointEntry::of::<execute::process::KillProcess>(),
     EndpointEntry::of::<files::read::ReadFile>(),

@@ -1,26 +1,19 @@
 //! `POST /admin/api/…`: what an administrator does. Each is logged once, in the core.
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
-use axum::response::Response;
-use fileshed_core::administration::{AdministrationError, TenantId};
+use fileshed_core::administration::{Administration, AdministrationError, TenantId};
 use fileshed_core::directory::GroupId;
 use fileshed_core::{Error, UserId};
 use serde::Deserialize;
 
-use super::act;
-use crate::http::Server;
-
 /// One user.
 #[derive(Deserialize)]
-struct NamedUser {
+pub(super) struct NamedUser {
     user: String,
 }
 
 /// A user or a group.
 #[derive(Deserialize)]
-struct NamedTenant {
+pub(super) struct NamedTenant {
     user: Option<String>,
     group: Option<String>,
 }
@@ -48,7 +41,7 @@ fn named(user: &str) -> Result<UserId, AdministrationError> {
 }
 
 #[derive(Deserialize)]
-struct Quota {
+pub(super) struct Quota {
     #[serde(flatten)]
     tenant: NamedTenant,
     /// Null, for the quota that all have.
@@ -56,7 +49,7 @@ struct Quota {
 }
 
 #[derive(Deserialize)]
-struct Removal {
+pub(super) struct Removal {
     #[serde(flatten)]
     tenant: NamedTenant,
     /// The id once more.
@@ -65,77 +58,77 @@ struct Removal {
 
 /// What is ended or released.
 #[derive(Deserialize)]
-struct NamedId {
+pub(super) struct NamedId {
     id: String,
 }
 
 /// `POST /admin/api/users/suspend`
-pub(super) async fn suspend(State(server): State<Arc<Server>>, request: Request) -> Response {
-    act(server, request, |administration, given: NamedUser| {
-        let is_new = administration.suspend(&named(&given.user)?)?;
-        Ok(if is_new {
-            "The user is suspended"
-        } else {
-            "The user was suspended before"
-        })
+pub(super) fn suspend(
+    administration: &Administration<'_>,
+    given: &NamedUser,
+) -> Result<&'static str, Error> {
+    let is_new = administration.suspend(&named(&given.user)?)?;
+    Ok(if is_new {
+        "The user is suspended"
+    } else {
+        "The user was suspended before"
     })
-    .await
 }
 
 /// `POST /admin/api/users/resume`
-pub(super) async fn resume(State(server): State<Arc<Server>>, request: Request) -> Response {
-    act(server, request, |administration, given: NamedUser| {
-        let was_suspended = administration.resume(&named(&given.user)?)?;
-        Ok(if was_suspended {
-            "The suspension has ended"
-        } else {
-            "The user was not suspended"
-        })
+pub(super) fn resume(
+    administration: &Administration<'_>,
+    given: &NamedUser,
+) -> Result<&'static str, Error> {
+    let was_suspended = administration.resume(&named(&given.user)?)?;
+    Ok(if was_suspended {
+        "The suspension has ended"
+    } else {
+        "The user was not suspended"
     })
-    .await
 }
 
 /// `POST /admin/api/tenants/quota`
-pub(super) async fn quota(State(server): State<Arc<Server>>, request: Request) -> Response {
-    act(server, request, |administration, given: Quota| {
-        administration.set_quota(&given.tenant.id()?, given.quota_mb)?;
-        Ok("The quota is set")
-    })
-    .await
+pub(super) fn quota(
+    administration: &Administration<'_>,
+    given: &Quota,
+) -> Result<&'static str, Error> {
+    administration.set_quota(&given.tenant.id()?, given.quota_mb)?;
+    Ok("The quota is set")
 }
 
 /// `POST /admin/api/tenants/delete`
-pub(super) async fn delete(State(server): State<Arc<Server>>, request: Request) -> Response {
-    act(server, request, |administration, given: Removal| {
-        administration.delete(&given.tenant.id()?, &given.name)?;
-        Ok("Everything is removed")
-    })
-    .await
+pub(super) fn delete(
+    administration: &Administration<'_>,
+    given: &Removal,
+) -> Result<&'static str, Error> {
+    administration.delete(&given.tenant.id()?, &given.name)?;
+    Ok("Everything is removed")
 }
 
 /// `POST /admin/api/running/end`
-pub(super) async fn end_running(State(server): State<Arc<Server>>, request: Request) -> Response {
-    act(server, request, |administration, given: NamedId| {
-        administration.end_running(&given.id)?;
-        Ok("It is ended")
-    })
-    .await
+pub(super) fn end_running(
+    administration: &Administration<'_>,
+    given: &NamedId,
+) -> Result<&'static str, Error> {
+    administration.end_running(&given.id)?;
+    Ok("It is ended")
 }
 
 /// `POST /admin/api/links/end`
-pub(super) async fn end_link(State(server): State<Arc<Server>>, request: Request) -> Response {
-    act(server, request, |administration, given: NamedId| {
-        administration.end_link(&given.id)?;
-        Ok("The link has ended")
-    })
-    .await
+pub(super) fn end_link(
+    administration: &Administration<'_>,
+    given: &NamedId,
+) -> Result<&'static str, Error> {
+    administration.end_link(&given.id)?;
+    Ok("The link has ended")
 }
 
 /// `POST /admin/api/locks/release`
-pub(super) async fn release_lock(State(server): State<Arc<Server>>, request: Request) -> Response {
-    act(server, request, |administration, given: NamedId| {
-        administration.release_lock(&given.id)?;
-        Ok("The lock is released")
-    })
-    .await
+pub(super) fn release_lock(
+    administration: &Administration<'_>,
+    given: &NamedId,
+) -> Result<&'static str, Error> {
+    administration.release_lock(&given.id)?;
+    Ok("The lock is released")
 }

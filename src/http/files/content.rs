@@ -1,78 +1,70 @@
 //! `GET`, `HEAD` and `PUT /files/content`: one file, as it is.
 
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_RANGE;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
-use fileshed_core::diagnostics;
 use fileshed_core::transfer::{Stored, Upload, UploadError};
+use fileshed_core::{Error, diagnostics};
 use serde_json::json;
 
+use super::FileQuery;
 use super::condition;
 use super::download::{Download, Presentation};
-use super::{FileQuery, SURFACE};
-use crate::http::{Server, body};
+use crate::http::body;
+use crate::http::call::Call;
 
 /// The name in intents, for repairs.
 const OPERATION: &str = "files/content";
 
 /// `GET /files/content`
-pub(super) async fn fetch(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let answered = SURFACE.answer(server, request, |mut call| async move {
-        let query = FileQuery::of(&mut call)?;
-        let presentation = if FileQuery::flag("inline", query.inline.as_ref())? {
-            Presentation::Inline
-        } else {
-            Presentation::Attachment
-        };
-        let permit = call.transfer_permit().await?;
-        let file = if let Some(file) = query.file_at_once(&call.server.store, &call.caller) {
-            file
-        } else {
-            let opened = call.look(move |view| {
-                let (zone, path) = query.place(view)?;
-                Download::open(view.store, view.caller, &zone, &path)
-            });
-            opened.await?
-        };
-        Ok(file.answer(&call.parts, presentation, permit))
-    });
-    answered.await
+pub(super) async fn fetch(mut call: Call) -> Result<Response, Error> {
+    let query = FileQuery::of(&mut call)?;
+    let presentation = if FileQuery::flag("inline", query.inline.as_ref())? {
+        Presentation::Inline
+    } else {
+        Presentation::Attachment
+    };
+    let permit = call.transfer_permit().await?;
+    let file = if let Some(file) = query.file_at_once(&call.server.store, &call.caller) {
+        file
+    } else {
+        let opened = call.look(move |view| {
+            let (zone, path) = query.place(view)?;
+            Download::open(view.store, view.caller, &zone, &path)
+        });
+        opened.await?
+    };
+    Ok(file.answer(&call.parts, presentation, permit))
 }
 
 /// `PUT /files/content`
-pub(super) async fn store(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let answered = SURFACE.answer(server, request, |mut call| async move {
-        let query = FileQuery::of(&mut call)?;
-        let permit = call.transfer_permit().await?;
-        let stored = call.receive(move |view, Parts { headers, .. }, reader| {
-            if headers.contains_key(CONTENT_RANGE) {
-                return Err(PartialError.into());
-            }
-            let zone = query.zone(view, "")?.made()?;
-            let path = query.path.as_deref().unwrap_or_default();
-            let mut file = Upload::of_file(&zone, path, permit)?;
-            if let Some(length) = body::content_length(headers) {
-                file.announce(length)?;
-            }
-            while let Some(piece) = reader.next()? {
-                file.write(&piece)?;
-            }
-            let upload = file.finish()?;
-            let message = FileQuery::given(query.message.as_ref());
-            let stored = upload.store_if(OPERATION, message, |entry| {
-                condition::expect_state(headers, entry)
-            })?;
-            let stored = stored.first().ok_or(UploadError::Nothing)?;
-            Ok(response(zone.name().as_str(), stored))
-        });
-        stored.await
+pub(super) async fn store(mut call: Call) -> Result<Response, Error> {
+    let query = FileQuery::of(&mut call)?;
+    let permit = call.transfer_permit().await?;
+    let stored = call.receive(move |view, Parts { headers, .. }, reader| {
+        if headers.contains_key(CONTENT_RANGE) {
+            return Err(PartialError.into());
+        }
+        let zone = query.zone(view, "")?.made()?;
+        let path = query.path.as_deref().unwrap_or_default();
+        let mut file = Upload::of_file(&zone, path, permit)?;
+        if let Some(length) = body::content_length(headers) {
+            file.announce(length)?;
+        }
+        while let Some(piece) = reader.next()? {
+            file.write(&piece)?;
+        }
+        let upload = file.finish()?;
+        let message = FileQuery::given(query.message.as_ref());
+        let stored = upload.store_if(OPERATION, message, |entry| {
+            condition::expect_state(headers, entry)
+        })?;
+        let stored = stored.first().ok_or(UploadError::Nothing)?;
+        Ok(response(zone.name().as_str(), stored))
     });
-    answered.await
+    stored.await
 }
 
 fn response(zone: &str, stored: &Stored) -> Response {

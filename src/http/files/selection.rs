@@ -3,58 +3,54 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
 use axum::response::Response;
 use fileshed_core::archive::PackContent;
 use fileshed_core::storage::Entry;
 use fileshed_core::view::View;
 use fileshed_core::{Error, Zone, ZonePath, diagnostics};
 
-use super::{FileQuery, SURFACE, archive};
-use crate::http::Server;
+use super::{FileQuery, archive as archives};
+use crate::http::call::Call;
 
 /// `GET /files/archive`
-pub(super) async fn archive(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let answered = SURFACE.answer(server, request, |mut call| async move {
-        let query = FileQuery::of(&mut call)?;
-        let pairs = call.parts.uri.query().unwrap_or_default();
-        let pairs = form_urlencoded::parse(pairs.as_bytes());
-        let names = pairs.filter(|(parameter, _)| parameter == "name");
-        let mut names: Vec<String> = names.map(|(_, name)| name.into_owned()).collect();
-        names.sort_unstable();
-        names.dedup();
-        let looked = call.look(move |view| {
-            if names.is_empty() {
-                return Err(SelectionError.into());
-            }
-            let (_, directory) = query.place(view)?;
-            let selection = Selection { query, names };
-            // All of it is there before anything is sent.
-            selection.with_entries(view, |_, _| Ok(()))?;
-            let name = directory.name().unwrap_or("download").to_owned();
-            Ok((name, selection))
-        });
-        let (name, selection) = looked.await?;
-        let permit = call.transfer_permit().await?;
-        let (store, caller) = (Arc::clone(&call.server.store), call.caller);
-        let write_archive = move |writer: &mut dyn Write| {
-            let view = View {
-                store: &store,
-                caller: &caller,
-            };
-            selection.with_entries(view, |zone, entries| {
-                let contents: Vec<PackContent<'_>> = entries
-                    .iter()
-                    .map(|entry| PackContent::of(zone, entry).with_empty_directories(true))
-                    .collect();
-                PackContent::stream_together(&contents, writer)?;
-                Ok(())
-            })
-        };
-        let write_archive = Box::new(write_archive);
-        Ok(archive::answer(&call.parts, &name, write_archive, permit))
+pub(super) async fn archive(mut call: Call) -> Result<Response, Error> {
+    let query = FileQuery::of(&mut call)?;
+    let pairs = call.parts.uri.query().unwrap_or_default();
+    let pairs = form_urlencoded::parse(pairs.as_bytes());
+    let names = pairs.filter(|(parameter, _)| parameter == "name");
+    let mut names: Vec<String> = names.map(|(_, name)| name.into_owned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let looked = call.look(move |view| {
+        if names.is_empty() {
+            return Err(SelectionError.into());
+        }
+        let (_, directory) = query.place(view)?;
+        let selection = Selection { query, names };
+        // All of it is there before anything is sent.
+        selection.with_entries(view, |_, _| Ok(()))?;
+        let name = directory.name().unwrap_or("download").to_owned();
+        Ok((name, selection))
     });
-    answered.await
+    let (name, selection) = looked.await?;
+    let permit = call.transfer_permit().await?;
+    let (store, caller) = (Arc::clone(&call.server.store), call.caller);
+    let write_archive = move |writer: &mut dyn Write| {
+        let view = View {
+            store: &store,
+            caller: &caller,
+        };
+        selection.with_entries(view, |zone, entries| {
+            let contents: Vec<PackContent<'_>> = entries
+                .iter()
+                .map(|entry| PackContent::of(zone, entry).with_empty_directories(true))
+                .collect();
+            PackContent::stream_together(&contents, writer)?;
+            Ok(())
+        })
+    };
+    let write_archive = Box::new(write_archive);
+    Ok(archives::answer(&call.parts, &name, write_archive, permit))
 }
 
 /// Names in one directory.

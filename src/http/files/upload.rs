@@ -1,44 +1,39 @@
 //! `POST /files/upload`: files in a form, any number of them, stored together or not at all.
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use fileshed_core::transfer::{Existing, Stored, Upload};
 use fileshed_core::{Error, ZoneName};
 use serde_json::{Value, json};
 
+use super::FileQuery;
 use super::body_reader::BodyReader;
 use super::multipart::MultipartReader;
-use super::{FileQuery, SURFACE};
-use crate::http::{Server, envelope};
+use crate::http::call::Call;
+use crate::http::envelope;
 use crate::ops::Reply;
 
 /// The name in intents, for repairs.
 const OPERATION: &str = "files/upload";
 
 /// `POST /files/upload`
-pub(super) async fn upload(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let answered = SURFACE.answer(server, request, |mut call| async move {
-        let query = FileQuery::of(&mut call)?;
-        let permit = call.transfer_permit().await?;
-        let stored = call.receive(move |view, parts, reader| {
-            let zone = query.zone(view, ZoneName::Uploads.as_str())?.made()?;
-            let existing = if FileQuery::flag("overwrite", query.overwrite.as_ref())? {
-                Existing::Replace
-            } else {
-                Existing::Keep
-            };
-            let directory = FileQuery::given(query.path.as_ref()).unwrap_or(".");
-            let upload = Upload::new(&zone, directory, existing, permit)?;
-            let message = FileQuery::given(query.message.as_ref());
-            let stored = take_in(&parts.headers, reader, upload)?.store(OPERATION, message)?;
-            Ok(reply(zone.name(), &stored))
-        });
-        Ok(envelope::answer(Ok(stored.await?)))
+pub(super) async fn upload(mut call: Call) -> Result<Response, Error> {
+    let query = FileQuery::of(&mut call)?;
+    let permit = call.transfer_permit().await?;
+    let stored = call.receive(move |view, parts, reader| {
+        let zone = query.zone(view, ZoneName::Uploads.as_str())?.made()?;
+        let existing = if FileQuery::flag("overwrite", query.overwrite.as_ref())? {
+            Existing::Replace
+        } else {
+            Existing::Keep
+        };
+        let directory = FileQuery::given(query.path.as_ref()).unwrap_or(".");
+        let upload = Upload::new(&zone, directory, existing, permit)?;
+        let message = FileQuery::given(query.message.as_ref());
+        let stored = take_in(&parts.headers, reader, upload)?.store(OPERATION, message)?;
+        Ok(reply(zone.name(), &stored))
     });
-    answered.await
+    Ok(envelope::answer(Ok(stored.await?)))
 }
 
 /// Takes every file of a form into an upload. Blocks.

@@ -9,10 +9,10 @@ use axum::http::{HeaderValue, Method};
 use axum::response::Response;
 use fileshed_core::files::ToolError;
 use fileshed_core::hint::{Argument, Call, Surface};
-use fileshed_core::{Code, Error, REFUSED, diagnostics, unusable};
+use fileshed_core::{Code, Error, REFUSED, unusable};
 use serde_json::{Value, json};
 
-use super::{CompactTools, find};
+use super::{BASE, CompactTools, find};
 use crate::config::FailureEnvelope;
 use crate::http::envelope::{self, FailureForm};
 use crate::http::identity::IdentityError;
@@ -149,8 +149,7 @@ impl Surface for CompactSurface {
 
 /// There is nothing at this address.
 pub(super) async fn unknown(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let path = route::asked_path(&request).chars().take(100).collect();
-    answer(server.fs, CompactError::Unknown { path }.into(), "")
+    answer(server.fs, route::unlisted(&request, BASE).into(), "")
 }
 
 /// The address has other methods.
@@ -163,17 +162,4 @@ pub(super) async fn wrong_method(request: Request) -> Response {
     let mut response = route::refuse_method(&request, taken);
     response.extensions_mut().insert(FailureForm(body));
     response
-}
-
-diagnostics! {
-    /// Why a call did not reach a tool.
-    #[derive(Debug, thiserror::Error)]
-    enum CompactError {
-        /// There is nothing at the address.
-        #[error("there is nothing at `{path}`")]
-        Unknown { path: String = "/fs/move_file".to_owned() } => {
-            code: UnknownOperation,
-            hint: "GET /fs/openapi.json lists what there is",
-        },
-    }
 }

@@ -8,15 +8,12 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::TOOLS;
 use crate::http::admission::CallPermit;
 use crate::http::call::expect_scope;
 use crate::http::envelope;
-use crate::http::fs::call::Scope;
-use crate::http::fs::call::run;
+use crate::http::fs::call::{Scope, run};
 pub(in crate::http) use crate::http::fs::failure::body as failure_body;
-use crate::ops;
-use crate::ops::{Effect, schema};
+use crate::ops::{self, Effect, schema};
 
 /// What a call of a tool works with.
 pub(super) struct Workspace<'w> {
@@ -65,13 +62,13 @@ type ToolHandler = fn(&Workspace<'_>, Map<String, Value>) -> Result<ToolReply, E
 
 /// One line of the list: a tool without its types.
 #[derive(Clone, Copy)]
-pub(super) struct ToolEntry {
-    pub(super) id: &'static str,
+pub(in crate::http) struct ToolEntry {
+    pub(in crate::http) id: &'static str,
     pub(super) address: &'static str,
-    pub(super) doc: &'static str,
+    pub(in crate::http) doc: &'static str,
     pub(super) changes: bool,
-    pub(super) effect: Effect,
-    pub(super) request_schema: fn() -> Value,
+    pub(in crate::http) effect: Effect,
+    pub(in crate::http) request_schema: fn() -> Value,
     pub(super) call: ToolHandler,
 }
 
@@ -86,6 +83,20 @@ impl ToolEntry {
             request_schema: schema::of::<T>,
             call: call::<T>,
         }
+    }
+
+    /// Runs a call that came in a message of so many bytes, in what the headers of its request leave
+    /// of the workspace; blocks.
+    pub(in crate::http) fn run(
+        &self,
+        view: View<'_>,
+        headers: &HeaderMap,
+        given: (Map<String, Value>, u64),
+        permit: &mut CallPermit,
+    ) -> Result<ToolReply, Error> {
+        expect_scope(view.caller, self.changes)?;
+        let scope = Scope::of(view.store.settings(), headers)?;
+        run(view, self, &scope, given, permit)
     }
 }
 
@@ -118,50 +129,5 @@ impl Workspace<'_> {
         let content = read.map_err(|error| ToolError::of_provider(file.path.as_str(), error))?;
         self.store.hand_in(self.caller, &whole, &content)?;
         Ok(whole)
-    }
-}
-
-/// A tool.
-#[derive(Clone, Copy)]
-pub(in crate::http) struct CompactTool(&'static ToolEntry);
-
-/// Every one, in the order of the document.
-pub(in crate::http) fn all() -> impl Iterator<Item = CompactTool> {
-    TOOLS.iter().map(CompactTool)
-}
-
-impl CompactTool {
-    /// Its name.
-    pub(in crate::http) fn name(self) -> &'static str {
-        self.0.id
-    }
-
-    /// The text that a model reads.
-    pub(in crate::http) fn description(self) -> &'static str {
-        self.0.doc
-    }
-
-    /// Its parameters.
-    pub(in crate::http) fn schema(self) -> Value {
-        (self.0.request_schema)()
-    }
-
-    /// What a call may do.
-    pub(in crate::http) fn effect(self) -> Effect {
-        self.0.effect
-    }
-
-    /// Runs a call that came in a message of so many bytes, in what the headers of its request leave
-    /// of the workspace; blocks.
-    pub(in crate::http) fn run(
-        self,
-        view: View<'_>,
-        headers: &HeaderMap,
-        given: (Map<String, Value>, u64),
-        admitted: &mut CallPermit,
-    ) -> Result<ToolReply, Error> {
-        expect_scope(view.caller, self.0.changes)?;
-        let scope = Scope::of(view.store.settings(), headers)?;
-        run(view, self.0, &scope, given, admitted)
     }
 }

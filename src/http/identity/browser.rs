@@ -28,7 +28,7 @@ pub(super) fn refuse_foreign_pages(
         if listed.iter().any(|listed| listed.as_str() == origin) {
             return Ok(());
         }
-        let from = origin.split_once("://").map(|(_, authority)| authority);
+        let from = authority_of(origin);
         if from.is_none() || from != authority {
             return Err(IdentityError::ForeignPage);
         }
@@ -51,7 +51,7 @@ pub(super) fn refuse_unlisted_pages(
     if listed.iter().any(|listed| listed.as_str() == origin) {
         return Ok(());
     }
-    let from = origin.split_once("://").map(|(_, authority)| authority);
+    let from = authority_of(origin);
     match text(&request.headers, &HOST) {
         Some(host) if from == Some(host) => Ok(()),
         _ => Err(IdentityError::UnlistedPage),
@@ -63,7 +63,7 @@ pub(super) fn refuse_unlisted_pages(
 pub(super) fn is_of_site(request: &Parts, public: Option<&Origin>) -> bool {
     let headers = &request.headers;
     let is_own = |origin: &str| {
-        let from = origin.split_once("://").map(|(_, authority)| authority);
+        let from = authority_of(origin);
         public.is_some_and(|public| public.as_str() == origin)
             || (from.is_some() && from == text(headers, &HOST))
     };
@@ -81,6 +81,10 @@ pub(super) fn is_by_program(request: &Parts) -> bool {
 /// Whether a page of this site makes the request, or a person who typed the address or opened a bookmark.
 pub(super) fn is_of_site_or_person(request: &Parts, public: Option<&Origin>) -> bool {
     is_by_program(request) || is_of_site(request, public)
+}
+
+fn authority_of(origin: &str) -> Option<&str> {
+    origin.split_once("://").map(|(_, authority)| authority)
 }
 
 /// The value of a header; one that is there but not text counts as there.

@@ -9,9 +9,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::failure;
-use crate::http::fs::tool as compact_tools;
+use crate::http::fs::TOOLS;
+use crate::http::fs::tool::ToolEntry;
 use crate::http::mcp::work::Work;
-use crate::http::terminal::tools as terminal_tools;
+use crate::http::terminal::tools::{self as terminal_tools, EndpointEntry};
 use crate::ops::{Effect, Entry};
 
 mod files;
@@ -24,9 +25,9 @@ pub(super) enum Callable {
     /// An operation.
     Operation(&'static Entry),
     /// A compact tool.
-    Compact(compact_tools::CompactTool),
+    Compact(&'static ToolEntry),
     /// An address of the terminal.
-    Terminal(terminal_tools::TerminalTool),
+    Terminal(&'static EndpointEntry),
 }
 
 /// The tools of a list, as clients read them. Blocks.
@@ -44,7 +45,7 @@ pub(super) fn offered(toolset: McpToolset) -> Vec<Callable> {
         McpToolset::Shed | McpToolset::Core => operations::offered(toolset.operations())
             .map(Callable::Operation)
             .collect(),
-        McpToolset::Files => compact_tools::all().map(Callable::Compact).collect(),
+        McpToolset::Files => TOOLS.iter().map(Callable::Compact).collect(),
         McpToolset::Terminal => terminal_tools::all().map(Callable::Terminal).collect(),
     }
 }
@@ -74,7 +75,7 @@ pub(super) fn processes_of(toolset: McpToolset, message: &[u8]) -> Option<Proces
         return None;
     }
     match find(toolset, &call.params.name)? {
-        Callable::Terminal(tool) => tool.processes(),
+        Callable::Terminal(tool) => tool.processes,
         Callable::Operation(_) | Callable::Compact(_) => None,
     }
 }
@@ -84,8 +85,8 @@ impl Callable {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Operation(entry) => entry.id,
-            Self::Compact(tool) => tool.name(),
-            Self::Terminal(tool) => tool.name(),
+            Self::Compact(tool) => tool.id,
+            Self::Terminal(tool) => tool.id,
         }
     }
 

@@ -1,9 +1,5 @@
 //! `GET /page/list`: what is in a directory, of any length.
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
-use axum::response::Response;
 use fileshed_core::Error;
 use fileshed_core::directory::Membership;
 use fileshed_core::listing::{DirectoryListing, ListedEntry};
@@ -11,13 +7,11 @@ use fileshed_core::storage::Kind;
 use fileshed_core::view::View;
 use serde::Serialize;
 
-use super::answer;
-use crate::http::Server;
 use crate::http::files::FileQuery;
 
 /// A directory as the page shows it.
 #[derive(Serialize)]
-struct PageDirectory {
+pub(super) struct PageDirectory {
     /// Whether the caller may put anything into it.
     writable: bool,
     /// Whether what is deleted here can be brought back.
@@ -52,14 +46,7 @@ struct PageEntry {
 }
 
 /// `GET /page/list`
-pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) -> Response {
-    answer(server, request, FileQuery::of, |view, query| {
-        directory(view, &query)
-    })
-    .await
-}
-
-fn directory(view: View<'_>, query: &FileQuery) -> Result<PageDirectory, Error> {
+pub(super) fn list(view: View<'_>, query: &FileQuery) -> Result<PageDirectory, Error> {
     let (zone, path) = query.place(view)?;
     let View { store, caller } = view;
     let listing = DirectoryListing::of(&zone, &path).map_err(|error| zone.explain(error))?;

@@ -1,18 +1,13 @@
 //! `GET /page/search`: names and contents of all zones, with the uploads of every conversation, or of
 //! a part of one, that hold a text.
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
-use axum::response::Response;
 use fileshed_core::search::{self, Match, Matches};
 use fileshed_core::view::View;
 use fileshed_core::view::search::pattern;
 use fileshed_core::{Error, diagnostics};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::{answer, query};
-use crate::http::Server;
 use crate::http::call::Call;
 
 /// Results of one answer.
@@ -20,7 +15,7 @@ const RESULTS: usize = 100;
 
 /// What is looked for.
 #[derive(Deserialize)]
-struct PageQuery {
+pub(super) struct PageQuery {
     /// What names and lines hold, in any case.
     query: String,
     /// Directory in the tree of all zones.
@@ -28,41 +23,13 @@ struct PageQuery {
     path: String,
 }
 
-/// What was found, the nearest first.
-#[derive(Serialize)]
-struct PageResults {
-    results: Vec<PageMatch>,
-    /// Whether there is more.
-    more: bool,
+/// Reads what is looked for.
+pub(super) fn query(call: &mut Call) -> Result<PageQuery, Error> {
+    super::query(call, PageQueryError)
 }
 
-/// An entry whose name or content holds the text.
-#[derive(Serialize)]
-struct PageMatch {
-    /// Where in the tree of all zones.
-    path: String,
-    /// The conversation, of what is in uploads.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chat: Option<String>,
-    #[serde(rename = "type")]
-    kind: &'static str,
-    lines: Vec<PageLine>,
-}
-
-/// A line that holds it.
-#[derive(Serialize)]
-struct PageLine {
-    line: u64,
-    text: String,
-}
-
-/// `GET /page/search`
-pub(super) async fn search(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let query = |call: &mut Call| query::<PageQuery, _>(call, PageQueryError);
-    answer(server, request, query, |view, query| results(view, &query)).await
-}
-
-fn results(view: View<'_>, query: &PageQuery) -> Result<PageResults, Error> {
+/// `GET /page/search`: what was found, the nearest first, and whether there is more.
+pub(super) fn search(view: View<'_>, query: &PageQuery) -> Result<Value, Error> {
     let text = query.query.trim();
     if text.is_empty() {
         return Err(PageQueryError.into());
@@ -89,20 +56,22 @@ fn results(view: View<'_>, query: &PageQuery) -> Result<PageResults, Error> {
     searched.expect_directories()?;
     let page = search::matches(&searched.trees(), &matches, &view.search_bounds());
     let results = page.items.into_iter().map(|item| {
-        let chat = item.path.strip_prefix("/uploads").and_then(|below| {
-            let below = below.strip_prefix('/').or(below.is_empty().then_some(""))?;
-            Some(if is_everywhere {
+        let below = item.path.strip_prefix("/uploads");
+        let below =
+            below.and_then(|below| below.strip_prefix('/').or(below.is_empty().then_some("")));
+        let chat = below.map(|below| {
+            if is_everywhere {
                 of_chat(below)
             } else {
                 (caller.chat.as_str().to_owned(), item.path.clone())
-            })
+            }
         });
-        PageMatch::of(item, chat)
+        result(item, chat)
     });
-    Ok(PageResults {
-        results: results.collect(),
-        more: page.next_offset.is_some(),
-    })
+    Ok(json!({
+        "results": results.collect::<Vec<Value>>(),
+        "more": page.next_offset.is_some(),
+    }))
 }
 
 /// The conversation of what is found below the uploads of all, and its path as that sees it.
@@ -112,25 +81,23 @@ fn of_chat(below: &str) -> (String, String) {
     (chat.to_owned(), path.trim_end_matches('/').to_owned())
 }
 
-impl PageMatch {
-    /// What was found; of a conversation's uploads with that and the path there.
-    fn of(found: Match, chat: Option<(String, String)>) -> Self {
-        let (chat, path) = chat.unzip();
-        let lines = found.content_matches.into_iter().map(|found| PageLine {
-            line: found.line,
-            text: found.text,
-        });
-        Self {
-            path: path.unwrap_or(found.path),
-            chat,
-            kind: if found.is_directory {
-                "directory"
-            } else {
-                "file"
-            },
-            lines: lines.collect(),
-        }
+/// An entry; one of a conversation's uploads with that and the path there.
+fn result(found: Match, chat: Option<(String, String)>) -> Value {
+    let (chat, path) = chat.unzip();
+    let lines = found.content_matches.into_iter();
+    let lines = lines.map(|found| json!({"line": found.line, "text": found.text}));
+    let mut result = json!({"path": path.unwrap_or(found.path)});
+    if let Some(chat) = chat {
+        result["chat"] = chat.into();
     }
+    result["type"] = if found.is_directory {
+        "directory"
+    } else {
+        "file"
+    }
+    .into();
+    result["lines"] = lines.collect();
+    result
 }
 
 diagnostics! {

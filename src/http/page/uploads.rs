@@ -1,75 +1,48 @@
 //! `GET /page/uploads`: the conversations of who asks that have uploads.
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
-use axum::response::Response;
-use fileshed_core::chats::ChatUploads;
-use fileshed_core::diagnostics;
 use fileshed_core::view::View;
-use serde::{Deserialize, Serialize};
+use fileshed_core::{Error, diagnostics};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::{answer, query};
-use crate::http::Server;
 use crate::http::call::Call;
 
 /// Where the list goes on.
 #[derive(Deserialize)]
-struct UploadsQuery {
+pub(super) struct UploadsQuery {
     #[serde(default)]
     from: usize,
 }
 
-/// Some of the conversations, those in which something came or went last first.
-#[derive(Serialize)]
-struct PageChats {
-    chats: Vec<PageChat>,
-    /// Where the next ones begin.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<usize>,
+/// Reads where the list goes on.
+pub(super) fn query(call: &mut Call) -> Result<UploadsQuery, Error> {
+    super::query(call, UploadsQueryError)
 }
 
-/// A row of the list.
-#[derive(Serialize)]
-struct PageChat {
-    /// What every other request takes as `chat`.
-    chat: String,
-    /// What Open WebUI calls it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<String>,
-    files: u64,
-    size: u64,
-    /// Seconds since 1970.
-    modified: i64,
-    /// Day on which the files are removed if nothing changes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    ends_on: Option<String>,
-}
-
-impl From<ChatUploads> for PageChat {
-    fn from(uploads: ChatUploads) -> Self {
-        Self {
-            chat: uploads.chat.as_str().to_owned(),
-            title: uploads.title,
-            files: uploads.totals.files,
-            size: uploads.totals.bytes,
-            modified: uploads.last_change.as_second(),
-            ends_on: uploads.ends_at.map(|end| end.strftime("%F").to_string()),
+/// `GET /page/uploads`: some of the conversations, those in which something came or went last first, and
+/// where the next ones begin.
+pub(super) fn list(view: View<'_>, query: &UploadsQuery) -> Result<Value, Error> {
+    let page = view.store.chats_with_uploads(view.caller, query.from)?;
+    let chats = page.chats.into_iter().map(|uploads| {
+        // The id is what every other request takes as `chat`; the title is Open WebUI's.
+        let mut chat = json!({"chat": uploads.chat.as_str()});
+        if let Some(title) = uploads.title {
+            chat["title"] = title.into();
         }
+        chat["files"] = uploads.totals.files.into();
+        chat["size"] = uploads.totals.bytes.into();
+        chat["modified"] = uploads.last_change.as_second().into();
+        // The day on which the files are removed if nothing changes.
+        if let Some(end) = uploads.ends_at {
+            chat["ends_on"] = end.strftime("%F").to_string().into();
+        }
+        chat
+    });
+    let mut answer = json!({"chats": chats.collect::<Vec<Value>>()});
+    if let Some(next) = page.next {
+        answer["next"] = next.into();
     }
-}
-
-/// `GET /page/uploads`
-pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let from = |call: &mut Call| Ok(query::<UploadsQuery, _>(call, UploadsQueryError)?.from);
-    answer(server, request, from, |View { store, caller }, from| {
-        let page = store.chats_with_uploads(caller, from)?;
-        Ok(PageChats {
-            chats: page.chats.into_iter().map(PageChat::from).collect(),
-            next: page.next,
-        })
-    })
-    .await
+    Ok(answer)
 }
 
 diagnostics! {

@@ -123,13 +123,13 @@ pub(in crate::http) enum Step {
 /// One line of the list: an address without its types.
 #[derive(Clone, Copy)]
 pub(in crate::http) struct EndpointEntry {
-    pub(super) id: &'static str,
+    pub(in crate::http) id: &'static str,
     pub(super) method: fn() -> Method,
     pub(super) path: &'static str,
     pub(super) doc: &'static str,
     pub(super) changes: bool,
-    pub(super) effect: Effect,
-    pub(super) processes: Option<ProcessUse>,
+    pub(in crate::http) effect: Effect,
+    pub(in crate::http) processes: Option<ProcessUse>,
     pub(super) body_max: u64,
     pub(super) request_schema: fn() -> Value,
     pub(super) call: EndpointHandler,
@@ -158,8 +158,18 @@ impl EndpointEntry {
     }
 
     /// Whether there are calls that do not block.
-    pub(super) fn may_be_at_once(&self) -> bool {
+    pub(in crate::http) fn may_be_at_once(&self) -> bool {
         self.at_once.is_some()
+    }
+
+    /// The same at an older path, which models are not offered.
+    pub(super) const fn also_at(self, id: &'static str, path: &'static str) -> Self {
+        Self {
+            id,
+            path,
+            doc: "",
+            ..self
+        }
     }
 
     /// Answers a call without blocking; nothing where that cannot be.

@@ -2,7 +2,7 @@
 
 use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
-use fileshed_core::{Error, diagnostics};
+use fileshed_core::Error;
 use serde_json::{Value, json};
 
 use crate::http::envelope::{self, FailureForm};
@@ -26,10 +26,7 @@ pub(super) fn shaped(mut response: Response) -> Response {
 /// There is nothing at this address. Open WebUI takes any other status below 400 for a server of
 /// another kind.
 pub(super) async fn unknown(request: Request) -> Response {
-    let path = route::asked_path(&request);
-    answer(TerminalError::Unknown {
-        path: path.chars().take(100).collect(),
-    })
+    answer(route::unlisted(&request, super::BASE))
 }
 
 /// The address has other methods.
@@ -80,17 +77,4 @@ fn in_tree(error: &Error) -> String {
             &format!("`{}`", tools::below(root, path)),
         )
     })
-}
-
-diagnostics! {
-    /// Why a call of the terminal did not reach anything.
-    #[derive(Debug, thiserror::Error)]
-    pub(super) enum TerminalError {
-        /// There is nothing at the address.
-        #[error("there is nothing at `{path}`")]
-        Unknown { path: String = "/terminal/notebooks".to_owned() } => {
-            code: UnknownOperation,
-            hint: "GET /terminal/openapi.json lists what there is",
-        },
-    }
 }

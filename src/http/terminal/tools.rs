@@ -1,12 +1,11 @@
 //! What models are offered of the terminal, for a surface that has tools instead of addresses.
 
-use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use fileshed_core::{Error, Store};
 use serde_json::{Map, Value};
 
-use super::endpoint::{AnswerForm, Endpoint as _, EndpointEntry};
-pub(in crate::http) use super::endpoint::{Content, Rest, Step};
+use super::endpoint::{AnswerForm, Endpoint as _};
+pub(in crate::http) use super::endpoint::{Content, EndpointEntry, Rest, Step};
 use super::execute::describe::describe_execute;
 use super::execute::run::RunCommand;
 pub(in crate::http) use super::failure::text as failure_text;
@@ -14,39 +13,28 @@ pub(in crate::http) use super::pending::Awaited;
 use super::{ENDPOINTS, arguments};
 use crate::http::body::BodyError;
 use crate::http::call::expect_scope;
-use crate::ops::Effect;
-
-/// A tool: an address that models may call.
-#[derive(Clone, Copy)]
-pub(in crate::http) struct TerminalTool(&'static EndpointEntry);
 
 /// What has no meaning where an answer comes as a whole.
 const ONLY_OF_STREAMS: &str = "stream";
 
 /// Every tool, in the order of the document.
-pub(in crate::http) fn all() -> impl Iterator<Item = TerminalTool> {
-    let offered = ENDPOINTS.iter().filter(|entry| !entry.doc.is_empty());
-    offered.map(TerminalTool)
+pub(in crate::http) fn all() -> impl Iterator<Item = &'static EndpointEntry> {
+    ENDPOINTS.iter().filter(|entry| !entry.doc.is_empty())
 }
 
-impl TerminalTool {
-    /// Its name.
-    pub(in crate::http) fn name(self) -> &'static str {
-        self.0.id
-    }
-
+impl EndpointEntry {
     /// The text that a model reads. What it says of commands is true of this server. Blocks.
-    pub(in crate::http) fn description(self, store: &Store) -> String {
-        if self.0.id == RunCommand::ID {
+    pub(in crate::http) fn description(&self, store: &Store) -> String {
+        if self.id == RunCommand::ID {
             describe_execute(store)
         } else {
-            self.0.doc.to_owned()
+            self.doc.to_owned()
         }
     }
 
     /// Its parameters.
-    pub(in crate::http) fn schema(self) -> Value {
-        let mut schema = (self.0.request_schema)();
+    pub(in crate::http) fn tool_schema(&self) -> Value {
+        let mut schema = (self.request_schema)();
         // Indexing would make a null of properties that are not there, which clients refuse.
         let properties = schema.get_mut("properties");
         if let Some(properties) = properties.and_then(Value::as_object_mut) {
@@ -55,62 +43,46 @@ impl TerminalTool {
         schema
     }
 
-    /// What a call may do.
-    pub(in crate::http) fn effect(self) -> Effect {
-        self.0.effect
-    }
-
-    /// What it has to do with the processes and shells of its user.
-    pub(in crate::http) fn processes(self) -> Option<ProcessUse> {
-        self.0.processes
-    }
-
     /// Whether a process that is waited for was started by the call itself.
-    pub(in crate::http) fn starts(self) -> bool {
-        self.0.id == RunCommand::ID
+    pub(in crate::http) fn starts(&self) -> bool {
+        self.id == RunCommand::ID
     }
 
     /// Begins a call, whose message had so many bytes; blocks.
     pub(in crate::http) fn begin(
-        self,
+        &self,
         view: View<'_>,
         mut given: Map<String, Value>,
         bytes: u64,
     ) -> Result<Step, Error> {
-        let entry = self.0;
-        expect_scope(view.caller, entry.changes)?;
-        if bytes > entry.body_max {
-            let limit = entry.body_max;
+        expect_scope(view.caller, self.changes)?;
+        if bytes > self.body_max {
+            let limit = self.body_max;
             return Err(BodyError::TooLarge { limit }.into());
         }
         self.keep_known(&mut given);
-        arguments::settle(&mut given, entry.schema());
-        (entry.call)(view, given, AnswerForm::Structured)
-    }
-
-    /// Whether there are calls that do not block.
-    pub(in crate::http) fn may_be_at_once(self) -> bool {
-        self.0.may_be_at_once()
+        arguments::settle(&mut given, self.schema());
+        (self.call)(view, given, AnswerForm::Structured)
     }
 
     /// Answers a call, whose message had so many bytes, without blocking; nothing where that cannot
     /// be.
-    pub(in crate::http) fn at_once(
-        self,
+    pub(in crate::http) fn tool_at_once(
+        &self,
         view: View<'_>,
         given: &mut Map<String, Value>,
         bytes: u64,
     ) -> Option<Content> {
-        if bytes > self.0.body_max {
+        if bytes > self.body_max {
             return None;
         }
         self.keep_known(given);
-        self.0.at_once(view, given, AnswerForm::Structured)
+        self.at_once(view, given, AnswerForm::Structured)
     }
 
     /// Drops what says nothing to it.
-    fn keep_known(self, given: &mut Map<String, Value>) {
-        let properties = &self.0.schema()["properties"];
+    fn keep_known(&self, given: &mut Map<String, Value>) {
+        let properties = &self.schema()["properties"];
         given.retain(|name, _| name != ONLY_OF_STREAMS && properties.get(name).is_some());
     }
 }

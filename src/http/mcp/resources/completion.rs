@@ -5,12 +5,11 @@ use std::sync::Arc;
 
 use fileshed_core::storage::Kind;
 use fileshed_core::view::View;
-use fileshed_core::zone::is_git_name;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use rmcp::model::CompletionInfo;
 
-use super::Address;
 use super::address::{GROUP_TEMPLATE, ZONE_TEMPLATE};
+use super::{Address, listed};
 
 /// The zones that the first template may name.
 const ZONES: [ZoneName; 3] = [ZoneName::Documents, ZoneName::Storage, ZoneName::Uploads];
@@ -63,14 +62,7 @@ fn paths(
     let found = (|| {
         let zone = root.zone(store, caller)?;
         let path = root.at(directory).path(&zone)?;
-        let mut found = zone
-            .data()
-            .list(&path)
-            .map_err(|error| zone.explain_disk(error))?;
-        if zone.name().is_versioned() {
-            found.retain(|found| !found.path.name().is_some_and(is_git_name));
-        }
-        Ok(found)
+        listed(&zone, &path)
     })();
     let found = match found {
         Ok(found) => found,

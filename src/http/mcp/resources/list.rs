@@ -4,12 +4,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fileshed_core::storage::{Found, Kind};
 use fileshed_core::view::View;
-use fileshed_core::zone::is_git_name;
 use fileshed_core::{Caller, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
 use rmcp::model::{ListResourcesResult, Resource};
 use std::sync::Arc;
 
-use super::Address;
+use super::{Address, listed};
 use crate::content_type;
 
 /// Files of a page.
@@ -100,19 +99,15 @@ impl Page {
         after: &[&str],
         depth: usize,
     ) -> Result<(), Error> {
-        let mut found = match zone.data().list(directory) {
+        let found = match listed(zone, directory) {
             Ok(found) => found,
             // What is gone, or nobody may look into, holds nothing.
             Err(error) if !directory.is_root() => {
                 tracing::debug!(%error, "a directory is not listed");
                 return Ok(());
             }
-            Err(error) => return Err(zone.explain_disk(error)),
+            Err(error) => return Err(error),
         };
-        if zone.name().is_versioned() {
-            found.retain(|found| !found.path.name().is_some_and(is_git_name));
-        }
-        found.sort_unstable_by(|one, other| one.path.name().cmp(&other.path.name()));
         for entry in found {
             let name = entry.path.name().unwrap_or_default();
             let (skips, below) = match after {

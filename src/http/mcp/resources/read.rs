@@ -4,11 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::storage::Kind;
 use fileshed_core::text::Encoding;
-use fileshed_core::zone::is_git_name;
 use fileshed_core::{Call, Caller, Error, Hint, Store, Zone, ZonePath, diagnostics};
 use rmcp::model::ResourceContents;
 
-use super::Address;
+use super::{Address, listed};
 use crate::content_type;
 use crate::http::admission::CallPermit;
 
@@ -56,13 +55,8 @@ pub(in crate::http::mcp) fn read(
 
 /// The addresses of what lies in a directory, one a line.
 fn directory(zone: &Zone<'_>, address: &Address, path: &ZonePath) -> Result<String, Error> {
-    let found = zone.data().list(path);
-    let mut found = found.map_err(|error| zone.explain_disk(error))?;
-    if zone.name().is_versioned() {
-        found.retain(|found| !found.path.name().is_some_and(is_git_name));
-    }
+    let mut found = listed(zone, path)?;
     found.retain(|found| matches!(found.kind, Kind::File | Kind::Directory));
-    found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
     let lines = found.iter().map(|found| {
         let below = address.at(found.path.as_str());
         format!("{}\n", below.text(found.kind == Kind::Directory))

@@ -9,14 +9,15 @@ use rmcp::model::{CallToolResult, ContentBlock, Tool};
 use serde_json::{Map, Value};
 
 use super::{annotations, answered, object};
-use crate::http::fs::tool::{CompactTool, ToolReply, all, failure_body};
+use crate::http::fs::TOOLS;
+use crate::http::fs::tool::{ToolEntry, ToolReply, failure_body};
 use crate::http::mcp::work::Work;
 
 /// The tools.
 pub(super) fn list() -> Vec<Tool> {
-    let tools = all().map(|tool| {
-        Tool::new(tool.name(), tool.description(), object(tool.schema()))
-            .with_annotations(annotations(None, tool.effect()))
+    let tools = TOOLS.iter().map(|tool| {
+        Tool::new(tool.id, tool.doc, object((tool.request_schema)()))
+            .with_annotations(annotations(None, tool.effect))
     });
     tools.collect()
 }
@@ -24,7 +25,7 @@ pub(super) fn list() -> Vec<Tool> {
 /// Calls a tool.
 pub(super) async fn call(
     work: &Work<'_>,
-    tool: CompactTool,
+    tool: &'static ToolEntry,
     arguments: Map<String, Value>,
 ) -> Result<CallToolResult, Error> {
     let parts = work.context.extensions.get::<Parts>();
@@ -38,7 +39,7 @@ pub(super) async fn call(
     });
     let called = called.await;
     let metrics = &work.server.metrics;
-    metrics.called(tool.name(), called.is_err());
+    metrics.called(tool.id, called.is_err());
     called.map_err(|error| {
         if matches!(error.code(), Code::PathEscape | Code::ProtectedPath) {
             metrics.violated(WorkspaceMode::of(&work.arrival.caller));

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{annotations, object, with_data};
 use crate::http::mcp::work::Work;
-use crate::http::terminal::tools::{Awaited, Content, Rest, Step, TerminalTool, all};
+use crate::http::terminal::tools::{Awaited, Content, EndpointEntry, Rest, Step, all};
 
 /// Bytes of a file that is a tool's answer: as many as a model is shown.
 const FILE_MAX: u64 = 20 * 1024 * 1024;
@@ -18,9 +18,9 @@ const FILE_MAX: u64 = 20 * 1024 * 1024;
 /// The tools. Blocks.
 pub(super) fn list(store: &Store) -> Vec<Tool> {
     let tools = all().map(|tool| {
-        let schema = object(tool.schema());
-        Tool::new(tool.name(), tool.description(store), schema)
-            .with_annotations(annotations(None, tool.effect()))
+        let schema = object(tool.tool_schema());
+        Tool::new(tool.id, tool.description(store), schema)
+            .with_annotations(annotations(None, tool.effect))
     });
     tools.collect()
 }
@@ -34,7 +34,7 @@ enum Done {
 /// Calls a tool.
 pub(super) async fn call(
     work: &Work<'_>,
-    tool: TerminalTool,
+    tool: &'static EndpointEntry,
     mut arguments: Map<String, Value>,
 ) -> Result<CallToolResult, Error> {
     let bytes = work.arrival.bytes;
@@ -44,7 +44,7 @@ pub(super) async fn call(
             store: &work.server.store,
             caller: &caller,
         };
-        if let Some(content) = tool.at_once(view, &mut arguments, bytes) {
+        if let Some(content) = tool.tool_at_once(view, &mut arguments, bytes) {
             return result(content);
         }
     }

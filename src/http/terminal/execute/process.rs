@@ -177,9 +177,6 @@ impl Endpoint for ListProcesses {
 /// `GET /execute/{process_id}/status`
 pub(in crate::http::terminal) struct GetProcessStatus;
 
-/// `GET /processes/{process_id}/status`
-pub(in crate::http::terminal) struct GetProcessStatusByProcess;
-
 /// What `get_process_status` takes.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct ProcessStatusRequest {
@@ -212,23 +209,6 @@ impl Endpoint for GetProcessStatus {
     fn run(view: View<'_>, request: ProcessStatusRequest) -> Result<ProcessAnswer, Error> {
         let process = view.store.process(view.caller, &request.process_id)?;
         ProcessAnswer::of(view, &process, request.offset, request.tail)
-    }
-}
-
-impl Endpoint for GetProcessStatusByProcess {
-    const ID: &'static str = "get_process_status_by_process";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/processes/{process_id}/status";
-    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
-    type Request = ProcessStatusRequest;
-    type Response = ProcessAnswer;
-
-    fn begin(view: View<'_>, request: &mut ProcessStatusRequest) -> Result<Begun, Error> {
-        GetProcessStatus::begin(view, request)
-    }
-
-    fn run(view: View<'_>, request: ProcessStatusRequest) -> Result<ProcessAnswer, Error> {
-        GetProcessStatus::run(view, request)
     }
 }
 

@@ -3,9 +3,10 @@
 use axum::http::Method;
 use fileshed_core::Error;
 use fileshed_core::comparison::Side;
-use fileshed_core::text::{ComparedLine, Hunk, Segment};
+use fileshed_core::text::{ComparedLine, Hunk};
 use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::http::terminal::endpoint::Endpoint;
@@ -31,7 +32,7 @@ pub(in crate::http::terminal) struct Response {
     revised: ComparedFile,
     additions: usize,
     deletions: usize,
-    hunks: Vec<ShownHunk>,
+    hunks: Vec<Value>,
 }
 
 /// A file that was compared.
@@ -40,33 +41,6 @@ struct ComparedFile {
     path: String,
     name: String,
     notices: Vec<&'static str>,
-}
-
-/// Lines that differ, and some around them.
-#[derive(Serialize)]
-struct ShownHunk {
-    header: String,
-    lines: Vec<Line>,
-}
-
-/// A line of a hunk.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Line {
-    r#type: &'static str,
-    old_number: Option<usize>,
-    new_number: Option<usize>,
-    content: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    revised_content: Option<String>,
-    segments: Vec<ShownSegment>,
-}
-
-/// A part of a line.
-#[derive(Serialize)]
-struct ShownSegment {
-    text: String,
-    changed: bool,
 }
 
 impl Endpoint for CompareFiles {
@@ -107,31 +81,29 @@ fn file(
     Ok((file, side))
 }
 
-fn hunk(hunk: Hunk) -> ShownHunk {
-    ShownHunk {
-        header: hunk.header,
-        lines: hunk.lines.into_iter().map(line).collect(),
-    }
+/// Lines that differ, and some around them.
+fn hunk(hunk: Hunk) -> Value {
+    let lines = hunk.lines.into_iter().map(line);
+    json!({"header": hunk.header, "lines": lines.collect::<Vec<Value>>()})
 }
 
-fn line(line: ComparedLine) -> Line {
-    Line {
-        r#type: match (line.old_number, line.new_number) {
-            (Some(_), Some(_)) => "context",
-            (Some(_), None) => "removed",
-            (None, _) => "added",
-        },
-        old_number: line.old_number,
-        new_number: line.new_number,
-        content: line.content,
-        revised_content: line.revised,
-        segments: line.segments.into_iter().map(segment).collect(),
+fn line(line: ComparedLine) -> Value {
+    let kind = match (line.old_number, line.new_number) {
+        (Some(_), Some(_)) => "context",
+        (Some(_), None) => "removed",
+        (None, _) => "added",
+    };
+    let segments = line.segments.into_iter();
+    let segments = segments.map(|part| json!({"text": part.text, "changed": part.changed}));
+    let mut shown = json!({
+        "type": kind,
+        "oldNumber": line.old_number,
+        "newNumber": line.new_number,
+        "content": line.content,
+    });
+    if let Some(revised) = line.revised {
+        shown["revisedContent"] = revised.into();
     }
-}
-
-fn segment(segment: Segment) -> ShownSegment {
-    ShownSegment {
-        text: segment.text,
-        changed: segment.changed,
-    }
+    shown["segments"] = segments.collect();
+    shown
 }
