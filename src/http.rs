@@ -20,6 +20,7 @@ use crate::openwebui::OpenWebUi;
 mod admin;
 mod admission;
 pub mod body;
+mod body_reader;
 mod call;
 mod cookie;
 mod cors;
@@ -38,6 +39,7 @@ mod middleware;
 mod packed_file;
 mod page;
 mod peer;
+mod pool;
 mod prefer;
 mod response_body;
 mod route;
@@ -135,7 +137,7 @@ pub(crate) fn router(
         .merge(sign_in::routes())
         .merge(admin::routes())
         .merge(swagger_ui::routes())
-        .route("/", get(health::start).options(dav::options_of_root))
+        .route("/", get(page::start).options(dav::options_of_root))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
         .route("/metrics", get(metrics::metrics))

@@ -17,12 +17,11 @@ use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, Channel, Code, Error, Scope, Store};
 
 use super::admission::{self, AdmissionError, CallPermit};
-use super::envelope::{self, FailureForm};
-use super::files::body_reader::{self, BodyReader};
+use super::body_reader::{self, BodyReader};
+use super::envelope::{self, FailureForm, Subject};
 use super::identity::{Accepts, Credential, is_by_page};
-use super::middleware::Subject;
+use super::pool::{blocking, holding};
 use super::response_body::trusted;
-use super::route::RouteError;
 use super::serve::current;
 use super::{Server, body, timer};
 
@@ -286,24 +285,4 @@ pub(super) async fn run<P: Send + 'static, T: Send + 'static>(
         (done, permit)
     });
     Ok(running.await?)
-}
-
-/// Runs work on the blocking pool that holds a permit until it ends.
-pub(super) async fn holding<P: Send + 'static, T: Send + 'static>(
-    permit: P,
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    blocking(move || {
-        let _permit = permit;
-        work()
-    })
-    .await?
-}
-
-/// Begins work on the blocking pool. It completes also if nobody waits for it.
-pub(super) fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> impl Future<Output = Result<T, RouteError>> + Send {
-    let running = tokio::task::spawn_blocking(work);
-    async { Ok(running.await?) }
 }

@@ -41,7 +41,7 @@ use super::identity::Accepts;
 use super::response_body::HeldBody;
 use super::response_body::trusted;
 use super::route::{self, RouteError};
-use super::{Server, call};
+use super::{Server, pool};
 use crate::config::Config;
 use locks::Locks;
 use request::{DavRequest, Purpose, tree_path, view_path};
@@ -212,7 +212,7 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
     }
     if let Some(permit) = admitted.as_mut().filter(|_| verb.takes_xml()) {
         let document = call.read_body(xml::MAX_BYTES, permit).await?;
-        let checked = call::blocking(move || {
+        let checked = pool::blocking(move || {
             xml::check(&document, verb == Verb::Propfind)?;
             Ok::<_, Error>(document)
         });

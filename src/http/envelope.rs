@@ -11,7 +11,8 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{Answers, Client, Code, Error, diagnostics};
+use fileshed_core::trust::Trust;
+use fileshed_core::{Answers, Caller, Client, Code, Error, Store, diagnostics};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -19,6 +20,23 @@ use super::admission::CallPermit;
 use super::response_body;
 use crate::ops::{self, Answer, Reply, SuccessEnvelope, short_answer};
 use crate::status::statuses;
+
+/// The caller of a request: its namespace for the log, and the trust in it for the answer.
+#[derive(Clone)]
+pub(super) struct Subject {
+    pub(super) namespace: String,
+    /// The answer breaks off when it ends.
+    pub(super) trust: Trust,
+}
+
+impl Subject {
+    pub(super) fn of(store: &Store, caller: &Caller) -> Self {
+        Self {
+            namespace: store.namespace(caller),
+            trust: caller.cancellation.trust().clone(),
+        }
+    }
+}
 
 /// A failure on its way out.
 #[derive(Clone)]

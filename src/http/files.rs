@@ -21,7 +21,6 @@ use super::Server;
 use super::call::{Call, Surface};
 
 pub(super) mod archive;
-pub(super) mod body_reader;
 mod browser_policy;
 pub(super) mod condition;
 pub(super) mod content;

@@ -16,9 +16,9 @@ use super::Server;
 use crate::config::{Config, FailureEnvelope};
 use tool::ToolEntry;
 
-mod call;
+pub(super) mod call;
 pub mod document;
-mod failure;
+pub(super) mod failure;
 mod info;
 pub(super) mod tool;
 mod tools;

@@ -1,23 +1,22 @@
-//! `GET /`, `GET /health` and `GET /ready`: the start page and the state of the server. They need no
-//! credential and show nothing of a user.
+//! `GET /health` and `GET /ready`: the state of the server. They need no credential and show nothing of a
+//! user.
 
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use fileshed_core::{CheckState, Store};
 use serde_json::{Value, json};
 
-use super::{Server, call, envelope, page};
-use crate::http::files::is_page_wanted;
+use super::{Server, envelope, pool};
 
 /// `GET /health`: the process answers, and says how commands are held.
 pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
     let store = Arc::clone(&server.store);
     // Tried once by starting a helper, which blocks.
-    let held = call::blocking(move || {
+    let held = pool::blocking(move || {
         let mut held = confinement(&store);
         let separates = store.separates_accounts();
         held["kernel_account"] = if separates { "user" } else { "server" }.into();
@@ -59,7 +58,7 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
         return (StatusCode::SERVICE_UNAVAILABLE, Json(word)).into_response();
     }
     let _permit = server.checks.lock().await;
-    let checks = match call::blocking(move || store.check()).await {
+    let checks = match pool::blocking(move || store.check()).await {
         Ok(checks) => checks,
         Err(error) => return envelope::failure(error),
     };
@@ -94,16 +93,4 @@ pub fn state_name(state: CheckState) -> &'static str {
         CheckState::Warning => "warning",
         CheckState::Failed => "failed",
     }
-}
-
-/// The page for browsers, JSON for others. It shows nothing of any user and needs no credential.
-pub(super) async fn start(State(server): State<Arc<Server>>, request: Request) -> Response {
-    if is_page_wanted(request.headers()) {
-        return page::document(&request, &server.public_url);
-    }
-    Json(json!({
-        "name": "fileshed", "version": env!("CARGO_PKG_VERSION"),
-        "docs": "/docs/", "openapi": "/openapi.json", "health": "/health", "ready": "/ready",
-    }))
-    .into_response()
 }

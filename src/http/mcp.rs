@@ -30,6 +30,7 @@ use super::{Server, envelope, prefer, response_body, route};
 mod failure;
 mod handler;
 mod input;
+mod listener;
 mod message;
 mod metadata;
 mod person;
@@ -42,9 +43,9 @@ mod tools;
 mod work;
 
 use handler::McpHandler;
+use listener::Listener;
 use person::Closing;
 use slot::Slot;
-use subscriptions::Listener;
 pub use tools::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
@@ -170,7 +171,7 @@ async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<R
     }
     let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
     let listener = Slot::default();
-    if let Some(uris) = subscriptions::asked_for(&text) {
+    if let Some(uris) = listener::asked_for(&text) {
         // Who listens holds nobody up.
         drop(admitted);
         let looker = (Arc::clone(&server), caller.clone());

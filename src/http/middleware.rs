@@ -12,10 +12,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use fileshed_core::Clock;
-use fileshed_core::trust::Trust;
-use fileshed_core::{Caller, Error, Store, diagnostics};
+use fileshed_core::{Error, diagnostics};
 
 use super::admission::AdmissionError;
+use super::envelope::Subject;
 use super::identity::CookieUse;
 use super::response_body::trusted;
 use super::serve::request_line::TargetHasFragment;
@@ -38,23 +38,6 @@ const ASKED_OFTEN: &[&str] = &[
     "list_processes",
     "list_skills",
 ];
-
-/// The caller of a request: its namespace for the log, and the trust in it for the answer.
-#[derive(Clone)]
-pub(super) struct Subject {
-    namespace: String,
-    /// The answer breaks off when it ends.
-    trust: Trust,
-}
-
-impl Subject {
-    pub(super) fn of(store: &Store, caller: &Caller) -> Self {
-        Self {
-            namespace: store.namespace(caller),
-            trust: caller.cancellation.trust().clone(),
-        }
-    }
-}
 
 /// The id of a request, for who answers it.
 #[derive(Clone)]

@@ -14,19 +14,21 @@ mod uploads;
 
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{Query, Request, State};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
+use axum::{Json, Router};
 use fileshed_core::view::View;
 use fileshed_core::{Channel, Error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::json;
 
 use super::call::{Answering, Call, Surface};
-use super::files::FileQuery;
+use super::files::{FileQuery, is_page_wanted};
 use super::{Server, envelope, response_body};
 
-pub(super) use assets::document;
+use assets::document;
 
 /// The addresses that only the page asks.
 pub(super) fn routes() -> Router<Arc<Server>> {
@@ -65,4 +67,16 @@ fn answer<Q: Send + 'static, T: Serialize + 'static>(
 fn query<Q: DeserializeOwned, E: Into<Error>>(call: &Call, wrong: E) -> Result<Q, Error> {
     let query = Query::try_from_uri(&call.parts.uri);
     query.map(|query| query.0).map_err(|_| wrong.into())
+}
+
+/// The page for browsers, JSON for others. It shows nothing of any user and needs no credential.
+pub(super) async fn start(State(server): State<Arc<Server>>, request: Request) -> Response {
+    if is_page_wanted(request.headers()) {
+        return document(&request, &server.public_url);
+    }
+    Json(json!({
+        "name": "fileshed", "version": env!("CARGO_PKG_VERSION"),
+        "docs": "/docs/", "openapi": "/openapi.json", "health": "/health", "ready": "/ready",
+    }))
+    .into_response()
 }

@@ -25,7 +25,7 @@ use tokio::net::TcpStream;
 
 use super::admission::CallPermit;
 use super::seal::{Seal, SentOn};
-use super::{Server, call, timer};
+use super::{Server, pool, timer};
 
 /// How long the other server may take to accept a connection.
 const CONNECT: Duration = Timings::STANDARD.http.peer;
@@ -84,7 +84,7 @@ pub(super) async fn destination(
     let was_sent_on = was_sent_on(&parts.extensions);
     for _ in 0..MOVES {
         let (store, asked) = (Arc::clone(&server.store), caller.clone());
-        let place = call::blocking(move || store.terminal_place(&asked, r#use, was_sent_on));
+        let place = pool::blocking(move || store.terminal_place(&asked, r#use, was_sent_on));
         let address = match place.await?? {
             TerminalPlace::Here(starting) => return Ok(Destination::Here(admitted, starting)),
             TerminalPlace::At(address) => address,

@@ -10,10 +10,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use fileshed_core::view::View;
 use fileshed_core::{Channel, Error, Hint, Toolset, diagnostics};
-use tokio::task::JoinError;
 
 use super::admission::CallPermit;
 use super::call::{Call, Surface};
+use super::pool::PanicError;
 use super::{Server, body, envelope, prefer, response_body};
 use crate::ops::{self, Answer, Entry, OPERATIONS};
 use fileshed_core::nearest::nearest;
@@ -164,13 +164,7 @@ pub(super) fn asked_path(request: &Request) -> &str {
     reason = "the layer hands over the payload"
 )]
 pub(super) fn panicked(payload: Box<dyn Any + Send>) -> Response {
-    envelope::failure(RouteError::Panic(text_of(&*payload)))
-}
-
-fn text_of(payload: &(dyn Any + Send)) -> String {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-    text.unwrap_or("no text").to_owned()
+    envelope::failure(PanicError::of(&*payload))
 }
 
 diagnostics! {
@@ -212,21 +206,6 @@ diagnostics! {
                 format!("send {taken} {path}")
             },
         },
-        /// A panic, with its text for the log.
-        #[error("panicked: {0}")]
-        Panic(text: String) => {
-            code: InternalApiError,
-            hint: "call again",
-        },
-    }
-}
-
-impl From<JoinError> for RouteError {
-    fn from(error: JoinError) -> Self {
-        Self::Panic(match error.try_into_panic() {
-            Ok(payload) => text_of(&*payload),
-            Err(error) => error.to_string(),
-        })
     }
 }
 

@@ -21,10 +21,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::call::{self, Surface};
+use super::call::Surface;
 use super::files::show_refusal;
 use super::identity::is_by_page;
-use super::{Server, body, envelope};
+use super::{Server, body, envelope, pool};
 use crate::ops::Reply;
 
 mod link;
@@ -227,7 +227,7 @@ async fn look_up<T: Send + 'static>(
 ) -> Result<T, Error> {
     let permit = server.admission.lookup(&current::client()).await?;
     let store = Arc::clone(&server.store);
-    call::holding(permit, move || work(&store)).await
+    pool::holding(permit, move || work(&store)).await
 }
 
 /// The arguments of a small call.

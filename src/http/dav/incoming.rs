@@ -20,10 +20,10 @@ use super::node::Node;
 use super::request::{DavRequest, OPERATION, Purpose};
 use super::sidecar::{self, SidecarPlace};
 use crate::http::body::BodyError;
-use crate::http::call;
-use crate::http::files::body_reader::{BodyChunk, BodyReader};
+use crate::http::body_reader::{BodyChunk, BodyReader};
 use crate::http::files::condition::{ConditionError, expect_state};
-use crate::http::route::RouteError;
+use crate::http::pool;
+use crate::http::pool::PanicError;
 
 /// A file that is arriving.
 pub(super) struct Arriving {
@@ -67,7 +67,7 @@ pub(super) async fn begin(
         create_new,
     };
     let (outcome, stored) = oneshot::channel();
-    drop(call::blocking(move || {
+    drop(pool::blocking(move || {
         // Nobody receives it if the request is gone.
         let _ = outcome.send(job.run(permit, begun, reader));
     }));
@@ -192,7 +192,9 @@ impl Arriving {
         let node = match std::mem::replace(&mut self.into, Into::Done) {
             Into::Zone(sender, stored) => {
                 drop(sender);
-                let lost = |_| RouteError::Panic("an upload panicked".to_owned());
+                let lost = |_| PanicError {
+                    text: "an upload panicked".to_owned(),
+                };
                 let stored = stored.await.map_err(lost).map_err(Error::from).flatten();
                 stored.map_err(|error| self.request.refuse(error))?
             }

@@ -1,6 +1,7 @@
 //! A directory on its way out, as an archive that is made while it is sent.
 
 use std::io;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{
@@ -10,13 +11,19 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Clock, Error};
+use fileshed_core::{Clock, Error, Timings};
 use tokio::sync::mpsc;
 
 use super::browser_policy::{CACHE, INERT};
 use super::disposition;
-use super::download::{CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED};
-use crate::http::{call, response_body, timer};
+use crate::http::{pool, response_body, timer};
+
+/// Bytes of one chunk.
+pub(super) const CHUNK_BYTES: usize = 128 * 1024;
+/// Chunks that wait for the connection.
+pub(super) const CHUNKS_QUEUED: usize = 1;
+/// How long one chunk may wait: a client that reads more slowly comes back for the rest with a range.
+pub(super) const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
 
 /// Writes an archive; blocks.
 pub(in crate::http) type WriteArchive =
@@ -40,7 +47,7 @@ pub(in crate::http) fn answer(
         return (headers, Body::empty()).into_response();
     }
     let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
-    drop(call::blocking(move || {
+    drop(pool::blocking(move || {
         let clock = transfer_permit.clock().clone();
         let runtime = tokio::runtime::Handle::current();
         let mut writer = io::BufWriter::with_capacity(

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{
@@ -16,23 +15,16 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::storage::{CachedFile, DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Caller, Error, Store, Timings, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Error, Store, Zone, ZoneName, ZonePath};
 use tokio::sync::mpsc;
 
-use super::archive::{self, WriteArchive};
+use super::archive::{self, CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED, WriteArchive};
 use super::browser_policy::{CACHE, INERT, ISOLATED_PAGE, VIEWED_DOCUMENT};
 use super::condition::{self, ConditionError, PreconditionOutcome, Validators};
 use super::disposition;
 use super::range::{self, ByteRange, RangeError};
 use crate::content_type;
-use crate::http::{call, envelope, response_body, timer};
-
-/// Bytes of one chunk.
-pub(super) const CHUNK_BYTES: usize = 128 * 1024;
-/// Chunks that wait for the connection.
-pub(super) const CHUNKS_QUEUED: usize = 1;
-/// How long one chunk may wait: a client that reads more slowly comes back for the rest with a range.
-pub(super) const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
+use crate::http::{envelope, pool, response_body, timer};
 
 /// How a browser presents a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -278,7 +270,7 @@ fn stream(file: File, first: u64, length: u64, transfer_permit: TransferPermit) 
         // An empty chunk is the end.
         loop {
             let file = Arc::clone(&file);
-            let chunk = call::blocking(move || read(&file, place, end)).await;
+            let chunk = pool::blocking(move || read(&file, place, end)).await;
             let chunk = chunk.unwrap_or_else(|error| Err(io::Error::other(error)));
             let sent_bytes = chunk.as_ref().map_or(0, Bytes::len);
             let sent = timer::within(clock, CHUNK_TIMEOUT, sender.send(chunk)).await;

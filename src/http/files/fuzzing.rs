@@ -5,8 +5,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use fileshed_core::Error;
 
-use super::body_reader::BodyReader;
 use super::multipart::MultipartReader;
+use crate::http::body_reader::BodyReader;
 
 /// What was read of a form: its files, by name, and the failure that ended it.
 #[derive(Debug, Default, PartialEq, Eq)]

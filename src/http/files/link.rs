@@ -14,9 +14,10 @@ use fileshed_core::{Code, Error, Store, Zone, ZonePath, diagnostics};
 use serde_json::json;
 
 use super::download::{Download, Presentation};
-use super::{SURFACE, body_reader, page, upload};
-use crate::http::call::{self, Call};
-use crate::http::{Server, admission, envelope};
+use super::{SURFACE, page, upload};
+use crate::http::body_reader::BodyReader;
+use crate::http::call::Call;
+use crate::http::{Server, admission, envelope, pool};
 use crate::ops::Reply;
 
 /// The name in intents, for repairs.
@@ -75,7 +76,7 @@ async fn found(
     purpose: Option<Purpose>,
 ) -> Result<Link, Error> {
     let store = Arc::clone(&server.store);
-    let found = call::blocking(move || -> Result<Link, Error> {
+    let found = pool::blocking(move || -> Result<Link, Error> {
         let mut link = store.links().open(&token)?;
         if purpose.is_some_and(|purpose| purpose != link.purpose) {
             return Err(LinkError::Gone.into());
@@ -140,7 +141,7 @@ fn take(
     link: &Link,
     transfer_permit: TransferPermit,
     headers: &HeaderMap,
-    reader: &mut body_reader::BodyReader,
+    reader: &mut BodyReader,
 ) -> Result<usize, Error> {
     let zone = link.open_zone(store)?.made()?;
     // The holder of a link does not own what is there: nothing is replaced or revealed.

@@ -7,8 +7,8 @@ use fileshed_core::{Error, ZoneName};
 use serde_json::{Value, json};
 
 use super::FileQuery;
-use super::body_reader::BodyReader;
 use super::multipart::MultipartReader;
+use crate::http::body_reader::BodyReader;
 use crate::http::call::Call;
 use crate::http::envelope;
 use crate::ops::Reply;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::failure;
 use crate::http::admission::CallPermit;
-use crate::http::call::{Call, Surface};
+use crate::http::call::{Call, Surface, expect_scope};
 use crate::http::fs::tool::{ToolEntry, ToolReply, Workspace};
 use crate::http::identity::Accepts;
 use crate::http::{Server, body, response_body};
@@ -95,8 +95,22 @@ async fn called(
     })
 }
 
+/// Runs a call that came in a message of so many bytes, in what the headers of its request leave of the
+/// workspace; blocks.
+pub(in crate::http) fn run_message(
+    view: View<'_>,
+    entry: &ToolEntry,
+    headers: &HeaderMap,
+    given: (Map<String, Value>, u64),
+    permit: &mut CallPermit,
+) -> Result<ToolReply, Error> {
+    expect_scope(view.caller, entry.changes)?;
+    let scope = Scope::of(view.store.settings(), headers)?;
+    run(view, entry, &scope, given, permit)
+}
+
 /// Runs a call; blocks.
-pub(super) fn run(
+fn run(
     View { store, caller }: View<'_>,
     entry: &ToolEntry,
     scope: &Scope,

@@ -1,18 +1,12 @@
 //! The descriptor of a compact tool, also for the surface that has tools instead of endpoints.
 
-use axum::http::HeaderMap;
 use fileshed_core::files::{Files, Metadata, ToolError};
-use fileshed_core::view::View;
 use fileshed_core::{Caller, Error, Store, ZonePath};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::http::admission::CallPermit;
-use crate::http::call::expect_scope;
 use crate::http::envelope;
-use crate::http::fs::call::{Scope, run};
-pub(in crate::http) use crate::http::fs::failure::body as failure_body;
 use crate::ops::{self, Effect, schema};
 
 /// What a call of a tool works with.
@@ -83,20 +77,6 @@ impl ToolEntry {
             request_schema: schema::of::<T>,
             call: call::<T>,
         }
-    }
-
-    /// Runs a call that came in a message of so many bytes, in what the headers of its request leave
-    /// of the workspace; blocks.
-    pub(in crate::http) fn run(
-        &self,
-        view: View<'_>,
-        headers: &HeaderMap,
-        given: (Map<String, Value>, u64),
-        permit: &mut CallPermit,
-    ) -> Result<ToolReply, Error> {
-        expect_scope(view.caller, self.changes)?;
-        let scope = Scope::of(view.store.settings(), headers)?;
-        run(view, self, &scope, given, permit)
     }
 }
 

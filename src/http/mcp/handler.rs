@@ -16,13 +16,13 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+use super::listener::Listener;
 use super::message::Nameless;
 use super::person::LocalPerson;
-use super::subscriptions::Listener;
 use super::work::Work;
 use super::{Arrival, McpToolset, failure, is_short, prompts, resources, subscriptions, tools};
 use crate::http::admission::CallPermit;
-use crate::http::{Server, call};
+use crate::http::{Server, pool};
 
 /// What a client may show to its model at the start.
 const INSTRUCTIONS: &str = "Files lie in zones: uploads (what is attached to the conversation), \
@@ -138,7 +138,7 @@ impl ServerHandler for McpHandler {
         let toolset = self.toolset;
         if is_nameless(&context) {
             let store = Arc::clone(&self.server.store);
-            let listed = call::blocking(move || tools::list(&store, toolset, false)).await;
+            let listed = pool::blocking(move || tools::list(&store, toolset, false)).await;
             let failed = |_| ErrorData::internal_error("the tools cannot be listed", None);
             return Ok(ListToolsResult::with_all_items(listed.map_err(failed)?));
         }

@@ -22,7 +22,7 @@ use serde_json::Value;
 use super::{PAGE, begin, refused, unstored, with_session};
 use crate::config::Config;
 use crate::http::cookie::Cookie;
-use crate::http::{Server, call};
+use crate::http::{Server, pool};
 use crate::openwebui::presentable;
 use fileshed_core::sign_in::Principal;
 
@@ -235,7 +235,7 @@ async fn ask<T: Send + 'static>(
     let permit = questions.try_take(&current::client());
     let permit = permit.map_err(|_| OidcError::Busy)?;
     let server = Arc::clone(server);
-    call::holding(permit, move || question(configured(&server)?, &server)).await
+    pool::holding(permit, move || question(configured(&server)?, &server)).await
 }
 
 diagnostics! {

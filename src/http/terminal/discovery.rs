@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use super::failure;
 use crate::http::terminal::endpoint::{Endpoint, Nothing};
-use crate::http::{Server, call, health};
+use crate::http::{Server, health, pool};
 
 pub(super) mod skills;
 
@@ -58,7 +58,7 @@ impl NamedCommands {
     async fn of(server: &Arc<Server>) -> Self {
         let store = Arc::clone(&server.store);
         // Tried once by starting a helper, which blocks.
-        let tried = call::blocking(move || Self {
+        let tried = pool::blocking(move || Self {
             sandbox: store.sandbox(),
             sees_tree: store.has_namespaces(),
         });

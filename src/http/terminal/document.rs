@@ -16,7 +16,7 @@ use super::execute::describe::describe_execute;
 use super::execute::run::RunCommand;
 use super::{BASE, ENDPOINTS};
 use crate::http::packed_file::PackedFile;
-use crate::http::{Server, call};
+use crate::http::{Server, pool};
 use crate::openapi;
 
 /// What the document is called.
@@ -27,7 +27,7 @@ pub const TITLE: &str = "fileshed terminal";
 pub(super) async fn openapi(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
     let made = || async {
         let store = Arc::clone(&server.store);
-        let described = call::blocking(move || describe_execute(&store));
+        let described = pool::blocking(move || describe_execute(&store));
         let mut document = document();
         if let Ok(text) = described.await {
             document["paths"][RunCommand::PATH]["post"]["description"] = text.into();

@@ -14,7 +14,7 @@ use futures_util::stream;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::http::{call, timer};
+use crate::http::{pool, timer};
 
 /// Bytes of output that are read for a stream at once.
 const PIECE_BYTES: u64 = 64 * 1024;
@@ -104,7 +104,7 @@ async fn show_to(
             tail: None,
             most_bytes: PIECE_BYTES,
         };
-        let read = call::blocking(move || source.output(span));
+        let read = pool::blocking(move || source.output(span));
         let output = read.await.ok()?.ok()?;
         let is_all = output.next_offset == offset;
         offset = output.next_offset;

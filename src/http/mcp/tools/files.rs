@@ -10,7 +10,9 @@ use serde_json::{Map, Value};
 
 use super::{annotations, answered, object};
 use crate::http::fs::TOOLS;
-use crate::http::fs::tool::{ToolEntry, ToolReply, failure_body};
+use crate::http::fs::call::run_message;
+use crate::http::fs::failure;
+use crate::http::fs::tool::{ToolEntry, ToolReply};
 use crate::http::mcp::work::Work;
 
 /// The tools.
@@ -34,7 +36,7 @@ pub(super) async fn call(
     let path = path.unwrap_or_default().to_owned();
     let given = (arguments, work.arrival.bytes);
     let called = work.blocking(move |view, permit| {
-        let reply = tool.run(view, &headers, given, permit)?;
+        let reply = run_message(view, tool, &headers, given, permit)?;
         Ok(result(reply))
     });
     let called = called.await;
@@ -50,7 +52,7 @@ pub(super) async fn call(
 
 /// A call that failed.
 pub(super) fn failed(error: &Error, work: &Work<'_>) -> CallToolResult {
-    CallToolResult::structured_error(failure_body(error, &work.arrival.id))
+    CallToolResult::structured_error(failure::body(error, &work.arrival.id))
 }
 
 fn result(reply: ToolReply) -> CallToolResult {

@@ -24,7 +24,7 @@ use crate::http::admission::AdmissionError;
 use crate::http::seal::Seal;
 use crate::http::serve::current;
 use crate::http::terminal::{failure, surface};
-use crate::http::{Server, call, peer, timer};
+use crate::http::{Server, peer, pool, timer};
 
 /// Most bytes of a message: what is pasted comes as one.
 const MESSAGE_MAX: usize = 1 << 20;
@@ -100,7 +100,7 @@ async fn address_elsewhere<'a>(
     let place = server.admission.handshakes.try_take(&current::client());
     let place = place.map_err(AdmissionError::from)?;
     let (store, id) = (Arc::clone(&server.store), id.to_owned());
-    let address = call::holding(place, move || store.address_of_shell(&id)).await?;
+    let address = pool::holding(place, move || store.address_of_shell(&id)).await?;
     Ok(address.map(|address| (seal, address)))
 }
 
@@ -146,7 +146,7 @@ async fn authenticate(
         .map(|caller| caller.cancellation.trust().clone());
     let trust = trust.unwrap_or_default();
     let named = server.authenticator.named_user(&parts.headers);
-    let connected = call::blocking(move || -> Result<ShellConnection, Farewell> {
+    let connected = pool::blocking(move || -> Result<ShellConnection, Farewell> {
         let shells = store.shells();
         let connected = match caller {
             Ok(caller) => {

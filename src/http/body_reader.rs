@@ -4,14 +4,14 @@ use axum::body::{Body, Bytes};
 use fileshed_core::{Clock, Error};
 use tokio::sync::{mpsc, oneshot};
 
-use crate::http::body::{BodyError, MinimumRate};
-use crate::http::call;
+use super::body::{BodyError, MinimumRate};
+use super::pool;
 
 /// Chunks that wait between the connection and the disk.
 const CHUNKS_QUEUED: usize = 4;
 
 /// Reads the body of a request; blocks.
-pub(in crate::http) struct BodyReader {
+pub(super) struct BodyReader {
     chunks: mpsc::Receiver<BodyChunk>,
     /// Asks for the body.
     request_body: Option<oneshot::Sender<()>>,
@@ -19,7 +19,7 @@ pub(in crate::http) struct BodyReader {
 }
 
 /// What arrives of a body.
-pub(in crate::http) enum BodyChunk {
+pub(super) enum BodyChunk {
     Of(Bytes),
     End,
     Broken(BodyError),
@@ -27,7 +27,7 @@ pub(in crate::http) enum BodyChunk {
 
 impl BodyReader {
     /// A reader of the chunks that are sent to it.
-    pub(in crate::http) fn new() -> (mpsc::Sender<BodyChunk>, Self) {
+    pub(super) fn new() -> (mpsc::Sender<BodyChunk>, Self) {
         let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
         let reader = Self {
             chunks,
@@ -38,7 +38,7 @@ impl BodyReader {
     }
 
     /// The next chunk; nothing at the end. Blocks.
-    pub(in crate::http) fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+    pub(super) fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         if let Some(request_body) = self.request_body.take() {
             let _ = request_body.send(());
         }
@@ -61,7 +61,7 @@ impl BodyReader {
 #[cfg(any(test, fuzzing))]
 impl BodyReader {
     /// A body that arrived in these pieces.
-    pub(in crate::http) fn arrived(pieces: Vec<Bytes>) -> Self {
+    pub(super) fn arrived(pieces: Vec<Bytes>) -> Self {
         let (sender, chunks) = mpsc::channel(pieces.len() + 1);
         let pieces = pieces.into_iter().map(BodyChunk::Of);
         for chunk in pieces.chain([BodyChunk::End]) {
@@ -76,7 +76,7 @@ impl BodyReader {
 }
 
 /// Runs `work` on a body while it arrives.
-pub(in crate::http) async fn receive<T: Send + 'static>(
+pub(super) async fn receive<T: Send + 'static>(
     clock: &Clock,
     mut body: Body,
     work: impl FnOnce(&mut BodyReader) -> Result<T, Error> + Send + 'static,
@@ -84,7 +84,7 @@ pub(in crate::http) async fn receive<T: Send + 'static>(
     let (sender, mut reader) = BodyReader::new();
     let (request_body, body_requested) = oneshot::channel();
     reader.request_body = Some(request_body);
-    let work = call::blocking(move || work(&mut reader));
+    let work = pool::blocking(move || work(&mut reader));
     let feed = async {
         if body_requested.await.is_ok() {
             feed(clock, &mut body, &sender).await;
@@ -139,7 +139,7 @@ mod tests {
             }
             let _ = sender.send(Ok(Bytes::new())).await;
         });
-        crate::http::response_body::of_chunks(chunks)
+        super::super::response_body::of_chunks(chunks)
     }
 
     /// Bytes of a body that is taken to its end.
