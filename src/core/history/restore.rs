@@ -9,7 +9,7 @@ use super::compare::Comparison;
 use super::content::{SYMLINK, zone_path};
 use super::damage::Remedy;
 use super::{Change, History, HistoryError, object, repository};
-use fileshed_storage::{Entry, Kind, Snapshot, Staging, Target, Totals};
+use fileshed_storage::{Entry, Kind, Staging, Target, Totals};
 use fileshed_types::zone::ZonePath;
 
 /// A submodule: nothing of it lies in the repository.
@@ -40,17 +40,6 @@ impl Found {
     pub fn totals(&self) -> Totals {
         self.0.totals
     }
-
-    /// Leaves alone what was there before as it is now, and what is `gone` for good.
-    pub fn leave(&mut self, before: &Snapshot, gone: &HashSet<Vec<u8>>) {
-        let Self(comparison) = self;
-        comparison
-            .seen
-            .retain(|seen| !before.is_same(&seen.stat) && !gone.contains(seen.path.as_bytes()));
-        comparison
-            .deleted
-            .retain(|(path, _, _)| before.had(path) && !gone.contains(path));
-    }
 }
 
 impl History {
@@ -60,13 +49,13 @@ impl History {
         Ok(Found(self.compare()?))
     }
 
-    /// Puts back everything that was found to differ: content, modes, what was deleted or moved;
-    /// what is new goes, with directories that are empty then and not among those of `before`.
-    /// Gives the space of what is there then.
+    /// Puts back everything that was found to differ: content, modes, what was deleted or moved.
+    /// Removes what is new, with directories that are empty then: those that are not among
+    /// `before`, or, if that is not known, those above new files. Returns the space of the rest.
     pub fn restore(
         &self,
         found: Found,
-        before: Option<&Snapshot>,
+        before: Option<&HashSet<Box<[u8]>>>,
         staging: &Staging,
     ) -> Result<Totals, HistoryError> {
         let Found(comparison) = found;
@@ -98,6 +87,13 @@ impl History {
             let path = zone_path(&String::from_utf8_lossy(path));
             self.put_back_if_whole(&path, *id, *mode, staging)?;
         }
+        if let Some(before) = before {
+            for new in self.data.directories()?.difference(before) {
+                if let Ok(path) = String::from_utf8(new.to_vec()) {
+                    self.take_away_empty(Some(ZonePath::found(path)), Some(before), staging)?;
+                }
+            }
+        }
         // Git's index may tell of what was undone.
         self.refresh_index()?;
         Ok(self.compare()?.totals)
@@ -118,17 +114,18 @@ impl History {
         Ok(())
     }
 
-    /// Directories that hold nothing any more.
+    /// Removes a directory that is empty, and those above it that are empty then, but for those of
+    /// `before`.
     fn take_away_empty(
         &self,
         directory: Option<ZonePath>,
-        before: Option<&Snapshot>,
+        before: Option<&HashSet<Box<[u8]>>>,
         staging: &Staging,
     ) -> Result<(), HistoryError> {
         let mut above = directory;
         while let Some(directory) = above.filter(|directory| !directory.is_root()) {
             let empty = self.data.list(&directory).is_ok_and(|list| list.is_empty());
-            let known = before.is_some_and(|before| before.had(directory.as_str().as_bytes()));
+            let known = before.is_some_and(|before| before.contains(directory.as_str().as_bytes()));
             if !empty || known {
                 break;
             }

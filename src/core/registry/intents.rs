@@ -235,6 +235,18 @@ impl Registry {
         )?)
     }
 
+    /// Returns `true` if a change by this operation is under way in a zone.
+    pub fn is_under_way(
+        &self,
+        (tenant, zone): (&str, &str),
+        operation: &str,
+    ) -> Result<bool, RegistryError> {
+        Ok(self.connection()?.value(
+            "SELECT EXISTS (SELECT 1 FROM intents WHERE home = ?1 AND zone = ?2 AND operation = ?3)",
+            (tenant, zone, operation),
+        )?)
+    }
+
     /// What the interrupted changes of a zone do to ownership, in the order in which they began.
     pub fn ownership_changes(
         &self,
@@ -257,29 +269,6 @@ impl Registry {
         self.connection()?
             .execute("UPDATE intents SET instance = '' WHERE id = ?1", [intent.0])?;
         Ok(())
-    }
-
-    /// Tells the changes of other processes in this zone that what they did so far may be taken back
-    /// with one of this process.
-    pub fn undo_others(
-        &self,
-        instance: &str,
-        (tenant, zone): (&str, &str),
-    ) -> Result<(), RegistryError> {
-        self.connection()?.execute(
-            "UPDATE intents SET undone = 1
-             WHERE home = ?1 AND zone = ?2 AND instance NOT IN ('', ?3)",
-            (tenant, zone, instance),
-        )?;
-        Ok(())
-    }
-
-    /// Whether another process may have taken back what the change did so far.
-    pub fn is_undone(&self, intent: Intent) -> Result<bool, RegistryError> {
-        Ok(self.connection()?.value(
-            "SELECT EXISTS (SELECT 1 FROM intents WHERE id = ?1 AND undone = 1)",
-            [intent.0],
-        )?)
     }
 
     /// The change did not happen: its space is free again.
@@ -501,21 +490,20 @@ mod tests {
     use crate::testing::{intent, on_each_database};
 
     #[test]
-    fn changes_of_others_in_the_zone_are_told_that_they_may_be_undone() {
+    fn what_is_under_way_in_a_zone_is_known() {
         on_each_database(|registry| {
-            let place = ("users/ada", "storage");
-            let own = registry.begin(&intent("first")).expect("begun");
-            let other = registry.begin(&intent("second")).expect("begun");
-            registry.undo_others("first", place).expect("told");
-            assert!(!registry.is_undone(own).expect("asked"));
-            assert!(registry.is_undone(other).expect("asked"));
-            // Whoever begins afterwards has nothing to lose.
-            let later = registry.begin(&intent("second")).expect("begun");
-            assert!(!registry.is_undone(later).expect("asked"));
-            registry
-                .undo_others("second", ("users/ada", "documents"))
-                .expect("told");
-            assert!(!registry.is_undone(own).expect("asked"));
+            let is_under_way = |zone, operation| {
+                let place = ("users/ada", zone);
+                registry.is_under_way(place, operation).expect("asked")
+            };
+            let plan = intent("first");
+            assert!(!is_under_way(plan.zone, plan.operation));
+            let begun = registry.begin(&plan).expect("begun");
+            assert!(is_under_way(plan.zone, plan.operation));
+            assert!(!is_under_way("documents", plan.operation));
+            assert!(!is_under_way(plan.zone, "another"));
+            registry.commit(begun).expect("done");
+            assert!(!is_under_way(plan.zone, plan.operation));
         });
     }
 }

@@ -26,7 +26,6 @@ mod reserve;
 mod rights;
 mod root;
 mod search;
-mod snapshot;
 mod spelling;
 mod staging;
 mod stamp;
@@ -55,7 +54,6 @@ pub use priority::give_way;
 pub use promises::{Kept, Promise};
 pub use reserve::Reserve;
 pub use root::Root;
-pub use snapshot::Snapshot;
 pub use staging::{Appendable, Appended};
 pub use staging::{
     Displaced, Installed, Journal, PrivateDirectory, Removals, Removed, Remover, Renamed,

@@ -4,6 +4,7 @@
 //! handle at any depth and never leaves the zone. Its cost grows with the tree; only what must see
 //! everything walks (`shed_tree`, a measurement after a command, a search for changes).
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
@@ -157,6 +158,17 @@ impl Root {
             _ => {}
         })?;
         Ok((totals, directories))
+    }
+
+    /// Paths of all directories below the root.
+    pub fn directories(&self) -> Result<HashSet<Box<[u8]>>, DiskError> {
+        let mut directories = HashSet::new();
+        self.survey(&ZonePath::root(), |path, kind, _| {
+            if kind == Kind::Directory {
+                directories.insert(path.into());
+            }
+        })?;
+        Ok(directories)
     }
 
     /// Space of everything below the root, and when something changed last, in one walk.

@@ -4,6 +4,8 @@
 //! on the kernel notes which names changed (inotify), and only these are looked at again. Where that
 //! cannot be relied on there is no watch, and whoever wants to know walks.
 
+mod table;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -15,10 +17,10 @@ use rustix::io::Errno;
 
 use super::file_system::is_local;
 use super::kind::kind_of;
-use super::snapshot::{is_at_or_below, join, split};
-use super::walk::{Below, each};
-use super::{Kind, Root, Snapshot};
+use super::walk::{Below, Totals, each};
+use super::{Kind, Root};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
+use table::{NameTable, is_at_or_below, join, split};
 
 /// Directories of one watch: each takes memory of the kernel.
 const DIRECTORIES_MOST: usize = 8192;
@@ -40,7 +42,7 @@ pub struct Watch {
     root: Identity,
     paths: HashMap<i32, Path>,
     watched: HashMap<Path, i32>,
-    snapshot: Snapshot,
+    table: NameTable,
     /// Files that have several names.
     linked: HashSet<Path>,
     is_noted: fn(&str) -> bool,
@@ -61,7 +63,7 @@ impl Watch {
             root: identity(&rustix::fs::fstat(root.handle()).ok()?),
             paths: HashMap::new(),
             watched: HashMap::new(),
-            snapshot: Snapshot::default(),
+            table: NameTable::default(),
             linked: HashSet::new(),
             is_noted,
             noted: BTreeMap::new(),
@@ -70,10 +72,27 @@ impl Watch {
         Some(watch)
     }
 
-    /// What is there, as of the last refresh.
+    /// Space of everything that is there, as of the last refresh.
     #[must_use]
-    pub fn snapshot(&self) -> &Snapshot {
-        &self.snapshot
+    pub fn totals(&self) -> Totals {
+        self.table.totals()
+    }
+
+    /// Number of directories.
+    #[must_use]
+    pub fn directories(&self) -> u64 {
+        self.table.directories()
+    }
+
+    /// Paths of the directories; the root is among them, with an empty one.
+    pub fn directory_paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.watched.keys().map(|path| &**path)
+    }
+
+    /// Size of the file at a path.
+    #[must_use]
+    pub fn file_size(&self, path: &[u8]) -> Option<u64> {
+        self.table.file_size(path)
     }
 
     /// Paths whose names are of interest, with device and inode, parents before children.
@@ -120,11 +139,11 @@ impl Watch {
                 Err(Errno::NOENT) => self.forget(&path),
                 Err(_) => return None,
                 Ok(stat) => {
-                    let was = self.snapshot.what_had(&path);
+                    let was = self.table.what_had(&path);
                     let is_known = was == Some((stat.st_ino, Kind::Directory));
                     if is_known && !renewed.contains(&path) {
                         // Only its times or its mode are others.
-                        self.snapshot.add(&path, &stat);
+                        self.table.add(&path, &stat);
                         changed.remove(&path);
                         continue;
                     }
@@ -132,7 +151,7 @@ impl Watch {
                         self.forget(&path);
                     }
                     // By another name.
-                    if !self.snapshot.has(&path, &stat) {
+                    if !self.table.has(&path, &stat) {
                         changed.insert(path.clone());
                     }
                     self.enter(&path, &stat)?;
@@ -146,7 +165,7 @@ impl Watch {
                         // The kernel does not tell that a file got another name, which its time of
                         // change shows.
                         Kind::File if stat.st_nlink > 1 => {
-                            let names = self.snapshot.paths_of(stat.st_ino);
+                            let names = self.table.paths_of(stat.st_ino);
                             self.linked.extend(names.iter().cloned());
                             look.extend(names.into_iter().filter(|name| !seen.contains(name)));
                         }
@@ -252,7 +271,7 @@ impl Watch {
     }
 
     fn enter(&mut self, path: &Path, stat: &Stat) -> Option<()> {
-        self.snapshot.add(path, stat);
+        self.table.add(path, stat);
         if kind_of(stat) == Kind::File && stat.st_nlink > 1 {
             self.linked.insert(path.clone());
             if self.linked.len() > LINKED_MOST {
@@ -272,8 +291,8 @@ impl Watch {
 
     /// Nothing is at a path any more, nor below it.
     fn forget(&mut self, gone: &[u8]) {
-        let was = self.snapshot.what_had(gone);
-        self.snapshot.forget(gone);
+        let was = self.table.what_had(gone);
+        self.table.forget(gone);
         if !was.is_some_and(|(_, kind)| kind == Kind::Directory) {
             self.linked.remove(gone);
             if let Ok(gone) = std::str::from_utf8(gone) {

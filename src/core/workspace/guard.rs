@@ -48,7 +48,7 @@ pub(crate) use finished::Finished;
 use group_transaction::GroupTransaction;
 pub(crate) use lock::holder;
 pub use lock::{Holder, LockError};
-pub(crate) use open_ended::{OpenEndedPermit, OpenEndedRequest};
+pub(crate) use open_ended::{LINE, OpenEndedPermit, OpenEndedRequest};
 pub use owner::PermissionError;
 pub(crate) use owner::{check as check_owner, keys as keys_of_records};
 pub use permit::{Change, Permit, SizeError, Writer};

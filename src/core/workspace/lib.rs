@@ -14,8 +14,8 @@
 //!
 //! The modules lie on floors, and each uses only those below it:
 //!
-//! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `running`, `running_commands`,
-//!   [`background`], [`shells`], `programs`, limiters, keys;
+//! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `space_in_use`,
+//!   `running_commands`, [`background`], [`shells`], `programs`, limiters, keys;
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
 //! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
@@ -69,12 +69,12 @@ mod process_identity;
 pub mod programs;
 pub mod publication;
 mod recollection;
-mod running;
 mod running_commands;
 mod saves;
 pub mod sharing;
 pub mod shells;
 pub mod sign_in;
+mod space_in_use;
 pub mod store;
 mod takeover;
 mod tenant;

@@ -81,6 +81,7 @@ impl HistoryPacker {
                 data,
                 queue: Arc::clone(queue),
                 objects,
+                patience: settings.timings.calls.write_lock,
             };
             let builder = std::thread::Builder::new().name("pack".to_owned());
             let started = builder.spawn(move || worker.work());
@@ -148,6 +149,8 @@ struct PackThread {
     data: Root,
     queue: Arc<Queue>,
     objects: u64,
+    /// How long it waits for a write lock.
+    patience: Duration,
 }
 
 impl PackThread {
@@ -222,7 +225,7 @@ impl PackThread {
         };
         let packed = packing::pack(&base, worth, &|| self.shared.goes_on())?;
         if packed > 0 {
-            let _write_lock = self.queue.of_zone(&tenant, zone)?;
+            let _write_lock = self.queue.of_zone(&tenant, zone, self.patience)?;
             packing::tidy(&base)?;
             tracing::debug!(
                 tenant = tenant.key,

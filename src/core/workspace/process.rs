@@ -10,7 +10,7 @@ mod watch;
 
 use crate::running_commands::RunningCommand;
 use crate::store::Store;
-use crate::{Caller, Error};
+use crate::{Caller, Error, ZoneName};
 use fileshed_rules::commands;
 use fileshed_types::settings::SandboxPolicy;
 
@@ -51,12 +51,17 @@ pub(crate) fn expect_confined(store: &Store) -> Result<(), Error> {
 const OWN_PROGRAM: &str = "own program";
 
 impl Store {
-    /// Enters a command of a caller among those that run.
-    pub(crate) fn enter_command(&self, caller: &Caller, name: &str) -> RunningCommand<'_> {
+    /// Enters a command of a caller among those that run, with the zone whose write lock it has.
+    pub(crate) fn enter_command(
+        &self,
+        caller: &Caller,
+        name: &str,
+        holds: Option<(String, ZoneName)>,
+    ) -> RunningCommand<'_> {
         let is_known = self.programs().has(name) || commands().iter().any(|rule| rule.name == name);
         let program = if is_known { name } else { OWN_PROGRAM };
         let now = self.clock().now().as_second();
         self.running_commands()
-            .enter(caller.user.as_ref(), program, now)
+            .enter(caller.user.as_ref(), program, now, holds)
     }
 }

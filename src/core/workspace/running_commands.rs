@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::UserId;
+use crate::write_lock::BusyError;
+use crate::{Error, UserId, ZoneName};
 use fileshed_sandbox::{Ending, StartedJob};
 use fileshed_types::cancellation::Cancellation;
 
@@ -27,6 +28,8 @@ pub(crate) struct CommandEntry {
     pub(crate) program: String,
     /// Unix seconds of its start.
     pub(crate) since: i64,
+    /// The zone of a tenant whose write lock it has.
+    holds: Option<(String, ZoneName)>,
     /// Set when an administrator ends it.
     ended: Cancellation,
 }
@@ -39,6 +42,11 @@ pub(crate) struct RunningCommand<'a> {
     ended: Cancellation,
 }
 
+/// The name by which a command is ended.
+pub(crate) fn id(number: u64) -> String {
+    format!("command-{number}")
+}
+
 impl RunningCommands {
     /// Enters a command.
     pub(crate) fn enter(
@@ -46,6 +54,7 @@ impl RunningCommands {
         user: Option<&UserId>,
         program: &str,
         since: i64,
+        holds: Option<(String, ZoneName)>,
     ) -> RunningCommand<'_> {
         let ended = Cancellation::default();
         let mut state = self.state();
@@ -55,6 +64,7 @@ impl RunningCommands {
             user: user.cloned(),
             program: program.to_owned(),
             since,
+            holds,
             ended: ended.clone(),
         };
         state.commands.insert(number, entry);
@@ -72,6 +82,22 @@ impl RunningCommands {
         commands
             .map(|(number, entry)| (*number, entry.clone()))
             .collect()
+    }
+
+    /// The refusal of whoever waits for a zone, if a command has its write lock.
+    pub(crate) fn holder(&self, tenant: &str, zone: ZoneName) -> Option<Error> {
+        let holds = |entry: &CommandEntry| {
+            let held = entry.holds.as_ref();
+            held.is_some_and(|held| held.0 == tenant && held.1 == zone)
+        };
+        let mut commands = self.list().into_iter();
+        let (number, entry) = commands.find(|(_, entry)| holds(entry))?;
+        let busy = BusyError::Command {
+            command: entry.program,
+            since: entry.since,
+            id: id(number),
+        };
+        Some(busy.into())
     }
 
     /// Ends the command of this number; false where it runs no more.

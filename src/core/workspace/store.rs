@@ -30,16 +30,16 @@ use crate::namespace::Pepper;
 use crate::packer::HistoryPacker;
 use crate::programs::Programs;
 use crate::recollection::Recollection;
-use crate::running::Running;
 use crate::running_commands::RunningCommands;
 use crate::saves::Saves;
 use crate::shells::Shells;
+use crate::space_in_use::SpaceInUse;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
 use crate::trust_list::TrustList;
 use crate::watched::WatchedZones;
 use crate::write_leases::WriteLeases;
-use crate::write_lock::WriteLock;
+use crate::write_lock::{BusyError, WriteLock};
 use crate::{Caller, Clock, Error, Settings, UserId, ZoneName};
 use fileshed_history::KeptRepositories;
 use fileshed_registry::{Registry, Tokens};
@@ -101,7 +101,8 @@ pub struct Store {
     programs: Programs,
     slots: CommandSlots,
     shell_slots: CommandSlots,
-    running: Running,
+    watched: WatchedZones,
+    space_in_use: SpaceInUse,
     running_commands: RunningCommands,
     last_calls: LastCalls,
     background: BackgroundProcesses,
@@ -190,7 +191,8 @@ impl Store {
             programs,
             slots,
             shell_slots,
-            running: Running::new(watched),
+            watched,
+            space_in_use: SpaceInUse::default(),
             running_commands: RunningCommands::default(),
             last_calls: LastCalls::default(),
             background,
@@ -406,9 +408,14 @@ impl Store {
         &self.shell_slots
     }
 
+    /// The zones of which this process is told what changes.
+    pub(crate) fn watched(&self) -> &WatchedZones {
+        &self.watched
+    }
+
     /// The space that running commands take.
-    pub(crate) fn running(&self) -> &Running {
-        &self.running
+    pub(crate) fn space_in_use(&self) -> &SpaceInUse {
+        &self.space_in_use
     }
 
     /// The commands of calls that run now.
@@ -441,13 +448,6 @@ impl Store {
     #[must_use]
     pub fn shells(&self) -> &Shells {
         &self.shells
-    }
-
-    /// Whether no other process works on the same data.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.instance
-            .live_instances()
-            .is_ok_and(|live_instances| live_instances.len() <= 1)
     }
 
     /// The directory of all data.
@@ -569,6 +569,23 @@ impl Store {
         tenant: &TenantRoot,
         zone: ZoneName,
     ) -> Result<WriteLock<'_>, Error> {
-        self.instance.queue().of_zone(tenant, zone)
+        self.write_lock_within(tenant, zone, self.settings.timings.calls.write_lock)
+    }
+
+    /// The same, for who waits so long. Whoever waited in vain for a command is told which.
+    pub(crate) fn write_lock_within(
+        &self,
+        tenant: &TenantRoot,
+        zone: ZoneName,
+        patience: Duration,
+    ) -> Result<WriteLock<'_>, Error> {
+        let write_lock = self.instance.queue().of_zone(tenant, zone, patience);
+        write_lock.map_err(|error| match error.cause() {
+            Some(BusyError::Zone) => {
+                let holder = self.running_commands.holder(&tenant.key, zone);
+                holder.unwrap_or(error)
+            }
+            _ => error,
+        })
     }
 }

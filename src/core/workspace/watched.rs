@@ -3,13 +3,13 @@
 //! A zone is watched from its first command on, and the ones that had none for the longest time are
 //! watched no more. Where a zone cannot be watched, nothing is known of it, and whoever asks walks.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fileshed_storage::{Root, Snapshot, Watch};
-use fileshed_types::zone::is_never_made;
-use fileshed_types::{Clock, Settings};
+use fileshed_storage::{DiskError, Kind, Root, Totals, Watch};
+use fileshed_types::zone::{ZonePath, is_never_made};
+use fileshed_types::{Clock, Settings, ZoneName};
 
 /// Zones that are watched at a time: the kernel bounds how many one account may watch.
 const ZONES_MOST: usize = 32;
@@ -20,8 +20,11 @@ const NAMES_MOST: u64 = 250_000;
 /// Paths that are remembered until they are in history; of more, only that there are some.
 const UNSETTLED_MOST: usize = 256;
 
+/// The file of a zone with history that leads git to the repository beside it.
+const POINTER: &str = ".git";
+
 /// A tenant and a zone of it.
-type Key = (String, &'static str);
+type Key = (String, ZoneName);
 
 /// All watched zones of this process.
 #[derive(Debug)]
@@ -58,13 +61,21 @@ struct WatchedZone {
     unsettled: Option<BTreeSet<Box<[u8]>>>,
 }
 
-/// What is known of a watched zone.
+/// Space that a zone takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extent {
+    /// All files of the user. The pointer to a repository is the server's own.
+    pub(crate) totals: Totals,
+    /// Number of directories.
+    pub(crate) directories: u64,
+}
+
+/// Changes in a watched zone.
 #[derive(Debug)]
-pub(crate) struct Known {
-    /// What lies there.
-    pub(crate) snapshot: Snapshot,
-    /// What may not be in history yet; nothing where that is not known.
-    pub(crate) unsettled: Option<BTreeSet<Box<[u8]>>>,
+pub(crate) struct Unsettled {
+    pub(crate) extent: Extent,
+    /// Paths that may not be in history yet; `None` if they are not known.
+    pub(crate) paths: Option<BTreeSet<Box<[u8]>>>,
 }
 
 impl WatchedZones {
@@ -76,7 +87,7 @@ impl WatchedZones {
         }
     }
 
-    fn zone(&self, tenant: &str, zone: &'static str) -> Arc<Mutex<WatchedZone>> {
+    fn zone(&self, tenant: &str, zone: ZoneName) -> Arc<Mutex<WatchedZone>> {
         let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
         zones.uses += 1;
         let now = zones.uses;
@@ -96,7 +107,7 @@ impl WatchedZones {
     fn known<T>(
         &self,
         tenant: &str,
-        zone: &'static str,
+        zone: ZoneName,
         data: &Root,
         ask: impl FnOnce(&mut WatchedZone) -> Option<T>,
     ) -> Option<T> {
@@ -112,16 +123,42 @@ impl WatchedZones {
         ask(&mut watched)
     }
 
-    /// What lies in a zone now; nothing where that takes a walk.
-    pub(crate) fn snapshot(
+    /// Measures a zone: without a walk, if it is watched.
+    pub(crate) fn extent(
         &self,
         tenant: &str,
-        zone: &'static str,
+        zone: ZoneName,
         data: &Root,
-    ) -> Option<Snapshot> {
-        self.known(tenant, zone, data, |watched| {
-            Some(watched.watch.as_ref()?.snapshot().clone())
-        })
+    ) -> Result<Extent, DiskError> {
+        let known = self.known(tenant, zone, data, |watched| {
+            let watch = watched.watch.as_ref()?;
+            Some(Extent::of(watch, zone))
+        });
+        if let Some(extent) = known {
+            return Ok(extent);
+        }
+        let (totals, directories) = data.measure_all()?;
+        let pointer = data.entry(&ZonePath::root().join(POINTER)).ok();
+        let pointer = pointer.filter(|pointer| pointer.kind() == Kind::File);
+        let extent = Extent {
+            totals,
+            directories,
+        };
+        Ok(extent.without(zone, pointer.map(|pointer| pointer.size())))
+    }
+
+    /// Paths of all directories in a zone.
+    pub(crate) fn directories(
+        &self,
+        tenant: &str,
+        zone: ZoneName,
+        data: &Root,
+    ) -> Result<HashSet<Box<[u8]>>, DiskError> {
+        let known = self.known(tenant, zone, data, |watched| {
+            let paths = watched.watch.as_ref()?.directory_paths();
+            Some(paths.map(Box::from).collect())
+        });
+        known.map_or_else(|| data.directories(), Ok)
     }
 
     /// Paths in a zone whose names are kept for the server or for git, or that some system cannot
@@ -129,7 +166,7 @@ impl WatchedZones {
     pub(crate) fn noted_names(
         &self,
         tenant: &str,
-        zone: &'static str,
+        zone: ZoneName,
         data: &Root,
     ) -> Option<Vec<(String, (u64, u64))>> {
         self.known(tenant, zone, data, |watched| {
@@ -139,21 +176,18 @@ impl WatchedZones {
         })
     }
 
-    /// What is there, and what of it history may not have, which is not told again: the caller takes
-    /// it in, or says with [`WatchedZones::unsettle`] that it could not.
-    pub(crate) fn unsettled(&self, tenant: &str, zone: &'static str, data: &Root) -> Option<Known> {
+    /// Returns what may not be in history, once: the caller commits it, or says with
+    /// [`WatchedZones::unsettle`] that it could not. `None` if the zone is not watched.
+    pub(crate) fn unsettled(&self, tenant: &str, zone: ZoneName, data: &Root) -> Option<Unsettled> {
         self.known(tenant, zone, data, |watched| {
-            let snapshot = watched.watch.as_ref()?.snapshot().clone();
-            let unsettled = watched.unsettled.replace(BTreeSet::new());
-            Some(Known {
-                snapshot,
-                unsettled,
-            })
+            let extent = Extent::of(watched.watch.as_ref()?, zone);
+            let paths = watched.unsettled.replace(BTreeSet::new());
+            Some(Unsettled { extent, paths })
         })
     }
 
     /// It is not known any more what history has.
-    pub(crate) fn unsettle(&self, tenant: &str, zone: &'static str) {
+    pub(crate) fn unsettle(&self, tenant: &str, zone: ZoneName) {
         lock(&self.zone(tenant, zone)).unsettled = None;
     }
 }
@@ -169,10 +203,9 @@ impl WatchedZone {
     /// Takes in what changed by `now`, with a new watch where there is none, or the one that was is
     /// over; where it cannot be watched, not before `again`. Gives the number of files and directories.
     fn refresh(&mut self, data: &Root, now: Instant, again: Instant) -> u64 {
-        let names = self.refreshed(data, now, again).map_or(0, |watch| {
-            let snapshot = watch.snapshot();
-            snapshot.totals().files + snapshot.directories()
-        });
+        let names = self
+            .refreshed(data, now, again)
+            .map_or(0, |watch| watch.totals().files + watch.directories());
         if names > NAMES_MOST {
             self.watch = None;
             self.unsettled = None;
@@ -202,6 +235,24 @@ impl WatchedZone {
         self.watch = Watch::begin(data, is_never_made);
         self.again = self.watch.is_none().then_some(again);
         self.watch.as_ref()
+    }
+}
+
+impl Extent {
+    fn of(watch: &Watch, zone: ZoneName) -> Self {
+        let extent = Self {
+            totals: watch.totals(),
+            directories: watch.directories(),
+        };
+        extent.without(zone, watch.file_size(POINTER.as_bytes()))
+    }
+
+    fn without(mut self, zone: ZoneName, pointer: Option<u64>) -> Self {
+        if let Some(size) = pointer.filter(|_| zone.is_versioned()) {
+            self.totals.bytes -= size;
+            self.totals.files -= 1;
+        }
+        self
     }
 }
 

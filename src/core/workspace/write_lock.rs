@@ -8,8 +8,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
@@ -69,16 +70,16 @@ impl Queue {
         self.leases.as_ref()
     }
 
-    /// Waits for the write lock of `key`, first come, first served; `directory` holds the lock file
-    /// for other processes. Who waits has given back its `place` among the calls that run.
-    pub(crate) fn write_lock(
+    /// Waits so long for the write lock of `key`, first come, first served; `directory` holds the lock
+    /// file for other processes. Who waits has given back its `place` among the calls that run.
+    fn write_lock(
         &self,
         key: String,
-        directory: &Root,
-        name: &str,
+        (directory, name): (&Root, &str),
         place: &Place,
+        patience: Duration,
     ) -> Result<WriteLock<'_>, Error> {
-        let deadline = self.clock.instant() + self.timings.write_lock;
+        let deadline = self.clock.instant() + patience;
         let mut write_lock = self.line_up(key)?;
         if let Some(leases) = &self.leases {
             let wait = || {
@@ -118,18 +119,19 @@ impl Queue {
         Ok(write_lock)
     }
 
-    /// Waits for the write lock of one zone.
+    /// Waits so long for the write lock of one zone.
     pub(crate) fn of_zone(
         &self,
         tenant: &TenantRoot,
         zone: ZoneName,
+        patience: Duration,
     ) -> Result<WriteLock<'_>, Error> {
         let staging = tenant.root.subdirectory("staging")?;
         self.write_lock(
             format!("{}/{zone}", tenant.key),
-            &staging,
-            &format!("{zone}.lock"),
+            (&staging, &format!("{zone}.lock")),
             &tenant.place,
+            patience,
         )
     }
 
@@ -227,6 +229,22 @@ diagnostics! {
             details: { "scope": "zone" },
             retry_after: 1,
         },
+        /// A command has the zone while it runs.
+        #[error("`{command}` has been changing this zone since {}", moment(*since))]
+        Command {
+            /// The program.
+            command: String,
+            /// Unix seconds of its start.
+            since: i64 = 1_790_000_000,
+            /// The name by which an administrator ends it.
+            id: String = "command-7".to_owned(),
+        } => {
+            code: Busy,
+            hint: format!("repeat the same call when it is over: a command ends when the call that \
+                runs it is cancelled, at its timeout, or when an administrator ends `{id}`"),
+            details: { "scope": "zone", "command": command, "since": moment(*since), "id": id },
+            retry_after: 1,
+        },
         /// The user runs as many commands as one user may.
         #[error("{limit} of your commands are running, which is as many as one user may run at once")]
         User {
@@ -253,3 +271,7 @@ diagnostics! {
 }
 
 const AGAIN: &str = "wait a moment and repeat the same call";
+
+fn moment(seconds: i64) -> String {
+    Timestamp::from_second(seconds).map_or_else(|_| seconds.to_string(), |at| at.to_string())
+}

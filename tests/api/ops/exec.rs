@@ -1,5 +1,6 @@
 //! `shed_exec`
 
+mod alone;
 mod documents;
 mod kept;
 mod life;

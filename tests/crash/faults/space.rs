@@ -1,4 +1,4 @@
-//! The quota against commands: none leaves more than fits, none that frees space fails for it.
+//! The quota against commands: one that reaches it is ended, none that frees space fails for it.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -73,10 +73,10 @@ fn bytes(client: &Client<'_>, zone: &str) -> u64 {
 }
 
 #[test]
-fn what_a_command_writes_beyond_the_quota_is_undone() {
+fn what_a_command_writes_beyond_the_quota_is_put_back_to_the_last_commit() {
     let Some(setup) = quota(8) else { return };
     let server = setup.start();
-    for zone in ZONES {
+    for zone in ["documents", "group"] {
         let client = server.as_user(&format!("user-{zone}"));
         fill(&client, zone, "a", 3 * MEBIBYTE);
         run(&client, zone, &["mkdir", "d", "e"]).data();
@@ -100,13 +100,18 @@ fn what_a_command_writes_beyond_the_quota_is_undone() {
             assert!(!details["stdout"].as_str().unwrap().is_empty(), "{line:?}");
             assert_eq!(listed(&client, zone), before, "{zone}: {line:?}");
         }
-        let tree = run(&client, zone, &["find", ".", "-type", "d"]);
+        // Empty directories that were there are.
+        let tree = run(
+            &client,
+            zone,
+            &["find", ".", "-mindepth", "1", "-type", "d"],
+        );
         let tree = tree.data()["stdout"].as_str().unwrap().to_owned();
-        assert!(!tree.contains("new"), "{tree}");
-        if zone != "storage" {
-            let status = run(&client, zone, &["git", "status", "--porcelain"]);
-            assert_eq!(status.data()["stdout"], "", "{zone}");
-        }
+        let mut directories: Vec<&str> = tree.lines().collect();
+        directories.sort_unstable();
+        assert_eq!(directories, ["./d", "./e"]);
+        let status = run(&client, zone, &["git", "status", "--porcelain"]);
+        assert_eq!(status.data()["stdout"], "", "{zone}");
         // What fits goes on.
         run(&client, zone, &["rm", "t.tar"]).data();
         run(&client, zone, &["cp", "a", "b"]).data();
@@ -115,7 +120,27 @@ fn what_a_command_writes_beyond_the_quota_is_undone() {
 }
 
 #[test]
-fn one_command_after_the_other_or_several_at_once_stay_below_the_quota() {
+fn what_a_command_wrote_beyond_the_quota_stays_in_storage() {
+    let Some(setup) = quota(8) else { return };
+    let server = setup.start();
+    let client = server.as_user("ada");
+    let (zone, grow) = ("storage", json!({"path": "more", "content": "x"}));
+    fill(&client, zone, "a", 3 * MEBIBYTE);
+    run(&client, zone, &["mkdir", "d"]).data();
+    run(&client, zone, &["cp", "a", "d"]).data();
+    let answer = run(&client, zone, &["cp", "a", "b"]);
+    answer.refused(507, "QUOTA_EXCEEDED");
+    assert_eq!(answer.body["error"]["details"]["undone"], false);
+    run(&client, zone, &["cp", "a", "c"]).refused(507, "QUOTA_EXCEEDED");
+    assert_eq!(paths(&client, zone), ["a", "b", "d/a"]);
+    let create = || client.call("shed_create_file", &within(zone, grow.clone()));
+    create().refused(507, "QUOTA_EXCEEDED");
+    run(&client, zone, &["rm", "d/a"]).data();
+    create().data();
+}
+
+#[test]
+fn one_command_after_the_other_or_several_at_once_share_the_quota() {
     let Some(setup) = quota(16) else { return };
     let server = setup.start();
     for zone in ZONES {
@@ -147,12 +172,14 @@ fn one_command_after_the_other_or_several_at_once_stay_below_the_quota() {
             each.flatten().collect::<Vec<_>>()
         });
         let there = paths(&client, zone);
-        let taken = bytes(&client, zone);
+        let is_over = bytes(&client, zone) > 16 * MEBIBYTE;
         assert!(
-            taken <= 16 * MEBIBYTE,
+            zone == "storage" || !is_over,
             "{zone}: {there:?}, {succeeded:?}\n{}",
             server.log()
         );
+        let more = run(&client, zone, &["cp", "a", "more"]);
+        assert!(!is_over || more.status == 507, "{}", more.text);
         for copy in &succeeded {
             assert!(
                 there.contains(copy),
@@ -160,19 +187,19 @@ fn one_command_after_the_other_or_several_at_once_stay_below_the_quota() {
             );
         }
         for (path, size) in listed(&client, zone) {
-            assert_eq!(size, 3 * MEBIBYTE, "{zone}: {path}");
+            let is_whole = zone != "storage" || succeeded.contains(&path);
+            assert!(!is_whole || size == 3 * MEBIBYTE, "{zone}: {path}");
         }
     }
 }
 
 #[test]
-fn what_was_promised_meanwhile_stays_when_a_command_is_undone() {
+fn what_was_promised_meanwhile_stays_when_a_command_is_ended() {
     if !Path::new("/usr/bin/xz").exists() {
         skip("xz is not installed");
         return;
     }
     let Some(setup) = quota(6) else { return };
-    // Each change takes in what the command has written so far.
     let server = setup.env("FILESHED_HISTORY_FACTOR", "1000").start();
     for zone in ["storage", "documents"] {
         let client = server.as_user(&format!("user-{zone}"));
@@ -208,7 +235,10 @@ fn what_was_promised_meanwhile_stays_when_a_command_is_undone() {
         let there = run(&client, zone, &["ls"]);
         let there = there.data()["stdout"].as_str().unwrap().to_owned();
         let there: Vec<&str> = there.lines().collect();
-        assert!(!there.contains(&"a.xz"), "{zone}: {there:?}");
+        let is_put_back = zone == "documents";
+        let details = &answer.body["error"]["details"];
+        assert_eq!(details["undone"], is_put_back, "{}", answer.text);
+        assert_eq!(there.contains(&"a.xz"), !is_put_back, "{zone}: {there:?}");
         let log = server.log();
         assert!(!log.contains("damaged"), "{log}");
         for path in &promised {
@@ -333,10 +363,16 @@ fn there_are_only_so_many_files() {
         answer.refused(507, "QUOTA_EXCEEDED");
         let message = answer.body["error"]["message"].as_str().unwrap();
         assert!(message.contains("20 are allowed (max_files)"), "{message}");
+        if zone == "storage" {
+            run(&client, zone, &["rm", "g1", "g2", "g3"]).data();
+        }
         assert_eq!(listed(&client, zone), before, "{zone}");
         run(&client, zone, &["touch", "g1", "g2"]).data();
         run(&client, zone, &["mkdir", "d"]).data();
         run(&client, zone, &["cp", "g1", "d"]).refused(507, "QUOTA_EXCEEDED");
+        if zone == "storage" {
+            run(&client, zone, &["rm", "d/g1"]).data();
+        }
         let call = json!({"path": "one more", "content": ""});
         client
             .call("shed_create_file", &within(zone, call))

@@ -222,14 +222,23 @@ fn one_user_sees_nothing_of_another() {
 }
 
 #[test]
-fn a_line_that_writes_more_than_fits_is_stopped_and_undone() {
+fn a_line_that_writes_more_than_fits_is_ended_and_what_it_wrote_stays() {
     let scene = Scene::with(|settings| settings.quota_per_user_mb = 8);
     scene.line("echo kept > kept");
-    let ran =
-        scene.line("i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > f$i || exit; done");
-    let refused = ran.refused.as_ref().map(fileshed_core::Error::code);
-    assert_eq!(refused, Some(Code::QuotaExceeded), "{ran:?}");
-    assert_eq!(scene.line("ls").output, "kept\n");
+    let grow = "i=0; while :; do i=$((i+1)); head -c 1000000 /dev/zero > $0$i || exit; done";
+    for name in ["f", "g"] {
+        let ran = scene.line(&grow.replace("$0", name));
+        let refused = ran.refused.as_ref().map(fileshed_core::Error::code);
+        assert_eq!(refused, Some(Code::QuotaExceeded), "{ran:?}");
+        let there = scene.line("ls").output;
+        assert!(
+            there.contains("f8\n") && there.contains("kept\n"),
+            "{there}"
+        );
+    }
+    let ran = scene.line("rm f* g*; ls");
+    assert!(ran.refused.is_none(), "{ran:?}");
+    assert_eq!(ran.output, "kept\n");
 }
 
 #[test]

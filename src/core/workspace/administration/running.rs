@@ -3,7 +3,7 @@
 use super::{Administration, AdministrationError, gone};
 use crate::background::OutputStream;
 use crate::store::SHARED;
-use crate::{Error, UserId};
+use crate::{Error, UserId, running_commands};
 
 /// How something runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Administration<'_> {
         let mut all: Vec<RunningSummary> = commands
             .map(|(number, entry)| RunningSummary {
                 kind: RunningKind::Command,
-                id: format!("command-{number}"),
+                id: running_commands::id(number),
                 user: entry.user,
                 program: entry.program,
                 since: entry.since,

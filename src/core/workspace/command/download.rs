@@ -56,7 +56,7 @@ impl Emptied {
                 continue;
             }
             match held {
-                Some(held) => permit.put_back(held, zone.data().target(&path)?)?,
+                Some(held) => permit.install(held, zone.data().target(&path)?)?,
                 None => permit.remove(&entry)?,
             }
         }

@@ -1,6 +1,6 @@
 //! Programs of one call, each started in the sandbox, with what they share.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
 
 use super::command_line::{output_limit, seconds};
 use super::network::CommandNetwork;
@@ -13,7 +13,7 @@ use crate::process::{
     files, watch,
 };
 use crate::zone::{Zone, ZonePath};
-use crate::{Error, Settings, timings};
+use crate::{Error, Settings, ZoneName, timings};
 use fileshed_rules::CommandPlan;
 use fileshed_sandbox::{Access, Ending, Job, JobSpec, Limits, Sink, Stream, landlock_version};
 use fileshed_storage::{DiskError, PrivateDirectory, Root, Staged};
@@ -51,6 +51,8 @@ pub(super) struct Run<'a> {
     temporary: Temporary<'a>,
     /// Whether it must stop for what its zone holds by now.
     is_over: OnceCell<Box<dyn Fn() -> bool + 'a>>,
+    /// It has a permit to change the zone.
+    has_permit: Cell<bool>,
 }
 
 impl<'a> Run<'a> {
@@ -96,7 +98,19 @@ impl<'a> Run<'a> {
             limit: limit as usize,
             temporary: Temporary::new(zone),
             is_over: OnceCell::new(),
+            has_permit: Cell::new(false),
         })
+    }
+
+    /// The command has a permit, with the write lock of a zone with history.
+    pub(super) fn permitted(&self) {
+        self.has_permit.set(true);
+    }
+
+    /// The zone whose write lock the command has.
+    fn held_zone(&self) -> Option<(String, ZoneName)> {
+        let zone = (self.zone.tenant.key.clone(), self.zone.name());
+        (self.has_permit.get() && zone.1.is_versioned()).then_some(zone)
     }
 
     /// Has the command stop when its zone holds too much.
@@ -207,7 +221,7 @@ impl<'a> Run<'a> {
             probe: false,
             best_effort: self.settings.exec_sandbox == SandboxPolicy::BestEffort,
         };
-        let entered = store.enter_command(caller, invocation.command);
+        let entered = store.enter_command(caller, invocation.command, self.held_zone());
         let writes = invocation.writes;
         let streams = files([&invocation.sinks.0, &invocation.sinks.1]);
         let outcome = fileshed_sandbox::run_with_network(

@@ -73,8 +73,8 @@ pub(super) fn is_below(path: &str, above: &str) -> bool {
 
 /// Everything in a zone under a name that no operation makes, parents before children.
 pub(super) fn find(zone: &Zone<'_>) -> Result<Vec<(String, FileIdentity)>, Error> {
-    let watched = zone.store.running().watched();
-    let known = watched.noted_names(&zone.tenant.key, zone.name().as_str(), zone.data());
+    let watched = zone.store.watched();
+    let known = watched.noted_names(&zone.tenant.key, zone.name(), zone.data());
     let mut found = match known {
         Some(known) => known,
         None => survey(zone)?,

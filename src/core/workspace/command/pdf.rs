@@ -4,6 +4,7 @@
 use super::invocation::{Invocation, Run};
 use super::outcome::CommandOutcome;
 use crate::Error;
+use crate::guard::OpenEndedPermit;
 use crate::process::{StreamFile, file_sink};
 use fileshed_sandbox::Sink;
 
@@ -18,6 +19,7 @@ pub(super) fn run(
     run: &Run<'_>,
     path: &str,
     invocation: Invocation<'_>,
+    permit: Option<&OpenEndedPermit<'_>>,
 ) -> Result<CommandOutcome, Error> {
     let zone = run.zone;
     let mut destination = StreamFile::new(zone, "shed_exec", "args", path)?;
@@ -47,6 +49,6 @@ pub(super) fn run(
     if printed.status != 0 {
         return Ok(printed);
     }
-    destination.install(zone)?;
+    destination.install_by(zone, permit)?;
     Ok(written)
 }

@@ -8,7 +8,6 @@ use crate::guard::{Finished, OpenEndedPermit, OpenEndedRequest};
 use crate::process::{sink, stream_file};
 use crate::zone::Zone;
 use fileshed_history::subject;
-use fileshed_sandbox::Ending;
 
 /// Runs a command in a zone. What it changed becomes a commit where the zone has history.
 pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error> {
@@ -41,14 +40,14 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
         invocation.repository = surroundings.repository;
     }
     let effect = |permit: Option<&OpenEndedPermit<'_>>| match &plan.archive {
-        _ if let Some(path) = &plan.pdf => pdf::run(&run, path, invocation),
+        _ if let Some(path) = &plan.pdf => pdf::run(&run, path, invocation, permit),
         _ if plan.command == which::COMMAND => {
             Ok(which::run(zone, &plan).into_outcome(invocation.sinks)?)
         }
         _ if plan.command == rename::COMMAND => {
             Ok(rename::run(zone, &plan, permit)?.into_outcome(invocation.sinks)?)
         }
-        Some(archive) => tar::run(&run, archive, invocation),
+        Some(archive) => tar::run(&run, archive, invocation, permit),
         _ if plan.command == sqlite::COMMAND => {
             let writes = invocation.writes;
             sqlite::run(zone, &plan, writes, || run.start(invocation))
@@ -70,12 +69,12 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
             message: describe(command_line),
         };
         let permit = zone.open_ended(request, hold)?;
+        run.permitted();
         if let Some(must_stop) = permit.must_stop() {
             run.limit(must_stop);
         }
         let outcome = leftovers::without(zone, &plan, &permit, || effect(Some(&permit)));
-        let stopped = matches!(&outcome, Ok(outcome) if outcome.ending == Ending::OverQuota);
-        let finished = permit.finish(stopped)?;
+        let finished = permit.finish()?;
         (outcome?, finished)
     } else {
         drop(hold);

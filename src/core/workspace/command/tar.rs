@@ -9,6 +9,7 @@ use std::io::{Read, Seek, SeekFrom};
 use super::invocation::{Invocation, Run};
 use super::outcome::CommandOutcome;
 use crate::Error;
+use crate::guard::OpenEndedPermit;
 use crate::process::{StreamFile, file_sink};
 use crate::zone::ZonePath;
 use fileshed_rules::{ArchiveArgument, Compression};
@@ -46,6 +47,7 @@ pub(super) fn run(
     run: &Run<'_>,
     archive: &ArchiveArgument,
     invocation: Invocation<'_>,
+    permit: Option<&OpenEndedPermit<'_>>,
 ) -> Result<CommandOutcome, Error> {
     if archive.path == STREAM && !archive.creates {
         return run.start(invocation);
@@ -59,7 +61,7 @@ pub(super) fn run(
         None => None,
     };
     match program {
-        Some(program) => write(run, archive, program, invocation),
+        Some(program) => write(run, archive, program, invocation, permit),
         None => run.start(invocation),
     }
 }
@@ -116,6 +118,7 @@ fn write(
     archive: &ArchiveArgument,
     program: &'static str,
     mut invocation: Invocation<'_>,
+    permit: Option<&OpenEndedPermit<'_>>,
 ) -> Result<CommandOutcome, Error> {
     let zone = run.zone;
     let destination = match archive.path.as_str() {
@@ -153,7 +156,7 @@ fn write(
     if packed.status != 0 {
         return Ok(packed);
     }
-    destination.install(zone)?;
+    destination.install_by(zone, permit)?;
     Ok(tarred)
 }
 

@@ -1,5 +1,7 @@
 //! The write lock of a zone, and who may take it for what.
 
+use std::time::Duration;
+
 use super::Writer;
 use crate::Error;
 use crate::write_lock::WriteLock;
@@ -31,18 +33,28 @@ impl<'a> Zone<'a> {
 
     /// Keeps everybody else from changing the zone, for who has to read more than one thing of it.
     pub(crate) fn hold(&self) -> Result<ZoneHold<'a>, Error> {
+        self.hold_within(self.store.settings().timings.calls.write_lock)
+    }
+
+    /// The same, for who waits so long.
+    pub(crate) fn hold_within(&self, patience: Duration) -> Result<ZoneHold<'a>, Error> {
         Ok(ZoneHold {
-            _write_lock: self.write_lock()?,
+            _write_lock: self.write_lock_within(patience)?,
         })
     }
 
     /// Waits for the write lock of the zone, which is repaired first where it has to be.
     pub(super) fn write_lock(&self) -> Result<WriteLock<'a>, Error> {
+        self.write_lock_within(self.store.settings().timings.calls.write_lock)
+    }
+
+    fn write_lock_within(&self, patience: Duration) -> Result<WriteLock<'a>, Error> {
         if !self.ready {
             let ready = self.store.try_make_ready(&self.tenant, self.name, None);
             ready.map_err(|error| self.explain(error))?;
         }
-        let write_lock = self.store.write_lock(&self.tenant, self.name)?;
+        let store = self.store;
+        let write_lock = store.write_lock_within(&self.tenant, self.name, patience)?;
         if self.group.is_some() {
             self.store.reap_dead_instances(&self.tenant, &write_lock)?;
         }

@@ -11,13 +11,16 @@ use jiff::Timestamp;
 use super::claims::Claims;
 use super::finished::{Finished, said_of};
 use super::owner;
-use super::space::Space;
+use super::space::CommandSpace;
 use crate::store::HistoryOf;
 use crate::zone::{Zone, ZoneName};
 use crate::{Error, Store};
 use fileshed_history::{Author, History, Position};
 use fileshed_registry::{OwnershipChange, OwnershipEffect, Registry};
 use fileshed_storage::{Root, Staging};
+
+/// Message of the commit of what came by other ways than through the server.
+pub(super) const OUTSIDE: &str = "Take in what came from outside";
 
 /// Where a transaction takes place.
 pub(super) struct GroupTransaction<'a> {
@@ -105,7 +108,7 @@ impl<'a> GroupTransaction<'a> {
     pub(super) fn begin(&self, now: Timestamp) -> Result<Position, Error> {
         let author = Author::server();
         self.history(now, |history| {
-            history.capture("Take in what came from outside", &author, now)?;
+            history.capture(OUTSIDE, &author, now)?;
             history.remember_inodes()?;
             Ok(history.position()?)
         })
@@ -120,7 +123,7 @@ impl<'a> GroupTransaction<'a> {
         message: &str,
         author: &Author,
         now: Timestamp,
-        space: Option<&Space<'_>>,
+        space: Option<&CommandSpace<'_>>,
     ) -> Result<TransactionOutcome, Error> {
         self.history(now, |history| {
             self.judge_in(
@@ -141,7 +144,7 @@ impl<'a> GroupTransaction<'a> {
         start: &Position,
         message: &str,
         (author, now): (&Author, Timestamp),
-        space: Option<&Space<'_>>,
+        space: Option<&CommandSpace<'_>>,
     ) -> Result<TransactionOutcome, Error> {
         if !history.has(start)? {
             // The disk lost what was there before, so nothing can be compared nor put back.
@@ -172,22 +175,18 @@ impl<'a> GroupTransaction<'a> {
             &found,
         );
         let denied = claims.denied()?;
-        if let Err(refused) = owner::refuse(denied, self.group_name, &ownership_change.owner) {
+        let denied = owner::refuse(denied, self.group_name, &ownership_change.owner);
+        let refused = match (denied, space) {
+            (Err(denied), _) => Some(denied),
+            (Ok(()), Some(space)) => space
+                .excess(found.totals())?
+                .map(|excess| excess.undone().into()),
+            (Ok(()), None) => None,
+        };
+        if let Some(refused) = refused {
             drop(claims);
-            let totals = history.restore(found, None, &self.staging)?;
-            self.measured(totals)?;
-            return Ok(TransactionOutcome::refused(refused));
-        }
-        if let Some((growing, refused)) = space.and_then(|space| space.excess(found.totals(), true))
-        {
-            drop(claims);
-            growing.undo(|kept| {
-                history.restore(found, Some(kept), &self.staging)?;
-                self.data
-                    .take_back(kept, |path, kind, _| fileshed_history::holds(path, kind))?;
-                Ok::<_, Error>(())
-            })?;
-            self.measured(history.find()?.totals())?;
+            let directories = space.and_then(|space| space.directories.as_ref());
+            self.measured(history.restore(found, directories, &self.staging)?)?;
             return Ok(TransactionOutcome::refused(refused));
         }
         let effect = claims.effect(&history.moved(&found));

@@ -1,27 +1,30 @@
 //! A change of which nobody can say beforehand what it will touch, as a command makes.
 //!
-//! It is asked for like every other change, and its intent is entered before it begins. What it did
-//! is found when it is over: taken into history and into the registry, also where the command was
-//! stopped, or undone where it wrote more than fits or, in a group, what was not the caller's.
+//! It is asked for like every other change, and its intent is recorded before it begins. What it did
+//! is found when it is over, and committed to history and registry, also if the command was stopped.
+//! A command that has the write lock of a zone with history while it runs is put back to the last
+//! commit if it wrote more than fits or, in a group, what was not the caller's.
 
-mod taking_in;
+mod commit_changes;
 
+use std::collections::HashSet;
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::GroupTransaction;
 use super::access::ZoneHold;
 use super::finished::Finished;
-use super::space::{Space, SpaceError, is_over};
+use super::space::{CommandSpace, SpaceError};
 use crate::Error;
-use crate::running::Growing;
 use crate::zone::Zone;
 use fileshed_history::{Author, History, Position};
 use fileshed_registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_rules::Growth;
 use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
+use fileshed_types::timings;
 
-/// Message of the commit that takes back what another one took in of an unfinished command.
-const UNDONE: &str = "Take back what an unfinished command wrote";
+/// The operation of lines of shells, which write without the write lock.
+pub(crate) const LINE: &str = "terminal";
 
 /// What is known of such a change before it happens.
 #[derive(Clone, Debug)]
@@ -47,33 +50,39 @@ pub(crate) struct OpenEndedPermit<'a> {
     transaction: Option<(GroupTransaction<'a>, Position, OwnershipChange)>,
     /// Where it begins and whose its new files will be, as the registry has it.
     written: Option<String>,
-    /// Where history is before it, if nobody else writes meanwhile: git may change its references.
+    /// The position of history before git, which may change its references.
     start: Option<Position>,
-    growing: Option<Rc<Growing<'a>>>,
+    space: Option<Rc<CommandSpace<'a>>>,
     intent: Option<Intent>,
     hold: Option<ZoneHold<'a>>,
 }
 
 impl<'a> Zone<'a> {
-    /// Asks everything that may forbid such a change. With a `hold`, nobody else writes meanwhile;
-    /// in a group that is always so, because what was changed is judged afterwards and put back as
-    /// a whole.
+    /// Asks everything that may forbid such a change. In a zone with history, nobody else writes
+    /// until it is over, because it may have to be put back as a whole; `hold` is its write lock, if
+    /// the caller has it already.
     pub(crate) fn open_ended(
         &'a self,
         request: OpenEndedRequest,
         hold: Option<ZoneHold<'a>>,
     ) -> Result<OpenEndedPermit<'a>, Error> {
-        let mut permit = self.prepare(request, hold)?;
+        let mut permit = self.prepare(request, || match hold {
+            None if self.name().is_versioned() => self.hold().map(Some),
+            hold => Ok(hold),
+        })?;
         permit.intent = Some(self.store.registry().begin(&permit.new_intent())?);
         Ok(permit)
     }
 
-    /// Asks the same for a change of several zones, by the same command. Nothing of it is a group.
+    /// Asks the same for a change of several zones, by a command that takes their write locks only to
+    /// commit. None of them is a group.
     pub(crate) fn open_ended_together(
         zones: &[&'a Self],
         request: &OpenEndedRequest,
     ) -> Result<Vec<OpenEndedPermit<'a>>, Error> {
-        let permits = zones.iter().map(|zone| zone.prepare(request.clone(), None));
+        let permits = zones
+            .iter()
+            .map(|zone| zone.prepare(request.clone(), || Ok(None)));
         let mut permits = permits.collect::<Result<Vec<_>, Error>>()?;
         let plans: Vec<_> = permits.iter().map(OpenEndedPermit::new_intent).collect();
         let intents = match zones.first() {
@@ -87,11 +96,17 @@ impl<'a> Zone<'a> {
         Ok(permits)
     }
 
-    /// A permit whose intent is not entered yet.
+    /// Returns `true` if lines of shells may be writing in the zone.
+    fn has_lines(&self) -> Result<bool, Error> {
+        let place = (self.tenant.key.as_str(), self.name().as_str());
+        Ok(self.store.registry().is_under_way(place, LINE)?)
+    }
+
+    /// A permit whose intent is not recorded yet.
     fn prepare(
         &'a self,
         request: OpenEndedRequest,
-        hold: Option<ZoneHold<'a>>,
+        hold: impl FnOnce() -> Result<Option<ZoneHold<'a>>, Error>,
     ) -> Result<OpenEndedPermit<'a>, Error> {
         match request.growth {
             Growth::Likely => self.expect_space(0)?,
@@ -102,31 +117,21 @@ impl<'a> Zone<'a> {
         if request.growth != Growth::Removes {
             self.expect_history_space()?;
         }
+        let hold = hold()?;
         let transaction = GroupTransaction::of(self)?;
-        let hold = match hold {
-            None if transaction.is_some() => Some(self.hold()?),
-            hold => hold,
-        };
         let transaction = transaction
             .map(|transaction| begin(transaction, self))
             .transpose()?;
-        let start = match &hold {
-            Some(_) if transaction.is_none() && self.name().is_versioned() => {
-                Some(self.history(History::position)?)
-            }
-            _ => None,
-        };
-        let growing = match request.growth {
-            Growth::Directories | Growth::Never | Growth::Removes => None,
-            Growth::Either | Growth::Likely => {
-                let (tenant, name) = (&self.tenant.key, self.name().as_str());
-                let may_be_over = request.growth == Growth::Either;
-                let running = self.store.running();
-                let growing = running.begin(tenant, name, &self.data, may_be_over)?;
-                Some(Rc::new(growing))
-            }
-        };
-        expect_directories(self, request.growth, growing.as_deref())?;
+        let has_documents = hold.is_some() && transaction.is_none();
+        let is_git = has_documents && request.command == "git";
+        let space = CommandSpace::begin(self, request.command, request.growth, || {
+            // What came by other ways is for `git commit` to commit.
+            let may_commit = is_git && request.growth == Growth::Either;
+            Ok(transaction.is_some() || has_documents && !may_commit && self.settle()?)
+        })?;
+        let start = is_git
+            .then(|| self.history(History::position))
+            .transpose()?;
         let written = match (&transaction, &start) {
             (Some((_, _, change)), _) => Some(change.written()),
             (None, Some(start)) => Some(command(String::new(), String::new(), start).written()),
@@ -139,7 +144,7 @@ impl<'a> Zone<'a> {
             transaction,
             written,
             start,
-            growing,
+            space,
             intent: None,
             hold,
         })
@@ -165,11 +170,54 @@ impl<'a> OpenEndedPermit<'a> {
         }
     }
 
-    /// Says, whenever it is asked, whether the change must stop for the space that it takes; nothing
-    /// where it takes none.
+    /// Returns what tells, whenever it is asked, that the change must stop for the space that it
+    /// takes; `None` if it takes none.
     pub(crate) fn must_stop(&self) -> Option<impl Fn() -> bool + use<'a>> {
-        let (zone, growing) = (self.zone, self.growing.clone()?);
-        Some(move || is_over(zone, &growing))
+        let space = self.space.clone()?;
+        Some(move || space.must_stop())
+    }
+
+    /// Takes the write lock to commit, of a change that goes on; fails if another change has it.
+    pub(crate) fn hold_now(&mut self) -> Result<(), Error> {
+        self.hold_within(Duration::ZERO)
+    }
+
+    /// Takes the write lock to commit, of a change that nothing goes on with. Waits for a command, as
+    /// long as one may run.
+    pub(crate) fn hold_at_end(&mut self) -> Result<(), Error> {
+        let settings = self.zone.store.settings();
+        let command = timings::seconds(settings.exec_timeout_max);
+        self.hold_within(command + settings.timings.calls.write_lock)
+    }
+
+    fn hold_within(&mut self, patience: Duration) -> Result<(), Error> {
+        if self.hold.is_none() {
+            self.hold = Some(self.zone.hold_within(patience)?);
+        }
+        Ok(())
+    }
+
+    /// Gives the write lock back, of a change that goes on.
+    pub(crate) fn release(&mut self) {
+        self.hold = None;
+    }
+
+    /// The refusal of a change that leaves so much in its zone.
+    fn excess(&self, totals: Totals) -> Result<Option<SpaceError>, Error> {
+        match &self.space {
+            Some(space) => space.excess(totals),
+            None => Ok(None),
+        }
+    }
+
+    /// The directories before it, if no line of a shell wrote in the zone meanwhile: then it can be put
+    /// back.
+    fn directories_if_alone(&self) -> Result<Option<&HashSet<Box<[u8]>>>, Error> {
+        let space = self.space.as_ref();
+        let Some(directories) = space.and_then(|space| space.directories.as_ref()) else {
+            return Ok(None);
+        };
+        Ok((!self.zone.has_lines()?).then_some(directories))
     }
 
     /// Takes an entry away.
@@ -178,8 +226,8 @@ impl<'a> OpenEndedPermit<'a> {
         Ok(staging.remove(entry)?.keep()?)
     }
 
-    /// The change is over, or was `stopped` for its space: what it did is entered.
-    pub(crate) fn finish(mut self, stopped: bool) -> Result<Finished, Error> {
+    /// The change is over: what it did is entered.
+    pub(crate) fn finish(mut self) -> Result<Finished, Error> {
         let zone = self.zone;
         if self.request.command == "git" {
             fileshed_history::size::forget(&zone.base);
@@ -187,7 +235,8 @@ impl<'a> OpenEndedPermit<'a> {
         let Some(intent) = self.intent else {
             return Ok(Finished::default());
         };
-        let entered = self.enter(stopped, intent);
+        let held = self.hold_within(zone.store.settings().timings.calls.write_lock);
+        let entered = held.and_then(|()| self.enter(intent));
         zone.store.changed();
         self.intent = None;
         let finished = match entered {
@@ -206,38 +255,27 @@ impl<'a> OpenEndedPermit<'a> {
         })
     }
 
-    /// Finds what was changed, and takes it into history or puts it back; then the intent is done.
-    fn enter(&self, stopped: bool, intent: Intent) -> Result<Finished, Error> {
-        let zone = self.zone;
-        let space = Space {
-            zone,
-            command: self.request.command,
-            growing: self.growing.as_deref(),
-            stopped,
+    /// Finds what was changed, and commits it or puts it back; then the intent is done.
+    fn enter(&self, intent: Intent) -> Result<Finished, Error> {
+        let Some((transaction, start, ownership_change)) = &self.transaction else {
+            return self.commit_changes(intent);
         };
-        if let Some((transaction, start, ownership_change)) = &self.transaction {
-            let (message, now) = (&self.request.message, zone.store.clock().now());
-            let author = &self.author;
-            let outcome =
-                transaction.judge(ownership_change, start, message, author, now, Some(&space))?;
-            let (finished, ownership_change) = outcome.into_parts();
-            let registry = zone.store.registry();
-            registry.record_intent(intent, &ownership_change)?;
-            registry.commit(intent)?;
-            return Ok(finished);
-        }
-        let _hold = match &self.hold {
-            Some(_) => None,
-            None => Some(zone.hold()?),
-        };
-        self.take_in(&space, intent)
+        let registry = self.zone.store.registry();
+        let (message, now) = (&self.request.message, self.zone.store.clock().now());
+        let space = self.space.as_deref();
+        let outcome =
+            transaction.judge(ownership_change, start, message, &self.author, now, space)?;
+        let (finished, ownership_change) = outcome.into_parts();
+        registry.record_intent(intent, &ownership_change)?;
+        registry.commit(intent)?;
+        Ok(finished)
     }
 }
 
 impl OpenEndedPermit<'_> {
-    /// Gives a file its content back.
+    /// Gives a file this content.
     #[expect(clippy::unused_self, reason = "who has no permit has no effect")]
-    pub(crate) fn put_back(&self, content: Staged, target: Target) -> Result<(), Error> {
+    pub(crate) fn install(&self, content: Staged, target: Target) -> Result<(), Error> {
         content.install(target)?.keep();
         Ok(())
     }
@@ -261,29 +299,6 @@ impl Drop for OpenEndedPermit<'_> {
         };
         let zone = self.zone;
         zone.store.leave_to_repair(&zone.tenant.key, intent);
-    }
-}
-
-/// Fails where there are more directories than there may be, and the change could make some.
-fn expect_directories(
-    zone: &Zone<'_>,
-    growth: Growth,
-    growing: Option<&Growing<'_>>,
-) -> Result<(), Error> {
-    let limit = zone.store.settings().max_files;
-    let count = match growing {
-        Some(growing) => growing.too_many_directories(limit),
-        None if growth == Growth::Directories => {
-            let key = (zone.tenant.key.as_str(), zone.name().as_str());
-            let seen = zone.store.running().snapshot(key, &zone.data)?;
-            let count = seen.directories();
-            (count > limit).then_some(count)
-        }
-        None => None,
-    };
-    match count {
-        None => Ok(()),
-        Some(count) => Err(zone.explain(SpaceError::Directories { count, limit }.into())),
     }
 }
 

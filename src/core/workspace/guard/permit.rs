@@ -346,16 +346,6 @@ impl<'a> Permit<'a> {
         }
     }
 
-    /// What it changed stays, also where a command that runs meanwhile is undone.
-    fn keep(&self) {
-        let zone = self.zone();
-        let place = (zone.tenant.key.as_str(), zone.name.as_str());
-        let running = zone.store.running();
-        if let Err(error) = running.keep(place, &zone.data, &self.request.needs.paths) {
-            tracing::warn!(%error, "what was changed while a command runs could not be seen");
-        }
-    }
-
     /// Ends the locked edit that the change ends.
     fn end_edit(&self) -> Result<(), Error> {
         match &self.request.needs.ends_edit {

@@ -92,7 +92,7 @@ pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Resul
         || false,
     );
     let must_end = bounds.must_end;
-    let entered = (!must_end).then(|| store.enter_command(caller, bounds.command));
+    let entered = (!must_end).then(|| store.enter_command(caller, bounds.command, None));
     let is_ended = || entered.as_ref().is_some_and(RunningCommand::is_ended);
     let outcome = fileshed_sandbox::run(
         store.zygote(),

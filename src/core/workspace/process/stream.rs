@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use crate::Error;
-use crate::guard::{ChangeRequest, SizeError, check_lock, check_owner};
+use crate::guard::{ChangeRequest, OpenEndedPermit, SizeError, check_lock, check_owner};
 use crate::zone::{Zone, ZonePath};
 use fileshed_sandbox::Sink;
 use fileshed_storage::{DiskError, Staged, Target};
@@ -50,6 +50,23 @@ impl StreamFile {
             .into());
         }
         Ok(())
+    }
+
+    /// Gives the file its name: as a part of what the command with this permit does.
+    pub(crate) fn install_by(
+        self,
+        zone: &Zone<'_>,
+        permit: Option<&OpenEndedPermit<'_>>,
+    ) -> Result<(), Error> {
+        let Some(permit) = permit else {
+            return self.install(zone).map(drop);
+        };
+        let (size, limit) = (self.staged.size()?, zone.store.settings().largest_file());
+        if size > limit {
+            let path = self.path;
+            return Err(SizeError { path, size, limit }.into());
+        }
+        permit.install(self.staged, zone.target(self.parameter, &self.path)?)
     }
 
     /// Gives the file its name, as any other write.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use crate::running::Running;
+use crate::space_in_use::SpaceEntry;
 use crate::zone::Zone;
 use fileshed_sandbox::{Ending, Sink, StartedJob};
 use fileshed_storage::PrivateDirectory;
@@ -11,9 +11,7 @@ use fileshed_storage::PrivateDirectory;
 /// files without a name that it holds open.
 #[derive(Debug)]
 pub(crate) struct Temporary<'a> {
-    running: &'a Running,
-    tenant: String,
-    number: u64,
+    entry: SpaceEntry<'a>,
     most: u64,
     /// Of the data directory.
     device: Option<u64>,
@@ -21,11 +19,8 @@ pub(crate) struct Temporary<'a> {
 
 impl<'a> Temporary<'a> {
     pub(crate) fn new(zone: &Zone<'a>) -> Self {
-        let running = zone.store.running();
         Self {
-            running,
-            tenant: zone.tenant.key.clone(),
-            number: running.number(),
+            entry: zone.store.space_in_use().enter(&zone.tenant.key, None),
             most: zone.store.settings().temporary_space(),
             device: zone.data().device().ok(),
         }
@@ -39,15 +34,9 @@ impl<'a> Temporary<'a> {
         let streams: u64 = sizes.map(|metadata| metadata.len()).sum();
         let unlinked = self.device.map_or(0, |device| job.unlinked_bytes(device));
         let bytes = private + streams + unlinked;
-        let together = self.running.temporary(&self.tenant, self.number, bytes);
+        self.entry.measured(bytes);
         // Whoever takes less than its share is not the one to stop.
-        together > self.most && bytes > 0
-    }
-}
-
-impl Drop for Temporary<'_> {
-    fn drop(&mut self) {
-        self.running.release(&self.tenant, self.number);
+        bytes > 0 && self.entry.outside() > self.most
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! It is confined as a command is, and starts programs of the whitelist alone; but nobody judges what
 //! they are given, because what they may touch is all that there is. In `/storage` and `/documents`
-//! it may change anything. As with a command, what it did is found when it is over: measured, taken
-//! into history, or put back as a whole where it is more than fits.
+//! it may change anything, beside all other changes. What it did is found when it is over or falls
+//! quiet, measured and committed. One that takes more space than there is is ended; what it wrote stays.
 
 mod environment;
 mod error;
@@ -55,7 +55,7 @@ pub struct ShellRequest<'a> {
 pub struct ShellOutcome {
     /// Exit status, or the negative number of the signal that ended it.
     pub status: i32,
-    /// Why what it did was put back, where it was, or why it was stopped.
+    /// Why it was stopped, if it was.
     pub refused: Option<Error>,
     /// What else its user has to know: what the proxy refused, names that are kept for the server.
     pub remarks: Vec<String>,
@@ -113,7 +113,7 @@ pub fn run_shell(
     drop(job);
     let ending = watch.ending();
     drop(watch);
-    let ended_well = permits.finish(ending == Some(Ending::OverQuota));
+    let ended_well = permits.finish();
     attended?;
     let (refused, mut remarks) = ended_well?;
     remarks.extend(network.remarks());

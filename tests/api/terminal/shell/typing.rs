@@ -1,5 +1,6 @@
 //! What a terminal does with what is typed.
 
+use fileshed_test_support::commands::{kill, running};
 use fileshed_test_support::{skip, wait_until};
 use serde_json::json;
 
@@ -133,6 +134,36 @@ fn documents_are_committed_when_the_shell_falls_quiet() {
     // The shell is still there.
     shell.type_in("cat /documents/a.txt\n");
     shell.until("\nhello\r\n");
+}
+
+#[test]
+fn a_shell_goes_on_while_a_command_has_documents() {
+    if std::env::var("FILESHED_TEST_WAY").is_ok_and(|way| way == "closed") {
+        skip("documents in a shell: without namespaces it has one zone");
+        return;
+    }
+    let app = setup().start();
+    let client = app.as_user("ada");
+    let file = json!({"zone": "documents", "path": "slow", "content": "x"});
+    client.call("shed_create_file", &file).data();
+    let (_, mut shell) = shell(&app, "ada", "c1");
+    let args = json!(["-n", "99971", "slow"]);
+    let line = json!({"zone": "documents", "cmd": "shred", "args": args, "timeout": 300});
+    std::thread::scope(|scope| {
+        let command = scope.spawn(|| client.call("shed_exec", &line));
+        wait_until("the command runs", || !running("99971").is_empty());
+        shell.type_in("echo hello > /documents/a.txt; echo wri''tten\n");
+        shell.until("\nwritten\r\n");
+        shell.type_in("cat /documents/a.txt\n");
+        shell.until("\nhello\r\n");
+        kill("99971");
+        command.join().expect("answered").data();
+    });
+    // Whoever commits first has all of it.
+    let call = json!({"zone": "documents", "cmd": "git", "args": ["log", "--name-only"]});
+    wait_until("a commit", || {
+        client.call("shed_exec", &call).text.contains("a.txt")
+    });
 }
 
 #[test]

@@ -93,7 +93,6 @@ impl Change<'_> {
             None
         });
         for permit in source.iter().chain([&permit]) {
-            permit.keep();
             permit.move_metadata();
         }
         for permit in source.iter_mut().chain([&mut permit]) {

@@ -69,7 +69,6 @@ impl InPlace<'_> {
         let files = there.map(|(path, _)| path.as_str().to_owned()).collect();
         self.permit
             .record_intent(|| Ok(OwnershipEffect::Touch { files }))?;
-        self.permit.keep();
         let (bytes, files) = totals(&after);
         let (bytes_before, files_before) = totals(&self.before);
         if let Some(intent) = self.permit.intent.take() {

@@ -48,14 +48,13 @@ impl<'a> LockedFiles<'a> {
         Ok(Self { zone, files })
     }
 
-    /// Puts back what changed; gives the paths.
+    /// Puts back what changed; gives the paths. The permit has the write lock, so nobody saves an edit
+    /// between the look at it and what is put back.
     pub(super) fn put_back(self, permit: &OpenEndedPermit<'_>) -> Result<Vec<String>, Error> {
         let mut undone = Vec::new();
         if self.files.is_empty() {
             return Ok(undone);
         }
-        // Nobody saves an edit between the look at it and what is put back.
-        let _hold = self.zone.hold()?;
         let held = locks(self.zone)?;
         let is_held = |file: &LockedFile| {
             let mut held = held.iter();
@@ -68,7 +67,7 @@ impl<'a> LockedFiles<'a> {
                 continue;
             }
             let target = self.zone.target("command", &file.path)?;
-            permit.put_back(file.content, target)?;
+            permit.install(file.content, target)?;
             undone.push(file.path.as_str().to_owned());
         }
         Ok(undone)

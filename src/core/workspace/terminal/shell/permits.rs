@@ -7,7 +7,7 @@ use super::SHELL;
 use super::locked::LockedFiles;
 use crate::Error;
 use crate::command::NamesBefore;
-use crate::guard::{OpenEndedPermit, OpenEndedRequest};
+use crate::guard::{LINE, OpenEndedPermit, OpenEndedRequest};
 use crate::zone::Zone;
 use fileshed_rules::Growth;
 
@@ -51,7 +51,7 @@ impl<'a> Permits<'a> {
         let locked = self.zones.iter().map(|&zone| LockedFiles::before(zone));
         let locked = locked.collect::<Result<Vec<_>, Error>>()?;
         let request = OpenEndedRequest {
-            operation: "terminal",
+            operation: LINE,
             command: SHELL,
             growth: Growth::Either,
             message: self.message.clone(),
@@ -78,25 +78,32 @@ impl<'a> Permits<'a> {
             .any(|must_stop| must_stop())
     }
 
-    /// Enters what was changed so far, and asks anew. Where it could not be entered, because the zone
-    /// was busy, that is left to whoever opens the zone next.
+    /// Commits what was changed so far, and asks anew. Fails with `BUSY`, and changes nothing, if
+    /// another change has one of the zones: a shell does not stand still for it.
     pub(super) fn renew(&self) -> Result<Result<Taken, Error>, Error> {
-        let taken = self.enter(false, false);
+        let mut held = self.held.borrow_mut();
+        let all = held.iter_mut().try_for_each(|held| held.permit.hold_now());
+        if let Err(busy) = all {
+            held.iter_mut().for_each(|held| held.permit.release());
+            return Ok(Err(busy));
+        }
+        drop(held);
+        let taken = self.enter(false);
         self.ask()?;
         Ok(taken)
     }
 
-    /// Enters what was changed. `stopped` says whether the shell was, for its space.
-    pub(super) fn finish(&self, stopped: bool) -> Result<Taken, Error> {
-        self.enter(stopped, true)
+    /// Commits what was changed: nothing of it runs any more, so it waits for a command to end.
+    pub(super) fn finish(&self) -> Result<Taken, Error> {
+        self.enter(true)
     }
 
-    fn enter(&self, stopped: bool, is_over: bool) -> Result<Taken, Error> {
+    fn enter(&self, is_over: bool) -> Result<Taken, Error> {
         let mut taken: Taken = (None, Vec::new());
         let mut failed = None;
         // One zone that fails does not keep the others from being entered.
         for held in self.held.take() {
-            match held.enter(stopped, is_over) {
+            match held.enter(is_over) {
                 Ok((refused, remarks)) => {
                     taken.0 = taken.0.or(refused);
                     taken.1.extend(remarks);
@@ -110,10 +117,11 @@ impl<'a> Permits<'a> {
 
 impl Held<'_> {
     /// `is_over` says whether the shell is: what still runs finds its files under their names.
-    fn enter(self, stopped: bool, is_over: bool) -> Result<Taken, Error> {
+    fn enter(mut self, is_over: bool) -> Result<Taken, Error> {
+        self.permit.hold_at_end()?;
         let put_right = self.names.put_right(&self.permit, is_over);
         let undone = self.locked.put_back(&self.permit);
-        let refused = self.permit.finish(stopped)?.refused;
+        let refused = self.permit.finish()?.refused;
         let put_right = put_right?;
         let removed = put_right.removed.iter().map(|path| kept(path));
         let renamed = put_right.renamed.iter();

@@ -52,8 +52,8 @@ impl<'a> ShellWatch<'a> {
     }
 
     /// Enters what was changed so far, when the shell has fallen quiet: in `/documents` it becomes a
-    /// commit. Gives the refusal where it was put back, and what else its user has to know; fails
-    /// where it could not be entered now. The shell goes on.
+    /// commit. Returns the refusal if it is more than fits, and what else its user has to know; fails
+    /// if it could not be entered now. The shell goes on.
     pub fn take_in(&self) -> Result<(Option<Error>, Vec<String>), Error> {
         self.permits.renew().inspect_err(|_| {
             // Without a permit nothing may change any more.

@@ -1,0 +1,174 @@
+//! Table of the names below a root, with the totals of what they stand for.
+
+use std::collections::HashMap;
+
+use rustix::fs::Stat;
+
+use crate::Kind;
+use crate::kind::kind_of;
+use crate::walk::Totals;
+
+/// Every name, with what it stood for when it was last looked at.
+#[derive(Debug, Default)]
+pub(super) struct NameTable {
+    /// By the path of their directory.
+    listings: HashMap<Box<[u8]>, Listing>,
+    totals: Totals,
+    directories: u64,
+}
+
+/// The names in one directory.
+type Listing = HashMap<Box<[u8]>, Known>;
+
+/// What a name stood for.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    inode: u64,
+    kind: Kind,
+    /// Of a file.
+    size: u64,
+    changed: (i64, u64),
+}
+
+impl Known {
+    fn of(stat: &Stat) -> Self {
+        let kind = kind_of(stat);
+        let is_file = kind == Kind::File;
+        Self {
+            inode: stat.st_ino,
+            kind,
+            size: if is_file { stat.st_size as u64 } else { 0 },
+            changed: changed(stat),
+        }
+    }
+}
+
+impl NameTable {
+    pub(super) fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    pub(super) fn directories(&self) -> u64 {
+        self.directories
+    }
+
+    /// The size of the file that has this path.
+    pub(super) fn file_size(&self, path: &[u8]) -> Option<u64> {
+        let known = self.known(path);
+        known
+            .filter(|known| known.kind == Kind::File)
+            .map(|known| known.size)
+    }
+
+    /// What has this path: its inode and its kind.
+    pub(super) fn what_had(&self, path: &[u8]) -> Option<(u64, Kind)> {
+        self.known(path).map(|known| (known.inode, known.kind))
+    }
+
+    /// Returns `true` if a path stands for this, unchanged.
+    pub(super) fn has(&self, path: &[u8], stat: &Stat) -> bool {
+        self.known(path)
+            .is_some_and(|known| known.inode == stat.st_ino && known.changed == changed(stat))
+    }
+
+    /// Every path of a file with this inode.
+    pub(super) fn paths_of(&self, inode: u64) -> Vec<Box<[u8]>> {
+        let mut paths = Vec::new();
+        for (above, listing) in &self.listings {
+            let names = listing.iter().filter(|(_, known)| known.inode == inode);
+            paths.extend(names.map(|(name, _)| join(above, name)));
+        }
+        paths
+    }
+
+    /// Every path, with what is known of it.
+    #[cfg(test)]
+    pub(super) fn names(&self) -> std::collections::BTreeMap<String, (u64, Kind)> {
+        let mut names = std::collections::BTreeMap::new();
+        for (above, listing) in &self.listings {
+            for (name, known) in listing {
+                let path = String::from_utf8_lossy(&join(above, name)).into_owned();
+                names.insert(path, (known.size, known.kind));
+            }
+        }
+        names
+    }
+
+    fn known(&self, path: &[u8]) -> Option<&Known> {
+        let (above, name) = split(path);
+        self.listings.get(above)?.get(name)
+    }
+
+    /// Enters what has a path now.
+    pub(super) fn add(&mut self, path: &[u8], stat: &Stat) {
+        let known = Known::of(stat);
+        let (above, name) = split(path);
+        let before = if let Some(listing) = self.listings.get_mut(above) {
+            listing.insert(name.into(), known)
+        } else {
+            let listing = Listing::from([(name.into(), known)]);
+            self.listings.insert(above.into(), listing);
+            None
+        };
+        if let Some(before) = before {
+            self.subtract(before);
+        }
+        self.totals.bytes += known.size;
+        self.totals.files += u64::from(known.kind == Kind::File);
+        self.directories += u64::from(known.kind == Kind::Directory);
+    }
+
+    fn subtract(&mut self, known: Known) {
+        self.totals.bytes -= known.size;
+        self.totals.files -= u64::from(known.kind == Kind::File);
+        self.directories -= u64::from(known.kind == Kind::Directory);
+    }
+
+    /// Removes a path, and everything below it.
+    pub(super) fn forget(&mut self, gone: &[u8]) {
+        let (above, name) = split(gone);
+        let listing = self.listings.get_mut(above);
+        let Some(known) = listing.and_then(|listing| listing.remove(name)) else {
+            return;
+        };
+        let mut all = vec![known];
+        if known.kind == Kind::Directory {
+            self.listings.retain(|path, listing| {
+                let is_below = is_at_or_below(path, gone);
+                if is_below {
+                    all.extend(listing.values());
+                }
+                !is_below
+            });
+        }
+        for known in all {
+            self.subtract(known);
+        }
+    }
+}
+
+/// The directory of a path, and the name there.
+pub(super) fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    match path.iter().rposition(|byte| *byte == b'/') {
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (b"", path),
+    }
+}
+
+/// The path of a name in a directory.
+pub(super) fn join(above: &[u8], name: &[u8]) -> Box<[u8]> {
+    match above {
+        b"" => name.into(),
+        above => [above, b"/", name].concat().into(),
+    }
+}
+
+/// Returns `true` if a path is another one, or lies below it.
+pub(super) fn is_at_or_below(path: &[u8], above: &[u8]) -> bool {
+    path.strip_prefix(above)
+        .is_some_and(|rest| rest.first().is_none_or(|next| *next == b'/'))
+}
+
+fn changed(stat: &Stat) -> (i64, u64) {
+    (stat.st_ctime, stat.st_ctime_nsec)
+}
