@@ -44,7 +44,7 @@ fn exec(client: &Client<'_>, zone: &str, line: &[&str]) -> Value {
 fn who_waits_for_a_command_is_told_which_it_is_and_how_it_ends() {
     let server = small().app();
     for zone in ["documents", "group"] {
-        let ended = while_one_runs(&server, (zone, "99983"), |alice| {
+        let ended = while_one_runs(&server, (zone, "9999983"), |alice| {
             // Whatever only reads waits for nobody.
             assert_eq!(exec(alice, zone, &["ls"])["stdout"], "slow\n");
             let busy = std::thread::scope(|scope| {
@@ -75,7 +75,7 @@ fn who_waits_for_a_command_is_told_which_it_is_and_how_it_ends() {
 fn commands_run_side_by_side_in_storage() {
     let server = small().app();
     let zone = "storage";
-    while_one_runs(&server, (zone, "99989"), |alice| {
+    while_one_runs(&server, (zone, "9999989"), |alice| {
         create(alice, zone).data();
         exec(alice, zone, &["cp", "new", "copy"]);
         exec(alice, zone, &["rm", "new"]);
