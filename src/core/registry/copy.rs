@@ -5,6 +5,7 @@
 use super::database::{
     Connection, Database, DatabaseError, FromValue, Statements, ToValue, Transaction, Value,
 };
+use super::rows::insertion;
 use super::{Registry, RegistryError, schema};
 use fileshed_types::diagnostics;
 
@@ -91,13 +92,8 @@ impl Registry {
             });
         }
         let read = rows(source, &select, columns.len())?;
-        let places: Vec<String> = (1..=columns.len())
-            .map(|place| format!("?{place}"))
-            .collect();
-        let insert = format!(
-            "INSERT INTO {table} ({names}) VALUES ({})",
-            places.join(", ")
-        );
+        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let insert = insertion(table, &columns, "");
         for row in &read {
             let values: Vec<Value<'_>> = row.iter().map(OwnedValue::to_value).collect();
             target.execute(&insert, values.as_slice())?;

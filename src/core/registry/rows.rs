@@ -21,7 +21,7 @@ macro_rules! row {
         /// The columns of its fields.
         pub(super) const COLUMNS: &str = concat!($column0 $(, ", ", $column)+);
 
-        /// How many these are.
+        /// The number of [`COLUMNS`].
         pub(super) const COUNT: usize = [$column0 $(, $column)+].len();
 
         impl $name {
@@ -53,7 +53,14 @@ macro_rules! row {
 
 pub(super) use row;
 
-/// Adds a row to a table; returns how many rows that were.
+/// The statement that adds a row with these columns to a table.
+pub(super) fn insertion(table: &str, names: &[&str], conflict: &str) -> String {
+    let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
+    let (names, places) = (names.join(", "), places.join(", "));
+    format!("INSERT INTO {table} ({names}) VALUES ({places}) {conflict}")
+}
+
+/// Adds a row to a table; returns the number of rows that were added.
 pub(super) fn insert(
     statements: &impl Statements,
     table: &str,
@@ -61,8 +68,5 @@ pub(super) fn insert(
     conflict: &str,
 ) -> Result<u64, DatabaseError> {
     let (names, values): (Vec<&str>, Vec<Value<'_>>) = row.iter().copied().unzip();
-    let places: Vec<String> = (1..=row.len()).map(|place| format!("?{place}")).collect();
-    let (names, places) = (names.join(", "), places.join(", "));
-    let insert = format!("INSERT INTO {table} ({names}) VALUES ({places}) {conflict}");
-    statements.execute(&insert, values.as_slice())
+    statements.execute(&insertion(table, &names, conflict), values.as_slice())
 }
