@@ -10,21 +10,21 @@ const LOCKS_MAX: i64 = 1000;
 row! {
     /// One lock.
     pub struct ClientLock {
-        /// Who knows it may change what is locked.
+        /// The secret that allows to change what is locked.
         token: String = "token",
         /// The path in its zone, as names are compared.
         path: String = "path",
         /// The same as it was named.
         spelled: String = "spelled",
-        /// Who took it; empty in shared mode.
+        /// The user that took it; empty in shared mode.
         user: String = "user_id",
-        /// What the program says of itself: XML, or nothing.
+        /// The program's description of itself: XML, or empty.
         owner: String = "owner",
-        /// Whether others may have one too.
+        /// `true` if others may have one too.
         shared: bool = "shared",
-        /// Whether it is on everything below, too.
+        /// `true` if it is on everything below, too.
         deep: bool = "deep",
-        /// For how many seconds it was taken.
+        /// Seconds for which it was taken.
         seconds: i64 = "seconds",
         /// Unix seconds.
         expires_at: i64 = "expires_at",

@@ -13,9 +13,9 @@ const NOWHERE: &str = "/";
 const LOST_MOST: u32 = 1000;
 
 row! {
-    /// What was written of one file.
+    /// Metadata that a program gave for one file.
     pub struct FileMetadata {
-        /// What the kernel knew it by.
+        /// The file's identity in the kernel.
         inode: u64 = "inode",
         /// When the kernel made it, where that is known: inodes are used again.
         born: Option<String> = "born",

@@ -1,6 +1,6 @@
 //! Answers of the database that are kept until somebody changes anything in it.
 //!
-//! What every call asks before it does anything hardly ever changes. SQLite tells the connection that
+//! The answers that every call needs first hardly ever change. SQLite tells the connection that
 //! reads whether any other connection or process has committed since (`PRAGMA data_version`), so a kept
 //! answer is as new as one that is asked for. On PostgreSQL nothing is kept.
 

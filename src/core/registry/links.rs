@@ -11,7 +11,7 @@ row! {
         id: String = "id",
         /// The key of the tenant whose file it is.
         tenant: String = "home",
-        /// Who made it; nobody in shared mode.
+        /// The user that made it; `None` in shared mode.
         user: Option<String> = "user_id",
         /// The conversation that it was made in.
         chat: String = "chat",
@@ -21,7 +21,7 @@ row! {
         group: Option<String> = "group_id",
         /// The file, or the directory, inside the zone.
         path: String = "path",
-        /// What it is for: download or upload.
+        /// Its purpose: download or upload.
         purpose: String = "purpose",
         /// When it was made, in seconds since 1970.
         created_at: i64 = "created_at",

@@ -9,9 +9,9 @@ row! {
     pub struct Lock {
         /// Path inside the zone, NFC.
         path: String = "path",
-        /// Who holds it; empty in shared mode.
+        /// The user that holds it; empty in shared mode.
         user: String = "user_id",
-        /// In which conversation.
+        /// The conversation that it was opened in.
         chat: String = "chat",
         /// Directory of the working copy below the zone's editzone.
         working_copy: String = "working_copy",

@@ -30,7 +30,7 @@ row! {
         directory: String = "directory",
         /// The name of the file, as it was sent.
         name: String = "name",
-        /// Whether it replaces a file of its name.
+        /// `true` if it replaces a file of its name.
         overwrite: bool = "overwrite",
         /// The message of the commit.
         message: Option<String> = "message",

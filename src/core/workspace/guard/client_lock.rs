@@ -20,11 +20,11 @@ const OWNER_MAX_BYTES: usize = 4096;
 /// What a program asks for.
 #[derive(Clone, Debug)]
 pub struct NewClientLock {
-    /// What the program says of itself: XML, or nothing.
+    /// The program's description of itself: XML, or empty.
     pub owner: String,
-    /// Whether others may have one too.
+    /// `true` if others may have one too.
     pub shared: bool,
-    /// Whether it is on everything below, too.
+    /// `true` if it is on everything below, too.
     pub deep: bool,
     /// For how many seconds, at most an hour.
     pub seconds: Option<u64>,
