@@ -37,12 +37,16 @@ pub use grant::{Grant, RefusalStyle};
 pub use public::is_public;
 
 use super::SandboxError;
-use fileshed_types::settings::{Destination, NetworkMode};
+use fileshed_types::settings::{Destination, MEBIBYTE, NetworkMode};
 use fileshed_types::timings::EgressTimings;
 use fileshed_types::{Clock, Settings};
 
 /// Connections of all commands together.
 const CONNECTIONS: usize = 256;
+
+/// Bytes beyond the largest file, for headers and TLS: a file that is too large then fails where it
+/// is written, and the tool says so.
+const MARGIN: u64 = MEBIBYTE;
 
 /// What holds for every request.
 #[derive(Debug)]
@@ -63,6 +67,15 @@ impl ProxyRules {
             mebibytes,
             downloads_only: true,
             served: Mutex::default(),
+        }
+    }
+
+    /// Most bytes of one answer, headers and TLS included.
+    fn largest_answer(&self) -> u64 {
+        if self.downloads_only {
+            self.mebibytes.saturating_mul(MEBIBYTE) + MARGIN
+        } else {
+            u64::MAX
         }
     }
 

@@ -15,45 +15,36 @@
 
 mod account;
 mod children;
-mod error;
 mod executable;
 mod file_rules;
-mod fork;
-mod init;
-mod kernel_account;
 mod limits;
-mod message;
 mod mount_namespace;
 mod network;
-mod own_places;
 mod probe;
+mod process;
 mod root;
-mod session;
-mod shared_ruleset;
 mod signals;
 mod spare;
 mod supervisor;
 mod syscalls;
-mod watches;
 mod zygote;
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
 use rustix::process::Uid;
 
 use super::access::NetworkAccess;
-use super::job::{BuiltInJob, CountedMemory, Job, JobSpec, MountNamespace, PreparedJob};
-use account::Account;
-pub(crate) use error::JailError;
+use super::descriptor::poll;
+use super::job::{BuiltInJob, Job, JobSpec, MountNamespace, PreparedJob};
+use super::message::{self, tell_exhausted};
+use account::{Account, KernelAccount};
 use executable::Executable;
 pub(crate) use file_rules::{Enforcement, FileRules, NOT_ENABLED};
-use fork::tell_exhausted;
-pub(crate) use fork::{EXHAUSTED, STARTED};
-use kernel_account::KernelAccount;
 use limits::{CountedBy, drop_capabilities, limit};
-pub(crate) use message::MOST_HANDLES;
 use mount_namespace::{OwnFiles, SystemRoot};
 pub(crate) use probe::ProbeReport;
 use supervisor::Supervisor;
@@ -68,6 +59,38 @@ pub const FAILED: u8 = 125;
 
 /// What such a process writes to standard error before its reason.
 pub const COMPLAINT: &str = "fileshed jail: ";
+
+/// A process could not do its job.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JailError {
+    /// A call failed.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// The zygote ended before its end could end this process.
+    #[error("the server is gone")]
+    Orphan,
+    /// The namespaces could not be made.
+    #[error("the namespaces could not be set: {0}")]
+    MountNamespace(#[source] std::io::Error),
+    /// An argument cannot be passed on.
+    #[error("an argument holds a NUL character")]
+    Nul,
+    /// The file rules could not be made.
+    #[error("the file rules could not be set: {0}")]
+    Landlock(#[from] landlock::RulesetError),
+    /// The binary has no job of this name.
+    #[error("there is no job `{0}`")]
+    UnknownJob(String),
+    /// The file rules were made and are not in force.
+    #[error("the kernel does not enforce file rules (Landlock)")]
+    NotEnforced,
+}
+
+impl From<Errno> for JailError {
+    fn from(error: Errno) -> Self {
+        Self::Io(error.into())
+    }
+}
 
 /// How a process ends that does not become a program.
 enum Ended {
@@ -152,7 +175,7 @@ fn carry_out(
         end_with(zygote)?;
     }
     drop_capabilities()?;
-    rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
+    rustix::thread::set_no_new_privs(true)?;
     // The supervisor is not confined: it is another process from here on.
     let channel = supervisor
         .map(|supervisor| supervisor.follow(namespaces.then_some(answer)))
@@ -161,7 +184,7 @@ fn carry_out(
     if spec.controlling_terminal && !has_init {
         take_terminal()?;
     }
-    let prepared = Prepared::new(spec.job, jobs)?;
+    let prepared = Prepared::new(&spec.job, jobs)?;
     if let Prepared::BuiltIn(job) = &prepared {
         spec.access.read.extend(job.read());
         spec.access.write.extend(job.write());
@@ -179,12 +202,7 @@ fn carry_out(
         return Err(JailError::NotEnforced);
     }
     let circumstances = Circumstances {
-        network: spec.access.network,
-        starts_others: spec.starts_others,
-        makes_groups: spec.makes_groups,
-        any_program: spec.access.any_program,
-        shares_memory: spec.limits.counted == CountedMemory::AddressSpace,
-        changes: spec.changes,
+        spec: &spec,
         version,
         separate: namespaces,
         supervision,
@@ -234,7 +252,7 @@ fn carry_out(
 /// changed for itself.
 fn begin(zygote: &OwnedFd) -> Result<(), JailError> {
     end_with(zygote)?;
-    rustix::process::setsid().map_err(std::io::Error::from)?;
+    rustix::process::setsid()?;
     rustix::process::umask(rustix::fs::Mode::from(0o022));
     signals::reset();
     Ok(())
@@ -243,11 +261,9 @@ fn begin(zygote: &OwnedFd) -> Result<(), JailError> {
 /// Has the kernel end this process with the zygote.
 fn end_with(zygote: &OwnedFd) -> Result<(), JailError> {
     // A server that is gone can neither stop a command nor take in what it changes.
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-        .map_err(std::io::Error::from)?;
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let mut gone = [PollFd::new(zygote, PollFlags::IN)];
-    if rustix::event::poll(&mut gone, Some(&Timespec::default())).map_err(std::io::Error::from)? > 0
-    {
+    if poll(&mut gone, Some(Duration::ZERO))? > 0 {
         return Err(JailError::Orphan);
     }
     Ok(())
@@ -269,7 +285,7 @@ fn become_program(
         // A supervisor is the init already, and the terminal taken.
         return begin();
     };
-    init::lead(answer, &mut || match takes_terminal.then(take_terminal) {
+    process::lead(answer, &mut || match takes_terminal.then(take_terminal) {
         Some(Err(error)) => error,
         _ => begin(),
     })
@@ -326,14 +342,14 @@ fn counted_by(namespaces: bool, user: Uid, supervision: Supervision) -> CountedB
 
 /// Applies the filter, with its listener sent to the supervisor where there is one.
 fn restrict_calls(
-    circumstances: &Circumstances,
+    circumstances: &Circumstances<'_>,
     channel: Option<OwnedFd>,
 ) -> Result<(), JailError> {
     let filter = Filter::new(circumstances);
     match channel {
         Some(channel) => {
             let listener = filter.apply_supervised()?;
-            supervisor::hand_over(&channel, listener.as_fd())?;
+            message::send(&channel, &(), &[listener.as_fd()])?;
         }
         None => filter.apply()?,
     }
@@ -390,18 +406,18 @@ enum Prepared {
 }
 
 impl Prepared {
-    fn new(job: Job, jobs: &[BuiltInJob]) -> Result<Self, JailError> {
+    fn new(job: &Job, jobs: &[BuiltInJob]) -> Result<Self, JailError> {
         Ok(match job {
             Job::Program {
                 file,
                 name,
                 arguments,
                 environment,
-            } => Self::Program(Executable::new(&file, name, arguments, &environment)?),
+            } => Self::Program(Executable::new(file, name, arguments, environment)?),
             Job::BuiltIn { name, spec } => {
                 let job = jobs.iter().find(|job| job.name == name);
-                let job = job.ok_or(JailError::UnknownJob(name))?;
-                Self::BuiltIn((job.prepare)(&spec)?)
+                let job = job.ok_or_else(|| JailError::UnknownJob(name.clone()))?;
+                Self::BuiltIn((job.prepare)(spec)?)
             }
         })
     }

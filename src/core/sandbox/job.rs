@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::access::{Access, NetworkAccess};
+use super::access::Access;
 
 /// What a process does once it is confined.
 #[derive(Debug, Serialize, Deserialize)]
@@ -93,107 +93,12 @@ pub struct JobSpec {
     pub best_effort: bool,
 }
 
-/// What the server asks of the zygote.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ZygoteRequest {
-    /// Start a job.
-    Start(StartRequest),
-    /// End the job with most watches of epoll, because the account has none left.
-    EndMostWatches,
-}
-
-/// All that the zygote is told of a job: how its process begins, and how it is ended. Nothing of it is
-/// anybody's, because what the zygote knows is in the memory of every copy.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of one job, written out as JSON"
-)]
-pub(crate) struct StartRequest {
-    /// In namespaces of files and processes, where the machine can do that.
-    pub(crate) in_namespaces: bool,
-    /// With such namespaces, in a network of its own.
-    pub(crate) in_network: bool,
-    /// Not all of its processes stay in its group.
-    pub(crate) makes_groups: bool,
-    /// A way into a control group comes with it.
-    pub(crate) has_group: bool,
-    /// File rules come with it.
-    pub(crate) has_rules: bool,
-    /// The map of its kernel account comes with it, to a process that waited.
-    #[serde(default)]
-    pub(crate) has_map: bool,
-    /// The kernel account of its owner, where owners have accounts of their own.
-    #[serde(default)]
-    pub(crate) account: Option<u32>,
-    /// The jail that it needs, where one may be made before the job is there.
-    pub(crate) kind: Option<JailKind>,
-}
-
-/// What jobs have in common that the same spare jail can do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct JailKind {
-    /// Whether every program of the machine may be executed.
-    pub(crate) any_program: bool,
-    /// The network of the jail.
-    pub(crate) network: NetworkAccess,
-    /// Which memory is bounded.
-    pub(crate) counted: CountedMemory,
-    /// `true` if it takes the kernel account of its job.
-    #[serde(default)]
-    pub(crate) takes_account: bool,
-}
-
-impl JailKind {
-    /// What the system shows of itself; nothing that one job names.
-    pub(crate) fn access(&self) -> Access {
-        Access {
-            any_program: self.any_program,
-            network: self.network,
-            ..Access::default()
-        }
-    }
-}
-
 impl JobSpec {
-    /// What the zygote is told of it, without what comes along.
-    pub(super) fn start_request(&self) -> StartRequest {
-        let in_namespaces = self.mounts.is_some();
-        let is_proxied = matches!(self.access.network, NetworkAccess::Proxy { .. });
-        let is_program = matches!(self.job, Job::Program { .. });
-        StartRequest {
-            in_namespaces,
-            in_network: in_namespaces && is_proxied,
-            makes_groups: self.makes_groups,
-            has_group: false,
-            has_rules: false,
-            has_map: false,
-            account: None,
-            kind: (in_namespaces && is_program && !self.probe).then_some(JailKind {
-                any_program: self.access.any_program,
-                network: self.access.network,
-                counted: self.limits.counted,
-                takes_account: false,
-            }),
-        }
-    }
-
     /// Whether it is about its working directory by a path relative to it.
     pub(super) fn needs_place(&self) -> bool {
         let mut bind_mounts = self.mounts.iter().flat_map(|all| &all.bind_mounts);
         bind_mounts.any(|mount| mount.source.is_relative())
     }
-}
-
-/// A job spec as it is written for the process that reads it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct WrittenJob<S> {
-    /// The path of its working directory for a process that has other mounts than the one that opened
-    /// it; empty if that process needs none.
-    pub(crate) place: PathBuf,
-    /// The job.
-    pub(crate) spec: S,
 }
 
 /// What a command sees instead of the host's files.

@@ -11,10 +11,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::access::Access;
-use crate::descriptors::descriptor_limit;
+use crate::descriptor::{DirectoryStamp, descriptor_limit, directory_stamp};
 use crate::jail::{FileRules, JailError};
 use crate::job::{Job, JobSpec};
-use crate::stamp::{Stamp, stamp};
 use fileshed_types::{Clock, Timings};
 
 /// How many owners have theirs kept at most.
@@ -40,7 +39,7 @@ struct Entry {
     /// `None` where the kernel has no such rules.
     rules: Option<OwnedFd>,
     /// Directories of what the rules are about: a program that is replaced is another file.
-    directories: Vec<(PathBuf, Stamp)>,
+    directories: Vec<(PathBuf, DirectoryStamp)>,
     made: Instant,
     jobs: u32,
 }
@@ -86,7 +85,8 @@ impl Entry {
     }
 
     fn is_current(&self) -> bool {
-        let is_as_before = |(path, before): &(PathBuf, Stamp)| stamp(path) == *before;
+        let is_as_before =
+            |(path, before): &(PathBuf, DirectoryStamp)| directory_stamp(path) == *before;
         self.jobs < JOBS
             && Clock::SYSTEM.elapsed(self.made) < AGE
             && self.directories.iter().all(is_as_before)
@@ -94,12 +94,12 @@ impl Entry {
 }
 
 /// The directories of what rules of the system are about.
-fn directories(access: &Access) -> Vec<(PathBuf, Stamp)> {
+fn directories(access: &Access) -> Vec<(PathBuf, DirectoryStamp)> {
     let mut directories: Vec<&Path> = access.system().filter_map(Path::parent).collect();
     directories.sort_unstable_by_key(|directory| directory.as_os_str());
     directories.dedup_by_key(|directory| -> &OsStr { directory.as_os_str() });
     directories
         .into_iter()
-        .map(|directory| (directory.to_owned(), stamp(directory)))
+        .map(|directory| (directory.to_owned(), directory_stamp(directory)))
         .collect()
 }

@@ -5,12 +5,12 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
+use rustix::event::{EventfdFlags, PollFd, PollFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 
 use super::SandboxError;
+use super::descriptor::poll;
 
 /// Rows and columns of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +45,7 @@ impl TerminalWaker {
     pub fn new() -> Result<Self, SandboxError> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let event = rustix::event::eventfd(0, flags);
-        Ok(Self(
-            event.map_err(|error| SandboxError::start(error.into()))?,
-        ))
+        Ok(Self(event.map_err(SandboxError::start)?))
     }
 
     /// Ends the wait, or the next one.
@@ -171,14 +169,8 @@ impl PseudoTerminal {
         if !wanted.is_empty() {
             watched.push(PollFd::new(&self.master, wanted));
         }
-        let patience = Timespec {
-            tv_sec: wait.patience.as_secs() as i64,
-            tv_nsec: i64::from(wait.patience.subsec_nanos()),
-        };
-        match rustix::event::poll(&mut watched, Some(&patience)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(SandboxError::Wait(error.into())),
-        }
+        poll(&mut watched, Some(wait.patience))
+            .map_err(|error| SandboxError::Wait(error.into()))?;
         let told: Vec<PollFlags> = watched.iter().map(PollFd::revents).collect();
         if !told[1].is_empty() {
             wait.waker.clear();

@@ -6,8 +6,9 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 
+use super::ProxyRules;
 use super::grant::Session;
 use super::refusal::Refusal;
 use fileshed_types::Timings;
@@ -26,16 +27,14 @@ pub(super) struct Relay<'a> {
     pub(super) client: &'a TcpStream,
     pub(super) upstream: &'a TcpStream,
     pub(super) access: &'a Session,
-    /// What may still come down.
-    pub(super) left: u64,
+    /// Bounds of what is sent and received.
+    pub(super) rules: &'a ProxyRules,
     /// Whether the client may send more: a tunnel, not a fetch.
     pub(super) two_way: bool,
-    /// Whether it may send no more than requests take.
-    pub(super) downloads_only: bool,
-    /// What it has sent.
+    /// Bytes that were sent up.
     pub(super) sent: u64,
-    /// What to say of an answer that is too large.
-    pub(super) mebibytes: u64,
+    /// Bytes that came down.
+    pub(super) received: u64,
 }
 
 impl Relay<'_> {
@@ -71,15 +70,15 @@ impl Relay<'_> {
     pub(super) fn down(&mut self, bytes: &[u8]) -> Result<bool, Refusal> {
         let count = bytes.len() as u64;
         self.access.received(count);
-        let within = count.min(self.left);
-        self.left -= within;
+        let within = count.min(self.rules.largest_answer().saturating_sub(self.received));
+        self.received += within;
         let mut client = self.client;
         if client.write_all(&bytes[..within as usize]).is_err() {
             return Ok(false);
         }
         if within < count {
             return Err(Refusal::Large {
-                mebibytes: self.mebibytes,
+                mebibytes: self.rules.mebibytes,
             });
         }
         Ok(true)
@@ -94,7 +93,7 @@ impl Relay<'_> {
             (self.sent, SENT_BY_CONNECTION),
             (by_command, SENT_BY_COMMAND),
         ] {
-            if self.downloads_only && sent > limit {
+            if self.rules.downloads_only && sent > limit {
                 return Err(Refusal::Sent {
                     kibibytes: limit / 1024,
                 });
@@ -117,12 +116,9 @@ impl Relay<'_> {
             tv_sec: IDLE.as_secs() as i64,
             tv_nsec: 0,
         };
-        loop {
-            match rustix::event::poll(&mut watched, Some(&patience)) {
-                Err(Errno::INTR) => {}
-                Ok(0) | Err(_) => return None,
-                Ok(_) => break,
-            }
+        let mut poll = || rustix::event::poll(&mut watched, Some(&patience));
+        if matches!(retry_on_intr(&mut poll), Ok(0) | Err(_)) {
+            return None;
         }
         let readable = |index: usize| {
             let watched = watched.get(index);

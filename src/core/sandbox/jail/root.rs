@@ -8,6 +8,9 @@ use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags};
 
+use super::process::checked;
+use crate::descriptor::open;
+
 /// The root of the mount namespace, over the host's.
 pub(super) struct Root(pub(super) OwnedFd);
 
@@ -51,10 +54,9 @@ impl Root {
 
     /// Nothing more is made in it. What is mounted below it has restrictions of its own.
     pub(super) fn close(&self) -> io::Result<()> {
-        let forbidden = Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV;
         let attributes = libc::mount_attr {
-            attr_set: forbidden,
-            ..nothing()
+            attr_set: Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV,
+            ..NO_CHANGE
         };
         set_attributes(&self.0, &attributes, 0)
     }
@@ -128,7 +130,7 @@ pub(super) fn restrict(
 ) -> io::Result<()> {
     let mut attributes = libc::mount_attr {
         attr_set: forbidden,
-        ..nothing()
+        ..NO_CHANGE
     };
     if let Some(map) = map {
         attributes.attr_set |= libc::MOUNT_ATTR_IDMAP;
@@ -144,23 +146,20 @@ pub(super) fn keep_mounts() -> io::Result<()> {
     if !rustix::process::getpid().is_init() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let root = open("/", OFlags::PATH)?;
     let attributes = libc::mount_attr {
         propagation: libc::MS_SLAVE,
-        ..nothing()
+        ..NO_CHANGE
     };
     set_attributes(&root, &attributes, libc::AT_RECURSIVE)
 }
 
-/// No change.
-fn nothing() -> libc::mount_attr {
-    libc::mount_attr {
-        attr_set: 0,
-        attr_clr: 0,
-        propagation: 0,
-        userns_fd: 0,
-    }
-}
+const NO_CHANGE: libc::mount_attr = libc::mount_attr {
+    attr_set: 0,
+    attr_clr: 0,
+    propagation: 0,
+    userns_fd: 0,
+};
 
 fn set_attributes(
     tree: &OwnedFd,
@@ -180,9 +179,5 @@ fn set_attributes(
             size_of_val(attributes),
         )
     };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    checked(result).map(drop)
 }

@@ -12,18 +12,19 @@ use std::os::fd::{AsFd as _, OwnedFd};
 
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
-use super::account::{Account, set_dumpable};
+use super::account::{Account, AccountMaps, KernelAccount, set_dumpable};
 use super::children::{ForkedChild, attend, end};
 use super::file_rules::FileRules;
-use super::fork::{close, fork, tell_exhausted, tell_start};
-use super::kernel_account::{AccountMaps, KernelAccount};
-use super::message::{Incoming, JobHandles, receive};
 use super::mount_namespace::SystemRoot;
+use super::process::{close, fork};
 use super::spare::{self, SpareJail, SpareJails, Surroundings};
-use super::{JailError, begin, signals, watches};
+use super::{JailError, begin, children, signals};
 use crate::access::NetworkAccess;
-use crate::job::{JailKind, JobSpec, StartRequest, WrittenJob};
-use crate::program_pages::release_program_pages;
+use crate::job::JobSpec;
+use crate::memory::release_program_pages;
+use crate::message::{
+    Incoming, JailKind, JobEvent, JobHandles, StartRequest, WrittenJob, pair, tell_exhausted,
+};
 
 /// A job as its process has read it.
 pub(super) struct ZygoteJob {
@@ -106,10 +107,10 @@ pub(super) fn serve() -> io::Result<Side> {
             }
             continue;
         }
-        let (request, mut handles) = match receive()? {
-            Some(Incoming::Start { request, handles }) => (request, handles),
+        let (request, mut handles) = match Incoming::receive()? {
+            Some(Incoming::Start(request, handles)) => (request, handles),
             Some(Incoming::EndMostWatches) => {
-                watches::end_most(&mut children);
+                children::end_most_watches(&mut children);
                 continue;
             }
             Some(Incoming::Cut) => continue,
@@ -135,31 +136,26 @@ pub(super) fn serve() -> io::Result<Side> {
 /// In the new process: enters its control group, takes its streams, and reads its job.
 fn become_job(
     request: &StartRequest,
-    JobHandles {
-        fixed: [answer, spec, input, output, error, directory],
-        group,
-        rules,
-        map,
-    }: JobHandles,
+    handles: JobHandles<OwnedFd>,
     zygote: OwnedFd,
     account: Account,
     root: Option<io::Result<SystemRoot>>,
 ) -> io::Result<Side> {
-    rustix::stdio::dup2_stdin(&input)?;
-    rustix::stdio::dup2_stdout(&output)?;
-    rustix::stdio::dup2_stderr(&error)?;
+    rustix::stdio::dup2_stdin(&handles.input)?;
+    rustix::stdio::dup2_stdout(&handles.output)?;
+    rustix::stdio::dup2_stderr(&handles.error)?;
     // Before it takes any memory of its own; `0` is whoever writes it.
-    if let Some(group) = group {
+    if let Some(group) = handles.group {
         rustix::io::write(&group, b"0")?;
     }
-    let waited = matches!(root, Some(Ok(_))).then_some(&directory);
-    let job = Box::new(ZygoteJob::read(File::from(spec), rules, waited));
-    let kernel_account = request.account.zip(map);
+    let waited = matches!(root, Some(Ok(_))).then_some(&handles.directory);
+    let job = ZygoteJob::read(File::from(handles.spec), handles.rules, waited);
+    let kernel_account = request.account.zip(handles.map);
     let kernel_account = kernel_account.map(|(number, map)| KernelAccount::new(number, map));
     Ok(Side::Job {
-        job,
+        job: Box::new(job),
         zygote,
-        answer,
+        answer: handles.answer,
         account,
         kernel_account: kernel_account.transpose()?,
         root,
@@ -170,14 +166,13 @@ fn become_job(
 /// and with the kernel's error if it is not in the namespaces that it should have.
 fn start(
     request: &StartRequest,
-    mut handles: JobHandles,
+    mut handles: JobHandles<OwnedFd>,
     spares: &mut SpareJails,
     children: &mut Vec<ForkedChild>,
-) -> io::Result<Option<(JobHandles, Option<io::Error>)>> {
+) -> io::Result<Option<(JobHandles<OwnedFd>, Option<io::Error>)>> {
     let takes_account = handles.map.is_some();
-    let child = |pid, ended, handles: JobHandles, separate| {
-        let answer = handles.into_answer();
-        tell_start(&answer, pid);
+    let child = |pid: Pid, ended, answer, separate| {
+        JobEvent::Started(pid.as_raw_pid()).tell(&answer);
         ForkedChild {
             pid,
             ended,
@@ -194,8 +189,8 @@ fn start(
         });
         end(outdated, children);
         if let Some(spare) = spare {
-            if spare.send(request.clone(), &handles).is_ok() {
-                children.push(child(spare.pid, spare.ended, handles, true));
+            if request.clone().send(&spare.socket, &handles).is_ok() {
+                children.push(child(spare.pid, spare.ended, handles.answer, true));
                 return Ok(None);
             }
             // It has ended; the job has not begun.
@@ -204,7 +199,7 @@ fn start(
     }
     // In new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
-    rustix::process::fchdir(handles.directory())?;
+    rustix::process::fchdir(&handles.directory)?;
     let flags = match (request.in_namespaces, request.in_network) {
         (true, in_network) => namespaces(in_network, takes_account),
         (false, _) => 0,
@@ -223,8 +218,8 @@ fn start(
         Err(error) => Err(error),
     };
     match begun {
-        Ok((pid, ended)) => children.push(child(pid, ended, handles, separate)),
-        Err(error) => tell_exhausted(handles.answer(), &error),
+        Ok((pid, ended)) => children.push(child(pid, ended, handles.answer, separate)),
+        Err(error) => tell_exhausted(&handles.answer, &error),
     }
     Ok(None)
 }
@@ -244,19 +239,19 @@ fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
 /// Starts a process that waits for a job. Comes back with its socket in that process.
 fn prepare(kind: &JailKind, spares: &mut SpareJails) -> io::Result<Option<OwnedFd>> {
     let surroundings = Surroundings::now()?;
-    let (ours, theirs) = rustix::net::socketpair(
-        rustix::net::AddressFamily::UNIX,
-        rustix::net::SocketType::SEQPACKET,
-        rustix::net::SocketFlags::CLOEXEC,
-        None,
-    )?;
+    let (ours, theirs) = pair()?;
     let in_network = matches!(kind.network, NetworkAccess::Proxy { .. });
     let Some(pid) = fork(namespaces(in_network, kind.takes_account))? else {
         drop((ours, surroundings));
         return Ok(Some(theirs));
     };
-    let descriptors = [handle_of(pid)?, ours];
-    spares.add(SpareJail::new(kind.clone(), pid, descriptors, surroundings));
+    spares.add(SpareJail {
+        kind: kind.clone(),
+        pid,
+        ended: handle_of(pid)?,
+        socket: ours,
+        surroundings,
+    });
     Ok(None)
 }
 
@@ -278,7 +273,7 @@ fn wait_for_job(
     rustix::thread::set_name(WAITING)?;
     begin(&zygote).map_err(io::Error::other)?;
     let root = SystemRoot::new(&kind.access(), kind.counted, account, kind.takes_account)?;
-    let Some(Incoming::Start { request, handles }) = receive()? else {
+    let Some(Incoming::Start(request, handles)) = Incoming::receive()? else {
         return Ok(Side::Zygote);
     };
     rustix::thread::set_name(WORKING)?;

@@ -224,7 +224,7 @@ impl<'a> Run<'a> {
         let entered = store.enter_command(caller, invocation.command, self.held_zone());
         let writes = invocation.writes;
         let streams = files([&invocation.sinks.0, &invocation.sinks.1]);
-        let outcome = fileshed_sandbox::run_with_network(
+        let outcome = fileshed_sandbox::run(
             store.zygote(),
             &spec,
             invocation.directory.handle(),

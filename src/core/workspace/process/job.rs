@@ -109,6 +109,7 @@ pub(crate) fn run_job(zone: &Zone<'_>, job: Job, bounds: JobBounds<'_>) -> Resul
                 look(job)
             }
         },
+        |_no_network| (),
     )?;
     match outcome.ending {
         Ending::TimedOut => Ok(JobEnd::TooLong),

@@ -27,7 +27,7 @@ use crate::process::{ProcessError, Temporary, expect_confined};
 use crate::view::{View, ViewPath};
 use crate::{Error, Scope};
 use fileshed_history::subject;
-use fileshed_sandbox::{Ending, StandardStreams, StartedJob, start_with_network};
+use fileshed_sandbox::{Ending, StandardStreams, StartedJob, start};
 
 /// How the shell is called in failures.
 const SHELL: &str = "sh";
@@ -99,7 +99,7 @@ pub fn run_shell(
     let permits = Rc::new(Permits::begin(writable, message)?);
     let watch = ShellWatch::new(zone, &temporary, &private, Rc::clone(&permits), &jail);
     let listen = |listener| network.listen(listener);
-    let job = start_with_network(
+    let job = start(
         store.zygote(),
         &spec,
         tree.directory(),

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use super::listener::{Call, Listener, Verdict};
 use super::process::{self, Memory};
+use crate::descriptor::open;
 
 /// Directories in which a command may change files.
 #[derive(Default)]
@@ -44,9 +45,8 @@ const HERE: u32 = libc::AT_FDCWD as u32;
 
 impl WritableDirectories {
     pub(super) fn open(places: &[PathBuf]) -> Self {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open = |place: &PathBuf| {
-            let handle = rustix::fs::open(place, flags, Mode::empty()).ok()?;
+            let handle = open(place, OFlags::PATH | OFlags::DIRECTORY).ok()?;
             Some((place.clone(), handle))
         };
         Self {
@@ -243,57 +243,40 @@ fn now() -> Timestamps {
     stamps([0, libc::UTIME_NOW, 0, libc::UTIME_NOW])
 }
 
-fn numbers(memory: &Memory, address: u64) -> Result<[i64; 4], Errno> {
-    let bytes: [u8; 32] = memory.bytes(address)?;
-    let number = |index: usize| {
-        let mut one = [0; 8];
-        one.copy_from_slice(&bytes[8 * index..8 * index + 8]);
-        i64::from_ne_bytes(one)
-    };
-    Ok([number(0), number(1), number(2), number(3)])
+/// The numbers of the structure at an address; `None` if there is none, which stands for now.
+fn numbers<const N: usize>(memory: &Memory, address: u64) -> Result<Option<[i64; N]>, Errno> {
+    if address == 0 {
+        return Ok(None);
+    }
+    let mut numbers = [0; N];
+    for (index, number) in (0..).zip(&mut numbers) {
+        *number = i64::from_ne_bytes(memory.bytes(address.wrapping_add(8 * index))?);
+    }
+    Ok(Some(numbers))
 }
 
 /// Two `struct timespec`, or now.
 fn nanoseconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
-    if address == 0 {
-        return Ok(now());
-    }
-    Ok(stamps(numbers(memory, address)?))
+    Ok(numbers(memory, address)?.map_or_else(now, stamps))
 }
 
 /// Two `struct timeval`, or now.
 #[cfg(target_arch = "x86_64")]
 fn microseconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
-    if address == 0 {
+    let Some([read, read_part, written, written_part]) = numbers(memory, address)? else {
         return Ok(now());
-    }
-    let [read, read_part, written, written_part] = numbers(memory, address)?;
+    };
     let parts = [read_part, written_part];
     if parts.iter().any(|part| !(0..1_000_000).contains(part)) {
         return Err(Errno::INVAL);
     }
-    Ok(stamps([
-        read,
-        read_part * 1000,
-        written,
-        written_part * 1000,
-    ]))
+    let [read_part, written_part] = parts.map(|part| part * 1000);
+    Ok(stamps([read, read_part, written, written_part]))
 }
 
 /// A `struct utimbuf`, or now.
 #[cfg(target_arch = "x86_64")]
 fn seconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
-    if address == 0 {
-        return Ok(now());
-    }
-    let bytes: [u8; 16] = memory.bytes(address)?;
-    let (mut read, mut written) = ([0; 8], [0; 8]);
-    read.copy_from_slice(&bytes[..8]);
-    written.copy_from_slice(&bytes[8..]);
-    Ok(stamps([
-        i64::from_ne_bytes(read),
-        0,
-        i64::from_ne_bytes(written),
-        0,
-    ]))
+    let seconds = numbers(memory, address)?;
+    Ok(seconds.map_or_else(now, |[read, written]| stamps([read, 0, written, 0])))
 }

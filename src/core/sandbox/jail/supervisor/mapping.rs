@@ -11,11 +11,11 @@ use crate::access::Access;
 
 /// The places of the system that a command reads.
 #[derive(Default)]
-pub(super) struct Sources {
+pub(super) struct ExecutableMappings {
     places: Vec<PathBuf>,
 }
 
-impl Sources {
+impl ExecutableMappings {
     pub(super) fn find(access: &Access) -> Self {
         let own = access.write.iter().filter(|_| access.any_program);
         let places = access

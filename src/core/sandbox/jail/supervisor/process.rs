@@ -7,11 +7,12 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{CWD, OFlags};
 use rustix::io::Errno;
 
 use super::MACHINE_NAME;
 use super::listener::{Call, Listener, Verdict};
+use crate::descriptor::open;
 
 /// Longest path with its end (limits.h).
 const PATH_MAX: usize = 4096;
@@ -72,8 +73,7 @@ impl Memory {
 
 /// Where a descriptor of the caller leads, without opening what is there.
 pub(super) fn descriptor(listener: &Listener, call: &Call, number: u32) -> Result<OwnedFd, Errno> {
-    let place = format!("/proc/{}/fd/{number}", call.thread());
-    let handle = rustix::fs::open(place, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    let handle = open(format!("/proc/{}/fd/{number}", call.thread()), OFlags::PATH);
     let handle = handle.map_err(|error| match error {
         Errno::NOENT => Errno::BADF,
         _ => Errno::PERM,

@@ -6,6 +6,8 @@
 
 use libc::sock_filter;
 
+use crate::jail::process::checked;
+
 use super::rules::{Action, Comparison, Condition, Policy, Rule};
 
 const LOAD: u16 = 0x20;
@@ -61,10 +63,7 @@ impl Program {
                 std::ptr::from_ref(&program),
             )
         };
-        if result < 0 {
-            return Err(std::io::Error::last_os_error());
-        }
-        Ok(result as i32)
+        checked(result)
     }
 }
 

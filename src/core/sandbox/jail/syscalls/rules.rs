@@ -10,6 +10,8 @@ impl Action {
     pub(super) const ALLOW: Self = Self(libc::SECCOMP_RET_ALLOW);
     /// Hands it to the supervisor.
     pub(super) const ASK: Self = Self(libc::SECCOMP_RET_USER_NOTIF);
+    /// Answers that it is not permitted.
+    const DENY: Self = Self::refuse(libc::EPERM);
     /// Ends the process.
     pub(super) const KILL: Self = Self(libc::SECCOMP_RET_KILL_PROCESS);
 
@@ -75,9 +77,6 @@ impl Condition {
 /// A rule holds where all of its conditions do.
 pub(super) type Rule = Vec<Condition>;
 
-/// Calls, each with its rules: one of them is enough. A call without any is always meant.
-pub(super) type CallRules = BTreeMap<i64, Vec<Rule>>;
-
 /// What is done with calls: with each as its first rule says that holds, and with all others
 /// nothing.
 #[derive(Debug, Default)]
@@ -92,6 +91,11 @@ impl Policy {
         rules.push((conditions.to_vec(), action));
     }
 
+    /// Denies a call where these conditions hold, and no earlier rule does.
+    pub(super) fn deny(&mut self, call: i64, conditions: &[Condition]) {
+        self.on(call, conditions, Action::DENY);
+    }
+
     /// An action for all other calls up to `newest` than these, and than those that have rules.
     pub(super) fn allow_only(
         &mut self,
@@ -104,18 +108,6 @@ impl Policy {
             let rules = self.calls.entry(call).or_default();
             if rules.iter().all(|(rule, _)| !rule.is_empty()) {
                 rules.push((Vec::new(), action));
-            }
-        }
-    }
-
-    /// The same for many.
-    pub(super) fn extend(&mut self, rules: CallRules, action: Action) {
-        for (call, alternatives) in rules {
-            if alternatives.is_empty() {
-                self.on(call, &[], action);
-            }
-            for conditions in alternatives {
-                self.on(call, &conditions, action);
             }
         }
     }

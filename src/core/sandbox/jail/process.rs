@@ -1,5 +1,5 @@
-//! The first process of a namespace, its init: when it ends, the kernel ends all others there,
-//! whatever sessions and groups they made.
+//! Processes: a copy of this one, and the first of a namespace, its init. When an init ends, the kernel
+//! ends all others there, whatever sessions and groups they made.
 //!
 //! A command cannot be that itself, since the kernel keeps most signals from an init. So it is the
 //! second, and the init waits for it and tells the server.
@@ -8,10 +8,52 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 
-use rustix::process::{Pid, WaitOptions};
+use rustix::process::{Pid, WaitOptions, WaitStatus};
 
-use super::fork::{close, number, tell};
 use super::{FAILED, signals};
+use crate::message::JobEvent;
+
+/// Returns the result of a system call, or the kernel's error if it is negative.
+pub(super) fn checked(result: i64) -> io::Result<i32> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result as i32)
+    }
+}
+
+/// A copy of this process, in new namespaces where flags of clone(2) ask for them: its number on
+/// the one side, None on the other.
+pub(super) fn fork(flags: i32) -> io::Result<Option<Pid>> {
+    // SAFETY: without a stack and without shared memory this is fork(2). This process has one
+    // thread, so the copy is whole: no lock is held by a thread that it does not have.
+    #[expect(unsafe_code, reason = "no safe crate forks")]
+    let pid = unsafe { libc::syscall(libc::SYS_clone, flags | libc::SIGCHLD, 0, 0, 0, 0) };
+    Ok(Pid::from_raw(checked(pid)?))
+}
+
+/// Closes descriptors that nothing in this process owns, or uses any more.
+pub(super) fn close(first: u32, last: u32) {
+    // SAFETY: takes no pointers; the caller answers for who owns the descriptors.
+    #[expect(unsafe_code, reason = "no safe crate closes a range")]
+    unsafe {
+        libc::close_range(first, last, 0);
+    }
+}
+
+/// Exit status, or the negative number of the signal that ended a process.
+pub(super) fn number(status: WaitStatus) -> i32 {
+    status
+        .exit_status()
+        .or_else(|| status.terminating_signal().map(|signal| -signal))
+        .unwrap_or(i32::from(FAILED))
+}
+
+/// Ends this process, a copy of the zygote.
+pub(super) fn exit(status: i32) -> ! {
+    #[expect(clippy::exit, reason = "what began as a copy of the zygote ends here")]
+    std::process::exit(status)
+}
 
 /// Starts the command, and ends when it has ended, with everything that it left behind. Comes back
 /// where it could not start: `begin` becomes its program, or says why it cannot.
@@ -36,10 +78,9 @@ pub(super) fn lead(answer: &OwnedFd, begin: &mut dyn FnMut() -> io::Error) -> io
     }
     // Nobody is left: what the server does next meets no command.
     if let Some(status) = ended {
-        tell(answer, status);
+        JobEvent::Ended(status).tell(answer);
     }
-    #[expect(clippy::exit, reason = "what began as a copy of the zygote ends here")]
-    std::process::exit(0)
+    exit(0)
 }
 
 /// What the command's process does in memory that is not its own.
@@ -73,12 +114,10 @@ fn borrow(become_program: &mut dyn FnMut() -> io::Error) -> io::Result<Pid> {
         let borrowed = std::ptr::from_mut(&mut borrowed);
         libc::clone(begin, top.cast(), flags, borrowed.cast())
     };
-    if command < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let command = Pid::from_raw(checked(command.into())?);
     match borrowed.failed {
         Some(error) => Err(error),
-        None => Pid::from_raw(command).ok_or_else(|| io::ErrorKind::NotFound.into()),
+        None => command.ok_or_else(|| io::ErrorKind::NotFound.into()),
     }
 }
 

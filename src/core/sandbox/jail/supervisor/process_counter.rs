@@ -6,19 +6,20 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Mode, OFlags, RawDir};
+use rustix::fs::{OFlags, RawDir};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
 use super::listener::Verdict;
-use crate::tree::{SESSION, field};
+use crate::descriptor::{open, open_at};
+use crate::processes::{SESSION, field};
 use fileshed_types::{Clock, Timings};
 
 /// Who finds all places taken is not counted again before this is over.
 const PAUSE: Duration = Timings::STANDARD.jail.census;
 
 /// The places of one command.
-pub(super) struct Census {
+pub(super) struct ProcessCounter {
     /// `/proc` of the host.
     processes: Option<OwnedFd>,
     /// The session of the command, which it cannot leave; with a terminal it began one of its own.
@@ -29,10 +30,9 @@ pub(super) struct Census {
     counted: Option<Instant>,
 }
 
-impl Census {
+impl ProcessCounter {
     pub(super) fn new(most: u64) -> Self {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let processes = rustix::fs::open("/proc", flags, Mode::empty()).ok();
+        let processes = open("/proc", OFlags::RDONLY | OFlags::DIRECTORY).ok();
         let own = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
         let session = field(&own, SESSION).unwrap_or_default().to_owned();
         Self {
@@ -65,10 +65,8 @@ impl Census {
     }
 
     fn count(&mut self) {
-        if self
-            .counted
-            .is_some_and(|at| Clock::SYSTEM.elapsed(at) < PAUSE)
-        {
+        let is_recent = |at| Clock::SYSTEM.elapsed(at) < PAUSE;
+        if self.counted.is_some_and(is_recent) {
             return;
         }
         // Where nothing can be counted, nothing becomes free.
@@ -80,12 +78,7 @@ impl Census {
     /// Threads of the session, this process aside.
     fn alive(&self) -> io::Result<u64> {
         let all = self.processes.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        let directory = rustix::fs::openat(
-            all,
-            ".",
-            OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?;
+        let directory = open_at(all, ".", OFlags::RDONLY | OFlags::DIRECTORY)?;
         let mut space = [MaybeUninit::uninit(); 8192];
         let mut entries = RawDir::new(directory.as_fd(), &mut space);
         let mut alive = 0_u64;
@@ -111,7 +104,6 @@ impl Census {
 const THREADS: usize = 17;
 
 fn read(directory: &OwnedFd, file: &str) -> Option<String> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    let file = rustix::fs::openat(directory, file, flags, Mode::empty()).ok()?;
+    let file = open_at(directory, file, OFlags::RDONLY).ok()?;
     io::read_to_string(std::fs::File::from(file)).ok()
 }
