@@ -204,79 +204,34 @@ impl Config {
         })
     }
 
-    /// Why these decisions do not go together: the two settings, and what to do about the first.
+    /// Returns the decisions that do not go together: two settings, and what to do about the first.
     fn contradictions(&self) -> Vec<([&'static str; 2], String)> {
-        let mut found = self.contradictions_of_identity();
-        found.extend(self.contradictions_of_oidc());
-        let core = &self.core;
-        for (low, least, high, most) in [
-            (
-                "exec_timeout_default",
-                core.exec_timeout_default,
-                "exec_timeout_max",
-                core.exec_timeout_max,
-            ),
-            (
-                "max_output_default",
-                core.max_output_default,
-                "max_output_absolute",
-                core.max_output_absolute,
-            ),
-            (
-                "exec.max_per_user",
-                core.exec_max_per_user,
-                "exec.max_total",
-                core.exec_max_total,
-            ),
-            (
-                "terminal.max_shells",
-                core.terminal_max_shells,
-                "terminal.max_shells_total",
-                core.terminal_max_shells_total,
-            ),
-            (
-                "transfer.max_per_user",
-                core.transfer_max_per_user,
-                "transfer.max_total",
-                core.transfer_max_total,
-            ),
-        ] {
-            if least > most {
-                found.push((
-                    [low, high],
-                    format!("must not be more than `{high}`, which is {most}"),
-                ));
-            }
-        }
-        found
-    }
-
-    /// Contradictions between the settings of identity.
-    fn contradictions_of_identity(&self) -> Vec<([&'static str; 2], String)> {
         let nobody = self.api_keys.is_empty();
         let unasked = self.openwebui_api_url.is_empty();
+        let is_reachable = !self.bind.ip().is_loopback();
+        let (groups, issuer) = (self.core.groups, &self.oidc_issuer);
         let cases = [
             (
-                !self.bind.ip().is_loopback() && !self.asks_who_calls(),
+                is_reachable && !self.asks_who_calls(),
                 ["bind", "api_keys"],
                 "is reachable from other machines, and without `api_keys` everybody there would \
                  share one workspace: set `api_keys` (or `openwebui_api_url`, whose users are then \
                  let in), or bind 127.0.0.1",
             ),
             (
-                !self.bind.ip().is_loopback() && self.has_weak_key(),
+                is_reachable && self.has_weak_key(),
                 ["bind", "api_keys"],
                 "is reachable from other machines, and `api_keys` or `terminal_api_keys` has a key \
                  that is short, repetitive or an example of the documents: set one of at least 16 \
                  characters, as `openssl rand -hex 32` makes it, or `auto`",
             ),
             (
-                self.core.groups == GroupSource::Openwebui && unasked,
+                groups == GroupSource::Openwebui && unasked,
                 ["groups", "openwebui_api_url"],
                 "needs `openwebui_api_url`, where Open WebUI can be asked",
             ),
             (
-                self.core.groups == GroupSource::Headers && nobody && self.asks_who_calls(),
+                groups == GroupSource::Headers && nobody && self.asks_who_calls(),
                 ["groups", "api_keys"],
                 "needs `api_keys`: headers are not believed from users who call with their own \
                  sessions; set `openwebui` or `local`",
@@ -289,9 +244,9 @@ impl Config {
                  nothing unsigned is believed, and terminals name their users unsigned",
             ),
             (
-                cfg!(not(feature = "tls")) && self.openwebui_api_url.as_str().starts_with("https:"),
+                needs_tls(&self.openwebui_api_url),
                 ["openwebui_api_url", "openwebui_api_url"],
-                "needs a program that was built with the feature `tls`",
+                NEEDS_TLS,
             ),
             (
                 self.openwebui_admin_key.is_some() && unasked,
@@ -304,17 +259,6 @@ impl Config {
                 "needs `api_keys`: signed users count beside a service key, and without any \
                  credential everybody would share one workspace",
             ),
-        ];
-        let contradict = cases.into_iter().filter(|(contradicts, ..)| *contradicts);
-        contradict
-            .map(|(_, settings, problem)| (settings, problem.to_owned()))
-            .collect()
-    }
-
-    /// Contradictions between the settings of OpenID Connect.
-    fn contradictions_of_oidc(&self) -> Vec<([&'static str; 2], String)> {
-        let issuer = &self.oidc_issuer;
-        let cases = [
             (
                 !issuer.is_empty() && self.oidc_client_id.is_empty(),
                 ["oidc.issuer", "oidc.client_id"],
@@ -326,9 +270,7 @@ impl Config {
                 "needs `oidc.issuer`, the address of the provider",
             ),
             (
-                !issuer.is_empty()
-                    && self.core.public_url.is_empty()
-                    && !self.bind.ip().is_loopback(),
+                !issuer.is_empty() && self.core.public_url.is_empty() && is_reachable,
                 ["oidc.issuer", "public_url"],
                 "needs `public_url`, where the provider sends people back",
             ),
@@ -337,17 +279,44 @@ impl Config {
                 ["oidc.issuer", "oidc.issuer"],
                 "must begin with https://: who could change its answers could be anybody",
             ),
-            (
-                cfg!(not(feature = "tls")) && issuer.as_str().starts_with("https:"),
-                ["oidc.issuer", "oidc.issuer"],
-                "needs a program that was built with the feature `tls`",
-            ),
+            (needs_tls(issuer), ["oidc.issuer", "oidc.issuer"], NEEDS_TLS),
         ];
-        let contradict = cases.into_iter().filter(|(contradicts, ..)| *contradicts);
-        contradict
-            .map(|(_, settings, problem)| (settings, problem.to_owned()))
-            .collect()
+        let cases = cases.into_iter().filter(|(contradicts, ..)| *contradicts);
+        let cases = cases.map(|(_, settings, problem)| (settings, problem.to_owned()));
+        let number = |name: &str| Setting::find(name)?.shown(self).parse::<u64>().ok();
+        let exceeds = |&[low, high]: &[&str; 2]| number(low) > number(high);
+        let limits = LIMITS.into_iter().filter(exceeds).map(|[low, high]| {
+            let most = number(high).unwrap_or_default();
+            let problem = format!("must not be more than `{high}`, which is {most}");
+            ([low, high], problem)
+        });
+        cases.chain(limits).collect()
     }
+}
+
+/// Pairs of settings of which the first must not exceed the second.
+const LIMITS: [[&str; 2]; 5] = [
+    ["exec_timeout_default", "exec_timeout_max"],
+    ["max_output_default", "max_output_absolute"],
+    ["exec.max_per_user", "exec.max_total"],
+    ["terminal.max_shells", "terminal.max_shells_total"],
+    ["transfer.max_per_user", "transfer.max_total"],
+];
+
+const NEEDS_TLS: &str = "needs a program that was built with the feature `tls`";
+
+/// `true` if an address can only be reached by a program that was built with TLS.
+fn needs_tls(url: &PublicUrl) -> bool {
+    cfg!(not(feature = "tls")) && url.as_str().starts_with("https:")
+}
+
+/// Returns where programs on this machine reach a server that listens at `address`.
+#[must_use]
+pub fn local_address(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    address
 }
 
 /// `true` if a key is short, has few different characters, or is an example.
