@@ -1,12 +1,12 @@
 //! What the log says when the server starts: its address, how commands are confined, and what is
 //! connected.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use fileshed_core::settings::GroupSource;
 use fileshed_core::{Check, CheckState, Store};
 
-use crate::config::Config;
+use crate::config::{Config, local_address};
 use crate::openwebui::health;
 
 /// Logs the state of what the store depends on.
@@ -49,15 +49,7 @@ fn url(config: &Config, address: SocketAddr) -> String {
     if !public.is_empty() {
         return public.to_string();
     }
-    format!("http://{}", from_here(address))
-}
-
-/// Where this machine reaches a server that listens there.
-pub(super) fn from_here(mut address: SocketAddr) -> SocketAddr {
-    if address.ip().is_unspecified() {
-        address.set_ip(Ipv4Addr::LOCALHOST.into());
-    }
-    address
+    format!("http://{}", local_address(address))
 }
 
 /// Who is let in.

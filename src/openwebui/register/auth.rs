@@ -29,15 +29,6 @@ impl Auth {
         }
     }
 
-    /// What fits the configuration.
-    pub(super) fn of(config: &Config) -> Self {
-        if config.api_keys.is_empty() {
-            Self::Session
-        } else {
-            Self::Bearer
-        }
-    }
-
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -80,11 +71,9 @@ impl ConnectionHeader {
         .into()
     }
 
-    /// The headers with which a terminal connection names groups: they come with some of its calls.
-    pub(super) fn of_groups(config: &Config, auth: Auth) -> Vec<Self> {
-        let mut all = Self::all(config, auth);
-        all.retain(|header| header.template.starts_with("{{USER_GROUP"));
-        all
+    /// `true` if it names groups: such headers come with some calls of a terminal connection.
+    pub(super) fn is_of_groups(&self) -> bool {
+        self.template.starts_with("{{USER_GROUP")
     }
 
     /// Makes it what it should be among `headers`.

@@ -79,11 +79,11 @@ struct UserSearch {
     users: Vec<UserRecord>,
 }
 
-/// The grants to `grantees`; nothing where none were said.
-pub(super) fn resolve(
-    client: &Client,
-    token: &str,
+/// Returns the grants to `grantees`, or `None` if there are none. `find` returns the id of a group or
+/// user of which the id or the name was said.
+fn grants(
     grantees: &[Grantee],
+    find: impl Fn(&'static str, &str) -> Result<String, RegisterError>,
 ) -> Result<Option<Vec<Grant>>, RegisterError> {
     if grantees.is_empty() {
         return Ok(None);
@@ -93,14 +93,37 @@ pub(super) fn resolve(
         let grant = match grantee {
             Grantee::Everyone => Grant::everyone(),
             Grantee::Nobody => continue,
-            Grantee::Group(name) => Grant::to("group", &group(client, token, name)?),
-            Grantee::User(name) => Grant::to("user", &user(client, token, name)?),
+            Grantee::Group(name) => Grant::to("group", &find("group", name)?),
+            Grantee::User(name) => Grant::to("user", &find("user", name)?),
         };
         if !grants.contains(&grant) {
             grants.push(grant);
         }
     }
     Ok(Some(grants))
+}
+
+/// Returns the grants to `grantees`, whose ids Open WebUI is asked for.
+pub(super) fn resolve(
+    client: &Client,
+    token: &str,
+    grantees: &[Grantee],
+) -> Result<Option<Vec<Grant>>, RegisterError> {
+    grants(grantees, |kind, name| match kind {
+        "group" => group(client, token, name),
+        _ => user(client, token, name),
+    })
+}
+
+/// Returns the grants without asking Open WebUI, so that only its ids can be written.
+pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, RegisterError> {
+    grants(grantees, |kind, name| {
+        let name = name.to_owned();
+        match uuid::Uuid::try_parse(&name) {
+            Ok(_) => Ok(name),
+            Err(_) => Err(RegisterError::NoId { kind, name }),
+        }
+    })
 }
 
 /// Makes the grants in the settings of a connection what they should be; those of an old one are
@@ -112,34 +135,6 @@ pub(super) fn settle(config: &mut Map<String, Value>, grants: Option<&[Grant]>, 
     if let Some(wanted) = wanted.filter(|wanted| !is_same(granted, wanted)) {
         config.insert("access_grants".to_owned(), list(wanted));
     }
-}
-
-/// The grants without asking Open WebUI, so that only its ids can be written.
-pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, RegisterError> {
-    if grantees.is_empty() {
-        return Ok(None);
-    }
-    let is_id = |text: &str| uuid::Uuid::try_parse(text).is_ok();
-    let mut grants: Vec<Grant> = Vec::new();
-    for grantee in grantees {
-        let grant = match grantee {
-            Grantee::Everyone => Grant::everyone(),
-            Grantee::Nobody => continue,
-            Grantee::Group(id) if is_id(id) => Grant::to("group", id),
-            Grantee::User(id) if is_id(id) => Grant::to("user", id),
-            Grantee::Group(name) => return Err(no_id("group", name)),
-            Grantee::User(name) => return Err(no_id("user", name)),
-        };
-        if !grants.contains(&grant) {
-            grants.push(grant);
-        }
-    }
-    Ok(Some(grants))
-}
-
-fn no_id(kind: &'static str, name: &str) -> RegisterError {
-    let name = name.to_owned();
-    RegisterError::NoId { kind, name }
 }
 
 /// The grants as Open WebUI keeps them.

@@ -5,8 +5,7 @@ use fileshed_core::{Check, CheckState};
 use serde_json::Value;
 
 use super::auth::Auth;
-use super::list::ConnectionList;
-use super::terminal::address;
+use super::connection::ConnectionKind;
 use super::{CallError, Client, PATIENCE, printable, text};
 use crate::config::Config;
 
@@ -19,7 +18,7 @@ pub fn check_terminal(config: &Config) -> Option<Check> {
     }
     let client = Client::new(config.openwebui_api_url.as_str()).within(PATIENCE);
     // What is wrong then is said of Open WebUI itself.
-    let list = ConnectionList::TERMINAL.read(&client, token).ok()?;
+    let list = ConnectionKind::Terminal.read(&client, token).ok()?;
     let (state, text) = match list.iter().find(|connection| is_ours(config, connection)) {
         Some(connection) => match look(config, &client, token, connection) {
             Ok(text) => (CheckState::Ok, text),
@@ -44,7 +43,8 @@ pub fn check_terminal(config: &Config) -> Option<Check> {
 fn is_ours(config: &Config, connection: &Value) -> bool {
     has_our_key(config, connection)
         || text(connection, "id") == "fileshed"
-        || text(connection, "url").trim_end_matches('/') == address(config, None)
+        || text(connection, "url").trim_end_matches('/')
+            == ConnectionKind::Terminal.address(config, None)
 }
 
 fn has_our_key(config: &Config, connection: &Value) -> bool {
@@ -72,7 +72,7 @@ fn look(
             "the connection to {url} has a key that is none of terminal_api_keys: {renew}"
         ));
     }
-    match ConnectionList::TERMINAL.verify(client, token, connection) {
+    match ConnectionKind::Terminal.verify(client, token, connection) {
         Ok(found) if text(&found, "type") == "terminal" => {}
         Ok(_) => {
             return Err(format!(
