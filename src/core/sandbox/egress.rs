@@ -171,9 +171,7 @@ impl ProxyListener {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
         let shared = Arc::clone(shared);
-        let thread = std::thread::Builder::new()
-            .name("egress".to_owned())
-            .spawn(move || accept(&listener, &shared, &AtomicBool::new(false)))?;
+        let thread = spawn(move || accept(&listener, &shared, &AtomicBool::new(false)))?;
         Ok(Self { address, thread })
     }
 }
@@ -189,27 +187,31 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>, closed: &AtomicBool) {
             shared.clock.sleep(shared.timings.accept);
             continue;
         };
-        let Some(place) = Place::take(shared) else {
+        let Some(permit) = ConnectionPermit::take(shared) else {
             continue;
         };
         // A connection without a thread is dropped, and the tool says that it was.
-        let _no_thread = std::thread::Builder::new()
-            .name("egress".to_owned())
-            .spawn(move || serve::serve(&place.0, &client));
+        let _no_thread = spawn(move || serve::serve(&permit.0, &client));
     }
+}
+
+/// Starts a thread of the proxy.
+fn spawn(run: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    let thread = std::thread::Builder::new().name("egress".to_owned());
+    thread.spawn(run)
 }
 
 /// One of the connections that may be open.
-struct Place(Arc<Shared>);
+struct ConnectionPermit(Arc<Shared>);
 
-impl Place {
+impl ConnectionPermit {
     fn take(shared: &Arc<Shared>) -> Option<Self> {
-        let place = Self(Arc::clone(shared));
-        (shared.open.fetch_add(1, Ordering::SeqCst) < CONNECTIONS).then_some(place)
+        let permit = Self(Arc::clone(shared));
+        (shared.open.fetch_add(1, Ordering::SeqCst) < CONNECTIONS).then_some(permit)
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.0.open.fetch_sub(1, Ordering::SeqCst);
     }

@@ -44,12 +44,13 @@ use super::message::{self, tell_exhausted};
 use account::{Account, KernelAccount};
 use executable::Executable;
 pub(crate) use file_rules::{Enforcement, FileRules, NOT_ENABLED};
-use limits::{CountedBy, drop_capabilities, limit};
-use mount_namespace::{OwnFiles, SystemRoot};
+use limits::{PROCESSES_OF_ACCOUNT, PROCESSES_OF_ACCOUNT_SUPERVISED, drop_capabilities, limit};
+use mount_namespace::{BindMounts, system_root};
 pub(crate) use probe::ProbeReport;
+use root::Root;
 use supervisor::Supervisor;
 use syscalls::{Circumstances, Filter, Supervision};
-use zygote::{Side, ZygoteJob};
+use zygote::ZygoteJob;
 
 /// The argument that turns the server's binary into the zygote.
 pub const ARGUMENT: &str = "jail";
@@ -92,14 +93,6 @@ impl From<Errno> for JailError {
     }
 }
 
-/// How a process ends that does not become a program.
-enum Ended {
-    /// It was only asked how far it is confined.
-    Probed(ProbeReport),
-    /// It did a built-in job, and this is the answer.
-    Answered(String),
-}
-
 /// The life of the zygote: starts processes until the server is gone. Comes back in the zygote
 /// itself and in each copy that did not become a program, with the status to exit with. `jobs`
 /// is what such a copy can do instead.
@@ -110,49 +103,42 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
         let _ = write!(std::io::stderr(), "{COMPLAINT}{reason}");
         FAILED
     };
-    match zygote::serve() {
-        Ok(Side::Zygote) => 0,
-        Err(error) => complain(&error),
-        Ok(Side::Job {
-            job,
-            zygote,
-            answer,
-            account,
-            kernel_account,
-            root,
-        }) => {
-            let accounts = (account, kernel_account);
-            match (*job).and_then(|job| carry_out(jobs, job, (&zygote, &answer), accounts, root)) {
-                Ok(Ended::Answered(text)) => {
-                    let _ = std::io::stderr().write_all(text.as_bytes());
-                    0
-                }
-                Ok(Ended::Probed(report)) => {
-                    let _ = serde_json::to_writer(std::io::stderr(), &report);
-                    0
-                }
-                Err(error) => {
-                    tell_exhausted(&answer, &error);
-                    complain(&error)
-                }
-            }
+    let start = match zygote::serve() {
+        Ok(None) => return 0,
+        Ok(Some(start)) => start,
+        Err(error) => return complain(&error),
+    };
+    let (zygote, answer) = (start.zygote, start.answer);
+    let accounts = (start.account, start.kernel_account);
+    let done = start
+        .job
+        .and_then(|job| carry_out(jobs, job, (&zygote, &answer), accounts, start.root));
+    match done {
+        Ok(text) => {
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            0
+        }
+        Err(error) => {
+            tell_exhausted(&answer, &error);
+            complain(&error)
         }
     }
 }
 
 /// Confines this process and does the job. A process that becomes a program does
-/// not come back.
+/// not come back. Returns the answer of a built-in job, or how far the process is confined if it was
+/// only asked that.
 fn carry_out(
     jobs: &[BuiltInJob],
     ZygoteJob { mut spec, rules }: ZygoteJob,
     (zygote, answer): (&OwnedFd, &OwnedFd),
     (account, mut kernel_account): (Account, Option<KernelAccount>),
-    root: Option<io::Result<SystemRoot>>,
-) -> Result<Ended, JailError> {
+    root: Option<io::Result<Root>>,
+) -> Result<String, JailError> {
     if !matches!(root, Some(Ok(_))) {
         begin(zygote)?;
     }
-    let files = prepare_files(&spec, (account, &mut kernel_account), root)?;
+    let own_files = prepare_files(&spec, (account, &mut kernel_account), root)?;
     let user = kernel_account.as_ref().map_or(account.user, |own| own.user);
     let supervision = supervision(&spec, user);
     // Before files and processes of the host are out of sight. With namespaces nobody asks for files.
@@ -160,7 +146,7 @@ fn carry_out(
         let judged = (spec.mounts.is_none() || spec.probe).then_some(&spec.access);
         Supervisor::new(judged, spec.access.network, spec.limits.processes)
     });
-    let namespaces = enter_namespaces(&spec, files)?;
+    let namespaces = enter_namespaces(&spec, own_files)?;
     if namespaces {
         renew_input()?;
     }
@@ -219,22 +205,30 @@ fn carry_out(
             };
             applied = restrict_calls(&alone, None);
         }
-        return Ok(Ended::Probed(ProbeReport {
+        let report = ProbeReport {
             files: enforcement,
             version,
             calls: applied.is_ok(),
             namespaces,
             supervised,
             own_account: user != account.user,
-        }));
+        };
+        return Ok(serde_json::to_string(&report).map_err(io::Error::from)?);
     }
     // The proxy is the only network because of both.
     let through_proxy = matches!(spec.access.network, NetworkAccess::Proxy { .. });
     if !spec.best_effort || through_proxy {
         applied?;
     }
-    let counted_by = counted_by(namespaces, user, supervision);
-    let limited = || limit(&spec.limits, &counted_by, circumstances.program);
+    // In namespaces the kernel counts those of the job alone, and no limit holds for root.
+    let processes = if namespaces && !user.is_root() {
+        spec.limits.processes
+    } else if supervision == Supervision::None {
+        PROCESSES_OF_ACCOUNT
+    } else {
+        PROCESSES_OF_ACCOUNT_SUPERVISED
+    };
+    let limited = || limit(&spec.limits, processes, circumstances.program);
     match prepared {
         Prepared::Program(program) => {
             let init = has_init.then_some(answer);
@@ -243,7 +237,7 @@ fn carry_out(
         Prepared::BuiltIn(job) => {
             limited()?;
             signals::let_through();
-            Ok(Ended::Answered(job.run()))
+            Ok(job.run())
         }
     }
 }
@@ -329,17 +323,6 @@ fn supervision(spec: &JobSpec, user: Uid) -> Supervision {
     }
 }
 
-/// Chooses the counter of the processes of a job.
-fn counted_by(namespaces: bool, user: Uid, supervision: Supervision) -> CountedBy {
-    if namespaces && !user.is_root() {
-        CountedBy::Kernel
-    } else if supervision == Supervision::None {
-        CountedBy::Nobody
-    } else {
-        CountedBy::Supervisor
-    }
-}
-
 /// Applies the filter, with its listener sent to the supervisor where there is one.
 fn restrict_calls(
     circumstances: &Circumstances<'_>,
@@ -356,20 +339,27 @@ fn restrict_calls(
     Ok(())
 }
 
+/// A mount namespace in which everything is ready, while this process still sees the host's files.
+type OwnFiles<'a> = (&'a MountNamespace, Root, BindMounts<'a>);
+
 /// Makes the files of the spec ready, where it has any of its own. Only a probe may find that there
 /// are no namespaces.
 fn prepare_files<'a>(
     spec: &'a JobSpec,
     (account, kernel_account): (Account, &mut Option<KernelAccount>),
-    root: Option<io::Result<SystemRoot>>,
+    root: Option<io::Result<Root>>,
 ) -> Result<Option<OwnFiles<'a>>, JailError> {
     let Some(mounts) = &spec.mounts else {
         return Ok(None);
     };
     let (access, counted) = (&spec.access, spec.limits.counted);
     let takes_account = kernel_account.is_some();
-    let root = root.unwrap_or_else(|| SystemRoot::new(access, counted, account, takes_account));
-    match root.and_then(|root| mounts.prepare(root, access, (kernel_account, account))) {
+    let root = root.unwrap_or_else(|| system_root(access, counted, account, takes_account));
+    let prepared = root.and_then(|root| {
+        let bind_mounts = mounts.prepare(access, (kernel_account, account))?;
+        Ok((mounts, root, bind_mounts))
+    });
+    match prepared {
         Ok(files) => Ok(Some(files)),
         Err(_) if spec.probe => Ok(None),
         Err(error) => Err(JailError::MountNamespace(error)),
@@ -378,21 +368,17 @@ fn prepare_files<'a>(
 
 /// Makes these files the only ones.
 fn enter_namespaces(spec: &JobSpec, files: Option<OwnFiles<'_>>) -> Result<bool, JailError> {
-    let Some(files) = files else {
+    let Some((mounts, root, bind_mounts)) = files else {
         return Ok(false);
     };
+    let entered = mounts.enter(&root, &bind_mounts, &spec.access, &spec.limits);
     // Whoever can have the others can have a network.
-    let probed = || {
-        if spec.probe {
-            network::raise_loopback()
-        } else {
-            Ok(())
-        }
+    let entered = if spec.probe {
+        entered.and_then(|()| network::raise_loopback())
+    } else {
+        entered
     };
-    match files
-        .enter(&spec.access, &spec.limits)
-        .and_then(|()| probed())
-    {
+    match entered {
         Ok(()) => Ok(true),
         Err(_) if spec.probe => Ok(false),
         Err(error) => Err(JailError::MountNamespace(error)),

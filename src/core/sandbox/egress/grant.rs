@@ -12,7 +12,7 @@ use rustix::net::Shutdown::Both;
 use sha2::{Digest, Sha256};
 
 use super::refusal::Refusal;
-use super::{Shared, accept};
+use super::{Shared, accept, spawn};
 use fileshed_types::random::{self, RandomError};
 
 /// The user of the proxy; the token is the password.
@@ -43,7 +43,8 @@ pub enum RefusalStyle {
 /// What a running command may do, and does.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    style: RefusalStyle,
+    /// How this command is told of a refusal.
+    pub(super) style: RefusalStyle,
     streams: Mutex<Streams>,
     remarks: Mutex<Vec<Refusal>>,
     connections: AtomicU64,
@@ -155,9 +156,7 @@ impl Grant {
         hold(&self.listeners).push(Arc::clone(&listener));
         let shared = Arc::clone(&self.shared);
         // Without a thread nobody answers, and the tool says so.
-        let _no_thread = std::thread::Builder::new()
-            .name("egress".to_owned())
-            .spawn(move || accept(&listener.socket, &shared, &listener.closed));
+        let _no_thread = spawn(move || accept(&listener.socket, &shared, &listener.closed));
     }
 
     /// What was refused, in words for the caller.
@@ -217,11 +216,6 @@ impl Session {
             access: Arc::clone(self),
             id,
         })
-    }
-
-    /// How this command is told of a refusal.
-    pub(super) fn style(&self) -> RefusalStyle {
-        self.style
     }
 
     /// Notes a refusal for the caller.

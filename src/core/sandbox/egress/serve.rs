@@ -57,7 +57,7 @@ pub(super) fn serve(shared: &Shared, client: &TcpStream) {
         let _broken_off = set_socket_linger(client, Some(Duration::ZERO));
         return;
     }
-    let silent = |access: Arc<Session>| access.style() == RefusalStyle::Silent;
+    let silent = |access: Arc<Session>| access.style == RefusalStyle::Silent;
     if !connection.access.is_some_and(silent) {
         let mut writer = client;
         let _gone = writer.write_all(refusal.answer().as_bytes());

@@ -15,7 +15,7 @@ use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
 use super::account::{Account, KernelAccount, directory_of};
 use super::network::name_machine;
-use super::root::{Attributes, Root, below, copy, keep_mounts, restrict};
+use super::root::{NODEV, NOEXEC, NOSUID, RDONLY, Root, below, copy, keep_mounts, restrict};
 use super::supervisor::MACHINE_NAME;
 use crate::access::Access;
 use crate::descriptor::open_at;
@@ -24,93 +24,69 @@ use crate::job::{CountedMemory, Limits, MountNamespace};
 /// Directories of the system that appear whole; on most systems all but the first are links.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
-/// The root of new namespaces with the system in it, and nothing of any job: the same for all jobs
-/// whose access has these programs and this network in common.
-pub(super) struct SystemRoot {
-    root: Root,
-    own: OwnPlaces,
-}
-
-impl SystemRoot {
-    /// Makes it, over the host's, which this process goes on to see. It has its namespace of accounts
-    /// already, unless it `takes_account`.
-    pub(super) fn new(
-        access: &Access,
-        counted: CountedMemory,
-        account: Account,
-        takes_account: bool,
-    ) -> io::Result<Self> {
-        if takes_account {
-            keep_mounts()?;
-        } else {
-            account.map(&directory_of("self")?, account.user)?;
-        }
-        name_machine(MACHINE_NAME)?;
-        let own = OwnPlaces::new(access, counted);
-        let root = Root::new()?;
-        for directory in SYSTEM {
-            root.show_system(Path::new(directory))?;
-        }
-        for path in single(access.common().chain(access.programs())) {
-            root.show(path)?;
-        }
-        for path in own.devices() {
-            root.make_place_for(Path::new(path), FileType::CharacterDevice)?;
-            let device = copy(Path::new(path))?;
-            // What it is stays as it is, also for the account that owns it on the host.
-            restrict(
-                &device,
-                Attributes::RDONLY | Attributes::NOSUID | Attributes::NOEXEC,
-                None,
-            )?;
-            root.attach(&device, Path::new(path))?;
-        }
-        own.furnish(&root, account)?;
-        Ok(Self { root, own })
+/// Makes the root of new namespaces over the host's, which this process goes on to see: with the
+/// system in it, and nothing of any job, so that it is the same for all jobs whose access has these
+/// programs and this network in common. This process has its namespace of accounts already, unless it
+/// `takes_account`.
+pub(super) fn system_root(
+    access: &Access,
+    counted: CountedMemory,
+    account: Account,
+    takes_account: bool,
+) -> io::Result<Root> {
+    if takes_account {
+        keep_mounts()?;
+    } else {
+        account.map(&directory_of("self")?, account.user)?;
     }
+    name_machine(MACHINE_NAME)?;
+    let root = Root::new()?;
+    for directory in SYSTEM {
+        root.show_system(Path::new(directory))?;
+    }
+    for path in single(access.common().chain(access.programs())) {
+        root.show(path)?;
+    }
+    for path in devices(access, counted) {
+        root.make_place_for(path, FileType::CharacterDevice)?;
+        let device = copy(path)?;
+        // What it is stays as it is, also for the account that owns it on the host.
+        restrict(&device, RDONLY | NOSUID | NOEXEC, None)?;
+        root.attach(&device, path)?;
+    }
+    furnish(&root, access, counted, account)?;
+    Ok(root)
 }
 
-/// A mount namespace in which everything is ready, while this process still sees the host's files.
-pub(super) struct OwnFiles<'a> {
-    system: SystemRoot,
-    bind_mounts: Vec<(OwnedFd, &'a Path)>,
-    directory: &'a Path,
-}
+/// Copies of the directories of a job, each with the place where the job finds it.
+pub(super) type BindMounts<'a> = Vec<(OwnedFd, &'a Path)>;
 
 impl MountNamespace {
-    /// Copies what it is made of, for the kernel account if there is one. A file system that does not
-    /// translate accounts leaves the job that of the server.
+    /// Copies the directories while this process still sees the host's files, for the kernel account if
+    /// there is one. A file system that does not translate accounts leaves the job that of the server.
     pub(super) fn prepare(
         &self,
-        system: SystemRoot,
         access: &Access,
         (kernel_account, account): (&mut Option<KernelAccount>, Account),
-    ) -> io::Result<OwnFiles<'_>> {
+    ) -> io::Result<BindMounts<'_>> {
         let map = kernel_account.as_ref().map(KernelAccount::map);
-        let mut bind_mounts = self.copies(access, map);
-        if let (Err(_), Some(own)) = (&bind_mounts, kernel_account) {
-            own.user = account.user;
-            bind_mounts = self.copies(access, None);
+        match (self.copies(access, map), kernel_account) {
+            (Err(_), Some(own)) => {
+                own.user = account.user;
+                self.copies(access, None)
+            }
+            (copies, _) => copies,
         }
-        Ok(OwnFiles {
-            system,
-            bind_mounts: bind_mounts?,
-            directory: &self.directory,
-        })
     }
 
-    fn copies(
-        &self,
-        access: &Access,
-        map: Option<BorrowedFd<'_>>,
-    ) -> io::Result<Vec<(OwnedFd, &Path)>> {
+    fn copies(&self, access: &Access, map: Option<BorrowedFd<'_>>) -> io::Result<BindMounts<'_>> {
         let copies = self.bind_mounts.iter().map(|mount| {
-            let mut flags = Attributes::NOSUID | Attributes::NODEV;
+            let mut flags = NOSUID | NODEV;
             if !mount.writable {
-                flags |= Attributes::RDONLY;
+                flags |= RDONLY;
             }
             if !(mount.writable && access.any_program) {
-                flags |= Attributes::NOEXEC;
+                flags |= NOEXEC;
             }
             let tree = copy(&mount.source)?;
             restrict(&tree, flags, map)?;
@@ -118,39 +94,36 @@ impl MountNamespace {
         });
         copies.collect()
     }
-}
 
-impl OwnFiles<'_> {
     /// Makes these and the system the only files of a process in new namespaces, with whatever
     /// `access` names besides.
-    pub(super) fn enter(self, access: &Access, limits: &Limits) -> io::Result<()> {
-        let Self {
-            system: SystemRoot { root, own },
-            bind_mounts,
-            directory,
-        } = self;
-        let is_own = |path: &Path| {
-            let mut targets = bind_mounts.iter().map(|(_, target)| *target);
-            targets.any(|target| path.starts_with(target))
-        };
+    pub(super) fn enter(
+        &self,
+        root: &Root,
+        bind_mounts: &BindMounts<'_>,
+        access: &Access,
+        limits: &Limits,
+    ) -> io::Result<()> {
+        let targets = self.targets();
+        let is_own = |path: &Path| targets.iter().any(|target| path.starts_with(target));
         let named = access.execute.iter().chain(&access.read);
         for path in single(named.map(PathBuf::as_path)).filter(|path| !is_own(path)) {
             root.show(path)?;
         }
-        let targets = bind_mounts.iter().map(|(_, target)| *target);
-        for target in targets.chain(access.list.iter().map(PathBuf::as_path)) {
+        let listed = access.list.iter().map(PathBuf::as_path);
+        for target in targets.iter().copied().chain(listed) {
             root.make_place_for(target, FileType::Directory)?;
         }
         root.close()?;
-        own.mount(&root, limits)?;
-        for (tree, target) in &bind_mounts {
+        mount_own(root, access, limits)?;
+        for (tree, target) in bind_mounts {
             root.attach(tree, target)?;
         }
         rustix::process::fchdir(&root.0)?;
         // Taking the host's root away would wait for every processor; without capabilities and
         // without a handle outside, nothing leads back to it.
         rustix::process::chroot(".")?;
-        rustix::process::chdir(directory)?;
+        rustix::process::chdir(&self.directory)?;
         Ok(())
     }
 }
@@ -196,69 +169,58 @@ const DESCRIPTORS: [(&str, &str); 4] = [
     ("/dev/stderr", "/proc/self/fd/2"),
 ];
 
-/// Places of one mount namespace that are no directory of the host: devices, and what programs of all
-/// kinds look for besides.
-struct OwnPlaces {
-    /// Whether for programs of all kinds.
-    any_program: bool,
-    has_zeros: bool,
+/// Returns the devices of the host that a job has, as far as the host has them.
+fn devices(access: &Access, counted: CountedMemory) -> impl Iterator<Item = &'static Path> {
+    let more: &[_] = if access.any_program {
+        &MORE_DEVICES
+    } else {
+        &[]
+    };
+    let zeros = (counted == CountedMemory::AddressSpace).then_some(ZEROS);
+    let all = DEVICES.iter().chain(more).copied().chain(zeros);
+    all.map(Path::new).filter(|device| device.exists())
 }
 
-impl OwnPlaces {
-    fn new(access: &Access, counted: CountedMemory) -> Self {
-        Self {
-            any_program: access.any_program,
-            has_zeros: counted == CountedMemory::AddressSpace,
-        }
+/// Makes files and links, and places for what is mounted.
+fn furnish(
+    root: &Root,
+    access: &Access,
+    counted: CountedMemory,
+    account: Account,
+) -> io::Result<()> {
+    if counted != CountedMemory::AddressSpace {
+        // It takes no space: what a mapping of it takes is bounded with the root.
+        create(root, ZEROS)?.set_len(MANY)?;
     }
+    if !access.any_program {
+        return Ok(());
+    }
+    for place in [PROCESSES, SHARED_MEMORY] {
+        root.make_place_for(Path::new(place), FileType::Directory)?;
+    }
+    for (name, target) in DESCRIPTORS {
+        rustix::fs::symlinkat(target, &root.0, below(Path::new(name)))?;
+    }
+    let (user, group) = (account.user.as_raw(), account.group.as_raw());
+    let accounts = format!("user:x:{user}:{group}::/storage:/bin/sh\n");
+    create(root, "/etc/passwd")?.write_all(accounts.as_bytes())
+}
 
-    /// Devices of the host.
-    fn devices(&self) -> impl Iterator<Item = &'static str> {
-        let more: &[_] = if self.any_program { &MORE_DEVICES } else { &[] };
-        let zeros = self.has_zeros.then_some(ZEROS);
-        let all = DEVICES.iter().chain(more).copied().chain(zeros);
-        all.filter(|device| Path::new(device).exists())
+/// Mounts what is no copy of anything. Processes may share half of the memory of one by name.
+fn mount_own(root: &Root, access: &Access, limits: &Limits) -> io::Result<()> {
+    if !access.any_program {
+        return Ok(());
     }
-
-    /// Makes files and links, and places for what is mounted.
-    fn furnish(&self, root: &Root, account: Account) -> io::Result<()> {
-        if !self.has_zeros {
-            // It takes no space: what a mapping of it takes is bounded with the root.
-            create(root, ZEROS)?.set_len(MANY)?;
-        }
-        if !self.any_program {
-            return Ok(());
-        }
-        for place in [PROCESSES, SHARED_MEMORY] {
-            root.make_place_for(Path::new(place), FileType::Directory)?;
-        }
-        for (name, target) in DESCRIPTORS {
-            rustix::fs::symlinkat(target, &root.0, below(Path::new(name)))?;
-        }
-        let (user, group) = (account.user.as_raw(), account.group.as_raw());
-        let accounts = format!("user:x:{user}:{group}::/storage:/bin/sh\n");
-        create(root, "/etc/passwd")?.write_all(accounts.as_bytes())
+    let size = (limits.memory / 2).to_string();
+    let options = [("mode", "1777"), ("size", &*size)];
+    let memory = fresh("tmpfs", &options, MountAttrFlags::empty())?;
+    root.attach(&memory, Path::new(SHARED_MEMORY))?;
+    // Where the host hides parts of its own, the kernel gives no other.
+    let read_only = MountAttrFlags::MOUNT_ATTR_RDONLY;
+    if let Ok(processes) = fresh("proc", &[("subset", "pid")], read_only) {
+        root.attach(&processes, Path::new(PROCESSES))?;
     }
-
-    /// Mounts what is no copy of anything. Processes may share half of the memory of one by name.
-    fn mount(&self, root: &Root, limits: &Limits) -> io::Result<()> {
-        if !self.any_program {
-            return Ok(());
-        }
-        let size = (limits.memory / 2).to_string();
-        let options = [("mode", "1777"), ("size", &*size)];
-        let memory = fresh("tmpfs", &options, MountAttrFlags::empty())?;
-        root.attach(&memory, Path::new(SHARED_MEMORY))?;
-        // Where the host hides parts of its own, the kernel gives no other.
-        if let Ok(processes) = fresh(
-            "proc",
-            &[("subset", "pid")],
-            MountAttrFlags::MOUNT_ATTR_RDONLY,
-        ) {
-            root.attach(&processes, Path::new(PROCESSES))?;
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 fn create(root: &Root, path: &str) -> io::Result<File> {

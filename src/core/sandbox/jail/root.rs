@@ -8,6 +8,11 @@ use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags};
 
+pub(super) use libc::{
+    MOUNT_ATTR_NODEV as NODEV, MOUNT_ATTR_NOEXEC as NOEXEC, MOUNT_ATTR_NOSUID as NOSUID,
+    MOUNT_ATTR_RDONLY as RDONLY,
+};
+
 use super::process::checked;
 use crate::descriptor::open;
 
@@ -44,18 +49,14 @@ impl Root {
         };
         self.make_place_for(path, FileType::from_raw_mode(stat.st_mode))?;
         let tree = copy(path)?;
-        restrict(
-            &tree,
-            Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV,
-            None,
-        )?;
+        restrict(&tree, RDONLY | NOSUID | NODEV, None)?;
         self.attach(&tree, path)
     }
 
     /// Nothing more is made in it. What is mounted below it has restrictions of its own.
     pub(super) fn close(&self) -> io::Result<()> {
         let attributes = libc::mount_attr {
-            attr_set: Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV,
+            attr_set: RDONLY | NOSUID | NODEV,
             ..NO_CHANGE
         };
         set_attributes(&self.0, &attributes, 0)
@@ -110,16 +111,6 @@ pub(super) fn copy(path: &Path) -> io::Result<OwnedFd> {
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_RECURSIVE;
     Ok(rustix::mount::open_tree(CWD, path, flags)?)
-}
-
-/// What is forbidden on a mount.
-pub(super) struct Attributes;
-
-impl Attributes {
-    pub(super) const RDONLY: u64 = libc::MOUNT_ATTR_RDONLY;
-    pub(super) const NOSUID: u64 = libc::MOUNT_ATTR_NOSUID;
-    pub(super) const NODEV: u64 = libc::MOUNT_ATTR_NODEV;
-    pub(super) const NOEXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
 }
 
 /// Forbids on a mount and all below it, and has them translate accounts by a map.

@@ -30,7 +30,7 @@ use super::account::set_dumpable;
 use super::children::end_session;
 use super::process::{close, exit, fork, kill_others, number};
 use super::signals;
-use super::syscalls::makes_namespaces;
+use super::syscalls::{makes_namespaces, makes_processes};
 use crate::access::{Access, NetworkAccess};
 use crate::descriptor::poll;
 use crate::message::{JobEvent, pair};
@@ -148,25 +148,11 @@ impl Supervisor {
                 NetworkAccess::Proxy { port } => connect_to_proxy(listener, call, port).into(),
                 NetworkAccess::None => Verdict::Refused(Errno::PERM),
             },
-            libc::SYS_clone => {
-                if makes_namespaces(call.word(0)) {
-                    return Verdict::Refused(Errno::PERM);
-                }
-                self.processes.judge()
-            }
-            number if is_fork(number) => self.processes.judge(),
+            libc::SYS_clone if makes_namespaces(call.word(0)) => Verdict::Refused(Errno::PERM),
+            number if makes_processes(number) => self.processes.judge(),
             _ => self.directories.judge(listener, call),
         }
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn is_fork(number: i64) -> bool {
-    matches!(number, libc::SYS_fork | libc::SYS_vfork)
-}
-#[cfg(not(target_arch = "x86_64"))]
-fn is_fork(_: i64) -> bool {
-    false
 }
 
 /// Ends this process as the command has ended: whoever waits for it is told the same.

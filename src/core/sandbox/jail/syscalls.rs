@@ -22,8 +22,13 @@ use rules::{Action, Condition, Policy};
 
 /// Whether these flags of clone make namespaces.
 pub(super) fn makes_namespaces(flags: u32) -> bool {
-    let denied = calls::NAMESPACE_FLAGS.iter();
-    denied.fold(0, |all, flag| all | *flag as u32) & flags != 0
+    let makes = |flag: &i32| flags & *flag as u32 != 0;
+    calls::NAMESPACE_FLAGS.iter().any(makes)
+}
+
+/// Whether a call makes processes and threads.
+pub(super) fn makes_processes(call: i64) -> bool {
+    calls::NEW_PROCESSES.contains(&call)
 }
 
 /// What another process is asked about.

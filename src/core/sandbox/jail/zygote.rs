@@ -15,8 +15,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use super::account::{Account, AccountMaps, KernelAccount, set_dumpable};
 use super::children::{ForkedChild, attend, end};
 use super::file_rules::FileRules;
-use super::mount_namespace::SystemRoot;
+use super::mount_namespace::system_root;
 use super::process::{close, fork};
+use super::root::Root;
 use super::spare::{self, SpareJail, SpareJails, Surroundings};
 use super::{JailError, begin, children, signals};
 use crate::access::NetworkAccess;
@@ -57,30 +58,26 @@ impl ZygoteJob {
     }
 }
 
-/// Which side of a fork this is.
-pub(super) enum Side {
-    /// The zygote, when the server is gone.
-    Zygote,
-    /// A new process, to do a job.
-    Job {
-        /// What it is to do.
-        job: Box<Result<ZygoteJob, JailError>>,
-        /// Readable when the zygote is gone.
-        zygote: OwnedFd,
-        /// Where the server waits for the end of the job.
-        answer: OwnedFd,
-        /// The account of the zygote, which new namespaces do not know yet.
-        account: Account,
-        /// The one that it takes for the kernel.
-        kernel_account: Option<KernelAccount>,
-        /// The root of its namespaces if it waited for the job with it; the kernel's error if it
-        /// should have namespaces and got none.
-        root: Option<io::Result<SystemRoot>>,
-    },
+/// A new process that is to do a job.
+pub(super) struct JobStart {
+    /// What it is to do.
+    pub(super) job: Result<ZygoteJob, JailError>,
+    /// Readable when the zygote is gone.
+    pub(super) zygote: OwnedFd,
+    /// Where the server waits for the end of the job.
+    pub(super) answer: OwnedFd,
+    /// The account of the zygote, which new namespaces do not know yet.
+    pub(super) account: Account,
+    /// The one that it takes for the kernel.
+    pub(super) kernel_account: Option<KernelAccount>,
+    /// The root of its namespaces if it waited for the job with it; the kernel's error if it
+    /// should have namespaces and got none.
+    pub(super) root: Option<io::Result<Root>>,
 }
 
-/// Starts a process for every request of the server; comes back in each of them.
-pub(super) fn serve() -> io::Result<Side> {
+/// Starts a process for every request of the server. Comes back in each of them, and with `None` in the
+/// zygote when the server is gone.
+pub(super) fn serve() -> io::Result<Option<JobStart>> {
     // Whatever the process that started this one left open.
     close(3, u32::MAX);
     // Its copies begin so, too.
@@ -116,7 +113,7 @@ pub(super) fn serve() -> io::Result<Side> {
             Some(Incoming::Cut) => continue,
             None => {
                 children.iter().for_each(ForkedChild::kill);
-                return Ok(Side::Zygote);
+                return Ok(None);
             }
         };
         // Without a map the job has the account of the server.
@@ -139,8 +136,8 @@ fn become_job(
     handles: JobHandles<OwnedFd>,
     zygote: OwnedFd,
     account: Account,
-    root: Option<io::Result<SystemRoot>>,
-) -> io::Result<Side> {
+    root: Option<io::Result<Root>>,
+) -> io::Result<Option<JobStart>> {
     rustix::stdio::dup2_stdin(&handles.input)?;
     rustix::stdio::dup2_stdout(&handles.output)?;
     rustix::stdio::dup2_stderr(&handles.error)?;
@@ -152,14 +149,14 @@ fn become_job(
     let job = ZygoteJob::read(File::from(handles.spec), handles.rules, waited);
     let kernel_account = request.account.zip(handles.map);
     let kernel_account = kernel_account.map(|(number, map)| KernelAccount::new(number, map));
-    Ok(Side::Job {
-        job: Box::new(job),
+    Ok(Some(JobStart {
+        job,
         zygote,
         answer: handles.answer,
         account,
         kernel_account: kernel_account.transpose()?,
         root,
-    })
+    }))
 }
 
 /// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process,
@@ -200,9 +197,10 @@ fn start(
     // In new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
     rustix::process::fchdir(&handles.directory)?;
-    let flags = match (request.in_namespaces, request.in_network) {
-        (true, in_network) => namespaces(in_network, takes_account),
-        (false, _) => 0,
+    let flags = if request.in_namespaces {
+        namespaces(request.in_network, takes_account)
+    } else {
+        0
     };
     let (forked, refused) = match fork(flags) {
         Err(error) if flags != 0 => {
@@ -267,14 +265,14 @@ fn wait_for_job(
     kind: &JailKind,
     zygote: OwnedFd,
     account: Account,
-) -> io::Result<Side> {
+) -> io::Result<Option<JobStart>> {
     // In the place of the zygote's own.
     rustix::stdio::dup2_stdin(socket)?;
     rustix::thread::set_name(WAITING)?;
     begin(&zygote).map_err(io::Error::other)?;
-    let root = SystemRoot::new(&kind.access(), kind.counted, account, kind.takes_account)?;
+    let root = system_root(&kind.access(), kind.counted, account, kind.takes_account)?;
     let Some(Incoming::Start(request, handles)) = Incoming::receive()? else {
-        return Ok(Side::Zygote);
+        return Ok(None);
     };
     rustix::thread::set_name(WORKING)?;
     become_job(&request, handles, zygote, account, Some(Ok(root)))

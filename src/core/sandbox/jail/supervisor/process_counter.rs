@@ -2,11 +2,10 @@
 //! all commands and the server share, and does not hold for root.
 
 use std::io;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{OFlags, RawDir};
+use rustix::fs::{Dir, OFlags};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
@@ -78,11 +77,8 @@ impl ProcessCounter {
     /// Threads of the session, this process aside.
     fn alive(&self) -> io::Result<u64> {
         let all = self.processes.as_ref().ok_or(io::ErrorKind::NotFound)?;
-        let directory = open_at(all, ".", OFlags::RDONLY | OFlags::DIRECTORY)?;
-        let mut space = [MaybeUninit::uninit(); 8192];
-        let mut entries = RawDir::new(directory.as_fd(), &mut space);
         let mut alive = 0_u64;
-        while let Some(entry) = entries.next() {
+        for entry in Dir::read_from(all)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy();
             if !name.bytes().all(|byte| byte.is_ascii_digit()) {
