@@ -291,6 +291,11 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(failed)))
 }
 
+/// How the account of a user, or a tenant, is.
+fn state(is_suspended: bool) -> &'static str {
+    if is_suspended { "suspended" } else { "active" }
+}
+
 /// Writes lines. But for exports, the only place that uses standard output; a reader that went away is
 /// no panic.
 fn print(text: &str) -> Result<ExitCode, Failure> {

@@ -7,7 +7,8 @@ use fileshed_core::administration::TenantSummary;
 use fileshed_core::users::UserSummary;
 use fileshed_core::{Store, UserId};
 
-use super::{Failure, print};
+use super::tenant::or_dash;
+use super::{Failure, print, state};
 
 /// What to do with users.
 #[derive(Debug, Subcommand)]
@@ -146,7 +147,7 @@ fn space_line(space: &TenantSummary) -> String {
         format!("{percent}%"),
         space.files.to_string(),
         space.tenant.clone(),
-        space.id.clone().unwrap_or_else(|| "-".to_owned()),
+        or_dash(space.id.as_ref()),
         space.name.clone().unwrap_or_default(),
     ];
     columns.join("\t")
@@ -180,25 +181,17 @@ fn line(user: &UserSummary) -> String {
         user.files().to_string(),
         user.credentials.tokens.to_string(),
         user.credentials.links.to_string(),
-        state(user).to_owned(),
+        state(user.suspended).to_owned(),
         user.name.clone().unwrap_or_default(),
     ];
     columns.join("\t")
-}
-
-fn state(user: &UserSummary) -> &'static str {
-    if user.suspended {
-        "suspended"
-    } else {
-        "active"
-    }
 }
 
 fn show(store: &Store, user: &UserSummary) -> Result<ExitCode, Failure> {
     let id = user.user.as_ref().map_or("-", |user| user.as_str());
     print(&format!("user\t{id}"))?;
     print(&format!("name\t{}", user.name.as_deref().unwrap_or("-")))?;
-    print(&format!("state\t{}", state(user)))?;
+    print(&format!("state\t{}", state(user.suspended)))?;
     print(&format!("directory\t{}", user.tenant))?;
     for usage in &user.usage {
         let totals = usage.totals;

@@ -5,15 +5,13 @@
 //! nothing. A missing answer is never remembered.
 
 use fileshed_core::identifier::is_short_text;
-use fileshed_core::timings::OpenWebUiTimings;
 use fileshed_core::{Error, Role, UserId};
-use moka::sync::Cache;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::client::{CallError, segment};
 use super::error::SharedError;
-use super::{Key, OpenWebUi, OpenWebUiError, remembered};
+use super::{Key, OpenWebUi, OpenWebUiError};
 
 /// Somebody whom Open WebUI knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,20 +24,6 @@ pub struct Account {
     pub email: Option<String>,
     /// What the user may do; nothing until an administrator activates the account.
     pub role: Option<Role>,
-}
-
-/// What was answered lately, by a hash of the credential.
-pub(super) type AccountCache = Cache<[u8; 32], Option<Account>>;
-
-pub(super) fn known(timings: &OpenWebUiTimings) -> AccountCache {
-    remembered(timings.account)
-}
-
-/// Whether there is such a user, as it was answered lately.
-pub(super) type UserCache = Cache<String, bool>;
-
-pub(super) fn users(timings: &OpenWebUiTimings) -> UserCache {
-    remembered(timings.account)
 }
 
 /// The role that Open WebUI calls so; none for one who waits for an administrator.
@@ -185,11 +169,14 @@ fn key(credential: &str) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
+    use fileshed_core::timings::OpenWebUiTimings;
+
+    use super::super::remembered;
     use super::*;
 
     #[test]
     fn answers_count_for_seconds_in_bounded_space() {
-        let known = known(&OpenWebUiTimings::STANDARD);
+        let known = remembered::<String, bool>(OpenWebUiTimings::STANDARD.account);
         let policy = known.policy();
         assert_eq!(
             policy.time_to_live(),

@@ -124,7 +124,7 @@ impl Client {
         let text = serde_json::to_vec(message).unwrap_or_default();
         let request = self.request(Method::POST, key, path);
         let request = request.header("content-type", "application/json");
-        read(self.send(request, &text[..], self.call)?)
+        read(self.send(request, &text[..], self.call, |_| false)?)
     }
 
     /// Sends a body that is read from somewhere, `size` bytes long.
@@ -141,19 +141,24 @@ impl Client {
             .header("content-type", content_type)
             .header("content-length", size);
         let body = SendBody::from_reader(&mut body);
-        read(self.send_to(request, body, self.timings.transfer, may_break_off)?)
+        read(self.send(request, body, self.timings.transfer, may_break_off)?)
     }
 
     /// `DELETE`.
     pub fn delete(&self, key: &str, path: &str) -> Result<(), CallError> {
         let request = self.request(Method::DELETE, key, path);
-        self.send(request, (), self.call).map(drop)
+        self.send(request, (), self.call, |_| false).map(drop)
     }
 
     fn ask(&self, key: &str, path: &str, limit: Duration) -> Result<Response<Body>, CallError> {
-        let once = || self.send(self.request(Method::GET, key, path), (), limit);
+        let once = || {
+            let request = self.request(Method::GET, key, path);
+            self.send(request, (), limit, |_| false)
+        };
         match once() {
-            Err(CallError::Silent(cause)) if !cause.as_deref().is_some_and(is_timeout) => {
+            Err(CallError::Silent(cause))
+                if !matches!(cause.as_deref(), Some(ureq::Error::Timeout(_))) =>
+            {
                 self.clock.sleep(self.timings.again);
                 once()
             }
@@ -172,17 +177,8 @@ impl Client {
         request.header("authorization", format!("Bearer {key}"))
     }
 
-    fn send(
-        &self,
-        request: ureq::http::request::Builder,
-        body: impl AsSendBody,
-        limit: Duration,
-    ) -> Result<Response<Body>, CallError> {
-        self.send_to(request, body, limit, |_| false)
-    }
-
     /// Sends a request; `is_answer` says which failures are as good as an answer.
-    fn send_to(
+    fn send(
         &self,
         request: ureq::http::request::Builder,
         body: impl AsSendBody,
@@ -255,17 +251,10 @@ fn may_break_off(error: &ureq::Error) -> bool {
     let ureq::Error::Io(error) = error else {
         return false;
     };
-    let kinds = [
-        BrokenPipe,
-        ConnectionAborted,
-        ConnectionReset,
-        UnexpectedEof,
-    ];
-    kinds.contains(&error.kind())
-}
-
-fn is_timeout(error: &ureq::Error) -> bool {
-    matches!(error, ureq::Error::Timeout(_))
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof
+    )
 }
 
 fn read<T: DeserializeOwned>(mut response: Response<Body>) -> Result<T, CallError> {

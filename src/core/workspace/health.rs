@@ -38,7 +38,9 @@ pub struct Check {
 }
 
 impl Check {
-    pub(super) fn new(name: &str, state: CheckState, text: impl Into<String>) -> Self {
+    /// A check of this name, and what it found.
+    #[must_use]
+    pub fn new(name: &str, state: CheckState, text: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
             state,

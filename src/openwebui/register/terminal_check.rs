@@ -1,9 +1,10 @@
 //! Whether Open WebUI has our terminal connection and reaches this server by it: for
 //! `fileshed doctor`.
 
-use fileshed_core::{Check, CheckState};
+use fileshed_core::Check;
 use serde_json::Value;
 
+use super::super::check;
 use super::auth::Auth;
 use super::connection::ConnectionKind;
 use super::{CallError, Client, PATIENCE, printable, text};
@@ -19,24 +20,14 @@ pub fn check_terminal(config: &Config) -> Option<Check> {
     let client = Client::new(config.openwebui_api_url.as_str()).within(PATIENCE);
     // What is wrong then is said of Open WebUI itself.
     let list = ConnectionKind::Terminal.read(&client, token).ok()?;
-    let (state, text) = match list.iter().find(|connection| is_ours(config, connection)) {
-        Some(connection) => match look(config, &client, token, connection) {
-            Ok(text) => (CheckState::Ok, text),
-            Err(text) => (CheckState::Warning, text),
-        },
+    let found = match list.iter().find(|connection| is_ours(config, connection)) {
+        Some(connection) => look(config, &client, token, connection),
         None if config.terminal_api_keys.is_empty() => return None,
-        None => (
-            CheckState::Warning,
-            "Open WebUI has no terminal connection to this server: \
+        None => Err("Open WebUI has no terminal connection to this server: \
              `fileshed openwebui register --terminal` makes it"
-                .to_owned(),
-        ),
+            .to_owned()),
     };
-    Some(Check {
-        name: "terminal".to_owned(),
-        state,
-        text,
-    })
+    Some(check("terminal", found))
 }
 
 /// Whether a connection leads here, or was meant to.
@@ -72,19 +63,18 @@ fn look(
             "the connection to {url} has a key that is none of terminal_api_keys: {renew}"
         ));
     }
-    match ConnectionKind::Terminal.verify(client, token, connection) {
-        Ok(found) if text(&found, "type") == "terminal" => {}
-        Ok(_) => {
-            return Err(format!(
-                "what Open WebUI finds at {url} is no terminal: {renew}"
-            ));
-        }
-        Err(CallError::Status(400)) => {
-            return Err(format!(
-                "Open WebUI does not reach {url}: start this server, or {renew}, with --server-url"
-            ));
-        }
-        Err(error) => return Err(format!("Open WebUI does not say what is at {url}: {error}")),
+    let fault = match ConnectionKind::Terminal.verify(client, token, connection) {
+        Ok(found) if text(&found, "type") == "terminal" => None,
+        Ok(_) => Some(format!(
+            "what Open WebUI finds at {url} is no terminal: {renew}"
+        )),
+        Err(CallError::Status(400)) => Some(format!(
+            "Open WebUI does not reach {url}: start this server, or {renew}, with --server-url"
+        )),
+        Err(error) => Some(format!("Open WebUI does not say what is at {url}: {error}")),
+    };
+    if let Some(fault) = fault {
+        return Err(fault);
     }
     let attached = match connection["config"]["chat_uploads"].as_str() {
         Some("filesystem") => "; what is attached to a chat comes here",
