@@ -27,10 +27,9 @@ mod relay;
 mod request;
 mod serve;
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use grant::Grants;
 pub use grant::{Grant, RefusalStyle};
@@ -101,15 +100,16 @@ struct Shared {
     rules: ProxyRules,
     grants: Arc<Grants>,
     open: AtomicUsize,
-    stopping: AtomicBool,
     clock: Clock,
     timings: EgressTimings,
 }
 
+/// A socket on which the proxy is asked, until this is dropped.
 #[derive(Debug)]
 struct ProxyListener {
     address: SocketAddr,
-    thread: JoinHandle<()>,
+    socket: Arc<TcpListener>,
+    closed: Arc<AtomicBool>,
 }
 
 impl Egress {
@@ -125,7 +125,6 @@ impl Egress {
                 },
                 grants: Arc::default(),
                 open: AtomicUsize::new(0),
-                stopping: AtomicBool::new(false),
                 clock: clock.clone(),
                 timings: settings.timings.egress.clone(),
             }),
@@ -141,46 +140,48 @@ impl Egress {
     /// The right of one command to ask the proxy, until it is dropped.
     pub fn grant(&self, style: RefusalStyle) -> Result<Grant, SandboxError> {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
-        let address = if let Some(listener) = listener.as_ref() {
-            listener.address
-        } else {
-            let started = ProxyListener::start(&self.shared).map_err(SandboxError::start)?;
-            self.protect(started.address.port());
-            listener.insert(started).address
+        let listener = match &mut *listener {
+            Some(listener) => listener,
+            none => none.insert(self.listen().map_err(SandboxError::start)?),
         };
-        Ok(Grant::new(&self.shared, address, style)?)
+        Ok(Grant::new(&self.shared, listener.address, style)?)
     }
-}
 
-impl Drop for Egress {
-    fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::SeqCst);
-        let listener = self.listener.get_mut();
-        let listener = listener.unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(ProxyListener { address, thread }) = listener
-            && TcpStream::connect(address).is_ok()
-        {
-            // The connection has woken it, and it ends.
-            let _ended = thread.join();
-        }
+    fn listen(&self) -> std::io::Result<ProxyListener> {
+        let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let listener = ProxyListener::start(socket, &self.shared)?;
+        self.protect(listener.address.port());
+        Ok(listener)
     }
 }
 
 impl ProxyListener {
-    fn start(shared: &Arc<Shared>) -> std::io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let address = listener.local_addr()?;
+    fn start(socket: TcpListener, shared: &Arc<Shared>) -> std::io::Result<Self> {
+        let listener = Self {
+            address: socket.local_addr()?,
+            socket: Arc::new(socket),
+            closed: Arc::default(),
+        };
+        let (socket, closed) = (Arc::clone(&listener.socket), Arc::clone(&listener.closed));
         let shared = Arc::clone(shared);
-        let thread = spawn(move || accept(&listener, &shared, &AtomicBool::new(false)))?;
-        Ok(Self { address, thread })
+        spawn(move || accept(&socket, &shared, &closed))?;
+        Ok(listener)
     }
 }
 
-/// Serves what connects, until the proxy ends or the listener alone has `closed`.
+impl Drop for ProxyListener {
+    fn drop(&mut self) {
+        self.closed.store(true, Ordering::SeqCst);
+        // Wakes the thread that waits for a connection there.
+        let _not_listening = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+    }
+}
+
+/// Serves what connects, until the listener has `closed`.
 fn accept(listener: &TcpListener, shared: &Arc<Shared>, closed: &AtomicBool) {
     loop {
         let accepted = listener.accept();
-        if shared.stopping.load(Ordering::SeqCst) || closed.load(Ordering::SeqCst) {
+        if closed.load(Ordering::SeqCst) {
             return;
         }
         let Ok((client, _)) = accepted else {
@@ -196,9 +197,9 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>, closed: &AtomicBool) {
 }
 
 /// Starts a thread of the proxy.
-fn spawn(run: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+fn spawn(run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     let thread = std::thread::Builder::new().name("egress".to_owned());
-    thread.spawn(run)
+    thread.spawn(run).map(drop)
 }
 
 /// One of the connections that may be open.

@@ -3,16 +3,15 @@
 
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rustix::net::Shutdown::Both;
 use sha2::{Digest, Sha256};
 
 use super::refusal::Refusal;
-use super::{Shared, accept, spawn};
+use super::{ProxyListener, Shared};
 use fileshed_types::random::{self, RandomError};
 
 /// The user of the proxy; the token is the password.
@@ -60,19 +59,12 @@ struct Streams {
     open: HashMap<u64, Vec<TcpStream>>,
 }
 
-/// A socket that listens in the network of one command.
-#[derive(Debug)]
-struct OwnListener {
-    socket: TcpListener,
-    closed: AtomicBool,
-}
-
 /// The right of one command. Dropped, its token is void and its connections are closed.
 #[derive(Debug)]
 pub struct Grant {
     shared: Arc<Shared>,
     /// Where it is asked besides the proxy's own address.
-    listeners: Mutex<Vec<Arc<OwnListener>>>,
+    listeners: Mutex<Vec<ProxyListener>>,
     access: Arc<Session>,
     key: [u8; 32],
     token: String,
@@ -149,14 +141,8 @@ impl Grant {
 
     /// Serves on a socket of a network that only this command has, until the grant is dropped.
     pub fn listen(&self, socket: TcpListener) {
-        let listener = Arc::new(OwnListener {
-            socket,
-            closed: AtomicBool::new(false),
-        });
-        hold(&self.listeners).push(Arc::clone(&listener));
-        let shared = Arc::clone(&self.shared);
         // Without a thread nobody answers, and the tool says so.
-        let _no_thread = spawn(move || accept(&listener.socket, &shared, &listener.closed));
+        hold(&self.listeners).extend(ProxyListener::start(socket, &self.shared));
     }
 
     /// What was refused, in words for the caller.
@@ -173,11 +159,7 @@ impl Grant {
 impl Drop for Grant {
     fn drop(&mut self) {
         hold(&self.shared.grants.running).remove(&self.key);
-        for listener in hold(&self.listeners).drain(..) {
-            listener.closed.store(true, Ordering::SeqCst);
-            // Wakes whoever waits for a connection there.
-            let _not_listening = rustix::net::shutdown(&listener.socket, Both);
-        }
+        hold(&self.listeners).clear();
         let mut streams = hold(&self.access.streams);
         streams.ended = true;
         for stream in streams.open.drain().flat_map(|(_, streams)| streams) {

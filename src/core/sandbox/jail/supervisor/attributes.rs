@@ -3,7 +3,7 @@
 //! has opened.
 
 use std::ffi::OsStr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::listener::{Call, Listener, Verdict};
 use super::process::{self, Memory};
-use crate::descriptor::open;
+use crate::descriptor::{expect_same, open};
 
 /// Directories in which a command may change files.
 #[derive(Default)]
@@ -108,12 +108,8 @@ impl WritableDirectories {
         let handle = process::descriptor(listener, call, number)?;
         let path = process::link(&format!("/proc/self/fd/{}", handle.as_raw_fd()))?;
         let found = self.open_beneath(&path, false)?;
-        let (wanted, got) = (rustix::fs::fstat(&handle)?, rustix::fs::fstat(&found)?);
-        if (wanted.st_dev, wanted.st_ino) == (got.st_dev, got.st_ino) {
-            Ok(found)
-        } else {
-            Err(Errno::PERM)
-        }
+        let same = expect_same(handle.as_fd(), &rustix::fs::fstat(&found)?);
+        same.map(|()| found).map_err(|_| Errno::PERM)
     }
 
     /// Opens a path without its content; nothing leads out of the directory that it begins with.
@@ -174,61 +170,46 @@ fn understand(memory: &Memory, call: &Call) -> Result<(Subject, Change), Errno> 
         path: call.argument(path),
         follow: flags & libc::AT_SYMLINK_NOFOLLOW as u32 == 0,
     };
-    let below = |flags| at(call.word(0), 1, flags);
+    #[cfg(target_arch = "x86_64")]
+    let here = |flags| at(HERE, 0, flags);
+    // Nothing of what these flags say but the one that is understood.
+    let below = |flags: u32| match flags & !(libc::AT_SYMLINK_NOFOLLOW as u32) {
+        0 => Ok(at(call.word(0), 1, flags)),
+        _ => Err(Errno::INVAL),
+    };
+    let descriptor = Subject::Descriptor(call.word(0));
     let mode = |index| Change::Mode(call.word(index));
     let owner = |index| Change::Owner(call.word(index), call.word(index + 1));
-    // Nothing of what these flags say but the one that is understood.
-    let only_nofollow = |flags: u32| {
-        if flags & !(libc::AT_SYMLINK_NOFOLLOW as u32) == 0 {
-            Ok(flags)
-        } else {
-            Err(Errno::INVAL)
-        }
-    };
+    let times = |read: ReadTimes, index| read(memory, call.argument(index)).map(Change::Times);
+    let has_path = call.argument(1) != 0;
     Ok(match call.number() {
-        libc::SYS_fchmod => (Subject::Descriptor(call.word(0)), mode(1)),
-        libc::SYS_fchmodat => (below(0), mode(2)),
-        libc::SYS_fchmodat2 => (below(only_nofollow(call.word(3))?), mode(2)),
-        libc::SYS_fchown => (Subject::Descriptor(call.word(0)), owner(1)),
-        libc::SYS_fchownat => (below(only_nofollow(call.word(4))?), owner(2)),
-        libc::SYS_utimensat => {
-            let times = Change::Times(nanoseconds(memory, call.argument(2))?);
-            if call.argument(1) == 0 {
-                (Subject::Descriptor(call.word(0)), times)
-            } else {
-                (below(only_nofollow(call.word(3))?), times)
-            }
-        }
+        libc::SYS_fchmod => (descriptor, mode(1)),
+        libc::SYS_fchmodat => (below(0)?, mode(2)),
+        libc::SYS_fchmodat2 => (below(call.word(3))?, mode(2)),
+        libc::SYS_fchown => (descriptor, owner(1)),
+        libc::SYS_fchownat => (below(call.word(4))?, owner(2)),
+        libc::SYS_utimensat if has_path => (below(call.word(3))?, times(nanoseconds, 2)?),
+        libc::SYS_utimensat => (descriptor, times(nanoseconds, 2)?),
         #[cfg(target_arch = "x86_64")]
-        number => {
-            let follow = |flags| at(HERE, 0, flags);
-            match number {
-                libc::SYS_chmod => (follow(0), mode(1)),
-                libc::SYS_chown => (follow(0), owner(1)),
-                libc::SYS_lchown => (follow(libc::AT_SYMLINK_NOFOLLOW as u32), owner(1)),
-                libc::SYS_utime => {
-                    let times = Change::Times(seconds(memory, call.argument(1))?);
-                    (follow(0), times)
-                }
-                libc::SYS_utimes => {
-                    let times = Change::Times(microseconds(memory, call.argument(1))?);
-                    (follow(0), times)
-                }
-                libc::SYS_futimesat => {
-                    let times = Change::Times(microseconds(memory, call.argument(2))?);
-                    if call.argument(1) == 0 {
-                        (Subject::Descriptor(call.word(0)), times)
-                    } else {
-                        (below(0), times)
-                    }
-                }
-                _ => return Err(Errno::PERM),
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
+        libc::SYS_chmod => (here(0), mode(1)),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_chown => (here(0), owner(1)),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_lchown => (here(libc::AT_SYMLINK_NOFOLLOW as u32), owner(1)),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_utime => (here(0), times(seconds, 1)?),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_utimes => (here(0), times(microseconds, 1)?),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_futimesat if has_path => (below(0)?, times(microseconds, 2)?),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_futimesat => (descriptor, times(microseconds, 2)?),
         _ => return Err(Errno::PERM),
     })
 }
+
+/// Reads times at an address in the memory of the caller.
+type ReadTimes = fn(&Memory, u64) -> Result<Timestamps, Errno>;
 
 /// Access and modification, from numbers of seconds and nanoseconds.
 fn stamps([read, read_part, written, written_part]: [i64; 4]) -> Timestamps {
