@@ -283,10 +283,10 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     if storage {
         checks.extend(Store::check_storage(&config.core)?);
     }
-    for check in &checks {
+    print_all(checks.iter().map(|check| {
         let state = state_name(check.state);
-        print(&format!("{state:<7} {}: {}", check.name, check.text))?;
-    }
+        format!("{state:<7} {}: {}", check.name, check.text)
+    }))?;
     let failed = checks.iter().any(|check| check.state == CheckState::Failed);
     Ok(ExitCode::from(u8::from(failed)))
 }
@@ -294,6 +294,14 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
 /// How the account of a user, or a tenant, is.
 fn state(is_suspended: bool) -> &'static str {
     if is_suspended { "suspended" } else { "active" }
+}
+
+/// Writes lines, one after the other.
+fn print_all(lines: impl IntoIterator<Item = String>) -> Result<ExitCode, Failure> {
+    for line in lines {
+        print(&line)?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes lines. But for exports, the only place that uses standard output; a reader that went away is

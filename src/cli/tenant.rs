@@ -11,7 +11,7 @@ use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Store, UserId};
 use jiff::Timestamp;
 
-use super::{Failure, print, state, tell};
+use super::{Failure, print, print_all, state, tell};
 
 /// What to do with users and groups.
 #[derive(Debug, Subcommand)]
@@ -74,12 +74,7 @@ impl OneTenant {
 impl TenantCommand {
     pub(super) fn run(&self, store: &Store) -> Result<ExitCode, Failure> {
         match self {
-            Self::List => {
-                for tenant in store.tenant_summaries()? {
-                    print(&line(&tenant))?;
-                }
-                Ok(ExitCode::SUCCESS)
-            }
+            Self::List => print_all(store.tenant_summaries()?.iter().map(line)),
             Self::Show(tenant) => show(&store.tenant_summary(&tenant.id()?)?),
             Self::Quota { tenant, mib, .. } => {
                 let id = tenant.id()?;
@@ -145,7 +140,7 @@ fn line(tenant: &TenantSummary) -> String {
 
 fn show(tenant: &TenantSummary) -> Result<ExitCode, Failure> {
     let quota = if tenant.has_own_limit { "own" } else { "usual" };
-    for (name, value) in [
+    let rows = [
         ("kind", tenant.kind.as_str().to_owned()),
         ("id", or_dash(tenant.id.as_ref())),
         ("name", or_dash(tenant.name.as_ref())),
@@ -159,10 +154,8 @@ fn show(tenant: &TenantSummary) -> Result<ExitCode, Failure> {
         ("links", tenant.links.to_string()),
         ("sessions", tenant.sessions.to_string()),
         ("locks", tenant.locks.to_string()),
-    ] {
-        print(&format!("{name}\t{value}"))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    ];
+    print_all(rows.map(|(name, value)| format!("{name}\t{value}")))
 }
 
 /// A value for people; `-` if it is not known.
