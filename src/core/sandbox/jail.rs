@@ -45,7 +45,7 @@ use account::{Account, KernelAccount};
 use executable::Executable;
 pub(crate) use file_rules::{Enforcement, FileRules, NOT_ENABLED};
 use limits::{PROCESSES_OF_ACCOUNT, PROCESSES_OF_ACCOUNT_SUPERVISED, drop_capabilities, limit};
-use mount_namespace::{BindMounts, system_root};
+use mount_namespace::{enter_namespaces, prepare_files};
 pub(crate) use probe::ProbeReport;
 use root::Root;
 use supervisor::Supervisor;
@@ -337,52 +337,6 @@ fn restrict_calls(
         None => filter.apply()?,
     }
     Ok(())
-}
-
-/// A mount namespace in which everything is ready, while this process still sees the host's files.
-type OwnFiles<'a> = (&'a MountNamespace, Root, BindMounts<'a>);
-
-/// Makes the files of the spec ready, where it has any of its own. Only a probe may find that there
-/// are no namespaces.
-fn prepare_files<'a>(
-    spec: &'a JobSpec,
-    (account, kernel_account): (Account, &mut Option<KernelAccount>),
-    root: Option<io::Result<Root>>,
-) -> Result<Option<OwnFiles<'a>>, JailError> {
-    let Some(mounts) = &spec.mounts else {
-        return Ok(None);
-    };
-    let (access, counted) = (&spec.access, spec.limits.counted);
-    let takes_account = kernel_account.is_some();
-    let root = root.unwrap_or_else(|| system_root(access, counted, account, takes_account));
-    let prepared = root.and_then(|root| {
-        let bind_mounts = mounts.prepare(access, (kernel_account, account))?;
-        Ok((mounts, root, bind_mounts))
-    });
-    match prepared {
-        Ok(files) => Ok(Some(files)),
-        Err(_) if spec.probe => Ok(None),
-        Err(error) => Err(JailError::MountNamespace(error)),
-    }
-}
-
-/// Makes these files the only ones.
-fn enter_namespaces(spec: &JobSpec, files: Option<OwnFiles<'_>>) -> Result<bool, JailError> {
-    let Some((mounts, root, bind_mounts)) = files else {
-        return Ok(false);
-    };
-    let entered = mounts.enter(&root, &bind_mounts, &spec.access, &spec.limits);
-    // Whoever can have the others can have a network.
-    let entered = if spec.probe {
-        entered.and_then(|()| network::raise_loopback())
-    } else {
-        entered
-    };
-    match entered {
-        Ok(()) => Ok(true),
-        Err(_) if spec.probe => Ok(false),
-        Err(error) => Err(JailError::MountNamespace(error)),
-    }
 }
 
 /// Everything that the job needs, opened and made before that is forbidden.

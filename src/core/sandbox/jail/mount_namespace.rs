@@ -13,13 +13,14 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, OFlags};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
+use super::JailError;
 use super::account::{Account, KernelAccount, directory_of};
-use super::network::name_machine;
+use super::network::{name_machine, raise_loopback};
 use super::root::{NODEV, NOEXEC, NOSUID, RDONLY, Root, below, copy, keep_mounts, restrict};
 use super::supervisor::MACHINE_NAME;
 use crate::access::Access;
 use crate::descriptor::open_at;
-use crate::job::{CountedMemory, Limits, MountNamespace};
+use crate::job::{CountedMemory, JobSpec, Limits, MountNamespace};
 
 /// Directories of the system that appear whole; on most systems all but the first are links.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
@@ -59,12 +60,12 @@ pub(super) fn system_root(
 }
 
 /// Copies of the directories of a job, each with the place where the job finds it.
-pub(super) type BindMounts<'a> = Vec<(OwnedFd, &'a Path)>;
+type BindMounts<'a> = Vec<(OwnedFd, &'a Path)>;
 
 impl MountNamespace {
     /// Copies the directories while this process still sees the host's files, for the kernel account if
     /// there is one. A file system that does not translate accounts leaves the job that of the server.
-    pub(super) fn prepare(
+    fn prepare(
         &self,
         access: &Access,
         (kernel_account, account): (&mut Option<KernelAccount>, Account),
@@ -97,7 +98,7 @@ impl MountNamespace {
 
     /// Makes these and the system the only files of a process in new namespaces, with whatever
     /// `access` names besides.
-    pub(super) fn enter(
+    fn enter(
         &self,
         root: &Root,
         bind_mounts: &BindMounts<'_>,
@@ -125,6 +126,55 @@ impl MountNamespace {
         rustix::process::chroot(".")?;
         rustix::process::chdir(&self.directory)?;
         Ok(())
+    }
+}
+
+/// A mount namespace in which everything is ready, while this process still sees the host's files.
+pub(super) type OwnFiles<'a> = (&'a MountNamespace, Root, BindMounts<'a>);
+
+/// Makes the files of the spec ready, where it has any of its own. Only a probe may find that there
+/// are no namespaces.
+pub(super) fn prepare_files<'a>(
+    spec: &'a JobSpec,
+    (account, kernel_account): (Account, &mut Option<KernelAccount>),
+    root: Option<io::Result<Root>>,
+) -> Result<Option<OwnFiles<'a>>, JailError> {
+    let Some(mounts) = &spec.mounts else {
+        return Ok(None);
+    };
+    let (access, counted) = (&spec.access, spec.limits.counted);
+    let takes_account = kernel_account.is_some();
+    let root = root.unwrap_or_else(|| system_root(access, counted, account, takes_account));
+    let prepared = root.and_then(|root| {
+        let bind_mounts = mounts.prepare(access, (kernel_account, account))?;
+        Ok((mounts, root, bind_mounts))
+    });
+    match prepared {
+        Ok(files) => Ok(Some(files)),
+        Err(_) if spec.probe => Ok(None),
+        Err(error) => Err(JailError::MountNamespace(error)),
+    }
+}
+
+/// Makes these files the only ones.
+pub(super) fn enter_namespaces(
+    spec: &JobSpec,
+    files: Option<OwnFiles<'_>>,
+) -> Result<bool, JailError> {
+    let Some((mounts, root, bind_mounts)) = files else {
+        return Ok(false);
+    };
+    let entered = mounts.enter(&root, &bind_mounts, &spec.access, &spec.limits);
+    // Whoever can have the others can have a network.
+    let entered = if spec.probe {
+        entered.and_then(|()| raise_loopback())
+    } else {
+        entered
+    };
+    match entered {
+        Ok(()) => Ok(true),
+        Err(_) if spec.probe => Ok(false),
+        Err(error) => Err(JailError::MountNamespace(error)),
     }
 }
 

@@ -97,10 +97,7 @@ impl WritableDirectories {
             HERE => process::directory(call)?,
             number => process::path_of_descriptor(call, number)?,
         };
-        if !listener.is_waiting(call) {
-            return Err(Errno::PERM);
-        }
-        self.open_beneath(&base.join(path), follow)
+        self.open_beneath(&listener.own(call, base.join(path))?, follow)
     }
 
     /// The file behind a descriptor of the caller, where it lies in one of the directories.

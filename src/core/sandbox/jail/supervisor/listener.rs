@@ -93,11 +93,12 @@ impl Listener {
         Ok(())
     }
 
-    /// Whether the call still waits: what was opened by the number of its thread is its own.
-    pub(super) fn is_waiting(&self, call: &Call) -> bool {
+    /// Returns what was found by the number of the thread that calls, if the call still waits. If it
+    /// does not, the number may be another's by now.
+    pub(super) fn own<T>(&self, call: &Call, found: T) -> Result<T, Errno> {
         let mut id = call.0.id;
-        self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id)
-            .is_ok()
+        let waits = self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id);
+        waits.map(|_| found).map_err(|_| Errno::PERM)
     }
 
     /// Puts a descriptor of this process in the place of one of the caller's.

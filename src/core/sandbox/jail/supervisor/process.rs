@@ -27,17 +27,8 @@ impl Memory {
 
     fn open(listener: &Listener, call: &Call, write: bool) -> Result<Self, Errno> {
         let place = format!("/proc/{}/mem", call.thread());
-        let file = File::options()
-            .read(true)
-            .write(write)
-            .open(place)
-            .map_err(|_| Errno::PERM)?;
-        // Else the number may be another's by now.
-        if listener.is_waiting(call) {
-            Ok(Self(file))
-        } else {
-            Err(Errno::PERM)
-        }
+        let file = File::options().read(true).write(write).open(place);
+        listener.own(call, Self(file.map_err(|_| Errno::PERM)?))
     }
 
     pub(super) fn bytes<const N: usize>(&self, address: u64) -> Result<[u8; N], Errno> {
@@ -78,11 +69,7 @@ pub(super) fn descriptor(listener: &Listener, call: &Call, number: u32) -> Resul
         Errno::NOENT => Errno::BADF,
         _ => Errno::PERM,
     })?;
-    if listener.is_waiting(call) {
-        Ok(handle)
-    } else {
-        Err(Errno::PERM)
-    }
+    listener.own(call, handle)
 }
 
 /// The path of a descriptor of the caller, as the kernel tells it.
