@@ -25,7 +25,6 @@ mod log;
 mod login_link;
 mod loss;
 mod mcp;
-mod names;
 mod openwebui;
 mod registry;
 mod start;

@@ -14,7 +14,6 @@ use fileshed_core::Settings;
 use fileshed_core::settings::{GroupSource, PublicUrl};
 use tracing::Level;
 
-mod fault;
 mod layers;
 mod origin;
 mod settings;
@@ -22,8 +21,7 @@ mod value;
 
 pub use fileshed_core::Secret;
 
-pub use fault::{ConfigError, Fault, Source};
-pub use layers::{Effective, Inputs};
+pub use layers::{ConfigError, Effective, Fault, Inputs, Source};
 pub use origin::Origin;
 pub use settings::{SETTINGS, Setting};
 pub use value::SettingValue;

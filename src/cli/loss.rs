@@ -6,7 +6,7 @@ use clap::Args;
 use fileshed_core::Store;
 use fileshed_core::store::Part;
 
-use super::names::one_of;
+use super::arguments::one_of;
 use super::{Failure, cannot_open, name_directory, print};
 use crate::config::Config;
 

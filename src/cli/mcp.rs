@@ -8,7 +8,7 @@ use fileshed_core::caller::Chat;
 use fileshed_core::{Caller, UserId};
 
 use super::Failure;
-use super::names::one_of;
+use super::arguments::one_of;
 use crate::config::Config;
 use crate::http::McpToolset;
 

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use fileshed_core::Toolset;
 use fileshed_core::settings::PublicUrl;
 
-use super::names::one_of;
+use super::arguments::one_of;
 use super::{Failure, print, tell};
 use crate::config::{Config, Secret};
 use crate::openwebui::register::{

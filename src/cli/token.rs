@@ -8,7 +8,7 @@ use fileshed_core::tokens::Token;
 use fileshed_core::{Role, Scope, Store, UserId};
 use jiff::Timestamp;
 
-use super::names::one_of;
+use super::arguments::one_of;
 use super::{Failure, print, print_all};
 
 /// What to do with tokens.
