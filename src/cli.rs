@@ -75,13 +75,13 @@ pub enum Failure {
     /// Files would be removed, and nobody said that this is meant.
     #[error("this removes for good: {what}. Add --yes if that is meant")]
     NotConfirmed {
-        /// How much, and whose.
+        /// Amount and owner.
         what: String,
     },
     /// Something would be removed, and it was not named once more.
     #[error("this removes for good: {what}. Add --name with the same id if that is meant")]
     NotNamed {
-        /// How much, and whose.
+        /// Amount and owner.
         what: String,
     },
     /// An archive would go to a screen.
@@ -290,7 +290,7 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(failed)))
 }
 
-/// How the account of a user, or a tenant, is.
+/// Returns the state of a user or a tenant.
 fn state(is_suspended: bool) -> &'static str {
     if is_suspended { "suspended" } else { "active" }
 }

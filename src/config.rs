@@ -1,4 +1,4 @@
-//! What an administrator decides, gathered from four layers.
+//! Decisions of an administrator, gathered from four layers.
 //!
 //! A flag beats the environment (`FILESHED_*`, or `FILESHED_*_FILE` that names a file with the
 //! value), the environment beats the TOML file, the file beats the default. [`SETTINGS`] is the one
@@ -34,78 +34,78 @@ pub const AUTO: &str = "auto";
 pub struct Config {
     /// The settings of the core.
     pub core: Settings,
-    /// Where to listen.
+    /// Address to listen on.
     pub bind: SocketAddr,
     /// Keys with which a gateway may name its users.
     pub api_keys: Vec<Secret>,
     /// Keys with which a terminal connection may name its users.
     pub terminal_api_keys: Vec<Secret>,
-    /// How a gateway names the user.
+    /// Header in which a gateway names the user.
     pub header_user_id: HeaderName,
-    /// How a gateway gives the user's display name.
+    /// Header with the user's display name.
     pub header_user_name: HeaderName,
-    /// How a gateway gives the user's mail address.
+    /// Header with the user's mail address.
     pub header_user_email: HeaderName,
-    /// How a gateway gives the user's role.
+    /// Header with the user's role.
     pub header_user_role: HeaderName,
-    /// Where a gateway says all of this at once, signed.
+    /// Header in which a gateway says all of this at once, signed.
     pub header_user_jwt: HeaderName,
-    /// How a gateway names the ids of the user's groups.
+    /// Header with the ids of the user's groups.
     pub header_group_ids: HeaderName,
-    /// How a gateway names the groups themselves.
+    /// Header with the names of these groups.
     pub header_group_names: HeaderName,
-    /// How a gateway names the conversation.
+    /// Header that names the conversation.
     pub header_chat_id: HeaderName,
-    /// How a gateway names the message that is being written.
+    /// Header that names the message that is being written.
     pub header_message_id: HeaderName,
-    /// What a gateway signs its users with; where it is set, nothing unsigned is believed.
+    /// Secret with which a gateway signs its users; if it is set, nothing unsigned is believed.
     pub forward_jwt_secret: Option<Secret>,
-    /// What Open WebUI signs sessions with.
+    /// Secret with which Open WebUI signs sessions.
     pub webui_secret_key: Option<Secret>,
-    /// Where this server reaches Open WebUI.
+    /// Address at which this server reaches Open WebUI.
     pub openwebui_api_url: PublicUrl,
-    /// Where people reach it; links within it need no address without.
+    /// Address at which people reach it; links within it need none.
     pub openwebui_public_url: PublicUrl,
     /// The key of one of its administrators.
     pub openwebui_admin_key: Option<Secret>,
     /// The provider of OpenID Connect with which people sign in on the page.
     pub oidc_issuer: PublicUrl,
-    /// What it calls this server.
+    /// Id of this server at the provider.
     pub oidc_client_id: String,
-    /// How this server proves it, if the provider asks for that.
+    /// Secret that proves it, if the provider asks for that.
     pub oidc_client_secret: Option<Secret>,
     /// The claim that is the user id.
     pub oidc_user_claim: String,
-    /// What it is asked for, separated by blanks.
+    /// Scopes that it is asked for, separated by blanks.
     pub oidc_scopes: String,
     /// Claim that says who administers the server; empty where none does.
     pub oidc_admin_claim: String,
-    /// What it holds for them.
+    /// Value of that claim for them.
     pub oidc_admin_value: String,
     /// Sites whose pages may call this server from a browser.
     pub cors_origins: Vec<Origin>,
     /// Seconds for which its answers about groups count.
     pub openwebui_groups_ttl: u64,
-    /// Whether what takes long shows in the conversation.
+    /// `true` if long work shows in the conversation.
     pub live_status: bool,
     /// For how long the server goes on when it is told to stop, and says that it is not ready, so that
     /// who sends it calls has time to see that.
     pub drain_seconds: Option<NonZeroU64>,
-    /// Whether programs may mount the files, at `/dav`.
+    /// `true` if programs may mount the files, at `/dav`.
     pub webdav: bool,
-    /// How the compact tools say that they failed.
+    /// Form in which the compact tools fail.
     pub fs_envelope: FailureEnvelope,
     /// Largest body of a request with the content of a file, in MiB.
     pub max_body_mb: u64,
     /// Calls that run at once.
     pub max_concurrent_calls: u64,
-    /// How log lines look.
+    /// Format of log lines.
     pub log_format: LogFormat,
-    /// Which log lines are written.
+    /// Level of log lines that are written.
     pub log_level: Level,
 }
 
-/// How the compact tools say that they failed.
+/// Form in which the compact tools fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailureEnvelope {
     /// As an answer like every other: status 200 and the error in it.
@@ -115,7 +115,7 @@ pub enum FailureEnvelope {
     Status,
 }
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
@@ -168,13 +168,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether users of Open WebUI are let in with what they are signed in with.
+    /// Returns `true` if users of Open WebUI are let in with what they are signed in with.
     #[must_use]
     pub fn takes_sessions(&self) -> bool {
         !self.openwebui_api_url.is_empty() || self.webui_secret_key.is_some()
     }
 
-    /// Whether anybody has to say who calls.
+    /// Returns `true` if callers have to say who they are.
     #[must_use]
     pub fn asks_who_calls(&self) -> bool {
         !self.api_keys.is_empty()
@@ -329,7 +329,7 @@ fn is_weak(key: &str) -> bool {
     is_short || characters.len() < 6 || EXAMPLES.iter().any(|example| lower.contains(example))
 }
 
-/// Whether two lists of keys have one in common.
+/// Returns `true` if two lists of keys have one in common.
 fn has_one_of(keys: &[Secret], others: &[Secret]) -> bool {
     let mut keys = keys.iter();
     keys.any(|key| {

@@ -47,7 +47,7 @@ const REMEMBERED: u64 = 10_000;
 #[derive(Debug)]
 pub struct OpenWebUi {
     client: Client,
-    /// Where people reach it; empty where nobody said it.
+    /// Address at which people reach it; empty if nobody said it.
     public: PublicUrl,
     admin: Option<Secret>,
     clock: Clock,
@@ -56,7 +56,7 @@ pub struct OpenWebUi {
     reporter: Option<status::StatusReporter>,
     /// Accounts by a hash of their credential.
     accounts: Cache<[u8; 32], Option<Account>>,
-    /// Whether users exist who were named without a credential of their own.
+    /// Existence of users who were named without a credential of their own.
     users: Cache<String, bool>,
     /// Groups by user, with the time when they were asked for.
     groups: Cache<String, (Instant, Vec<Group>)>,
@@ -204,7 +204,7 @@ fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// What a check found: a failure is a warning, because all else works.
+/// Makes a check of what was found: a failure is a warning, because all else works.
 fn check(name: &str, found: Result<String, String>) -> Check {
     match found {
         Ok(text) => Check::new(name, CheckState::Ok, text),
@@ -212,7 +212,7 @@ fn check(name: &str, found: Result<String, String>) -> Check {
     }
 }
 
-/// What was answered, for a bounded time in bounded space.
+/// Makes a cache of answers, for a bounded time in bounded space.
 fn remembered<K, V>(lifetime: Duration) -> Cache<K, V>
 where
     K: Hash + Eq + Send + Sync + 'static,

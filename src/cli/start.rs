@@ -1,4 +1,4 @@
-//! What the log says when the server starts: its address, how commands are confined, and what is
+//! Log lines of the start of the server: its address, how commands are confined, and what is
 //! connected.
 
 use std::net::SocketAddr;
@@ -43,7 +43,7 @@ fn write(check: &Check) {
     }
 }
 
-/// Where people reach the server, as far as it knows.
+/// Returns the address at which people reach the server, as far as it knows.
 fn url(config: &Config, address: SocketAddr) -> String {
     let public = &config.core.public_url;
     if !public.is_empty() {
@@ -52,7 +52,7 @@ fn url(config: &Config, address: SocketAddr) -> String {
     format!("http://{}", local_address(address))
 }
 
-/// Who is let in.
+/// Returns who is let in.
 fn callers(config: &Config) -> Check {
     let mut ways = Vec::new();
     if !config.api_keys.is_empty() {
@@ -81,7 +81,7 @@ fn callers(config: &Config) -> Check {
     Check::new("callers", CheckState::Ok, text)
 }
 
-/// Whether links lead somewhere for others than this machine.
+/// Checks that links lead somewhere for others than this machine.
 pub(super) fn links(config: &Config, address: SocketAddr) -> Check {
     let public = &config.core.public_url;
     let begin = url(config, address);
@@ -112,7 +112,7 @@ pub(super) fn weak_keys(config: &Config) -> Option<Check> {
     is_weak.then(|| Check::new("keys", CheckState::Warning, text))
 }
 
-/// Which ends of trust the server learns by itself, and when it learns the others.
+/// Returns which ends of trust the server learns by itself, and when it learns the others.
 pub(super) fn ends_of_trust(config: &Config) -> Option<Check> {
     if !config.asks_who_calls() {
         return None;

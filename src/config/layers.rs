@@ -11,7 +11,7 @@ use fileshed_core::nearest::nearest;
 const PREFIX: &str = "FILESHED_";
 const DEFAULT_FILE: &str = "fileshed.toml";
 
-/// What the program was started with.
+/// Inputs with which the program was started.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     /// `--config`
@@ -25,7 +25,7 @@ pub struct Inputs {
 /// A configuration, and where each part of it comes from.
 #[derive(Clone, Debug)]
 pub struct Effective {
-    /// What was decided.
+    /// The decisions.
     pub config: Config,
     sources: BTreeMap<&'static str, Source>,
 }
@@ -57,7 +57,7 @@ impl Effective {
         }
     }
 
-    /// Where a setting comes from.
+    /// Returns the source of a setting.
     #[must_use]
     pub fn source(&self, setting: &Setting) -> &Source {
         self.sources.get(setting.key).unwrap_or(&Source::Default)
@@ -83,7 +83,7 @@ impl Effective {
             .join("\n")
     }
 
-    /// Whether a secret is set.
+    /// Returns `true` if a secret is set.
     #[must_use]
     pub fn has_secrets(&self) -> bool {
         let mut secrets = SETTINGS.iter().filter(|setting| setting.secret);
@@ -91,7 +91,7 @@ impl Effective {
     }
 }
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Nobody decided.
@@ -118,13 +118,13 @@ impl fmt::Display for Source {
 /// One thing that is wrong.
 #[derive(Clone, Debug)]
 pub struct Fault {
-    /// Where it stands.
+    /// Its source.
     pub source: Source,
     /// Its name there.
     pub key: String,
-    /// What stands there, unless that may be a secret.
+    /// Its value, unless that may be a secret.
     pub value: Option<String>,
-    /// What is allowed.
+    /// The rule that it breaks.
     pub problem: String,
 }
 
@@ -339,7 +339,7 @@ impl Loader {
     }
 }
 
-/// What a masked secret would be if it were taken for one: a key that everybody knows.
+/// Fault of a masked secret, which would be a key that everybody knows.
 const MASKED: &str = "is the mask that `fileshed config` shows, not a secret";
 
 fn is_masked(text: &str) -> bool {

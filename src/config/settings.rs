@@ -8,9 +8,9 @@ use super::value::SettingValue;
 pub struct Setting {
     /// Its name in the TOML file; a dot begins a table.
     pub key: &'static str,
-    /// What it decides, in one line.
+    /// Its purpose, in one line.
     pub doc: &'static str,
-    /// Whether its value is never shown.
+    /// `true` if its value is never shown.
     pub secret: bool,
     field: fn(&mut Config) -> &mut dyn SettingValue,
 }

@@ -22,7 +22,7 @@ pub struct Account {
     pub name: Option<String>,
     /// Mail address.
     pub email: Option<String>,
-    /// What the user may do; nothing until an administrator activates the account.
+    /// Role of the user; `None` until an administrator activates the account.
     pub role: Option<Role>,
 }
 
@@ -67,12 +67,12 @@ impl AccountResponse {
 pub(crate) struct NotRemembered;
 
 impl OpenWebUi {
-    /// Whether Open WebUI said lately whose credential it is, or that it is nobody's.
+    /// Returns `true` if Open WebUI said lately whose credential it is, or that it is nobody's.
     pub(crate) fn remembers_account(&self, credential: &str) -> bool {
         self.accounts.contains_key(&key(credential))
     }
 
-    /// Whose credential it is, or that it is nobody's, where Open WebUI said so lately.
+    /// Returns the account of a credential, or that it has none, if Open WebUI said so lately.
     pub(crate) fn remembered_account(
         &self,
         credential: &str,
@@ -80,8 +80,8 @@ impl OpenWebUi {
         self.accounts.get(&key(credential)).ok_or(NotRemembered)
     }
 
-    /// Whose credential it is; nobody's where Open WebUI refuses it. `is_session` says whether it
-    /// looks like one that a browser has. However many ask at once, Open WebUI is asked once.
+    /// Returns the account of a credential; `None` if Open WebUI refuses it. `is_session` is `true` if
+    /// it looks like one that a browser has. However many ask at once, Open WebUI is asked once.
     pub(crate) fn account(
         &self,
         credential: &str,
@@ -122,8 +122,9 @@ struct AnyUser {
 }
 
 impl OpenWebUi {
-    /// Whether Open WebUI has this user, and not as one who waits for an administrator, asked with the administrator's key; nothing where it does
-    /// not say so clearly, and for ids that it gives nobody: they belong to programs.
+    /// Returns `true` if Open WebUI has this user, and not as one who waits for an administrator. Asks
+    /// with the administrator's key. `None` if it does not say so clearly, and for ids that it gives
+    /// nobody: they belong to programs.
     pub(super) fn knows_user(&self, user: &UserId) -> Option<bool> {
         let Some(Key::Admin(key)) = self.admin_key() else {
             return None;

@@ -19,12 +19,12 @@ use ureq::{AsSendBody, Body, SendBody};
 
 use super::breaker::Breaker;
 
-/// How long calls take at most that know no settings.
+/// Time limits of calls that know no settings.
 const TIMINGS: OpenWebUiTimings = OpenWebUiTimings::STANDARD;
 /// Longest answer that is read whole: a long chat with its files' texts.
 const ANSWER_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What may stand in a segment of a path as it is.
+/// Characters that are not escaped in a segment of a path.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// Why a call has no answer that can be used.
@@ -45,7 +45,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Whether the same call may succeed later.
+    /// Returns `true` if the same call may succeed later.
     #[must_use]
     pub fn passes(&self) -> bool {
         matches!(self, Self::Silent(_) | Self::Paused)
@@ -57,7 +57,7 @@ impl CallError {
         self.passes().then_some(TIMINGS.breaker.as_secs())
     }
 
-    /// Whether Open WebUI says that there is no such thing for who asks.
+    /// Returns `true` if Open WebUI says that there is no such thing for the caller.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         // It answers 401 where others answer 403 or 404.
@@ -213,7 +213,7 @@ impl Client {
     }
 }
 
-/// What speaks HTTP to another server: with time limits, without redirects and proxies.
+/// Makes a client of HTTP with time limits, without redirects and proxies.
 #[must_use]
 pub fn agent() -> Agent {
     let config = Agent::config_builder();
@@ -244,8 +244,8 @@ pub fn segment(text: &str) -> Option<String> {
     (!dots).then(|| utf8_percent_encode(text, SEGMENT).to_string())
 }
 
-/// Whether a server may have hung up because it does not want what it is sent, as proxies do with
-/// what is too large for them; or the sender did. Neither is silence.
+/// Returns `true` if a server may have hung up because it does not want what it is sent, as proxies
+/// do with what is too large for them; or the sender did. Neither is silence.
 fn may_break_off(error: &ureq::Error) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     let ureq::Error::Io(error) = error else {

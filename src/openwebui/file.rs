@@ -18,7 +18,7 @@ use super::client::{CallError, segment};
 use super::multipart::{MultipartForm, SizedFile};
 use super::{Key, OpenWebUi, OpenWebUiError, item};
 
-/// What a file's metadata have where this server made it.
+/// Key in the metadata of files that this server made.
 pub(super) const MARK: &str = "fileshed";
 
 /// A file as Open WebUI has it.
@@ -47,7 +47,7 @@ impl Record {
         self.meta["file_hash"].as_str()
     }
 
-    /// What a browser is shown of it.
+    /// Returns what a browser is shown of it.
     pub(super) fn shown(&self) -> Value {
         json!({
             "id": self.id,
@@ -150,7 +150,7 @@ impl OpenWebUi {
         }
     }
 
-    /// What Open WebUI has under an id, a segment of a path; nothing where it shows nothing.
+    /// Returns the record of an id, a segment of a path; `None` if Open WebUI shows none.
     pub(super) fn record(&self, key: Key<'_>, id: &str) -> Result<Option<Record>, CallError> {
         let path = format!("/api/v1/files/{id}");
         match self.client.get::<Option<Record>>(key.reveal(), &path) {
@@ -206,12 +206,12 @@ impl OpenWebUi {
     }
 }
 
-/// Where a browser opens a file.
+/// Returns the address at which a browser opens a file.
 pub(super) fn address(base: &str, id: &str) -> String {
     format!("{base}/api/v1/files/{id}/content")
 }
 
-/// What a page begins with, by which it is found again.
+/// Returns the beginning of a page, by which it is found again.
 fn mark(source: &str) -> String {
     let source = source.replace(['<', '>'], "").replace("--", "- -");
     format!("<!-- fileshed {source} -->\n")

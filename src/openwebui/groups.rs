@@ -1,4 +1,4 @@
-//! Who is in which group of Open WebUI.
+//! Groups of Open WebUI and their members.
 //!
 //! Answers count for `openwebui_groups_ttl` seconds; a name that is not among them is asked for
 //! once more, so that a new member need not wait.

@@ -1,4 +1,4 @@
-//! Whether Open WebUI can be asked: for `fileshed doctor`. The server itself is ready without it.
+//! Check for `fileshed doctor` that Open WebUI can be asked. The server itself is ready without it.
 
 use fileshed_core::Check;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ struct VersionResponse {
     version: String,
 }
 
-/// Which version it is, as it says itself, for a terminal.
+/// Returns its version, as it says itself, for a terminal.
 pub(super) fn version(client: &Client) -> Result<String, CallError> {
     let VersionResponse { version } = client.get("", "/api/version")?;
     Ok(printable(&version))

@@ -38,38 +38,38 @@ use connection::{ConnectionKind, RegisteredConnection};
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
 const PATIENCE: Duration = OpenWebUiTimings::STANDARD.register;
 
-/// What the administrator said of the connection. What was not said follows from the configuration,
+/// Wishes of the administrator for the connection. All else follows from the configuration,
 /// or stays as an existing connection has it.
 #[derive(Clone, Debug)]
 pub struct ConnectionOptions {
-    /// Where Open WebUI reaches this server.
+    /// Address at which Open WebUI reaches this server.
     pub server_url: Option<PublicUrl>,
-    /// With what it calls.
+    /// Credential with which it calls.
     pub auth: Option<Auth>,
     /// The name of the connection for programs.
     pub id: String,
     /// The name of the connection for people.
     pub name: Option<String>,
-    /// Whether it is a terminal: then it is in another list, and has its own tools.
+    /// `true` for a terminal, which is in another list, and has its own tools.
     pub terminal: bool,
-    /// Which operations are offered.
+    /// Operations that are offered.
     pub toolset: Option<Toolset>,
-    /// Who may use it.
+    /// Users and groups that may use it.
     pub grants: Vec<Grantee>,
 }
 
 /// The connection, and how it is registered.
 #[derive(Clone, Debug)]
 pub struct RegisterOptions {
-    /// Where Open WebUI is, if that was said for this run; the configuration then has it, too.
+    /// Address of Open WebUI, if that was said for this run; the configuration then has it, too.
     pub url: Option<PublicUrl>,
     /// The credential of one of its administrators.
     pub admin_token: Option<Secret>,
-    /// What the connection should be.
+    /// The connection as it should be.
     pub connection: ConnectionOptions,
-    /// Whether Open WebUI has to reach this server first.
+    /// `true` if Open WebUI has to reach this server first.
     pub verify: bool,
-    /// Whether nothing is changed.
+    /// `true` if nothing is changed.
     pub dry_run: bool,
 }
 
@@ -127,7 +127,7 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
 pub struct ConnectionFile {
     /// The file, with the service key where the connection has one.
     pub json: String,
-    /// What to do with it.
+    /// Instructions for the administrator.
     pub lines: Vec<String>,
 }
 
@@ -166,7 +166,7 @@ fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError
     }
 }
 
-/// What this command cannot do.
+/// Returns reminders of what this command cannot do.
 fn remember(config: &Config, sessions_are_taken: bool, ours: &RegisteredConnection) -> Vec<String> {
     let has_sessions = ours.auth == Auth::Session;
     let names_users = ours.auth == Auth::Bearer && ours.kind == ConnectionKind::ToolServer;

@@ -26,10 +26,10 @@ use super::upload_notice::UploadNotice;
 /// Longest text of a line, in characters.
 const TEXT_MAX: usize = 120;
 
-/// How often an end that Open WebUI did not accept is sent.
+/// Most times that an end is sent that Open WebUI did not accept.
 const ATTEMPTS: u32 = 5;
 
-/// With what status lines are reported.
+/// Client and clock with which status lines are reported.
 #[derive(Clone, Debug)]
 struct Means {
     client: Client,
@@ -46,7 +46,7 @@ pub(super) struct StatusReporter {
     next: AtomicU64,
 }
 
-/// What the thread is informed of.
+/// Event for the thread.
 #[derive(Debug)]
 enum StatusEvent {
     Begun(u64, Box<RunningTask>),

@@ -52,7 +52,7 @@ impl UploadNotice {
         format!("{count} {files} came into {place}: {names}{more}")
     }
 
-    /// Where events go of the last answer in the conversation, if it is the user's.
+    /// Returns the path for events of the last answer in the conversation, if it is the user's.
     pub(super) fn path(&self, client: &Client) -> Option<String> {
         let key = self.key.reveal();
         let answer = super::chat::last_answer(client, key, &self.chat, &self.user)?;

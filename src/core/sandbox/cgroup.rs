@@ -24,10 +24,10 @@ const ESCORT: u64 = 4;
 /// Groups that are kept for the next command. More than run at once on most servers.
 const IDLE: usize = 32;
 
-/// How long what was ended may take to be gone.
+/// Longest time that ended processes may take to be gone.
 const LAST_WAIT: Duration = Timings::STANDARD.commands.group_end;
 
-/// How often it is looked meanwhile.
+/// Interval between two looks meanwhile.
 const LOOK: Duration = Timings::STANDARD.commands.group_look;
 
 /// The groups of all commands of this server.
@@ -71,7 +71,7 @@ impl Cgroups {
         Ok(groups)
     }
 
-    /// Whether a server that is started like this process would have groups, or has them.
+    /// Returns `Ok` if a server that is started like this process would have groups, or has them.
     pub(crate) fn look() -> Result<(), NotDelegated> {
         delegation::find().map(drop)
     }
@@ -123,7 +123,7 @@ impl Drop for Cgroups {
 }
 
 impl LentCgroup {
-    /// Where a process enters by writing `0`.
+    /// Opens the file into which a process writes `0` to enter.
     pub(crate) fn entrance(&self) -> io::Result<File> {
         let group = self.group.as_ref().ok_or(io::ErrorKind::NotFound)?;
         File::options()
@@ -131,7 +131,7 @@ impl LentCgroup {
             .open(group.directory.join("cgroup.procs"))
     }
 
-    /// Whether the kernel has ended the command for its memory.
+    /// Returns `true` if the kernel has ended the command for its memory.
     pub(crate) fn was_ended(&self) -> bool {
         let ended = |group: &Cgroup| group.ended().is_ok_and(|ended| ended > group.ended_before);
         self.group.as_ref().is_some_and(ended)
@@ -169,7 +169,7 @@ impl Cgroup {
         Ok(())
     }
 
-    /// How many processes the kernel has ended here for their memory.
+    /// Returns how many processes the kernel has ended here for their memory.
     fn ended(&self) -> io::Result<u64> {
         self.count("memory.events", "oom_kill")
     }

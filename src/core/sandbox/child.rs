@@ -15,16 +15,16 @@ use super::job::JobSpec;
 use super::started::{StandardStreams, StartedJob, start};
 use super::zygote::Zygote;
 
-/// How a process ended, and what it wrote.
+/// End of a process, and its output.
 #[derive(Debug)]
 pub struct Outcome {
     /// Why it ended.
     pub ending: Ending,
     /// Exit status, or the negative number of the signal that ended it.
     pub status: i32,
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: Stream,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: Stream,
 }
 
@@ -173,18 +173,18 @@ impl RunningProcess<'_> {
 /// Bytes that a process can write before somebody reads them.
 const PIPE_BYTES: usize = 256 * 1024;
 
-/// Where a stream of a process goes.
+/// Destination of a stream of a process.
 #[derive(Debug)]
 pub enum Sink {
     /// Into the answer: so many bytes of its beginning and of its end; the rest is read and dropped.
     Answer(usize),
     /// Into a file, unchanged.
     File(File),
-    /// Where standard output goes.
+    /// The destination of standard output.
     Output,
 }
 
-/// What a process wrote to a stream.
+/// Output of a process on one stream.
 #[derive(Debug, Default)]
 pub struct Stream {
     /// Its beginning, up to a limit.
@@ -208,7 +208,7 @@ impl Stream {
         self.tail.extend(kept);
     }
 
-    /// How many bytes there were.
+    /// Returns how many bytes there were.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.bytes.len() as u64 + self.beyond

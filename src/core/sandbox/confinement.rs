@@ -1,4 +1,4 @@
-//! What the kernel of this machine enforces: found by confining a process and asking it.
+//! Confinement that the kernel of this machine enforces, found by confining a process and asking it.
 
 use std::os::fd::BorrowedFd;
 
@@ -69,7 +69,7 @@ impl Confinement {
         self.landlock().filter(|version| *version > 0)
     }
 
-    /// How an administrator gets what is missing.
+    /// Returns how an administrator gets what is missing.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
         match (self.enforced(), self.landlock()) {
@@ -92,8 +92,8 @@ impl Confinement {
         self.report.map(|report| report.version)
     }
 
-    /// Whether every connection of a command can be one to the proxy, as the network mode `safe`
-    /// needs; if not, what is missing.
+    /// Returns `Ok` if every connection of a command can be one to the proxy, as the network mode
+    /// `safe` needs, or else what is missing.
     pub fn holds_connections(&self) -> Result<(), &'static str> {
         self.enforced()?;
         if self.has_namespaces() || self.is_supervised() {
@@ -103,7 +103,7 @@ impl Confinement {
         }
     }
 
-    /// Whether commands have a supervisor where namespaces do not bound them.
+    /// Returns `true` if commands have a supervisor where namespaces do not bound them.
     #[must_use]
     pub fn is_supervised(&self) -> bool {
         self.report.is_some_and(|report| report.supervised)
@@ -126,25 +126,25 @@ impl Confinement {
         }
     }
 
-    /// How an administrator gets namespaces.
+    /// Advice for administrators on how to get namespaces.
     pub const NAMESPACES_REMEDY: &str = "on a host, allow unprivileged user namespaces (sysctl \
         kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu); in Docker, a seccomp and \
         AppArmor profile that allows clone, sethostname, mount_setattr, move_mount, open_tree, \
         fsopen, fsmount and chroot in user namespaces";
 
-    /// What is missing where a command has neither namespaces nor a supervisor.
+    /// Warning for commands that have neither namespaces nor a supervisor.
     pub const UNSUPERVISED: &str = "commands have no supervisor: they change no modes, and times only of what they open, \
         and nothing keeps their number of processes apart; seccomp notifications are taken by the \
         container's runtime, or /proc is not there or hidden";
 
-    /// Whether commands have files and processes of their own, where what they may not touch is
-    /// not there at all.
+    /// Returns `true` if commands have files and processes of their own, so that what they may not
+    /// touch is not there at all.
     #[must_use]
     pub fn has_namespaces(&self) -> bool {
         self.report.is_some_and(|report| report.namespaces)
     }
 
-    /// Whether the kernel knows every right that is asked for.
+    /// Returns `true` if the kernel knows every right that is asked for.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let is_full = |report: ProbeReport| report.files == Enforcement::Full;
@@ -152,7 +152,7 @@ impl Confinement {
     }
 }
 
-/// What is missing where namespaces are required.
+/// Name of the missing measure where namespaces are required.
 const NAMESPACES: &str = "namespaces";
 
 /// One process with a kernel account of its own, which everybody has from then on if it gets one.

@@ -4,9 +4,9 @@
 //! upload. So a networked command may connect to one port of this machine only, and what listens
 //! there judges each request: it resolves the name itself, connects to exactly the address that it
 //! checked, passes `GET` and `HEAD` without a body on, and opens tunnels for TLS that carry little
-//! upwards. In the network mode `all` it judges addresses alone: methods, bodies, ports, protocols and
-//! amounts are free. A redirect is a new request and judged like the first. What is refused fails in the
-//! tool that asked: none may take the proxy's own text for what it wanted to fetch.
+//! upwards. In the network mode `all` it judges addresses alone: methods, bodies, ports, protocols
+//! and amounts are free. A redirect is a new request and judged like the first. What is refused
+//! fails in the tool that asked: none may take the proxy's own text for what it wanted to fetch.
 //!
 //! - `head`, `request`: what is asked, read strictly;
 //! - `public`, `reach`: where it may lead;
@@ -47,13 +47,13 @@ const CONNECTIONS: usize = 256;
 /// is written, and the tool says so.
 const MARGIN: u64 = MEBIBYTE;
 
-/// What holds for every request.
+/// Rules for every request.
 #[derive(Debug)]
 struct ProxyRules {
     allow: Vec<Destination>,
     /// Largest answer.
     mebibytes: u64,
-    /// Whether anything but downloads is refused.
+    /// `true` if anything but downloads is refused.
     downloads_only: bool,
     /// Ports of this machine on which the server itself listens.
     served: Mutex<Vec<u16>>,
@@ -94,7 +94,7 @@ pub struct Egress {
     listener: Mutex<Option<ProxyListener>>,
 }
 
-/// What the threads of the proxy have in common.
+/// State that the threads of the proxy share.
 #[derive(Debug)]
 struct Shared {
     rules: ProxyRules,

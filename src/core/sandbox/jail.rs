@@ -1,4 +1,4 @@
-//! What a process takes away from itself before it does its job.
+//! Measures with which a process confines itself before it does its job.
 //!
 //! The server starts its own binary anew with `jail` as its only argument, and this zygote is
 //! copied for each job ([`zygote`]). The copy has one thread, and none of the server's memory,
@@ -58,7 +58,7 @@ pub const ARGUMENT: &str = "jail";
 /// Exit status of a process that could not do its job.
 pub const FAILED: u8 = 125;
 
-/// What such a process writes to standard error before its reason.
+/// Text that such a process writes to standard error before its reason.
 pub const COMPLAINT: &str = "fileshed jail: ";
 
 /// A process could not do its job.
@@ -263,8 +263,8 @@ fn end_with(zygote: &OwnedFd) -> Result<(), JailError> {
     Ok(())
 }
 
-/// Becomes the program, with its limits, or starts it and stays as its init, where the server waits for an
-/// answer. Comes back only in failure.
+/// Becomes the program, with its limits, or starts it and stays as its init, where the server waits
+/// for an answer. Comes back only in failure.
 fn become_program(
     program: &Executable,
     limited: impl Fn() -> io::Result<()>,
@@ -306,8 +306,8 @@ fn take_terminal() -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a job is supervised in: what its namespaces do not bound. A built-in job runs no code of
-/// others, and changes nothing of this.
+/// Returns the calls in which a job is supervised: those that its namespaces do not bound. A built-in
+/// job runs no code of others, and changes nothing of this.
 fn supervision(spec: &JobSpec, user: Uid) -> Supervision {
     let is_program = matches!(spec.job, Job::Program { .. });
     if !spec.supervised || !is_program {

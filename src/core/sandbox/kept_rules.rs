@@ -1,9 +1,10 @@
 //! File rules that several jobs share: most of them are about programs, and the same for every line
 //! of a shell.
 //!
-//! A rule costs the path to its file. The server keeps those of the system for some owners of jobs, and
-//! sends them with each job, because what the zygote keeps would be in the memory of every job. A job
-//! adds its own places to them, which are places of its owner, and not there for any other job.
+//! A rule costs the path to its file. The server keeps those of the system for some owners of jobs,
+//! and sends them with each job, because what the zygote keeps would be in the memory of every job.
+//! A job adds its own places to them, which are places of its owner, and not there for any other
+//! job.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -16,7 +17,7 @@ use crate::jail::{FileRules, JailError};
 use crate::job::{Job, JobSpec};
 use fileshed_types::{Clock, Timings};
 
-/// How many owners have theirs kept at most.
+/// Most owners whose rules are kept.
 const MOST: u64 = 16;
 
 /// So many descriptors of the process are there for each that is kept.

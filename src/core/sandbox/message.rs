@@ -25,7 +25,7 @@ const MOST_HANDLES: usize = 9;
 /// Longest message in bytes.
 const LONGEST: usize = 1024;
 
-/// What the server asks of the zygote.
+/// Request of the server to the zygote.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ZygoteRequest {
@@ -61,21 +61,21 @@ pub(crate) struct StartRequest {
     pub(crate) kind: Option<JailKind>,
 }
 
-/// What jobs have in common that the same spare jail can do.
+/// Properties that jobs share if the same spare jail can do them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct JailKind {
-    /// Whether every program of the machine may be executed.
+    /// `true` if every program of the machine may be executed.
     pub(crate) any_program: bool,
     /// The network of the jail.
     pub(crate) network: NetworkAccess,
-    /// Which memory is bounded.
+    /// Memory that is bounded.
     pub(crate) counted: CountedMemory,
     /// `true` if it takes the kernel account of its job.
     pub(crate) takes_account: bool,
 }
 
 impl JailKind {
-    /// What the system shows of itself; nothing that one job names.
+    /// Returns the access to the system, without anything that one job names.
     pub(crate) fn access(&self) -> Access {
         Access {
             any_program: self.any_program,
@@ -86,7 +86,7 @@ impl JailKind {
 }
 
 impl StartRequest {
-    /// What the zygote is told of a job, without what comes along.
+    /// Describes a job, without its handles.
     pub(crate) fn new(spec: &JobSpec) -> Self {
         let in_namespaces = spec.mounts.is_some();
         let is_program = matches!(spec.job, Job::Program { .. });
@@ -129,9 +129,9 @@ pub(crate) struct WrittenJob<S> {
     pub(crate) spec: S,
 }
 
-/// What comes to a new process.
+/// Handles that a new process gets.
 pub(crate) struct JobHandles<F> {
-    /// Where the server waits for the end.
+    /// Socket on which the server waits for the end.
     pub(crate) answer: F,
     /// The job spec, read from the beginning.
     pub(crate) spec: F,
@@ -185,7 +185,7 @@ impl JobHandles<OwnedFd> {
     }
 }
 
-/// What came to the zygote, or to a process that waits for a job.
+/// Message to the zygote, or to a process that waits for a job.
 pub(crate) enum Incoming {
     /// A job.
     Start(StartRequest, JobHandles<OwnedFd>),
@@ -219,7 +219,7 @@ impl Incoming {
     }
 }
 
-/// What the server is told of a job.
+/// Event of a job, as the server is told of it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum JobEvent {

@@ -59,22 +59,22 @@ impl TerminalWaker {
     }
 }
 
-/// What a terminal is waited for.
+/// Events of a terminal that are waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct TerminalWait<'a> {
-    /// Whether something can be read.
+    /// Wait until something can be read.
     pub read: bool,
-    /// Whether something can be typed.
+    /// Wait until something can be typed.
     pub write: bool,
-    /// Whether somebody calls.
+    /// Ends the wait when it is called.
     pub waker: &'a TerminalWaker,
-    /// Whether this can be read: the end of the job.
+    /// The end of the job: ends the wait when it can be read.
     pub end: BorrowedFd<'a>,
     /// At most so long.
     pub patience: Duration,
 }
 
-/// What has come of it.
+/// Events of a terminal that happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalReady {
     /// Something can be read, or nobody has the other end.
@@ -85,12 +85,12 @@ pub struct TerminalReady {
     pub end: bool,
 }
 
-/// What a read of a terminal gave.
+/// Result of reading a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalRead {
     /// So many bytes.
     Bytes(usize),
-    /// Nothing yet.
+    /// There is nothing yet.
     Nothing,
     /// Nobody has the other end any more.
     Ended,
@@ -193,8 +193,8 @@ impl PseudoTerminal {
         }
     }
 
-    /// Whether nothing but the process that began the session has the terminal: a shell that waits
-    /// for a line.
+    /// Returns `true` if nothing but the process that began the session has the terminal: a shell
+    /// that waits for a line.
     #[must_use]
     pub fn is_at_prompt(&self) -> bool {
         let foreground = rustix::termios::tcgetpgrp(&self.master).ok();

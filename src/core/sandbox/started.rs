@@ -23,7 +23,7 @@ use super::processes;
 use super::zygote::Zygote;
 use fileshed_types::Clock;
 
-/// What becomes standard input, output and error of a job. Only the job holds them afterwards.
+/// Standard input, output and error of a job. Only the job holds them afterwards.
 #[derive(Debug)]
 pub struct StandardStreams {
     /// Standard input.
@@ -37,7 +37,7 @@ pub struct StandardStreams {
 /// A job that was started. Dropped, it is ended with everything that it started.
 pub struct StartedJob<'n> {
     socket: Arc<OwnedFd>,
-    /// How it ended, once that was told.
+    /// Its status, once that was told.
     status: Cell<Option<i32>>,
     /// Its first process, once that was told.
     first: Cell<Option<i32>>,
@@ -162,8 +162,8 @@ impl StartedJob<'_> {
         first.map_or(0, |first| processes::unlinked_bytes(first, device))
     }
 
-    /// Whether the kernel ended it, because it took more memory than it may with everything that it
-    /// started. To be asked after its end.
+    /// Returns `true` if the kernel ended it, because it took more memory than it may with
+    /// everything that it started. To be asked after its end.
     #[must_use]
     pub fn ran_out_of_memory(&self) -> bool {
         self.group.as_ref().is_some_and(LentCgroup::was_ended)

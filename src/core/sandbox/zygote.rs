@@ -24,7 +24,7 @@ pub struct Zygote {
     timings: CommandTimings,
     process: Mutex<Option<Process>>,
     rules: Mutex<KeptRules>,
-    /// Where commands are counted as a whole, once it was tried.
+    /// Control groups in which commands are counted as a whole, once it was tried.
     groups: OnceLock<Result<Cgroups, NotDelegated>>,
     /// The kernel accounts of owners of jobs, if they have some of their own.
     accounts: Mutex<Option<KernelAccounts>>,
@@ -46,12 +46,12 @@ impl Zygote {
         }
     }
 
-    /// By which clock what it starts is waited for.
+    /// Returns the clock by which jobs are waited for.
     pub(super) fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// How long that is.
+    /// Returns how long jobs are waited for.
     pub(super) fn timings(&self) -> &CommandTimings {
         &self.timings
     }
@@ -62,7 +62,7 @@ impl Zygote {
         self.groups.get_or_init(Cgroups::claim);
     }
 
-    /// Whether commands are bounded together with all that they start; if not, why not.
+    /// Returns `Ok` if commands are bounded together with all that they start, or else the reason.
     pub fn bounds_trees(&self) -> Result<(), NotDelegated> {
         match self.groups.get() {
             Some(Ok(_)) => Ok(()),
@@ -119,8 +119,8 @@ impl Zygote {
     }
 
     /// Starts a process. The other end of its answer socket gets every [`message::JobEvent`] of the
-    /// job, and is closed where the zygote itself has ended. A byte that is sent there asks the process
-    /// to end; closing that end, or its writing side, ends it.
+    /// job, and is closed where the zygote itself has ended. A byte that is sent there asks the
+    /// process to end; closing that end, or its writing side, ends it.
     pub(super) fn start(
         &self,
         request: StartRequest,

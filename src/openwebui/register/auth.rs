@@ -1,4 +1,4 @@
-//! How Open WebUI says who calls, and in which chat.
+//! Credential and headers by which Open WebUI names the caller and the chat.
 
 use axum::http::HeaderName;
 use fileshed_core::settings::GroupSource;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 
-/// With what Open WebUI calls.
+/// Credential with which Open WebUI calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auth {
     /// The credential of the user in whose name it calls.

@@ -11,16 +11,16 @@ use super::{CallError, Client, ConnectionOptions, RegisterError, asked, printabl
 use crate::config::{Config, local_address};
 use crate::openapi;
 
-/// What people read below the name of a tool server, until they write something better.
+/// Text below the name of a tool server, until people write something better.
 const DESCRIPTION: &str = "Files that stay";
 
 /// Headers that ask for a form of the answers, ours first.
 const PREFER: [&str; 2] = ["Prefer", "X-Fileshed-Prefer"];
 
-/// What ours says.
+/// Value of ours.
 const SHORT_ANSWERS: &str = "return=minimal";
 
-/// Where the surface of terminals is, below the server.
+/// Path of the surface of terminals, below the server.
 const TERMINAL_PATH: &str = "/terminal";
 
 /// Its document, below that.
@@ -94,7 +94,7 @@ impl ConnectionKind {
         }
     }
 
-    /// Where Open WebUI reaches the surface for this kind.
+    /// Returns the address at which Open WebUI reaches the surface for this kind.
     pub(super) fn address(self, config: &Config, server_url: Option<&PublicUrl>) -> String {
         let public = Some(&config.core.public_url).filter(|url| !url.is_empty());
         let url = server_url.or(public);
@@ -111,9 +111,9 @@ impl ConnectionKind {
 #[derive(Debug)]
 pub(super) struct RegisteredConnection {
     pub(super) kind: ConnectionKind,
-    /// With what Open WebUI calls.
+    /// Credential with which Open WebUI calls.
     pub(super) auth: Auth,
-    /// Where it looks for the server.
+    /// Address at which it looks for the server.
     pub(super) url: String,
     id: String,
     name: Option<String>,

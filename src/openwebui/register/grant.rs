@@ -1,4 +1,4 @@
-//! Who may use a connection.
+//! Grants of a connection to its users.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use super::{CallError, Client, RegisterError, asked, printable, text};
 /// Grants that are shown by name.
 const NAMED_MAX: usize = 20;
 
-/// Who may use it, as an administrator says it.
+/// User or group that may use it, as an administrator names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grantee {
     /// Every user.
@@ -44,7 +44,7 @@ impl FromStr for Grantee {
     }
 }
 
-/// Who may use it, as Open WebUI says it.
+/// User or group that may use it, as Open WebUI names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
     kind: &'static str,
@@ -147,7 +147,7 @@ fn list(grants: &[Grant]) -> Value {
         .collect()
 }
 
-/// Whether what Open WebUI keeps is these grants, in whatever order.
+/// Returns `true` if Open WebUI keeps these grants, in any order.
 fn is_same(kept: &Value, grants: &[Grant]) -> bool {
     let wanted = list(grants);
     let all = |grants: &Value| -> Option<BTreeSet<[String; 3]>> {
@@ -158,7 +158,7 @@ fn is_same(kept: &Value, grants: &[Grant]) -> bool {
     all(kept) == all(&wanted)
 }
 
-/// What Open WebUI keeps, for people. Whose name cannot be had shows by the id.
+/// Returns the grants that Open WebUI keeps, for people: by id if there is no name.
 pub(super) fn shown(client: &Client, token: &str, kept: &Value) -> String {
     let grants = kept.as_array().map_or(&[][..], Vec::as_slice);
     let groups = OnceCell::new();

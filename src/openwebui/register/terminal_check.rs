@@ -1,5 +1,5 @@
-//! Whether Open WebUI has our terminal connection and reaches this server by it: for
-//! `fileshed doctor`.
+//! Check for `fileshed doctor` that Open WebUI has our terminal connection and reaches this server
+//! by it.
 
 use fileshed_core::Check;
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub fn check_terminal(config: &Config) -> Option<Check> {
     Some(check("terminal", found))
 }
 
-/// Whether a connection leads here, or was meant to.
+/// Returns `true` if a connection leads here, or was meant to.
 fn is_ours(config: &Config, connection: &Value) -> bool {
     has_our_key(config, connection)
         || text(connection, "id") == "fileshed"
@@ -44,7 +44,7 @@ fn has_our_key(config: &Config, connection: &Value) -> bool {
     !key.is_empty() && keys.any(|own| own.reveal() == key)
 }
 
-/// What is to be said of our connection; a failure is a fault of it.
+/// Returns what is to be said of our connection; an error is a fault of it.
 fn look(
     config: &Config,
     client: &Client,

@@ -12,13 +12,13 @@ use crate::processes::{PARENT, field};
 /// only where the group itself has no processes.
 const OWN: &str = "fileshed.server";
 
-/// How the group of a command begins.
+/// Prefix of the names of commands' groups.
 pub(super) const PREFIX: &str = "fileshed.command.";
 
-/// What commands are limited by.
+/// Controllers by which commands are limited.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
 
-/// How often processes are moved out that were started meanwhile.
+/// Most rounds in which processes are moved out that were started meanwhile.
 const ROUNDS: usize = 10;
 
 /// Why commands have no control groups.
@@ -42,7 +42,7 @@ pub enum NotDelegated {
 }
 
 impl NotDelegated {
-    /// How an administrator gets them.
+    /// Advice for administrators on how to get them.
     pub const REMEDY: &str = "to bound them together, give the server a control group of its own: \
         Delegate=memory pids in a unit of systemd, --security-opt writable-cgroups=true in Docker 28 \
         or later";
@@ -132,7 +132,8 @@ fn own_place(text: &str) -> Option<&Path> {
         .map(Path::new)
 }
 
-/// Where a place of the tree is found, as `/proc/self/mountinfo` tells it (`proc_pid_mountinfo(5)`).
+/// Returns the directory of a place of the tree, as `/proc/self/mountinfo` tells it
+/// (`proc_pid_mountinfo(5)`).
 fn directory(mounts: &str, place: &Path) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (mount, kind) = line.split_once(" - ")?;
@@ -158,7 +159,8 @@ fn processes(group: &Path) -> io::Result<Vec<u32>> {
     Ok(text.lines().filter_map(|line| line.parse().ok()).collect())
 }
 
-/// Whether a process is this one, one that it started, or the init of a container that started it.
+/// Returns `true` if a process is this one, one that it started, or the init of a container that
+/// started it.
 fn is_ours(mut process: u32) -> bool {
     if process == 1 {
         return true;

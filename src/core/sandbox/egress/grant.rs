@@ -29,7 +29,7 @@ pub(super) struct Grants {
     running: Mutex<HashMap<[u8; 32], Arc<Session>>>,
 }
 
-/// How a command is told that something is refused.
+/// Style in which a command is told that something is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RefusalStyle {
     /// With a status of HTTP and words.
@@ -39,10 +39,10 @@ pub enum RefusalStyle {
     Silent,
 }
 
-/// What a running command may do, and does.
+/// Use of the proxy by a running command.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    /// How this command is told of a refusal.
+    /// Style in which this command is told of a refusal.
     pub(super) style: RefusalStyle,
     streams: Mutex<Streams>,
     remarks: Mutex<Vec<Refusal>>,
@@ -63,7 +63,7 @@ struct Streams {
 #[derive(Debug)]
 pub struct Grant {
     shared: Arc<Shared>,
-    /// Where it is asked besides the proxy's own address.
+    /// Sockets on which it is asked besides the proxy's own address.
     listeners: Mutex<Vec<ProxyListener>>,
     access: Arc<Session>,
     key: [u8; 32],
@@ -145,7 +145,7 @@ impl Grant {
         hold(&self.listeners).extend(ProxyListener::start(socket, &self.shared));
     }
 
-    /// What was refused, in words for the caller.
+    /// Returns what was refused, in words for the caller.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let remarks = hold(&self.access.remarks);

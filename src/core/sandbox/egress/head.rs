@@ -8,7 +8,7 @@ use super::refusal::Refusal;
 /// Largest head of a message.
 pub(super) const HEAD_BYTES: usize = 32 * 1024;
 
-/// What a head ends with.
+/// End of a head.
 const END: &[u8] = b"\r\n\r\n";
 
 /// Headers of one connection, not of the message: never passed on.
@@ -106,7 +106,7 @@ impl Head {
             .map(|(_, value)| value.as_slice())
     }
 
-    /// Whether there is such a header.
+    /// Returns `true` if there is such a header.
     pub(super) fn has(&self, name: &str) -> bool {
         self.all(name).next().is_some()
     }

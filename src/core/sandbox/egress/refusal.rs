@@ -1,4 +1,4 @@
-//! What the proxy refuses, and how it says so.
+//! Refusals of the proxy, and their answers.
 
 /// A request that gets no further. The text names the rule and the host alone: never the address
 /// that a name stands for, never the URL.

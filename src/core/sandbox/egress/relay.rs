@@ -13,13 +13,13 @@ use super::grant::Session;
 use super::refusal::Refusal;
 use fileshed_types::Timings;
 
-/// How long a connection may be silent.
+/// Longest silence of a connection.
 pub(super) const IDLE: Duration = Timings::STANDARD.egress.idle;
 
-/// What one connection may send through a tunnel, handshake included. Requests are small.
+/// Most bytes that one connection may send through a tunnel, handshake included. Requests are small.
 pub(super) const SENT_BY_CONNECTION: u64 = 1024 * 1024;
 
-/// What all connections of a command together may send.
+/// Most bytes that all connections of a command together may send.
 const SENT_BY_COMMAND: u64 = 4 * 1024 * 1024;
 
 /// Both ends of a connection.
@@ -29,7 +29,7 @@ pub(super) struct Relay<'a> {
     pub(super) access: &'a Session,
     /// Bounds of what is sent and received.
     pub(super) rules: &'a ProxyRules,
-    /// Whether the client may send more: a tunnel, not a fetch.
+    /// `true` if the client may send more: a tunnel, not a fetch.
     pub(super) two_way: bool,
     /// Bytes that were sent up.
     pub(super) sent: u64,
@@ -103,7 +103,7 @@ impl Relay<'_> {
         Ok(upstream.write_all(bytes).is_ok())
     }
 
-    /// Which side has something to say; none when both are silent.
+    /// Returns which side has something to say; `None` if both are silent.
     fn wait(&self, listening: bool) -> Option<(bool, bool)> {
         let mut watched = vec![PollFd::from_borrowed_fd(
             self.upstream.as_fd(),
@@ -128,7 +128,7 @@ impl Relay<'_> {
     }
 }
 
-/// What is there; 0 at the end, however it came.
+/// Reads what is there; 0 bytes at the end, however it came.
 pub(super) fn receive(mut stream: &TcpStream, buffer: &mut [u8]) -> usize {
     loop {
         match stream.read(buffer) {

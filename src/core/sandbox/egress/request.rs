@@ -1,4 +1,4 @@
-//! What a client of the proxy asks for.
+//! Requests of clients of the proxy.
 
 use super::head::Head;
 use super::refusal::Refusal;
@@ -24,7 +24,7 @@ pub(super) enum RequestKind {
         head: bool,
         /// A body follows it.
         has_body: bool,
-        /// What is asked of the host: the request as it is passed on.
+        /// The request as it is passed on to the host.
         request: Vec<u8>,
     },
 }

@@ -17,10 +17,11 @@ use super::request::{Request, RequestKind};
 use fileshed_types::Clock;
 use fileshed_types::settings::MEBIBYTE;
 
-/// What is read of a request, to learn who sends more than may be sent. No argument is longer.
+/// Most bytes that are read of a request, to learn who sends more than may be sent. No argument is
+/// longer.
 const REQUEST_BYTES: usize = 192 * 1024;
 
-/// What is thrown away of what a client sends while it reads a refusal.
+/// Most bytes of a client that are thrown away while it reads a refusal.
 const THROWN_AWAY: u64 = MEBIBYTE;
 
 /// Ports of plain HTTP.
@@ -29,7 +30,7 @@ const PLAIN: [u16; 2] = [80, 8080];
 /// Ports of TLS.
 const TLS: [u16; 2] = [443, 8443];
 
-/// How a TLS connection begins: a handshake record of version 3 (RFC 8446, 5.1).
+/// Beginning of a TLS connection: a handshake record of version 3 (RFC 8446, 5.1).
 const HANDSHAKE: [u8; 2] = [0x16, 3];
 
 /// Serves a client to its end.
@@ -77,7 +78,7 @@ struct Connection<'a> {
     client: &'a TcpStream,
     /// The command that asks, once that is known.
     access: Option<Arc<Session>>,
-    /// Whether the client got the beginning of an answer.
+    /// `true` if the client got the beginning of an answer.
     answered: bool,
 }
 

@@ -18,7 +18,7 @@ use rustix::thread::{CapabilitySets, UnshareFlags};
 use super::process::{exit, fork};
 use crate::descriptor::{open, open_at};
 
-/// Whether other processes of the account may read this one. A command is not of the zygote, of its
+/// Sets if other processes of the account may read this one. A command is not of the zygote, of its
 /// init and of its supervisor: they may be in its namespaces, and under the same file rules.
 pub(super) fn set_dumpable(is_dumpable: bool) -> io::Result<()> {
     let behavior = if is_dumpable {
@@ -35,7 +35,7 @@ pub(super) fn directory_of(process: &str) -> io::Result<OwnedFd> {
     Ok(open(format!("/proc/{process}"), flags)?)
 }
 
-/// Under which account a process runs.
+/// Account under which a process runs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Account {
     pub(super) user: Uid,
@@ -82,7 +82,8 @@ impl Account {
 pub(super) struct KernelAccount {
     pub(super) user: Uid,
     map: OwnedFd,
-    /// Its process in `/proc` of the host, which is out of sight by the time that it takes the account.
+    /// Its process in `/proc` of the host, which is out of sight by the time that it takes the
+    /// account.
     process: OwnedFd,
 }
 
@@ -124,7 +125,8 @@ impl KernelAccount {
         shown.map(&self.process, user)
     }
 
-    /// Gives the account the pipes of its streams: a program that opens its own by name has to own them.
+    /// Gives the account the pipes of its streams: a program that opens its own by name has to own
+    /// them.
     fn own_pipes(&self) -> io::Result<()> {
         let streams = [
             rustix::stdio::stdin(),

@@ -33,9 +33,9 @@ pub(super) struct ForkedChild {
     /// ended.
     pub(super) answer: OwnedFd,
     pub(super) stopped: bool,
-    /// Whether it is the init of its own namespace of processes.
+    /// `true` if it is the init of its own namespace of processes.
     pub(super) separate: bool,
-    /// Whether its processes may be in other groups than its own.
+    /// `true` if its processes may be in other groups than its own.
     pub(super) makes_groups: bool,
 }
 
@@ -97,7 +97,7 @@ pub(super) fn end(spares: Vec<SpareJail>, children: &mut Vec<ForkedChild>) {
 }
 
 impl ForkedChild {
-    /// Whether the server, which has something to say of it, does not want it any more.
+    /// Returns `true` if the server, which has something to say of it, does not want it any more.
     fn is_to_end(&self) -> bool {
         let mut request = [0; 1];
         let received = rustix::net::recv(&self.answer, &mut request, RecvFlags::DONTWAIT);

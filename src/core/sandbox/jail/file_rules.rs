@@ -18,14 +18,14 @@ use crate::access::{Access, NEWEST, NetworkAccess};
 use crate::descriptor::open;
 use crate::job::{CountedMemory, Limits};
 
-/// How much of Landlock the kernel has enforced.
+/// Extent to which the kernel has enforced Landlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Enforcement {
     /// Everything that was asked for.
     Full,
-    /// What an older kernel knows.
+    /// As much as an older kernel knows.
     Partial,
-    /// Nothing.
+    /// It enforces nothing.
     None,
 }
 
@@ -51,8 +51,8 @@ fn terminal() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev
 }
 
-/// What a mount namespace has of its own for programs of all kinds; without one it is the host's, and
-/// not for them.
+/// Files that a mount namespace has of its own for programs of all kinds; without one it is the
+/// host's, and not for them.
 const OWN: [&str; 4] = ["/proc", "/dev/full", "/dev/random", "/etc/passwd"];
 
 /// Rules that are made, and not yet in force.
@@ -154,7 +154,7 @@ impl FileRules {
         self.enforce()
     }
 
-    /// What is not on this machine needs no rule.
+    /// Adds a rule, unless the path is not on this machine.
     fn allow(&self, path: &Path, rights: BitFlags<AccessFs>) -> io::Result<()> {
         let Some(ruleset) = &self.ruleset else {
             return Ok(());
@@ -216,7 +216,8 @@ const PATH_BENEATH: libc::c_int = 1;
 /// `LANDLOCK_CREATE_RULESET_VERSION`
 const ASKS_FOR_VERSION: u32 = 1;
 
-/// The version that the kernel offers; `ENOSYS` where it has none, `EOPNOTSUPP` where it is not in use.
+/// The version that the kernel offers; `ENOSYS` where it has none, `EOPNOTSUPP` where it is not in
+/// use.
 fn offered_version() -> io::Result<i32> {
     // SAFETY: the kernel asks for these arguments, and reads nothing.
     #[expect(unsafe_code, reason = "the crate tells it with rules in force")]
@@ -231,12 +232,12 @@ fn offered_version() -> io::Result<i32> {
     checked(result)
 }
 
-/// Whether a place of the host is hidden by one that the job has of its own.
+/// Returns `true` if a place of the host is hidden by one that the job has of its own.
 fn is_own(path: &Path, shown: &[&Path]) -> bool {
     shown.iter().any(|place| path.starts_with(place))
 }
 
-/// What a job may read and execute of the system, with its rights there.
+/// Returns the files of the system that a job may read and execute, with its rights there.
 fn of_system(access: &Access) -> impl Iterator<Item = (&Path, BitFlags<AccessFs>)> {
     let running = if access.any_program {
         reading() | AccessFs::Execute

@@ -1,9 +1,10 @@
 //! Namespaces: the files and processes that a command sees.
 //!
-//! File rules forbid opening what lies elsewhere, and know nothing of looking at it, of modes or
-//! of times. Here it is not there at all: the root is an empty file system of the command's own,
-//! in which the system's programs and libraries appear read-only, and the directories that it works
-//! with as places where nothing can be executed. There is no /proc, so nothing tells of other processes either.
+//! File rules forbid opening what lies elsewhere, and know nothing of looking at it, of modes or of
+//! times. Here it is not there at all: the root is an empty file system of the command's own, in
+//! which the system's programs and libraries appear read-only, and the directories that it works
+//! with as places where nothing can be executed. There is no /proc, so nothing tells of other
+//! processes either.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -63,8 +64,9 @@ pub(super) fn system_root(
 type BindMounts<'a> = Vec<(OwnedFd, &'a Path)>;
 
 impl MountNamespace {
-    /// Copies the directories while this process still sees the host's files, for the kernel account if
-    /// there is one. A file system that does not translate accounts leaves the job that of the server.
+    /// Copies the directories while this process still sees the host's files, for the kernel
+    /// account if there is one. A file system that does not translate accounts leaves the job that
+    /// of the server.
     fn prepare(
         &self,
         access: &Access,
@@ -178,15 +180,15 @@ pub(super) fn enter_namespaces(
     }
 }
 
-/// What does not lie in the directories that appear whole, and is no device.
+/// Returns the paths that do not lie in the directories that appear whole, and are no devices.
 fn single<'a>(paths: impl Iterator<Item = &'a Path>) -> impl Iterator<Item = &'a Path> {
     paths
         .filter(|path| !SYSTEM.iter().any(|directory| lies_in(path, directory)))
         .filter(|path| !lies_in(path, "/dev"))
 }
 
-/// Whether a path is this one, or below it; both are written in the same way. Comparing their parts
-/// takes ten times as long, and a shell has hundreds of programs.
+/// Returns `true` if a path is this one, or below it; both are written in the same way. Comparing
+/// their parts takes ten times as long, and a shell has hundreds of programs.
 fn lies_in(path: &Path, directory: &str) -> bool {
     let path = path.as_os_str().as_encoded_bytes();
     let rest = path.strip_prefix(directory.as_bytes());
@@ -196,7 +198,7 @@ fn lies_in(path: &Path, directory: &str) -> bool {
 /// Devices that every command has: a file system without devices has them from the host.
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/urandom", "/dev/tty"];
 
-/// What others read.
+/// Devices that programs of all kinds read besides.
 const MORE_DEVICES: [&str; 2] = ["/dev/full", "/dev/random"];
 
 /// Zeros without end, as a device. Who maps it shared has memory that no limit of a process counts.
@@ -205,10 +207,10 @@ pub(super) const ZEROS: &str = "/dev/zero";
 /// As many zeros as a file can have that stands for the device.
 const MANY: u64 = 1 << 42;
 
-/// Where processes of the namespace are told of.
+/// Directory that tells of the processes of the namespace.
 const PROCESSES: &str = "/proc";
 
-/// Where processes share memory by name.
+/// Directory in which processes share memory by name.
 const SHARED_MEMORY: &str = "/dev/shm";
 
 /// Names for a process's own descriptors.

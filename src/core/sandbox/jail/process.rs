@@ -1,5 +1,5 @@
-//! Processes: a copy of this one, and the first of a namespace, its init. When an init ends, the kernel
-//! ends all others there, whatever sessions and groups they made.
+//! Processes: a copy of this one, and the first of a namespace, its init. When an init ends, the
+//! kernel ends all others there, whatever sessions and groups they made.
 //!
 //! A command cannot be that itself, since the kernel keeps most signals from an init. So it is the
 //! second, and the init waits for it and tells the server.
@@ -83,7 +83,7 @@ pub(super) fn lead(answer: &OwnedFd, begin: &mut dyn FnMut() -> io::Error) -> io
     exit(0)
 }
 
-/// What the command's process does in memory that is not its own.
+/// Task of the command's process in memory that is not its own.
 struct Borrowed<'a> {
     begin: &'a mut dyn FnMut() -> io::Error,
     failed: Option<io::Error>,
@@ -121,7 +121,7 @@ fn borrow(become_program: &mut dyn FnMut() -> io::Error) -> io::Result<Pid> {
     }
 }
 
-/// How much of it the command's process may use until it has memory of its own, in pieces of 16
+/// Stack that the command's process may use until it has memory of its own, in pieces of 16
 /// bytes.
 const STACK: usize = 64 * 1024 / 16;
 

@@ -18,10 +18,10 @@ use crate::descriptor::{DirectoryStamp, directory_stamp, expect_same, open, poll
 use crate::message::JailKind;
 use fileshed_types::{Clock, Timings};
 
-/// How many wait.
+/// Most jails that wait.
 const MOST: usize = 2;
 
-/// How long one waits for a job.
+/// Longest time for which one waits for a job.
 const AGE: Duration = Timings::STANDARD.jail.spare;
 
 /// A process that waits.
@@ -30,7 +30,7 @@ pub(super) struct SpareJail {
     pub(super) pid: Pid,
     /// Readable once it ended.
     pub(super) ended: OwnedFd,
-    /// Where its job is sent. Closed, it ends.
+    /// Socket to which its job is sent. Closed, it ends.
     pub(super) socket: OwnedFd,
     pub(super) surroundings: Surroundings,
 }
@@ -61,7 +61,7 @@ impl SpareJails {
         self.wanted.take()
     }
 
-    /// How long the zygote may wait before it looks here again.
+    /// Returns how long the zygote may wait before it looks here again.
     pub(super) fn patience(&self) -> Option<Duration> {
         if self.wanted.is_some() {
             return Some(Duration::ZERO);
@@ -81,16 +81,17 @@ impl SpareJails {
     }
 }
 
-/// What a spare jail was made from.
+/// State of the machine from which a spare jail was made.
 pub(super) struct Surroundings {
     /// Told when something is mounted or unmounted where the zygote is.
     mounts: OwnedFd,
-    /// Directories of the files that its root shows by themselves: one that is replaced is another file.
+    /// Directories of the files that its root shows by themselves: one that is replaced is another
+    /// file.
     directories: Vec<(&'static str, DirectoryStamp)>,
     made: Instant,
 }
 
-/// Where these files are.
+/// Directories of these files.
 const DIRECTORIES: [&str; 3] = ["/", "/etc", "/etc/ssl"];
 
 impl Surroundings {

@@ -2,9 +2,9 @@
 //! calls that nothing else bounds (user notifications of seccomp, `seccomp_unotify(2)`).
 //!
 //! A filter sees numbers, never paths. Where a command has no files of its own, the supervisor
-//! reads what a call is about, judges it, and carries out what is allowed itself: on a handle
-//! that it has opened in the directories of the command, so that nothing can be exchanged behind its back.
-//! It is not confined like a command, and does nothing but what stands here.
+//! reads what a call is about, judges it, and carries out what is allowed itself: on a handle that
+//! it has opened in the directories of the command, so that nothing can be exchanged behind its
+//! back. It is not confined like a command, and does nothing but what stands here.
 //!
 //! - `attributes`: modes, times and owners of files in the command's directories, and of no others;
 //! - `mapping`: machine code is mapped from the system's files alone;
@@ -49,7 +49,7 @@ const PATIENCE: Duration = Timings::STANDARD.jail.proxy;
 /// The name of the machine that a command is told.
 pub(super) const MACHINE_NAME: &str = "fileshed";
 
-/// What a supervisor judges by.
+/// State by which a supervisor judges.
 pub(super) struct Supervisor {
     directories: WritableDirectories,
     mappings: ExecutableMappings,
@@ -195,7 +195,7 @@ fn connect_to_proxy(listener: &Listener, call: &Call, port: u16) -> Result<(), E
     listener.replace(call, theirs, socket.as_fd(), kept)
 }
 
-/// How a socket of the caller is open.
+/// Returns the flags with which a socket of the caller is open.
 fn flags_of(call: &Call, descriptor: u32) -> Result<u32, Errno> {
     let thread = call.thread();
     let place = format!("/proc/{thread}/fd/{descriptor}");

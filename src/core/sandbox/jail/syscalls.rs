@@ -20,21 +20,21 @@ use calls::{attributes, ordinary};
 use program::Program;
 use rules::{Action, Condition, Policy};
 
-/// Whether these flags of clone make namespaces.
+/// Returns `true` if these flags of clone make namespaces.
 pub(super) fn makes_namespaces(flags: u32) -> bool {
     let makes = |flag: &i32| flags & *flag as u32 != 0;
     calls::NAMESPACE_FLAGS.iter().any(makes)
 }
 
-/// Whether a call makes processes and threads.
+/// Returns `true` if a call makes processes and threads.
 pub(super) fn makes_processes(call: i64) -> bool {
     calls::NEW_PROCESSES.contains(&call)
 }
 
-/// What another process is asked about.
+/// Calls about which another process is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Supervision {
-    /// Nothing: there is nobody to ask.
+    /// None: there is nobody to ask.
     None,
     /// New processes.
     Processes,
@@ -43,7 +43,7 @@ pub(super) enum Supervision {
     Whole,
 }
 
-/// What a filter depends on.
+/// Facts on which a filter depends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances<'a> {
     /// The job. Where it may not change the zone, no mode, time or owner changes either, which file
@@ -108,7 +108,7 @@ const WAITS_FOR_ANSWER: libc::c_ulong = 1 << 5;
 /// it: nobody has judged it.
 const NEWEST_CALL: i64 = libc::SYS_mseal;
 
-/// What a kernel answers that lacks a call.
+/// Answer of a kernel that lacks a call.
 const UNKNOWN: Action = Action::refuse(libc::ENOSYS);
 
 /// Some calls are as on a kernel that lacks them. These are the numbers of the x32 interface, which
@@ -130,7 +130,7 @@ fn unknown() -> Policy {
     policy
 }
 
-/// What the supervisor is asked about.
+/// Adds the calls about which the supervisor is asked.
 fn supervise(policy: &mut Policy, circumstances: &Circumstances<'_>) {
     for call in calls::NEW_PROCESSES {
         policy.on(*call, &[], Action::ASK);

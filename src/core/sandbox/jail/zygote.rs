@@ -60,11 +60,11 @@ impl ZygoteJob {
 
 /// A new process that is to do a job.
 pub(super) struct JobStart {
-    /// What it is to do.
+    /// The job, or why it could not be read.
     pub(super) job: Result<ZygoteJob, JailError>,
     /// Readable when the zygote is gone.
     pub(super) zygote: OwnedFd,
-    /// Where the server waits for the end of the job.
+    /// Socket on which the server waits for the end of the job.
     pub(super) answer: OwnedFd,
     /// The account of the zygote, which new namespaces do not know yet.
     pub(super) account: Account,
@@ -75,8 +75,8 @@ pub(super) struct JobStart {
     pub(super) root: Option<io::Result<Root>>,
 }
 
-/// Starts a process for every request of the server. Comes back in each of them, and with `None` in the
-/// zygote when the server is gone.
+/// Starts a process for every request of the server. Comes back in each of them, and with `None` in
+/// the zygote when the server is gone.
 pub(super) fn serve() -> io::Result<Option<JobStart>> {
     // Whatever the process that started this one left open.
     close(3, u32::MAX);
@@ -278,8 +278,9 @@ fn wait_for_job(
     become_job(&request, handles, zygote, account, Some(Ok(root)))
 }
 
-/// The namespaces that a process has of its own: files, processes, the name of the machine, and a network
-/// where it is asked for. Accounts, too, unless it makes that namespace when it takes the account of its job.
+/// The namespaces that a process has of its own: files, processes, the name of the machine, and a
+/// network where it is asked for. Accounts, too, unless it makes that namespace when it takes the
+/// account of its job.
 fn namespaces(in_network: bool, takes_account: bool) -> i32 {
     let mut all = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
     if !takes_account {

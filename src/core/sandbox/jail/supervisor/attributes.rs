@@ -20,7 +20,7 @@ pub(super) struct WritableDirectories {
     opened: Vec<(PathBuf, OwnedFd)>,
 }
 
-/// What is to change.
+/// Change of an attribute.
 enum Change {
     Mode(u32),
     Times(Timestamps),
@@ -28,7 +28,7 @@ enum Change {
     Owner(u32, u32),
 }
 
-/// Of which file.
+/// File of which an attribute changes.
 enum Subject {
     /// At a path, from a directory.
     Path {

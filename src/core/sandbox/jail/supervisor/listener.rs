@@ -8,13 +8,13 @@ use rustix::io::Errno;
 use crate::jail::process::checked;
 use crate::message::Received;
 
-/// Where calls wait.
+/// The descriptor on which calls wait.
 pub(super) struct Listener(OwnedFd);
 
 /// A call that waits.
 pub(super) struct Call(libc::seccomp_notif);
 
-/// What becomes of a call.
+/// Decision about a call.
 pub(super) enum Verdict {
     /// The kernel carries it out.
     Continue,

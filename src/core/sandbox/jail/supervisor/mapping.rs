@@ -1,5 +1,5 @@
-//! Where machine code may come from: the system's files. A library or a program that somebody has
-//! put into a zone is data.
+//! Files that machine code may come from: those of the system. A library or a program that somebody
+//! has put into a zone is data.
 
 use std::path::{Path, PathBuf};
 

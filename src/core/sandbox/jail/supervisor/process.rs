@@ -1,4 +1,4 @@
-//! What is read of a process that calls, and written to it.
+//! State of a process that calls: read, and written to its memory.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -62,7 +62,7 @@ impl Memory {
     }
 }
 
-/// Where a descriptor of the caller leads, without opening what is there.
+/// Opens what a descriptor of the caller leads to, without its content.
 pub(super) fn descriptor(listener: &Listener, call: &Call, number: u32) -> Result<OwnedFd, Errno> {
     let handle = open(format!("/proc/{}/fd/{number}", call.thread()), OFlags::PATH);
     let handle = handle.map_err(|error| match error {
@@ -82,7 +82,7 @@ pub(super) fn directory(call: &Call) -> Result<PathBuf, Errno> {
     link(&format!("/proc/{}/cwd", call.thread()))
 }
 
-/// What a link of the kernel leads to; anything but a path is refused.
+/// Returns the path that a link of the kernel leads to; anything else is refused.
 pub(super) fn link(place: &str) -> Result<PathBuf, Errno> {
     let target = rustix::fs::readlinkat(CWD, place, Vec::new()).map_err(|_| Errno::PERM)?;
     let path = PathBuf::from(OsString::from_vec(target.into_bytes()));
@@ -93,7 +93,7 @@ pub(super) fn link(place: &str) -> Result<PathBuf, Errno> {
     }
 }
 
-/// What the kernel says of this machine.
+/// Returns what the kernel says of this machine.
 pub(crate) fn names() -> Option<libc::utsname> {
     // SAFETY: all-zero names are valid, and the call fills them.
     #[expect(unsafe_code, reason = "the kernel's own structure, to be filled by it")]

@@ -1,4 +1,4 @@
-//! How many processes and threads a command has. The kernel's own limit counts an account, which
+//! Counter of the processes and threads of a command. The kernel's own limit counts an account, which
 //! all commands and the server share, and does not hold for root.
 
 use std::io;
@@ -14,7 +14,7 @@ use crate::descriptor::{open, open_at};
 use crate::processes::{SESSION, field};
 use fileshed_types::{Clock, Timings};
 
-/// Who finds all places taken is not counted again before this is over.
+/// Shortest time between two counts of a command that has as many as it may.
 const PAUSE: Duration = Timings::STANDARD.jail.census;
 
 /// The places of one command.
@@ -44,7 +44,7 @@ impl ProcessCounter {
         }
     }
 
-    /// Whose places they are.
+    /// Sets the command that is counted.
     pub(super) fn count_for(&mut self, command: Pid) {
         self.sessions[1] = command.as_raw_pid().to_string();
     }
@@ -96,7 +96,7 @@ impl ProcessCounter {
     }
 }
 
-/// How many threads a process has, in /proc/pid/stat.
+/// Field of /proc/pid/stat with the number of threads.
 const THREADS: usize = 17;
 
 fn read(directory: &OwnedFd, file: &str) -> Option<String> {

@@ -1,4 +1,4 @@
-//! What no command may do.
+//! Calls and arguments that no command may use.
 
 use super::Circumstances;
 use super::calls::{

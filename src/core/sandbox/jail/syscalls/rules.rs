@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the kernel does with a call (seccomp(2)).
+/// Action of the kernel for a call (seccomp(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Action(pub(super) u32);
 
@@ -21,7 +21,7 @@ impl Action {
     }
 }
 
-/// What is known of a word.
+/// Comparison of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal(u32),
@@ -77,8 +77,7 @@ impl Condition {
 /// A rule holds where all of its conditions do.
 pub(super) type Rule = Vec<Condition>;
 
-/// What is done with calls: with each as its first rule says that holds, and with all others
-/// nothing.
+/// Actions for calls: for each that of its first rule that holds, and none for all others.
 #[derive(Debug, Default)]
 pub(super) struct Policy {
     pub(super) calls: BTreeMap<i64, Vec<(Rule, Action)>>,
