@@ -332,7 +332,7 @@ fn restrict_calls(
     match channel {
         Some(channel) => {
             let listener = filter.apply_supervised()?;
-            message::send(&channel, &(), &[listener.as_fd()])?;
+            message::send(&channel, &[0], &[listener.as_fd()])?;
         }
         None => filter.apply()?,
     }

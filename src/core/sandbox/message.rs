@@ -1,5 +1,5 @@
-//! Messages between the server, the zygote and the processes of jobs: JSON in datagrams, with
-//! descriptors.
+//! Messages between the server, the zygote and the processes of jobs: datagrams with descriptors.
+//! Requests are JSON; events, which the zygote writes, are a few bytes.
 
 use std::error::Error;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -12,7 +12,6 @@ use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags,
     SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::access::{Access, NetworkAccess};
@@ -54,8 +53,10 @@ pub(crate) struct StartRequest {
     /// File rules come with it.
     has_rules: bool,
     /// The map of its kernel account comes with it, to a process that waited.
+    #[serde(default)]
     has_map: bool,
     /// The kernel account of its owner, where owners have accounts of their own.
+    #[serde(default)]
     pub(crate) account: Option<u32>,
     /// The jail that it needs, where one may be made before the job is there.
     pub(crate) kind: Option<JailKind>,
@@ -71,6 +72,7 @@ pub(crate) struct JailKind {
     /// Memory that is bounded.
     pub(crate) counted: CountedMemory,
     /// `true` if it takes the kernel account of its job.
+    #[serde(default)]
     pub(crate) takes_account: bool,
 }
 
@@ -115,7 +117,7 @@ impl StartRequest {
             has_map: handles.map.is_some(),
             ..self
         });
-        send(socket, &request, &handles.all())
+        send(socket, &serde_json::to_vec(&request)?, &handles.all())
     }
 }
 
@@ -209,7 +211,7 @@ impl Incoming {
             }
             return Ok(Some(Self::Cut));
         }
-        Ok(Some(match received.message()? {
+        Ok(Some(match serde_json::from_slice(&received.text)? {
             ZygoteRequest::EndMostWatches => Self::EndMostWatches,
             ZygoteRequest::Start(request) => {
                 let handles = JobHandles::new(&request, received.handles)?;
@@ -220,8 +222,7 @@ impl Incoming {
 }
 
 /// Event of a job, as the server is told of it.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug)]
 pub(crate) enum JobEvent {
     /// It has a network of its own, in which the socket that comes along listens.
     Listening,
@@ -233,10 +234,40 @@ pub(crate) enum JobEvent {
     Ended(i32),
 }
 
+/// First bytes of events but the end, which is four bytes alone.
+const LISTENING: u8 = 0;
+const STARTED: u8 = 1;
+const EXHAUSTED: u8 = 2;
+
 impl JobEvent {
+    /// Sends the event with descriptors.
+    pub(crate) fn send(&self, answer: &OwnedFd, handles: &[BorrowedFd<'_>]) -> io::Result<()> {
+        match self {
+            Self::Listening => send(answer, &[LISTENING], handles),
+            Self::Started(first) => {
+                let [a, b, c, d] = first.to_ne_bytes();
+                send(answer, &[STARTED, a, b, c, d], handles)
+            }
+            // All of the kernel's errors that are told are below 128.
+            Self::Exhausted(error) => send(answer, &[EXHAUSTED, *error as u8], handles),
+            Self::Ended(status) => send(answer, &status.to_ne_bytes(), handles),
+        }
+    }
+
     /// Tells the server, unless the server is gone.
     pub(crate) fn tell(&self, answer: &OwnedFd) {
-        let _server_is_gone = send(answer, self, &[]);
+        let _server_is_gone = self.send(answer, &[]);
+    }
+
+    /// Reads an event; `None` if the text is none.
+    pub(crate) fn read(text: &[u8]) -> Option<Self> {
+        match *text {
+            [LISTENING] => Some(Self::Listening),
+            [STARTED, a, b, c, d] => Some(Self::Started(i32::from_ne_bytes([a, b, c, d]))),
+            [EXHAUSTED, error] => Some(Self::Exhausted(error.into())),
+            [a, b, c, d] => Some(Self::Ended(i32::from_ne_bytes([a, b, c, d]))),
+            _ => None,
+        }
     }
 }
 
@@ -258,19 +289,14 @@ pub(crate) fn pair() -> Result<(OwnedFd, OwnedFd), Errno> {
 }
 
 /// Sends a message with descriptors.
-pub(crate) fn send(
-    socket: impl AsFd,
-    message: &impl Serialize,
-    handles: &[BorrowedFd<'_>],
-) -> io::Result<()> {
-    let text = serde_json::to_vec(message)?;
+pub(crate) fn send(socket: impl AsFd, text: &[u8], handles: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDLES))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !handles.is_empty() {
         control.push(SendAncillaryMessage::ScmRights(handles));
     }
     let flags = SendFlags::NOSIGNAL;
-    rustix::net::sendmsg(socket, &[IoSlice::new(&text)], &mut control, flags)?;
+    rustix::net::sendmsg(socket, &[IoSlice::new(text)], &mut control, flags)?;
     Ok(())
 }
 
@@ -302,10 +328,5 @@ impl Received {
             handles: handles.flatten().collect(),
             is_cut: received.flags.contains(ReturnFlags::CTRUNC),
         })
-    }
-
-    /// Parses the text.
-    pub(crate) fn message<T: DeserializeOwned>(&self) -> io::Result<T> {
-        Ok(serde_json::from_slice(&self.text)?)
     }
 }

@@ -193,7 +193,8 @@ impl StartedJob<'_> {
             Err(Errno::INTR | Errno::CONNRESET) => return Ok(None),
             Err(error) => return Err(SandboxError::Wait(error.into())),
         };
-        let event = received.message().map_err(SandboxError::Wait)?;
+        let ended = || SandboxError::Wait(std::io::ErrorKind::UnexpectedEof.into());
+        let event = JobEvent::read(&received.text).ok_or_else(ended)?;
         Ok(Some((event, received.handles.pop())))
     }
 }

@@ -112,8 +112,9 @@ impl Zygote {
     pub fn end_most_watches(&self) -> Result<(), SandboxError> {
         let process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(process) = &*process {
-            message::send(&process.socket, &ZygoteRequest::EndMostWatches, &[])
-                .map_err(SandboxError::start)?;
+            let request = serde_json::to_vec(&ZygoteRequest::EndMostWatches);
+            let request = request.map_err(SandboxError::start)?;
+            message::send(&process.socket, &request, &[]).map_err(SandboxError::start)?;
         }
         Ok(())
     }

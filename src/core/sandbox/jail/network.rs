@@ -6,14 +6,14 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
 use super::process::checked;
-use crate::message::{self, JobEvent};
+use crate::message::JobEvent;
 
 /// Brings the loopback device of a new network up, and has the server listen on `port` there: the
 /// socket keeps the network that it was made in.
 pub(super) fn lead_to_proxy(port: u16, server: &OwnedFd) -> std::io::Result<()> {
     raise_loopback()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-    message::send(server, &JobEvent::Listening, &[listener.as_fd()])
+    JobEvent::Listening.send(server, &[listener.as_fd()])
 }
 
 /// A new network has this device, and it is down.
