@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fileshed_core::store::Loss;
 use fileshed_core::{Check, CheckState, Error, Store};
 
@@ -308,4 +309,12 @@ fn print_all(lines: impl IntoIterator<Item = String>) -> Result<ExitCode, Failur
 fn print(text: &str) -> Result<ExitCode, Failure> {
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a parser of values that have one of these names.
+fn one_of<T: Clone + Send + Sync + 'static>(
+    names: &'static [&'static str],
+    parse: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(move |name| parse(&name).ok_or("is not one of them"))
 }

@@ -32,6 +32,7 @@ mod groups;
 pub mod health;
 mod item;
 mod multipart;
+mod record;
 pub mod register;
 mod status;
 mod upload_notice;

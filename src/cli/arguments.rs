@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use fileshed_core::Toolset;
 
@@ -11,6 +10,7 @@ use super::group::GroupCommand;
 use super::login_link::LoginLinkArguments;
 use super::loss::LossArguments;
 use super::mcp::McpArguments;
+use super::one_of;
 use super::openwebui::OpenWebUiCommand;
 use super::registry::RegistryCommand;
 use super::tenant::TenantCommand;
@@ -165,12 +165,4 @@ fn flags() -> impl Iterator<Item = Arg> {
             .help_heading("Settings")
             .value_name("VALUE")
     })
-}
-
-/// A value with one of these names.
-pub(super) fn one_of<T: Clone + Send + Sync + 'static>(
-    names: &'static [&'static str],
-    parse: fn(&str) -> Option<T>,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(names).try_map(move |name| parse(&name).ok_or("is not one of them"))
 }

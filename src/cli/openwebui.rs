@@ -8,8 +8,7 @@ use clap::{Args, Subcommand};
 use fileshed_core::Toolset;
 use fileshed_core::settings::PublicUrl;
 
-use super::arguments::one_of;
-use super::{Failure, print, tell};
+use super::{Failure, one_of, print, tell};
 use crate::config::{Config, Secret};
 use crate::openwebui::register::{
     Auth, ConnectionOptions, Grantee, RegisterOptions, connection_file, register,

@@ -8,8 +8,7 @@ use fileshed_core::tokens::Token;
 use fileshed_core::{Role, Scope, Store, UserId};
 use jiff::Timestamp;
 
-use super::arguments::one_of;
-use super::{Failure, print, print_all};
+use super::{Failure, one_of, print, print_all};
 
 /// What to do with tokens.
 #[derive(Debug, Subcommand)]

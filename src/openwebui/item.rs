@@ -10,7 +10,7 @@ use fileshed_core::zone::portable_name;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::file::{MARK, Record};
+use super::record::{MARK, Record};
 use crate::content_type::is_picture;
 
 /// Longest name that is kept as it is.
