@@ -12,7 +12,7 @@ import { attempt, go, isSameZone, isVersioned, listing, location, reload, select
 import { word } from "./words.js";
 
 /** @typedef {import("./state.js").Entry} Entry */
-/** @typedef {{id: string, label: string, icon: string, run: () => void, danger?: boolean}} Action */
+/** @typedef {import("./menu.js").Action} Action */
 
 /** Longest address of an archive: servers and proxies take no more. */
 const ADDRESS_MAX = 7000;
