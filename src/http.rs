@@ -31,6 +31,7 @@ mod files;
 pub mod fs;
 #[cfg(fuzzing)]
 pub use files::fuzzing;
+mod header;
 mod health;
 pub mod identity;
 mod mcp;
@@ -40,7 +41,6 @@ mod packed_file;
 mod page;
 mod peer;
 mod pool;
-mod prefer;
 mod response_body;
 mod route;
 mod seal;

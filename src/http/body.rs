@@ -6,8 +6,6 @@
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, to_bytes};
-use axum::http::HeaderMap;
-use axum::http::header::CONTENT_LENGTH;
 use fileshed_core::{Clock, Error, Store, Timings, diagnostics};
 use http_body_util::BodyExt as _;
 use serde::de::DeserializeOwned;
@@ -71,11 +69,6 @@ diagnostics! {
             hint: "send one JSON object with the parameters by name, {} for none",
         },
     }
-}
-
-/// The header `Content-Length`.
-pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// Reads the body of a call, at most `limit` bytes. What the permit does not include waits for its

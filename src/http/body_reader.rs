@@ -18,12 +18,8 @@ pub(super) struct BodyReader {
     ended: bool,
 }
 
-/// What arrives of a body.
-pub(super) enum BodyChunk {
-    Of(Bytes),
-    End,
-    Broken(BodyError),
-}
+/// What arrives of a body; `None` at the end.
+pub(super) type BodyChunk = Result<Option<Bytes>, BodyError>;
 
 impl BodyReader {
     /// A reader of the chunks that are sent to it.
@@ -38,23 +34,18 @@ impl BodyReader {
     }
 
     /// The next chunk; nothing at the end. Blocks.
-    pub(super) fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
+    pub(super) fn next(&mut self) -> BodyChunk {
         if let Some(request_body) = self.request_body.take() {
             let _ = request_body.send(());
         }
         if self.ended {
             return Ok(None);
         }
-        match self.chunks.blocking_recv() {
-            Some(BodyChunk::Of(chunk)) => Ok(Some(chunk)),
-            Some(BodyChunk::End) => {
-                self.ended = true;
-                Ok(None)
-            }
-            Some(BodyChunk::Broken(error)) => Err(error),
-            // The connection is gone.
-            None => Err(BodyError::Incomplete),
-        }
+        // Without a word of its end the connection is gone.
+        let chunk = self.chunks.blocking_recv();
+        let chunk = chunk.unwrap_or(Err(BodyError::Incomplete))?;
+        self.ended = chunk.is_none();
+        Ok(chunk)
     }
 }
 
@@ -63,9 +54,8 @@ impl BodyReader {
     /// A body that arrived in these pieces.
     pub(super) fn arrived(pieces: Vec<Bytes>) -> Self {
         let (sender, chunks) = mpsc::channel(pieces.len() + 1);
-        let pieces = pieces.into_iter().map(BodyChunk::Of);
-        for chunk in pieces.chain([BodyChunk::End]) {
-            let _there_is_room = sender.try_send(chunk);
+        for chunk in pieces.into_iter().map(Some).chain([None]) {
+            let _there_is_room = sender.try_send(Ok(chunk));
         }
         Self {
             chunks,
@@ -102,12 +92,8 @@ async fn feed(clock: &Clock, body: &mut Body, sender: &mpsc::Sender<BodyChunk>) 
             arrived = rate.piece(body) => arrived,
             () = sender.closed() => return,
         };
-        let (chunk, last) = match arrived {
-            Ok(Some(chunk)) => (BodyChunk::Of(chunk), false),
-            Ok(None) => (BodyChunk::End, true),
-            Err(error) => (BodyChunk::Broken(error), true),
-        };
-        if sender.send(chunk).await.is_err() || last {
+        let is_last = !matches!(arrived, Ok(Some(_)));
+        if sender.send(arrived).await.is_err() || is_last {
             return;
         }
         rate.resume();
@@ -144,14 +130,14 @@ mod tests {
 
     /// Bytes of a body that is taken to its end.
     async fn taken(clock: &Clock, mut body: Body) -> Option<usize> {
-        let (sender, mut chunks) = mpsc::channel(CHUNKS_QUEUED);
+        let (sender, mut chunks) = mpsc::channel::<BodyChunk>(CHUNKS_QUEUED);
         let taken = async {
             let mut bytes = 0;
             loop {
                 match chunks.recv().await? {
-                    BodyChunk::Of(chunk) => bytes += chunk.len(),
-                    BodyChunk::End => return Some(bytes),
-                    BodyChunk::Broken(_) => return None,
+                    Ok(Some(chunk)) => bytes += chunk.len(),
+                    Ok(None) => return Some(bytes),
+                    Err(_) => return None,
                 }
             }
         };

@@ -23,9 +23,9 @@ use super::Server;
 use super::files::resumable::{
     TUS_RESUMABLE, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET,
 };
+use super::header::{PREFER, X_FILESHED_PREFER};
 use super::identity::{X_SESSION_ID, X_USER_ID};
 use super::middleware::X_REQUEST_ID;
-use super::prefer::{PREFER, X_FILESHED_PREFER};
 use crate::config::{Config, Origin};
 
 /// How long a browser need not ask again.

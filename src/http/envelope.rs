@@ -4,7 +4,7 @@
 //! once the request id is known. A failure of the server itself is not described: the caller gets
 //! the request id, the log gets the rest.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
@@ -16,7 +16,7 @@ use fileshed_core::{Answers, Caller, Client, Code, Error, Store, diagnostics};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::admission::CallPermit;
+use super::admission::{CallPermit, Slot};
 use super::response_body;
 use crate::ops::{self, Answer, Reply, SuccessEnvelope, short_answer};
 use crate::status::statuses;
@@ -96,16 +96,11 @@ pub fn failure(error: impl Into<Error>) -> Response {
     response
 }
 
-/// The permit that the failure of a call keeps until it has been written out: it may hold the output
-/// of a command.
-#[derive(Clone)]
-struct PermitExtension(Arc<Mutex<Option<CallPermit>>>);
-
-/// The answer of a call that failed.
+/// The answer of a call that failed. It keeps the permit until it has been written out: it may hold the
+/// output of a command.
 pub(super) fn failure_of_call(error: Error, admitted: CallPermit) -> Response {
     let mut response = failure(error);
-    let held = PermitExtension(Arc::new(Mutex::new(Some(admitted))));
-    response.extensions_mut().insert(held);
+    response.extensions_mut().insert(Slot::of(admitted));
     response
 }
 
@@ -131,9 +126,8 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
         None => failure_envelope(&error, request_id, client),
     }
     .to_string();
-    let held = parts.extensions.remove::<PermitExtension>();
-    let held = held.and_then(|held| held.0.lock().ok()?.take());
-    let body = match held {
+    let held = parts.extensions.remove::<Slot<CallPermit>>();
+    let body = match held.and_then(|held| held.take()) {
         Some(admitted) => response_body::body(text.into_bytes(), admitted),
         None => Body::from(text),
     };

@@ -19,13 +19,13 @@ use fileshed_core::{Answers, Caller, Channel, Error};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::admission::CallPermit;
+use super::admission::{CallPermit, Slot};
 use super::call::{Call, Surface};
 use super::identity::Accepts;
 use super::middleware::{Outcome, RequestId};
 use super::peer::{self, Destination};
 use super::response_body::HeldBody;
-use super::{Server, envelope, prefer, response_body, route};
+use super::{Server, envelope, header, response_body, route};
 
 mod failure;
 mod handler;
@@ -36,7 +36,6 @@ mod metadata;
 mod person;
 mod prompts;
 mod resources;
-mod slot;
 pub(super) mod stdio;
 mod subscriptions;
 mod tools;
@@ -45,7 +44,6 @@ mod work;
 use handler::McpHandler;
 use listener::Listener;
 use person::Closing;
-use slot::Slot;
 pub use tools::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
@@ -122,11 +120,11 @@ async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> R
         body,
     };
     let answered = SURFACE.answer_to(call, |call| async move {
-        let answers = prefer::answers(&call.parts.headers);
+        let answers = header::answers(&call.parts.headers);
         let outcome = Outcome::default();
         let answered = run(toolset, call, &outcome).await;
         let mut response = answered.unwrap_or_else(envelope::failure);
-        prefer::applied(&mut response, answers);
+        header::applied(&mut response, answers);
         response.extensions_mut().insert(outcome);
         Ok(response)
     });
@@ -149,7 +147,7 @@ fn names_nobody(server: &Server, parts: &Parts) -> bool {
 /// Waits for the permit of a call, reads its body, and hands it to the protocol.
 async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<Response, Error> {
     let mut admitted = call.admit().await?;
-    call.caller.client.answers = prefer::answers(&call.parts.headers);
+    call.caller.client.answers = header::answers(&call.parts.headers);
     let limit = call.server.body_limit;
     let text = call.read_body(limit, &mut admitted).await?;
     if let Err(refusal) = message::check(&text)? {

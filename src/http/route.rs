@@ -14,7 +14,7 @@ use fileshed_core::{Channel, Error, Hint, Toolset, diagnostics};
 use super::admission::CallPermit;
 use super::call::{Call, Surface};
 use super::pool::PanicError;
-use super::{Server, body, envelope, prefer, response_body};
+use super::{Server, body, envelope, header, response_body};
 use crate::ops::{self, Answer, Entry, OPERATIONS};
 use fileshed_core::nearest::nearest;
 
@@ -45,12 +45,12 @@ async fn call(
     request: Request,
 ) -> Response {
     let answered = SURFACE.answer(server, request, |mut call| async move {
-        let answers = prefer::answers(&call.parts.headers);
+        let answers = header::answers(&call.parts.headers);
         let client = &mut call.caller.client;
         (client.toolset, client.answers) = (toolset, answers);
         let client = *client;
         let mut response = run(call, entry).await.unwrap_or_else(envelope::failure);
-        prefer::applied(&mut response, answers);
+        header::applied(&mut response, answers);
         response.extensions_mut().insert(client);
         Ok(response)
     });

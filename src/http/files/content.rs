@@ -12,8 +12,8 @@ use serde_json::json;
 use super::FileQuery;
 use super::condition;
 use super::download::{Download, Presentation};
-use crate::http::body;
 use crate::http::call::Call;
+use crate::http::header;
 
 /// The name in intents, for repairs.
 const OPERATION: &str = "files/content";
@@ -50,7 +50,7 @@ pub(super) async fn store(mut call: Call) -> Result<Response, Error> {
         let zone = query.zone(view, "")?.made()?;
         let path = query.path.as_deref().unwrap_or_default();
         let mut file = Upload::of_file(&zone, path, permit)?;
-        if let Some(length) = body::content_length(headers) {
+        if let Some(length) = header::content_length(headers) {
             file.announce(length)?;
         }
         while let Some(piece) = reader.next()? {

@@ -7,6 +7,8 @@ use axum::http::HeaderMap;
 use axum::http::header::RANGE;
 use fileshed_core::diagnostics;
 
+use crate::http::header;
+
 /// What of a file to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ByteRange {
@@ -20,15 +22,9 @@ pub(super) enum ByteRange {
 
 /// Reads the header; one that cannot be read does not count.
 pub(super) fn asked(headers: &HeaderMap, size: u64) -> ByteRange {
-    let mut values = headers.get_all(RANGE).iter();
-    match (values.next(), values.next()) {
-        (Some(value), None) => value
-            .to_str()
-            .ok()
-            .and_then(|text| read(text, size))
-            .unwrap_or(ByteRange::Whole),
-        _ => ByteRange::Whole,
-    }
+    let text = header::text(headers, &RANGE);
+    text.and_then(|text| read(text, size))
+        .unwrap_or(ByteRange::Whole)
 }
 
 fn read(text: &str, size: u64) -> Option<ByteRange> {

@@ -7,13 +7,14 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use axum::http::HeaderMap;
 use axum::http::header::{HOST, HeaderName, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
+use axum::http::{HeaderMap, HeaderValue};
 
 use super::IdentityError;
 use crate::config::Origin;
+use crate::http::header::{Repeated, once};
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -95,12 +96,9 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 /// Whom the request is for: a loopback name, or nothing where a program says nothing. What is said
 /// twice, or in the target and in `Host`, must be the same (RFC 9112, sections 3.2 and 3.2.2).
 fn authority(request: &Parts) -> Result<Option<&str>, IdentityError> {
-    let mut hosts = request.headers.get_all(HOST).iter();
-    let host = match (hosts.next(), hosts.next()) {
-        (None, _) => None,
-        (Some(host), None) => Some(host.to_str().map_err(|_| IdentityError::ForeignPage)?),
-        (Some(_), Some(_)) => return Err(IdentityError::ForeignPage),
-    };
+    let host = once(&request.headers, &HOST).map_err(|Repeated| IdentityError::ForeignPage)?;
+    let host = host.map(HeaderValue::to_str).transpose();
+    let host = host.map_err(|_| IdentityError::ForeignPage)?;
     let target = request.uri.authority().map(Authority::as_str);
     if target.is_some() && host.is_some() && target != host {
         return Err(IdentityError::ForeignPage);
@@ -113,33 +111,21 @@ fn authority(request: &Parts) -> Result<Option<&str>, IdentityError> {
 
 /// Whether an authority is a loopback name or address with at most a port, and nothing else: what
 /// only begins with one can be anybody's.
-fn is_loopback(authority: &str) -> bool {
-    let (host, port) = match authority.strip_prefix('[') {
-        Some(rest) => match rest.split_once(']') {
-            Some((host, rest)) => match (rest, rest.strip_prefix(':')) {
-                ("", _) => (host, None),
-                (_, Some(port)) => (host, Some(port)),
-                _ => return false,
-            },
-            None => return false,
-        },
-        None => match authority.split_once(':') {
-            Some((host, port)) => (host, Some(port)),
-            None => (authority, None),
-        },
-    };
-    if port.is_some_and(|port| !is_port(port)) {
+fn is_loopback(text: &str) -> bool {
+    let Ok(authority) = text.parse::<Authority>() else {
         return false;
-    }
-    if authority.starts_with('[') {
-        return host
-            .parse::<Ipv6Addr>()
-            .is_ok_and(|address| address.is_loopback());
-    }
-    host.eq_ignore_ascii_case("localhost")
-        || host
-            .parse::<Ipv4Addr>()
-            .is_ok_and(|address| address.is_loopback())
+    };
+    let host = authority.host();
+    let v6 = host.strip_prefix('[').and_then(|v6| v6.strip_suffix(']'));
+    let is_loopback = if let Some(v6) = v6 {
+        v6.parse().is_ok_and(|v6: Ipv6Addr| v6.is_loopback())
+    } else {
+        let v4 = host.parse::<Ipv4Addr>();
+        host.eq_ignore_ascii_case("localhost") || v4.is_ok_and(|v4| v4.is_loopback())
+    };
+    let behind = text.strip_prefix(host);
+    is_loopback
+        && behind.is_some_and(|rest| rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port))
 }
 
 fn is_port(text: &str) -> bool {

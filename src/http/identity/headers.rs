@@ -7,6 +7,7 @@ use percent_encoding::percent_decode_str;
 
 use super::{AcceptedCredentials, IdentityError};
 use crate::config::Secret;
+use crate::http::header::{Repeated, once};
 
 /// Longest credential.
 const CREDENTIAL_MAX_BYTES: usize = 4096;
@@ -16,11 +17,10 @@ pub(super) fn credential(
     headers: &HeaderMap,
     accepted: AcceptedCredentials,
 ) -> Result<Option<Secret>, IdentityError> {
-    let mut values = headers.get_all(AUTHORIZATION).iter();
-    let value = match (values.next(), values.next()) {
-        (None, _) => return Ok(None),
-        (Some(_), Some(_)) => return Err(IdentityError::TwoCredentials(accepted)),
-        (Some(value), None) => value,
+    let value = once(headers, &AUTHORIZATION);
+    let value = value.map_err(|Repeated| IdentityError::TwoCredentials(accepted))?;
+    let Some(value) = value else {
+        return Ok(None);
     };
     let (scheme, secret) = value
         .to_str()
@@ -43,18 +43,12 @@ pub(super) fn single<'a>(
     headers: &'a HeaderMap,
     name: &HeaderName,
 ) -> Result<Option<&'a str>, IdentityError> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Ok(None),
-        (Some(value), None) => std::str::from_utf8(value.as_bytes())
-            .map(Some)
-            .map_err(|_| IdentityError::NotText {
-                header: name.clone(),
-            }),
-        (Some(_), Some(_)) => Err(IdentityError::Repeated {
-            header: name.clone(),
-        }),
-    }
+    let header = || name.clone();
+    let value = once(headers, name);
+    let value = value.map_err(|Repeated| IdentityError::Repeated { header: header() })?;
+    let text = value.map(|value| std::str::from_utf8(value.as_bytes()));
+    let text = text.transpose();
+    text.map_err(|_| IdentityError::NotText { header: header() })
 }
 
 /// The value of a header that distinguishes callers or chats: a template that the gateway did not

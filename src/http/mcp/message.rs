@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{McpToolset, PermitSlot, forwarded, sent, service};
 use crate::http::body::BodyError;
-use crate::http::{Server, body};
+use crate::http::{Server, body, header};
 use crate::json::VALUES_MAX;
 
 /// What JSON-RPC calls a message that is no JSON.
@@ -106,7 +106,7 @@ pub(super) async fn answer(
     body: &mut Body,
 ) -> Result<Option<Response>, Error> {
     let mut admitted = server.admission.admit("").await?;
-    let length = body::content_length(&parts.headers);
+    let length = header::content_length(&parts.headers);
     let text = body::collect(body, length, MESSAGE_MAX, &mut admitted).await?;
     if let Err(refusal) = check(&text)? {
         return Ok(Some(refusal));

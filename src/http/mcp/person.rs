@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::{Arrival, PermitSlot};
+use crate::http::admission::Slot;
 use crate::http::mcp::listener::Listener;
 use crate::http::mcp::resources::Watched;
-use crate::http::mcp::slot::Slot;
 use crate::http::middleware::Outcome;
 
 /// Who made the process, and with it all of its requests.

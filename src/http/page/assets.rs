@@ -5,14 +5,13 @@ use std::sync::LazyLock;
 
 use axum::body::Bytes;
 use axum::extract::{Path, Request};
-use axum::http::header::{CONTENT_SECURITY_POLICY, HOST, REFERRER_POLICY, VARY, X_FRAME_OPTIONS};
-use axum::http::uri::Authority;
+use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY, X_FRAME_OPTIONS};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use sha2::{Digest as _, Sha256};
 
 use crate::http::packed_file::PackedFile;
-use crate::http::route;
+use crate::http::{header, route};
 
 /// What the page may do beside running its scripts: show and ask what comes from this address. Pictures
 /// may lie in the page itself, or be made by it.
@@ -152,11 +151,7 @@ pub(in crate::http) fn document(request: &Request, public_url: &str) -> Response
 /// each address that the page may have; for a host that a policy cannot name, as one of IPv6, it allows
 /// the whole site.
 fn policy(request: &Request, public_url: &str) -> HeaderValue {
-    let host = request
-        .headers()
-        .get(HOST)
-        .and_then(|host| host.to_str().ok());
-    let host = host.or_else(|| request.uri().authority().map(Authority::as_str));
+    let host = header::host(request.headers(), request.uri());
     let (_, public) = public_url.split_once("://").unwrap_or_default();
     let scripts = match host.filter(|host| host.bytes().all(is_plain)) {
         None => "'self'".to_owned(),

@@ -1,23 +1,29 @@
-//! Callers who use their session of Open WebUI.
+//! Users whom Open WebUI vouches for: by a session of theirs, or by a header that it signs as a gateway, so
+//! that a service key alone cannot name a user.
 //!
 //! If the secret that signs sessions is configured, the signature is checked; if Open WebUI is
 //! configured, it is asked, because only it knows keys, roles and revocations. Forged credentials
 //! must not occupy the server meanwhile: few requests to Open WebUI run at once, the others wait
 //! without a thread and not for long.
+//!
+//! The group headers are not part of what a gateway signs: they are believed from a service key, as
+//! everything that an administrator writes into a connection.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::fair::{FairSemaphore, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
-use fileshed_core::{Clock, Code, Error, UserId};
+use fileshed_core::{Caller, Clock, Code, Error, Role, UserId};
 use serde::Deserialize;
 
-use super::{AcceptedCredentials, IdentityError, jwt};
+use super::headers::single;
+use super::{AcceptedCredentials, IdentityError, JwtError, Sources, jwt};
 use crate::config::{Config, Secret};
 use crate::http::admission;
 use crate::http::serve::current;
-use crate::openwebui::{Account, OpenWebUi};
+use crate::openwebui::{Account, OpenWebUi, presentable, role};
 
 /// Requests to Open WebUI that run at once.
 const LOOKUPS: u64 = 16;
@@ -143,55 +149,114 @@ impl SessionVerifier {
         Ok(Some(place.map_err(|_| IdentityError::Busy)?))
     }
 
-    /// Finds the user; blocks.
+    /// Finds the user; `None` if the sources know nobody.
     pub(super) fn find(
         &self,
         session: &SessionCredential,
         accepted: AcceptedCredentials,
-    ) -> Result<SessionUser, Error> {
-        let secret = session.secret.reveal();
-        let openwebui = self.openwebui.as_ref();
-        let asked = openwebui.map(|openwebui| openwebui.account(secret, session.is_token));
-        judge(session.user.as_ref(), asked, accepted)
-    }
-
-    /// The same without blocking; nothing where Open WebUI has to be asked.
-    pub(super) fn find_at_once(
-        &self,
-        session: &SessionCredential,
-        accepted: AcceptedCredentials,
-    ) -> Option<Result<SessionUser, Error>> {
-        let asked = match &self.openwebui {
-            Some(openwebui) => Some(Ok(openwebui
-                .remembered_account(session.secret.reveal())
-                .ok()?)),
-            None => None,
+        sources: Sources,
+    ) -> Result<Option<SessionUser>, Error> {
+        let signed = session.user.as_ref();
+        let by_signature = || signed.cloned().map(SessionUser::Signature);
+        let Some(openwebui) = &self.openwebui else {
+            return Ok(by_signature());
         };
-        Some(judge(session.user.as_ref(), asked, accepted))
+        let secret = session.secret.reveal();
+        let asked = match sources {
+            Sources::Memory => Ok(openwebui.remembered_account(secret).ok().flatten()),
+            Sources::All => openwebui.account(secret, session.is_token),
+        };
+        let account = match asked {
+            Err(error) if signed.is_some() && error.code() == Code::OpenwebuiApiUnavailable => {
+                tracing::debug!("Open WebUI cannot be asked: the signature counts");
+                return Ok(by_signature());
+            }
+            asked => asked?,
+        };
+        match (account, signed) {
+            (Some(account), Some(user)) if *user != account.user => {
+                tracing::warn!("Open WebUI names another user than the session's signature");
+                Err(IdentityError::WrongCredential(accepted).into())
+            }
+            (account, _) => Ok(account.map(SessionUser::Account)),
+        }
     }
 }
 
-/// Whose session it is: of the user whom the signature names, if one was checked, and of the account
-/// that Open WebUI names, if it was asked.
-fn judge(
-    user: Option<&UserId>,
-    asked: Option<Result<Option<Account>, Error>>,
-    accepted: AcceptedCredentials,
-) -> Result<SessionUser, Error> {
-    let account = match (asked, user) {
-        (Some(Ok(account)), _) => account,
-        (None, Some(user)) => return Ok(SessionUser::Signature(user.clone())),
-        (Some(Err(error)), Some(user)) if error.code() == Code::OpenwebuiApiUnavailable => {
-            tracing::debug!("Open WebUI cannot be asked: the signature counts");
-            return Ok(SessionUser::Signature(user.clone()));
-        }
-        (None, None) => None,
-        (Some(Err(error)), _) => return Err(error),
-    };
-    let account = account.ok_or(IdentityError::WrongCredential(accepted))?;
-    if user.is_some_and(|user| *user != account.user) {
-        tracing::warn!("Open WebUI names another user than the session's signature");
-        return Err(IdentityError::WrongCredential(accepted).into());
+/// Who must have signed.
+const ISSUER: &str = "open-webui";
+
+/// Verifies signed users.
+#[derive(Debug)]
+pub(super) struct SignedUserVerifier {
+    secret: Secret,
+    header: HeaderName,
+    clock: Clock,
+}
+
+/// A user that a gateway has signed.
+#[derive(Debug)]
+pub(super) struct SignedUser {
+    pub(super) id: UserId,
+    name: Option<String>,
+    email: Option<String>,
+    role: Role,
+}
+
+#[derive(Deserialize)]
+struct SignedUserClaims {
+    iss: String,
+    sub: String,
+    name: Option<String>,
+    email: Option<String>,
+    role: Option<String>,
+}
+
+impl SignedUserVerifier {
+    pub(super) fn new(config: &Config, clock: &Clock) -> Option<Self> {
+        Some(Self {
+            secret: config.forward_jwt_secret.clone()?,
+            header: config.header_user_jwt.clone(),
+            clock: clock.clone(),
+        })
     }
-    Ok(SessionUser::Account(account))
+
+    pub(super) fn header(&self) -> &HeaderName {
+        &self.header
+    }
+
+    /// The signed user, if there is one. A token that is there must be valid.
+    pub(super) fn read(&self, headers: &HeaderMap) -> Result<Option<SignedUser>, IdentityError> {
+        let Some(token) = single(headers, &self.header)? else {
+            return Ok(None);
+        };
+        let wrong = |cause| IdentityError::WronglySigned {
+            header: self.header.clone(),
+            cause,
+        };
+        let now = self.clock.now().as_second();
+        let verified = jwt::verify::<SignedUserClaims>(token, &self.secret, now).map_err(wrong)?;
+        let claims = verified.claims;
+        if !verified.is_dated || !verified.ends || claims.iss != ISSUER {
+            return Err(wrong(JwtError::Claims));
+        }
+        Ok(Some(SignedUser {
+            id: UserId::parse(&claims.sub).map_err(IdentityError::User)?,
+            name: claims.name.and_then(presentable),
+            email: claims.email.and_then(presentable),
+            role: match claims.role {
+                Some(text) => role(&text).ok_or(IdentityError::Pending)?,
+                None => Role::User,
+            },
+        }))
+    }
+}
+
+impl SignedUser {
+    /// Sets what is known of the user.
+    pub(super) fn describe(&self, caller: &mut Caller) {
+        caller.name.clone_from(&self.name);
+        caller.email.clone_from(&self.email);
+        caller.role = self.role;
+    }
 }

@@ -1,5 +1,13 @@
-//! Who calls from the page of this server: a browser that is signed in, here or in an Open WebUI at
-//! the same address.
+//! Credentials that surfaces accept beside a bearer token: a password of a drive, a key of a terminal, a
+//! cookie of the server's own page.
+//!
+//! Programs that show files as a drive know no other way than a name and a password: the password is a
+//! personal token, and alone says who calls. The name may be any.
+//!
+//! Open WebUI's proxy in front of the terminal names the user in one header, which it cannot sign, and
+//! passes nothing else that says who it is. So that header counts only beside a key that is meant for
+//! it. A service key names its users here as everywhere else: one that leaked, where gateways sign
+//! their users, opens nothing.
 //!
 //! A browser sends cookies with whatever it is made to ask. So they count only where the page itself
 //! asks: with a header that pages of other sites cannot send, and as far as the browser says where a
@@ -11,12 +19,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderName, Method};
+use axum::http::{HeaderMap, HeaderName, Method};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fileshed_core::Caller;
 
-use super::session::SessionOrigin;
-use super::{Authenticator, Credential, CredentialKind, IdentityError, browser};
+use super::headers::{credential, filled, single};
+use super::openwebui::SessionOrigin;
+use super::{
+    Authenticator, Credential, CredentialKind, IdentityError, TOKEN_PREFIX, X_USER_ID, browser,
+    is_among,
+};
 use crate::config::{Origin, Secret};
 use crate::http::cookie::{self, Cookie};
+use crate::http::header;
 
 /// What the page sends with every call; the value is `1`.
 pub(in crate::http) const X_FILESHED_PAGE: HeaderName = HeaderName::from_static("x-fileshed-page");
@@ -73,12 +89,12 @@ impl Authenticator {
     pub(super) fn read_for_page(&self, request: &Parts) -> Result<Credential, IdentityError> {
         let headers = &request.headers;
         if !self.asks || headers.contains_key(AUTHORIZATION) {
-            return self.read_header(request);
+            return self.read_header(request, self.accepted());
         }
         if is_by_page(request) {
             self.expect_own_page(request)?;
         } else if !is_shown(request) {
-            return self.read_header(request);
+            return self.read_header(request, self.accepted());
         } else if !browser::is_of_site_or_person(request, self.page.origin.as_ref()) {
             // Before anything is looked up, so that the answer tells the other page nothing.
             return Err(IdentityError::OtherPage);
@@ -89,7 +105,7 @@ impl Authenticator {
         }
         let of_open_webui = cookie::read(headers, OPEN_WEBUI_COOKIE);
         let (Some(sessions), Some(secret)) = (&self.sessions, of_open_webui) else {
-            return self.read_header(request);
+            return self.read_header(request, self.accepted());
         };
         CookieUse::note(request);
         let session = sessions.read(secret, SessionOrigin::Page, self.accepted())?;
@@ -152,4 +168,92 @@ fn is_shown(request: &Parts) -> bool {
 pub(in crate::http) fn is_by_page(request: &Parts) -> bool {
     let value = request.headers.get(X_FILESHED_PAGE);
     value.is_some_and(|value| value == "1")
+}
+
+impl Authenticator {
+    /// Reads the credential of a request to the terminal, without disk, registry or network.
+    pub(super) fn read_for_terminal(&self, request: &Parts) -> Result<Credential, IdentityError> {
+        let headers = &request.headers;
+        let accepted = self.accepted_by_terminal();
+        let caller = match credential(headers, accepted)? {
+            Some(secret) if is_among(&self.terminal_keys, &secret) => {
+                self.terminal_user(headers)?
+            }
+            Some(secret) if is_among(&self.keys, &secret) => {
+                if !self.names_a_user(headers)? {
+                    return Err(IdentityError::NotForTerminals);
+                }
+                self.gateway(headers)?
+            }
+            _ => return self.read_header(request, accepted),
+        };
+        Ok(Credential(CredentialKind::Resolved(caller)))
+    }
+
+    /// The user whom the proxy names. What a call carries besides must be about the same one.
+    fn terminal_user(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
+        if filled(headers, &X_USER_ID)?.is_none_or(str::is_empty) {
+            return Err(IdentityError::NoTerminalUser);
+        }
+        let mut caller = match &self.signatures {
+            Some(signatures) if single(headers, signatures.header())?.is_some() => {
+                self.signed_user(signatures, headers)?
+            }
+            Some(_) => {
+                let user = self
+                    .named_user(headers)?
+                    .ok_or(IdentityError::NoTerminalUser)?;
+                Caller::known(user, self.chat(headers)?)
+            }
+            None => self.plain_user(headers)?,
+        };
+        caller.chat = self.chat(headers)?;
+        caller.message = self.message(headers)?;
+        let ids = self.groups.as_ref().map(|(ids, _)| ids);
+        match ids {
+            Some(ids) if single(headers, ids)?.is_some() => {
+                caller.groups = self.group_claims(headers)?;
+            }
+            _ => caller.recalls_groups = true,
+        }
+        caller.client.gateway = true;
+        Ok(caller)
+    }
+
+    /// Whether the request names its user in a way that counts beside a service key.
+    fn names_a_user(&self, headers: &HeaderMap) -> Result<bool, IdentityError> {
+        Ok(match &self.signatures {
+            Some(signatures) => single(headers, signatures.header())?.is_some(),
+            None => self.user_id != X_USER_ID && filled(headers, &self.user_id)?.is_some(),
+        })
+    }
+}
+
+impl Authenticator {
+    /// Reads the credential of a request by a program that shows files, without disk, registry or
+    /// network. Browsers send passwords that they know whatever page asks, so no page may call.
+    pub(super) fn read_for_drive(&self, request: &Parts) -> Result<Credential, IdentityError> {
+        if !browser::is_by_program(request) {
+            return Err(IdentityError::OtherPage);
+        }
+        let text = header::text(&request.headers, &AUTHORIZATION);
+        match text.and_then(|text| text.split_once(' ')) {
+            Some((scheme, secret)) if scheme.eq_ignore_ascii_case("basic") => {
+                let token = password(secret).ok_or_else(|| self.wrong_credential())?;
+                let headers = self.principal_headers(&request.headers)?;
+                Ok(Credential(CredentialKind::PersonalToken(token, headers)))
+            }
+            _ => self.read_header(request, self.accepted()),
+        }
+    }
+}
+
+/// The password in a credential of RFC 7617, where it could be a personal token.
+fn password(secret: &str) -> Option<Secret> {
+    let decoded = STANDARD.decode(secret.trim()).ok()?;
+    let text = String::from_utf8(decoded).ok()?;
+    let (_, password) = text.split_once(':')?;
+    password
+        .starts_with(TOKEN_PREFIX)
+        .then(|| Secret::new(password))
 }

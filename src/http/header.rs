@@ -1,11 +1,45 @@
-//! What a client prefers of answers: `Prefer: return=minimal` (RFC 7240).
+//! Headers of requests that all surfaces read: once, and what a client prefers of answers, which is
+//! `Prefer: return=minimal` (RFC 7240).
 //!
-//! Proxies may drop the header, since it is no part of what they know of a request; the same text
+//! Proxies may drop that header, since it is no part of what they know of a request; the same text
 //! is taken from a header of our own.
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::header::{CONTENT_LENGTH, HOST};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use axum::response::Response;
 use fileshed_core::Answers;
+
+/// A header that was sent several times, and may be sent once.
+#[derive(Debug)]
+pub(super) struct Repeated;
+
+/// Returns the value of a header that may be sent once.
+pub(super) fn once<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'a HeaderValue>, Repeated> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (value, None) => Ok(value),
+        (_, Some(_)) => Err(Repeated),
+    }
+}
+
+/// Returns the text of a header; `None` if it is not sent exactly once, or is no text.
+pub(super) fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    once(headers, name).ok()??.to_str().ok()
+}
+
+/// Returns the header `Content-Length`.
+pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
+    text(headers, &CONTENT_LENGTH)?.parse().ok()
+}
+
+/// Returns the host and port that a request is for, as the client says.
+pub(super) fn host<'a>(headers: &'a HeaderMap, target: &'a Uri) -> Option<&'a str> {
+    let target = || Some(target.authority()?.as_str());
+    text(headers, &HOST).or_else(target)
+}
 
 pub(super) const PREFER: HeaderName = HeaderName::from_static("prefer");
 /// The header for those whose proxy drops `Prefer`.
