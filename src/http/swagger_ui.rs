@@ -2,6 +2,7 @@
 //! program, so neither the build nor the browser needs the internet.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io::{Cursor, Read as _};
 use std::sync::LazyLock;
 
@@ -20,18 +21,17 @@ use super::route;
 const DOCUMENT: &str = "index.html";
 const INITIALIZER: &str = "swagger-initializer.js";
 
-/// Name and type of the files that the document loads.
-const FILES: [(&str, &str); 8] = [
-    (DOCUMENT, "text/html; charset=utf-8"),
-    (INITIALIZER, JAVASCRIPT),
-    ("swagger-ui-bundle.js", JAVASCRIPT),
-    ("swagger-ui-standalone-preset.js", JAVASCRIPT),
-    ("swagger-ui.css", "text/css; charset=utf-8"),
-    ("index.css", "text/css; charset=utf-8"),
-    ("favicon-16x16.png", "image/png"),
-    ("favicon-32x32.png", "image/png"),
+/// The document and the files that it loads.
+const FILES: [&str; 8] = [
+    DOCUMENT,
+    INITIALIZER,
+    "swagger-ui-bundle.js",
+    "swagger-ui-standalone-preset.js",
+    "swagger-ui.css",
+    "index.css",
+    "favicon-16x16.png",
+    "favicon-32x32.png",
 ];
-const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The initializer of the distribution shows a pet shop. The validator badge would call a server on the
 /// internet.
@@ -55,13 +55,13 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 );
 
 /// The files, unpacked when somebody first opens the page.
-static UI: LazyLock<Vec<(&str, PackedFile)>> = LazyLock::new(|| {
-    let unpacked = FILES.iter().filter_map(|(name, kind)| {
+static UI: LazyLock<HashMap<&str, PackedFile>> = LazyLock::new(|| {
+    let unpacked = FILES.iter().filter_map(|name| {
         let content = match *name {
             INITIALIZER => INITIALIZE.as_bytes().to_vec(),
             name => from_distribution(name)?,
         };
-        Some((*name, PackedFile::new(kind, content.into())))
+        Some((*name, PackedFile::new(name, content.into())))
     });
     unpacked.collect()
 });
@@ -93,10 +93,10 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
 }
 
 async fn file(name: String, request: Request) -> Response {
-    let Some((_, file)) = UI.iter().find(|(known, _)| *known == name) else {
+    let Some(file) = UI.get(name.as_str()) else {
         return route::unknown(request).await;
     };
-    let mut response = file.answer(request.headers(), HeaderValue::from_static("no-cache"));
+    let mut response = file.answer_fresh(request.headers());
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, POLICY);
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
