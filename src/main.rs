@@ -99,9 +99,14 @@ fn addresses(
         let stop = http::ShutdownSignal::listen()?;
         tracing::info!(%address, "listening");
         cli::report(config, address);
-        let app = http::ServedApp {
+        let serving = http::Serving {
             router: fileshed::app_with_tools(Arc::clone(store), config, toolset),
             seal: http::Seal::of(store),
+            limiter: store.limiter().clone(),
+            descriptors,
+            http: config.core.timings.http.clone(),
+            drain: timings::seconds(config.drain_seconds.map_or(0, NonZeroU64::get)),
+            patience,
         };
         let on_event = |event| match event {
             http::ServingEvent::NoWatches => store.end_most_watches(),
@@ -112,22 +117,12 @@ fn addresses(
                 store.shells().stop();
             }
         };
-        let times = http::ServingTimes {
-            clock: store.clock().clone(),
-            http: config.core.timings.http.clone(),
-            drain: timings::seconds(config.drain_seconds.map_or(0, NonZeroU64::get)),
-            patience,
-        };
         let at_rest = || {
             sandbox::release_heaps();
             sandbox::release_program_pages();
         };
         at_rest();
-        let limits = http::ServingLimits {
-            limiter: store.limiter().clone(),
-            descriptors,
-        };
-        http::serve(listener, app, stop, on_event, at_rest, times, limits)
+        http::serve(listener, serving, stop, on_event, at_rest)
             .await
             .map_err(Failure::from)
     })

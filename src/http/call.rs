@@ -17,7 +17,7 @@ use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, Channel, Code, Error, Scope, Store};
 
 use super::admission::{self, AdmissionError, CallPermit};
-use super::body_reader::{self, BodyReader};
+use super::body::BodyReader;
 use super::envelope::{self, FailureForm, Subject};
 use super::identity::{Accepts, Credential, Sources, is_by_page};
 use super::pool::{blocking, holding};
@@ -249,12 +249,8 @@ impl Call {
     ) -> Result<T, Error> {
         let (store, caller, parts) = (Arc::clone(&self.server.store), self.caller, self.parts);
         let body = trusted(self.body, caller.cancellation.trust());
-        body_reader::receive(self.server.store.clock(), body, move |reader| {
-            let view = View {
-                store: &store,
-                caller: &caller,
-            };
-            work(view, &parts, reader)
+        body::receive(self.server.store.clock(), body, move |reader| {
+            work(View::of(&store, &caller), &parts, reader)
         })
         .await
     }
@@ -277,11 +273,7 @@ pub(super) async fn run<P: Send + 'static, T: Send + 'static>(
 ) -> Result<(Result<T, Error>, P), Error> {
     let store = Arc::clone(store);
     let running = blocking(move || {
-        let view = View {
-            store: &store,
-            caller: &caller,
-        };
-        let done = work(view, &mut permit);
+        let done = work(View::of(&store, &caller), &mut permit);
         (done, permit)
     });
     Ok(running.await?)

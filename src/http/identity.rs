@@ -18,10 +18,9 @@ use fileshed_core::{Caller, Chat, Error, GroupClaim, Store, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
-use crate::config::{AUTO, Config, Origin, Secret};
+use crate::config::{AUTO, Config, Secret};
 use crate::openwebui::{OpenWebUi, role};
 
-mod browser;
 mod error;
 #[cfg(fuzzing)]
 pub mod fuzzing;
@@ -61,17 +60,9 @@ pub struct Authenticator {
     signatures: Option<SignedUserVerifier>,
     /// Verifies sessions of Open WebUI, if they are accepted.
     sessions: Option<SessionVerifier>,
-    /// Sites whose pages may call without a credential.
-    origins: Vec<Origin>,
     page: OwnPage,
-    user_id: HeaderName,
-    user_name: HeaderName,
-    user_email: HeaderName,
-    user_role: HeaderName,
-    chat_id: HeaderName,
-    message_id: HeaderName,
-    /// Headers with the ids and names of groups, if the gateway says them.
-    groups: Option<(HeaderName, HeaderName)>,
+    /// The headers that say who calls, and the sites whose pages may call without a credential.
+    config: Config,
 }
 
 /// The credentials that a surface accepts.
@@ -132,18 +123,8 @@ impl Authenticator {
             terminal_keys: digests(&config.terminal_api_keys),
             signatures: SignedUserVerifier::new(config, limiter.clock()),
             sessions: SessionVerifier::new(config, limiter, openwebui),
-            origins: config.cors_origins.clone(),
             page: OwnPage::new(config.core.public_url.as_str()),
-            user_id: config.header_user_id.clone(),
-            user_name: config.header_user_name.clone(),
-            user_email: config.header_user_email.clone(),
-            user_role: config.header_user_role.clone(),
-            chat_id: config.header_chat_id.clone(),
-            message_id: config.header_message_id.clone(),
-            groups: (config.core.groups == GroupSource::Headers).then(|| {
-                let names = config.header_group_names.clone();
-                (config.header_group_ids.clone(), names)
-            }),
+            config: config.clone(),
         }
     }
 
@@ -166,7 +147,7 @@ impl Authenticator {
         let headers = &request.headers;
         let kind = match (credential(headers, accepted)?, &self.sessions) {
             (None, None) if !self.asks => {
-                browser::refuse_foreign_pages(request, &self.origins)?;
+                headers::refuse_foreign_pages(request, &self.config.cors_origins)?;
                 let mut caller = Caller::shared(self.chat(headers)?);
                 caller.message = self.message(headers)?;
                 caller.client.gateway = caller.message.is_some();
@@ -191,7 +172,7 @@ impl Authenticator {
 
     /// Refuses pages of sites that are not listed, for surfaces that no page of this server calls.
     pub fn refuse_unlisted_pages(&self, request: &Parts) -> Result<(), IdentityError> {
-        browser::refuse_unlisted_pages(request, &self.origins)
+        headers::refuse_unlisted_pages(request, &self.config.cors_origins)
     }
 
     /// Waits for a permit to ask Open WebUI, if the credential needs its answer. Dropping the permit
@@ -291,7 +272,7 @@ impl Authenticator {
         let plain = self.named_user(headers)?;
         if plain.is_some_and(|plain| plain != signed.id) {
             return Err(IdentityError::TwoUsers {
-                header: self.user_id.clone(),
+                header: self.config.header_user_id.clone(),
                 other: signatures.header().clone(),
             });
         }
@@ -304,12 +285,12 @@ impl Authenticator {
         let user = self
             .named_user(headers)?
             .ok_or_else(|| IdentityError::NoUser {
-                header: self.user_id.clone(),
+                header: self.config.header_user_id.clone(),
             })?;
         let mut caller = Caller::known(user, Chat::default());
-        caller.name = personal(headers, &self.user_name, true)?;
-        caller.email = personal(headers, &self.user_email, false)?;
-        if let Some(text) = single(headers, &self.user_role)? {
+        caller.name = personal(headers, &self.config.header_user_name, true)?;
+        caller.email = personal(headers, &self.config.header_user_email, false)?;
+        if let Some(text) = single(headers, &self.config.header_user_role)? {
             caller.role = role(text).ok_or(IdentityError::Pending)?;
         }
         Ok(caller)
@@ -334,9 +315,9 @@ impl Authenticator {
                 .transpose()
                 .map_err(IdentityError::User)
         };
-        match (read(&self.user_id)?, read(&X_USER_ID)?) {
+        match (read(&self.config.header_user_id)?, read(&X_USER_ID)?) {
             (Some(one), Some(other)) if one != other => Err(IdentityError::TwoUsers {
-                header: self.user_id.clone(),
+                header: self.config.header_user_id.clone(),
                 other: X_USER_ID,
             }),
             (one, other) => Ok(one.or(other)),
@@ -345,10 +326,12 @@ impl Authenticator {
 
     /// The groups that the gateway names: ids, and names if there is one for each id.
     fn group_claims(&self, headers: &HeaderMap) -> Result<Vec<GroupClaim>, IdentityError> {
-        let Some((header, names)) = &self.groups else {
+        if self.config.core.groups != GroupSource::Headers {
             return Ok(Vec::new());
-        };
-        let (ids, given) = (list(headers, header)?, list(headers, names)?);
+        }
+        let header = &self.config.header_group_ids;
+        let ids = list(headers, header)?;
+        let given = list(headers, &self.config.header_group_names)?;
         // A comma in a name that was not encoded makes two names: then none is certain.
         let sure = given.len() == ids.len();
         let mut given = given.into_iter();
@@ -364,7 +347,7 @@ impl Authenticator {
     }
 
     fn chat(&self, headers: &HeaderMap) -> Result<Chat, IdentityError> {
-        for name in [&self.chat_id, &X_SESSION_ID] {
+        for name in [&self.config.header_chat_id, &X_SESSION_ID] {
             if let Some(id) = identifier(headers, name)? {
                 return Ok(Chat::new(id));
             }
@@ -373,7 +356,7 @@ impl Authenticator {
     }
 
     fn message(&self, headers: &HeaderMap) -> Result<Option<String>, IdentityError> {
-        Ok(identifier(headers, &self.message_id)?.map(str::to_owned))
+        Ok(identifier(headers, &self.config.header_message_id)?.map(str::to_owned))
     }
 }
 

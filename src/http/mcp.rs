@@ -29,10 +29,8 @@ use super::{Server, envelope, header, response_body, route};
 
 mod failure;
 mod handler;
-mod input;
 mod listener;
 mod message;
-mod metadata;
 mod person;
 mod prompts;
 mod resources;
@@ -61,8 +59,8 @@ pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
         };
         router = router.route(path, post(handler).fallback(wrong_method));
     }
-    metadata::PATHS.iter().fold(router, |router, path| {
-        router.route(path, get(metadata::document))
+    message::PATHS.iter().fold(router, |router, path| {
+        router.route(path, get(message::document))
     })
 }
 
@@ -101,7 +99,7 @@ const SURFACE: Surface = Surface {
 /// Answers a message.
 async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
-    let refuse = |error| metadata::challenge(&server.public_url, &parts, envelope::failure(error));
+    let refuse = |error| message::challenge(&server.public_url, &parts, envelope::failure(error));
     let caller = match identify(&server, &parts).await {
         Ok(caller) => caller,
         Err(error) if names_nobody(&server, &parts) => {

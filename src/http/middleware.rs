@@ -18,7 +18,7 @@ use super::admission::AdmissionError;
 use super::envelope::Subject;
 use super::identity::CookieUse;
 use super::response_body::trusted;
-use super::serve::request_line::TargetHasFragment;
+use super::serve::stream::TargetHasFragment;
 use super::serve::{HEADERS_MAX_BYTES, current};
 use super::{Server, dav, envelope, header, terminal};
 

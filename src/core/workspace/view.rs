@@ -42,6 +42,12 @@ pub struct Resolved<'a> {
 }
 
 impl<'a> View<'a> {
+    /// What `caller` sees of `store`.
+    #[must_use]
+    pub fn of(store: &'a Arc<Store>, caller: &'a Caller) -> Self {
+        Self { store, caller }
+    }
+
     /// Whether shells see the tree under its absolute paths. Where the machine has no mount
     /// namespaces they see the zone in which they begin, by relative paths.
     #[must_use]

@@ -19,8 +19,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::node::Node;
 use super::request::{DavRequest, OPERATION, Verb};
 use super::sidecar::{LARGEST, SidecarPlace};
-use crate::http::body::BodyError;
-use crate::http::body_reader::{BodyChunk, BodyReader};
+use crate::http::body::{BodyChunk, BodyError, BodyReader};
 use crate::http::files::condition::{ConditionError, expect_state};
 use crate::http::pool::{self, PanicError};
 
@@ -108,10 +107,7 @@ fn store(
     mut reader: BodyReader,
 ) -> Result<Node, Error> {
     let caller = request.holder(&path);
-    let view = View {
-        store: &request.server.store,
-        caller: &caller,
-    };
+    let view = View::of(&request.server.store, &caller);
     let Resolved { at, zone, path } = view.resolve_path_to_change("path", path)?;
     let zone = zone.made()?;
     let found = Resolved { at, zone, path };

@@ -62,10 +62,7 @@ impl DavTree {
             let moves = request.verb == Verb::Move;
             // Each place has its chat.
             let caller = to.opener(&request.caller);
-            let there = View {
-                store: view.store,
-                caller: &caller,
-            };
+            let there = View::of(view.store, &caller);
             if let Some(place) = SidecarPlace::at(view, &from)? {
                 return transfer_sidecar(request, &place, (there, &to));
             }

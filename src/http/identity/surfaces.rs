@@ -23,12 +23,12 @@ use axum::http::{HeaderMap, HeaderName, Method};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::Caller;
+use fileshed_core::settings::GroupSource;
 
-use super::headers::{credential, filled, single};
+use super::headers::{self, credential, filled, single};
 use super::openwebui::SessionOrigin;
 use super::{
-    Authenticator, Credential, CredentialKind, IdentityError, TOKEN_PREFIX, X_USER_ID, browser,
-    is_among,
+    Authenticator, Credential, CredentialKind, IdentityError, TOKEN_PREFIX, X_USER_ID, is_among,
 };
 use crate::config::{Origin, Secret};
 use crate::http::cookie::{self, Cookie};
@@ -95,7 +95,7 @@ impl Authenticator {
             self.expect_own_page(request)?;
         } else if !is_shown(request) {
             return self.read_header(request, self.accepted());
-        } else if !browser::is_of_site_or_person(request, self.page.origin.as_ref()) {
+        } else if !headers::is_of_site_or_person(request, self.page.origin.as_ref()) {
             // Before anything is looked up, so that the answer tells the other page nothing.
             return Err(IdentityError::OtherPage);
         }
@@ -124,7 +124,7 @@ impl Authenticator {
 
     /// Refuses what a page of another site makes a browser ask.
     pub fn expect_own_page(&self, request: &Parts) -> Result<(), IdentityError> {
-        if browser::is_of_site(request, self.page.origin.as_ref()) {
+        if headers::is_of_site(request, self.page.origin.as_ref()) {
             Ok(())
         } else {
             Err(IdentityError::OtherPage)
@@ -209,12 +209,11 @@ impl Authenticator {
         };
         caller.chat = self.chat(headers)?;
         caller.message = self.message(headers)?;
-        let ids = self.groups.as_ref().map(|(ids, _)| ids);
-        match ids {
-            Some(ids) if single(headers, ids)?.is_some() => {
-                caller.groups = self.group_claims(headers)?;
-            }
-            _ => caller.recalls_groups = true,
+        let ids = &self.config.header_group_ids;
+        if self.config.core.groups == GroupSource::Headers && single(headers, ids)?.is_some() {
+            caller.groups = self.group_claims(headers)?;
+        } else {
+            caller.recalls_groups = true;
         }
         caller.client.gateway = true;
         Ok(caller)
@@ -224,7 +223,10 @@ impl Authenticator {
     fn names_a_user(&self, headers: &HeaderMap) -> Result<bool, IdentityError> {
         Ok(match &self.signatures {
             Some(signatures) => single(headers, signatures.header())?.is_some(),
-            None => self.user_id != X_USER_ID && filled(headers, &self.user_id)?.is_some(),
+            None => {
+                self.config.header_user_id != X_USER_ID
+                    && filled(headers, &self.config.header_user_id)?.is_some()
+            }
         })
     }
 }
@@ -233,7 +235,7 @@ impl Authenticator {
     /// Reads the credential of a request by a program that shows files, without disk, registry or
     /// network. Browsers send passwords that they know whatever page asks, so no page may call.
     pub(super) fn read_for_drive(&self, request: &Parts) -> Result<Credential, IdentityError> {
-        if !browser::is_by_program(request) {
+        if !headers::is_by_program(request) {
             return Err(IdentityError::OtherPage);
         }
         let text = header::text(&request.headers, &AUTHORIZATION);

@@ -12,9 +12,9 @@ use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
 
 use super::SURFACE;
-use crate::http::mcp::listener::{Listener, Looker, SubscriptionError, looked, pause};
+use crate::http::mcp::listener::{Listener, Looker, SubscriptionError, Watched, looked, pause};
 use crate::http::mcp::person::LocalPerson;
-use crate::http::mcp::resources::{Address, Watched};
+use crate::http::mcp::resources::Address;
 use crate::http::mcp::work::Work;
 use crate::http::response_body::ended;
 use crate::http::timer;

@@ -1,7 +1,24 @@
-//! The name under which a browser saves a file: RFC 6266 and RFC 8187.
+//! What a browser may do with a file that it gets, and the name under which it saves the file (RFC 6266 and
+//! RFC 8187).
 
 use axum::http::HeaderValue;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+pub(super) use crate::http::response_body::INERT;
+
+/// What a page may do that a link opens: run what it has in itself, apart from this address, and
+/// reach nothing.
+pub(super) const ISOLATED_PAGE: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
+     img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
+     form-action 'none'; sandbox allow-scripts allow-modals allow-popups allow-downloads",
+);
+/// What a PDF may do that is shown: a browser's viewer does not start in a sandbox. It loads and runs
+/// nothing, and only the server's own page has it in a frame.
+pub(super) const VIEWED_DOCUMENT: HeaderValue =
+    HeaderValue::from_static("default-src 'none'; frame-ancestors 'self'");
+/// Nobody keeps a copy that outlives the right to it.
+pub(super) const CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// What may stand unencoded in an extended value.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
@@ -19,7 +36,7 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~');
 
 /// The header for a file: saved, or shown where the browser can.
-pub(super) fn header(name: &str, inline: bool) -> HeaderValue {
+pub(super) fn disposition(name: &str, inline: bool) -> HeaderValue {
     let how = if inline { "inline" } else { "attachment" };
     let plain: String = name
         .chars()
@@ -55,8 +72,8 @@ mod tests {
                 "attachment; filename=\"__.md\"; filename*=UTF-8''%E6%97%A5%E6%9C%AC.md",
             ),
         ] {
-            assert_eq!(header(name, false), expected);
+            assert_eq!(disposition(name, false), expected);
         }
-        assert_eq!(header("a", true), "inline; filename=\"a\"");
+        assert_eq!(disposition("a", true), "inline; filename=\"a\"");
     }
 }

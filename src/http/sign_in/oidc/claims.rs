@@ -1,16 +1,19 @@
-//! ID tokens: who signed in, as the provider signs it.
+//! ID tokens: who signed in, as the provider signs it; and who administers this server, as the provider
+//! says it: a claim that holds a certain value.
 //!
 //! The keys that the provider publishes say how a token is checked: RS256 with a key of RSA, ES256 with
 //! one of P-256, and nothing else. A token never chooses.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use fileshed_core::Role;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
 };
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::config::Config;
 use crate::http::identity::{JwtError, JwtHeader, check_jwt};
 
 /// Claims by their names.
@@ -148,5 +151,78 @@ impl PublicKey {
         let point = [&[4][..], &x, &y].concat();
         let key = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point);
         key.verify(text.as_bytes(), signature).is_ok()
+    }
+}
+
+/// Returns `true` if the claims say who administers this server, as far as the settings ask for it.
+pub(super) fn say_role(config: &Config, claims: &Claims) -> bool {
+    config.oidc_admin_claim.is_empty() || role_claim(config, claims).is_some()
+}
+
+/// Returns the role of somebody with these claims.
+pub(super) fn role(config: &Config, claims: &Claims) -> Role {
+    let value = config.oidc_admin_value.as_str();
+    let is_value = |found: &Value| found.as_str() == Some(value);
+    let is_admin = match role_claim(config, claims) {
+        _ if config.oidc_admin_claim.is_empty() || value.is_empty() => false,
+        Some(Value::Array(values)) => values.iter().any(is_value),
+        Some(Value::Bool(said)) => *said && value == "true",
+        Some(found) => is_value(found),
+        None => false,
+    };
+    if is_admin { Role::Admin } else { Role::User }
+}
+
+/// The claim of the name that the settings have, or of that path of names: some providers nest roles.
+fn role_claim<'c>(config: &Config, claims: &'c Claims) -> Option<&'c Value> {
+    let name = &config.oidc_admin_claim;
+    let nested = || {
+        let mut names = name.split('.');
+        let first = claims.get(names.next()?)?;
+        names.try_fold(first, |found, name| found.get(name))
+    };
+    claims.get(name).or_else(nested)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_claim_makes_an_administrator_if_it_holds_the_value() {
+        for (claim, value, claims, role) in [
+            ("", "admin", json!({"": "admin"}), Role::User),
+            ("role", "", json!({"role": ""}), Role::User),
+            ("role", "admin", json!({}), Role::User),
+            ("role", "admin", json!({"role": "admin"}), Role::Admin),
+            ("role", "admin", json!({"role": "Admin"}), Role::User),
+            ("role", "admin", json!({"role": "user admin"}), Role::User),
+            (
+                "role",
+                "admin",
+                json!({"role": ["user", "admin"]}),
+                Role::Admin,
+            ),
+            (
+                "role",
+                "admin",
+                json!({"role": {"admin": true}}),
+                Role::User,
+            ),
+            ("role", "true", json!({"role": true}), Role::Admin),
+            ("role", "admin", json!({"role": true}), Role::User),
+            ("a.roles", "x", json!({"a": {"roles": ["x"]}}), Role::Admin),
+            ("a.roles", "x", json!({"a.roles": "x"}), Role::Admin),
+            ("a.roles", "x", json!({"a": ["x"]}), Role::User),
+        ] {
+            let config = Config {
+                oidc_admin_claim: claim.to_owned(),
+                oidc_admin_value: value.to_owned(),
+                ..Config::default()
+            };
+            let found = super::role(&config, claims.as_object().expect("an object"));
+            assert_eq!(found, role, "{claim} {value} {claims}");
+        }
     }
 }
