@@ -52,7 +52,7 @@ pub use health::state_name;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
 pub use seal::Seal;
-pub use serve::{Serving, ServingEvent, ShutdownSignal, serve};
+pub use serve::{ServeOptions, ServingEvent, ShutdownSignal, serve};
 use terminal::Listings;
 
 /// What every request needs.

@@ -99,7 +99,7 @@ fn addresses(
         let stop = http::ShutdownSignal::listen()?;
         tracing::info!(%address, "listening");
         cli::report(config, address);
-        let serving = http::Serving {
+        let serving = http::ServeOptions {
             router: fileshed::app_with_tools(Arc::clone(store), config, toolset),
             seal: http::Seal::of(store),
             limiter: store.limiter().clone(),

@@ -88,7 +88,7 @@ pub enum ServingEvent {
 
 /// What is served, and within which limits.
 #[derive(Clone, Debug)]
-pub struct Serving {
+pub struct ServeOptions {
     /// Every address.
     pub router: Router,
     /// Of connections from other servers on the same data, if there may be any.
@@ -110,7 +110,7 @@ pub struct Serving {
 /// nothing has been under way for a while, `at_rest` is called.
 pub async fn serve(
     listener: TcpListener,
-    serving: Serving,
+    serving: ServeOptions,
     mut stop: ShutdownSignal,
     on_event: impl Fn(ServingEvent),
     at_rest: impl Fn() + Send + 'static,
