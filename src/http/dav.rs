@@ -72,7 +72,7 @@ impl WebDav {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             enabled: config.webdav,
-            sidecars: Sidecars::new(),
+            sidecars: sidecar::sidecars(),
         }
     }
 }

@@ -10,7 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{CheckState, Code, Store, WorkspaceMode};
+use fileshed_core::{Check, CheckState, Code, Store, WorkspaceMode};
 use serde_json::{Value, json};
 
 use crate::http::{Server, envelope, pool};
@@ -72,18 +72,13 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
         (StatusCode::OK, "ok")
     };
     // What an administrator has to put right is said where files are: nobody can work.
-    let problems = checks
-        .iter()
-        .filter(|check| check.name == "data" && check.state == CheckState::Failed)
-        .map(|check| (check.name.clone(), check.text.clone().into()));
-    let problems: serde_json::Map<String, serde_json::Value> = problems.collect();
-    let checks: serde_json::Map<String, serde_json::Value> = checks
-        .into_iter()
-        .map(|check| (check.name.clone(), state_name(check.state).into()))
-        .collect();
-    let mut answer = json!({"status": word, "checks": checks});
-    if !problems.is_empty() {
-        answer["problems"] = problems.into();
+    let is_problem = |check: &&Check| check.name == "data" && check.state == CheckState::Failed;
+    let mut answer = json!({"status": word, "checks": {}});
+    if let Some(problem) = checks.iter().find(is_problem) {
+        answer["problems"] = json!({"data": problem.text});
+    }
+    for check in checks {
+        answer["checks"][check.name] = state_name(check.state).into();
     }
     (status, Json(answer)).into_response()
 }

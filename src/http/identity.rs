@@ -70,6 +70,8 @@ pub struct Authenticator {
 pub enum Accepts {
     /// Those in the header `Authorization`.
     Programs,
+    /// The same, but of no page of a site that is not listed: no page of this server calls either.
+    Models,
     /// Cookies of the server's own page too.
     People,
     /// A personal token as a password too.
@@ -132,6 +134,10 @@ impl Authenticator {
     pub fn read(&self, request: &Parts, accepts: Accepts) -> Result<Credential, IdentityError> {
         match accepts {
             Accepts::Programs => self.read_header(request, self.accepted()),
+            Accepts::Models => {
+                headers::refuse_unlisted_pages(request, &self.config.cors_origins)?;
+                self.read_header(request, self.accepted())
+            }
             Accepts::People => self.read_for_page(request),
             Accepts::Drives => self.read_for_drive(request),
             Accepts::Terminals => self.read_for_terminal(request),
@@ -168,11 +174,6 @@ impl Authenticator {
             }
         };
         Ok(Credential(kind))
-    }
-
-    /// Refuses pages of sites that are not listed, for surfaces that no page of this server calls.
-    pub fn refuse_unlisted_pages(&self, request: &Parts) -> Result<(), IdentityError> {
-        headers::refuse_unlisted_pages(request, &self.config.cors_origins)
     }
 
     /// Waits for a permit to ask Open WebUI, if the credential needs its answer. Dropping the permit
@@ -267,13 +268,13 @@ impl Authenticator {
     ) -> Result<Caller, IdentityError> {
         let signed = signatures.read(headers)?;
         let signed = signed.ok_or_else(|| IdentityError::Unsigned {
-            header: signatures.header().clone(),
+            header: signatures.header.clone(),
         })?;
         let plain = self.named_user(headers)?;
         if plain.is_some_and(|plain| plain != signed.id) {
             return Err(IdentityError::TwoUsers {
                 header: self.config.header_user_id.clone(),
-                other: signatures.header().clone(),
+                other: signatures.header.clone(),
             });
         }
         let mut caller = Caller::known(signed.id.clone(), Chat::default());

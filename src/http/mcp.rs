@@ -91,7 +91,7 @@ type PermitSlot = Slot<CallPermit>;
 
 /// How the protocol is spoken over HTTP.
 const SURFACE: Surface = Surface {
-    accepts: Accepts::Programs,
+    accepts: Accepts::Models,
     channel: Channel::Mcp,
     form: None,
 };
@@ -100,7 +100,7 @@ const SURFACE: Surface = Surface {
 async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
     let refuse = |error| message::challenge(&server.public_url, &parts, envelope::failure(error));
-    let caller = match identify(&server, &parts).await {
+    let caller = match SURFACE.identify(&server, &parts).await {
         Ok(caller) => caller,
         Err(error) if names_nobody(&server, &parts) => {
             return match message::answer(&server, toolset, &parts, &mut body).await {
@@ -129,17 +129,10 @@ async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> R
     answered.await
 }
 
-/// Identifies the caller.
-async fn identify(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> {
-    server.authenticator.refuse_unlisted_pages(parts)?;
-    SURFACE.identify(server, parts).await
-}
-
 /// Whether a gateway calls for nobody: with the right key, from where it may.
 fn names_nobody(server: &Server, parts: &Parts) -> bool {
     let read = server.authenticator.read(parts, SURFACE.accepts);
-    server.authenticator.refuse_unlisted_pages(parts).is_ok()
-        && read.is_err_and(|error| error.is_of_gateway())
+    read.is_err_and(|error| error.is_of_gateway())
 }
 
 /// Waits for the permit of a call, reads its body, and hands it to the protocol.

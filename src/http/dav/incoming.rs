@@ -93,7 +93,7 @@ fn keep(
         content.extend_from_slice(&piece);
     }
     let node = Node::in_memory(content.len());
-    request.server.dav.sidecars.put(place, content.into());
+    request.server.dav.sidecars.insert(place, content.into());
     Ok(node)
 }
 

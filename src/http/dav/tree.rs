@@ -93,10 +93,10 @@ fn transfer_sidecar(
     let sidecars = &request.server.dav.sidecars;
     let content = sidecars.get(from);
     if let (Some(content), Some(place)) = (content, SidecarPlace::at(view, to)?) {
-        sidecars.put(place, content);
+        sidecars.insert(place, content);
     }
     if request.verb == Verb::Move {
-        sidecars.take(from);
+        sidecars.remove(from);
     }
     Ok(())
 }
@@ -189,7 +189,7 @@ impl DavFileSystem for DavTree {
             let path = self.0.path(path)?;
             let removed = self.0.work(path, |view, path, request| {
                 if let Some(place) = SidecarPlace::at(view, &path)? {
-                    request.server.dav.sidecars.take(&place);
+                    request.server.dav.sidecars.remove(&place);
                     return Ok(());
                 }
                 let found = view.resolve_path_to_change("path", path)?;

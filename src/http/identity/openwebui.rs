@@ -45,7 +45,6 @@ pub(super) struct SessionVerifier {
 #[derive(Debug)]
 pub(super) struct SessionCredential {
     pub(super) secret: Secret,
-    is_token: bool,
     /// The user, if the signature was checked.
     user: Option<UserId>,
     pub(super) origin: SessionOrigin,
@@ -106,7 +105,6 @@ impl SessionVerifier {
         };
         Ok(SessionCredential {
             secret,
-            is_token,
             user,
             origin,
         })
@@ -164,7 +162,7 @@ impl SessionVerifier {
         let secret = session.secret.reveal();
         let asked = match sources {
             Sources::Memory => Ok(openwebui.remembered_account(secret).ok().flatten()),
-            Sources::All => openwebui.account(secret, session.is_token),
+            Sources::All => openwebui.account(secret, jwt::is_token(secret)),
         };
         let account = match asked {
             Err(error) if signed.is_some() && error.code() == Code::OpenwebuiApiUnavailable => {
@@ -190,7 +188,7 @@ const ISSUER: &str = "open-webui";
 #[derive(Debug)]
 pub(super) struct SignedUserVerifier {
     secret: Secret,
-    header: HeaderName,
+    pub(super) header: HeaderName,
     clock: Clock,
 }
 
@@ -219,10 +217,6 @@ impl SignedUserVerifier {
             header: config.header_user_jwt.clone(),
             clock: clock.clone(),
         })
-    }
-
-    pub(super) fn header(&self) -> &HeaderName {
-        &self.header
     }
 
     /// The signed user, if there is one. A token that is there must be valid.

@@ -196,7 +196,7 @@ impl Authenticator {
             return Err(IdentityError::NoTerminalUser);
         }
         let mut caller = match &self.signatures {
-            Some(signatures) if single(headers, signatures.header())?.is_some() => {
+            Some(signatures) if single(headers, &signatures.header)?.is_some() => {
                 self.signed_user(signatures, headers)?
             }
             Some(_) => {
@@ -222,7 +222,7 @@ impl Authenticator {
     /// Whether the request names its user in a way that counts beside a service key.
     fn names_a_user(&self, headers: &HeaderMap) -> Result<bool, IdentityError> {
         Ok(match &self.signatures {
-            Some(signatures) => single(headers, signatures.header())?.is_some(),
+            Some(signatures) => single(headers, &signatures.header)?.is_some(),
             None => {
                 self.config.header_user_id != X_USER_ID
                     && filled(headers, &self.config.header_user_id)?.is_some()
