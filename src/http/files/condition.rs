@@ -17,14 +17,12 @@ use headers::{
 
 use crate::http::header;
 
-/// What the conditions come to.
+/// Why a request is not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PreconditionOutcome {
-    /// Go on.
-    Proceed,
+pub(super) enum UnmetPrecondition {
     /// The client has it already; only for reading.
     NotModified,
-    /// No.
+    /// The state is another than the client wants.
     Failed,
 }
 
@@ -77,31 +75,33 @@ pub(super) fn evaluate(
     headers: &HeaderMap,
     state: Option<&Validators>,
     reading: bool,
-) -> PreconditionOutcome {
-    if headers.contains_key(IF_MATCH) {
-        if !matches(headers, state) {
-            return PreconditionOutcome::Failed;
-        }
-    } else if let (Some(condition), Some(state)) = (headers.typed_get::<IfUnmodifiedSince>(), state)
-        && !condition.precondition_passes(state.modified)
-    {
-        return PreconditionOutcome::Failed;
+) -> Result<(), UnmetPrecondition> {
+    let tag = state.and_then(|state| state.tag.as_ref());
+    let is_expected = if headers.contains_key(IF_MATCH) {
+        let condition = headers.typed_get::<IfMatch>().zip(tag);
+        condition.is_some_and(|(condition, tag)| condition.precondition_passes(tag))
+    } else {
+        let condition = headers.typed_get::<IfUnmodifiedSince>().zip(state);
+        condition.is_none_or(|(condition, state)| condition.precondition_passes(state.modified))
+    };
+    if !is_expected {
+        return Err(UnmetPrecondition::Failed);
     }
-    if headers.contains_key(IF_NONE_MATCH) {
-        if !matches_none(headers, state) {
-            return if reading {
-                PreconditionOutcome::NotModified
-            } else {
-                PreconditionOutcome::Failed
-            };
-        }
-    } else if let (true, Some(condition), Some(state)) =
-        (reading, headers.typed_get::<IfModifiedSince>(), state)
-        && !condition.is_modified(state.modified)
-    {
-        return PreconditionOutcome::NotModified;
+    let is_news = if headers.contains_key(IF_NONE_MATCH) {
+        let condition = headers.typed_get::<IfNoneMatch>().zip(tag);
+        condition.is_none_or(|(condition, tag)| condition.precondition_passes(tag))
+    } else {
+        let condition = headers.typed_get::<IfModifiedSince>().zip(state);
+        let is_modified = |(condition, state): (IfModifiedSince, &Validators)| {
+            condition.is_modified(state.modified)
+        };
+        !reading || condition.is_none_or(is_modified)
+    };
+    match (is_news, reading) {
+        (true, _) => Ok(()),
+        (false, true) => Err(UnmetPrecondition::NotModified),
+        (false, false) => Err(UnmetPrecondition::Failed),
     }
-    PreconditionOutcome::Proceed
 }
 
 /// Fails where a request that writes wants another state than that of the entry that is there.
@@ -110,30 +110,7 @@ pub(in crate::http) fn expect_state(
     entry: Option<&Entry>,
 ) -> Result<(), Error> {
     let state = entry.map(|entry| Validators::of(&entry.stamp()));
-    match evaluate(headers, state.as_ref(), false) {
-        PreconditionOutcome::Proceed => Ok(()),
-        PreconditionOutcome::NotModified | PreconditionOutcome::Failed => {
-            Err(ConditionError.into())
-        }
-    }
-}
-
-/// `If-Match`: there is a file, and its tag is listed.
-fn matches(headers: &HeaderMap, state: Option<&Validators>) -> bool {
-    let condition = headers.typed_get::<IfMatch>();
-    let tag = state.and_then(|state| state.tag.as_ref());
-    condition
-        .zip(tag)
-        .is_some_and(|(condition, tag)| condition.precondition_passes(tag))
-}
-
-/// `If-None-Match`: there is no file, or its tag is not listed.
-fn matches_none(headers: &HeaderMap, state: Option<&Validators>) -> bool {
-    let condition = headers.typed_get::<IfNoneMatch>();
-    let tag = state.and_then(|state| state.tag.as_ref());
-    condition
-        .zip(tag)
-        .is_none_or(|(condition, tag)| condition.precondition_passes(tag))
+    evaluate(headers, state.as_ref(), false).map_err(|_| ConditionError.into())
 }
 
 diagnostics! {
@@ -219,7 +196,7 @@ mod tests {
     use axum::http::header::{IF_MODIFIED_SINCE, IF_RANGE, IF_UNMODIFIED_SINCE};
     use axum::http::{HeaderName, HeaderValue};
 
-    use super::PreconditionOutcome::{Failed, NotModified, Proceed};
+    use super::UnmetPrecondition::{Failed, NotModified};
     use super::*;
 
     const DATE: &str = "Sun, 06 Nov 1994 08:49:37 GMT";
@@ -241,37 +218,37 @@ mod tests {
         };
         let (there, nothing) = (Some(&state), None);
         for (list, state, reading, verdict) in [
-            (&[][..], there, true, Proceed),
-            (&[(IF_MATCH, "\"a\"")], there, false, Proceed),
-            (&[(IF_MATCH, "\"b\", \"a\"")], there, false, Proceed),
-            (&[(IF_MATCH, "W/\"a\"")], there, false, Failed),
-            (&[(IF_MATCH, "\"b\"")], there, true, Failed),
-            (&[(IF_MATCH, "*")], there, false, Proceed),
-            (&[(IF_MATCH, "*")], nothing, false, Failed),
-            (&[(IF_NONE_MATCH, "*")], nothing, false, Proceed),
-            (&[(IF_NONE_MATCH, "*")], there, false, Failed),
-            (&[(IF_NONE_MATCH, "W/\"a\"")], there, true, NotModified),
-            (&[(IF_NONE_MATCH, "\"a\"")], there, false, Failed),
-            (&[(IF_NONE_MATCH, "\"b\"")], there, true, Proceed),
-            (&[(IF_MODIFIED_SINCE, DATE)], there, true, NotModified),
-            (&[(IF_MODIFIED_SINCE, LATER)], there, true, NotModified),
-            (&[(IF_MODIFIED_SINCE, EARLIER)], there, true, Proceed),
-            (&[(IF_MODIFIED_SINCE, "soon")], there, true, Proceed),
-            (&[(IF_MODIFIED_SINCE, DATE)], there, false, Proceed),
-            (&[(IF_UNMODIFIED_SINCE, DATE)], there, false, Proceed),
-            (&[(IF_UNMODIFIED_SINCE, EARLIER)], there, true, Failed),
+            (&[][..], there, true, Ok(())),
+            (&[(IF_MATCH, "\"a\"")], there, false, Ok(())),
+            (&[(IF_MATCH, "\"b\", \"a\"")], there, false, Ok(())),
+            (&[(IF_MATCH, "W/\"a\"")], there, false, Err(Failed)),
+            (&[(IF_MATCH, "\"b\"")], there, true, Err(Failed)),
+            (&[(IF_MATCH, "*")], there, false, Ok(())),
+            (&[(IF_MATCH, "*")], nothing, false, Err(Failed)),
+            (&[(IF_NONE_MATCH, "*")], nothing, false, Ok(())),
+            (&[(IF_NONE_MATCH, "*")], there, false, Err(Failed)),
+            (&[(IF_NONE_MATCH, "W/\"a\"")], there, true, Err(NotModified)),
+            (&[(IF_NONE_MATCH, "\"a\"")], there, false, Err(Failed)),
+            (&[(IF_NONE_MATCH, "\"b\"")], there, true, Ok(())),
+            (&[(IF_MODIFIED_SINCE, DATE)], there, true, Err(NotModified)),
+            (&[(IF_MODIFIED_SINCE, LATER)], there, true, Err(NotModified)),
+            (&[(IF_MODIFIED_SINCE, EARLIER)], there, true, Ok(())),
+            (&[(IF_MODIFIED_SINCE, "soon")], there, true, Ok(())),
+            (&[(IF_MODIFIED_SINCE, DATE)], there, false, Ok(())),
+            (&[(IF_UNMODIFIED_SINCE, DATE)], there, false, Ok(())),
+            (&[(IF_UNMODIFIED_SINCE, EARLIER)], there, true, Err(Failed)),
             // The tag decides, not the date beside it.
             (
                 &[(IF_NONE_MATCH, "\"b\""), (IF_MODIFIED_SINCE, DATE)],
                 there,
                 true,
-                Proceed,
+                Ok(()),
             ),
             (
                 &[(IF_MATCH, "\"a\""), (IF_UNMODIFIED_SINCE, EARLIER)],
                 there,
                 true,
-                Proceed,
+                Ok(()),
             ),
         ] {
             assert_eq!(

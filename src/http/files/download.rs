@@ -20,7 +20,7 @@ use headers::{AcceptRanges, ContentLength, ContentRange, HeaderMapExt as _};
 use super::archive::{self, WriteArchive};
 use super::browser::{CACHE, INERT, ISOLATED_PAGE, VIEWED_DOCUMENT, disposition};
 use super::condition::{
-    self, ByteRange, ConditionError, PreconditionOutcome, RangeError, Validators,
+    self, ByteRange, ConditionError, RangeError, UnmetPrecondition, Validators,
 };
 use crate::content_type;
 use crate::http::envelope;
@@ -193,11 +193,11 @@ impl FileDownload {
         headers.typed_insert(AcceptRanges::bytes());
         headers.insert(CACHE_CONTROL, CACHE);
         match condition::evaluate(&request.headers, Some(&state), true) {
-            PreconditionOutcome::Proceed => {}
-            PreconditionOutcome::NotModified => {
+            Ok(()) => {}
+            Err(UnmetPrecondition::NotModified) => {
                 return (StatusCode::NOT_MODIFIED, headers).into_response();
             }
-            PreconditionOutcome::Failed => return envelope::failure(ConditionError),
+            Err(UnmetPrecondition::Failed) => return envelope::failure(ConditionError),
         }
         let reads = request.method == Method::GET;
         let asked = if reads && state.continues(&request.headers) {

@@ -164,13 +164,12 @@ pub(super) fn refuse_unlisted_pages(
     let Some(origin) = text(&request.headers, &ORIGIN) else {
         return Ok(());
     };
-    if listed.iter().any(|listed| listed.as_str() == origin) {
-        return Ok(());
-    }
-    let from = authority_of(origin);
-    match text(&request.headers, &HOST) {
-        Some(host) if from == Some(host) => Ok(()),
-        _ => Err(IdentityError::UnlistedPage),
+    let is_listed = listed.iter().any(|listed| listed.as_str() == origin);
+    let host = text(&request.headers, &HOST);
+    if is_listed || host.is_some_and(|host| authority_of(origin) == Some(host)) {
+        Ok(())
+    } else {
+        Err(IdentityError::UnlistedPage)
     }
 }
 
