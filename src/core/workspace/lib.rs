@@ -110,7 +110,7 @@ pub use fileshed_types::{
     Answers, Call, Caller, Channel, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint,
     Repeat, Role, Scope, Secret, Settings, Timings, Toolset, UserId, ZoneName, ZonePath, caller,
     cancellation, catalogue_test, client, diagnostics, fair, group, hint, identifier, limiter,
-    nearest, random, settings, size, timings,
+    names, nearest, random, settings, size, timings,
 };
 
 /// What the server's own binary can do in a confined process: for [`sandbox::serve`].
