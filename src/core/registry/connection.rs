@@ -8,7 +8,7 @@ use rusqlite::ErrorCode;
 
 use fileshed_types::{Clock, diagnostics, timings};
 
-use super::database::{Connection, Database, DatabaseError, Transaction};
+use super::database::{Database, DatabaseError};
 
 /// File name of the registry below the data directory, as the original Fileshed has it.
 pub const FILE_NAME: &str = "access_auth.sqlite";
@@ -39,34 +39,6 @@ impl Registry {
     #[must_use]
     pub fn is_a_file(&self) -> bool {
         matches!(self.database, Database::Sqlite { .. })
-    }
-
-    pub(crate) fn connection(&self) -> Result<Connection<'_>, RegistryError> {
-        Ok(self.database.connection()?)
-    }
-
-    /// The connection that only reads what is in this process.
-    pub(crate) fn reader(&self) -> Result<Connection<'_>, RegistryError> {
-        Ok(self.database.reader()?)
-    }
-
-    /// Does work that stands as a whole, or leaves nothing where it fails. Two pieces of work with a
-    /// name in common, as that of a tenant or a table, come one after the other.
-    pub(crate) fn transact<T, E: From<DatabaseError>>(
-        &self,
-        names: &[&str],
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.database.transact(names, work)
-    }
-
-    /// The same for what goes with files and is flushed with them.
-    pub(crate) fn transact_unflushed<T, E: From<DatabaseError>>(
-        &self,
-        names: &[&str],
-        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.database.transact_unflushed(names, work)
     }
 }
 
@@ -194,7 +166,6 @@ impl From<DatabaseError> for RegistryError {
             DatabaseError::Address(_) => Self::Address(error),
             #[cfg(feature = "tls")]
             DatabaseError::Tls(_) => Self::NoTls(error),
-            DatabaseError::TakenOver => Self::TakenOver,
             _ => Self::Failed(error),
         }
     }

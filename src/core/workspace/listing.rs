@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::zone::{Zone, ZonePath, is_git_name};
 use crate::{Error, ZoneName, sharing};
-use fileshed_registry::{Ownership as _, Record};
+use fileshed_registry::Record;
 use fileshed_storage::{Found, Kind};
 use fileshed_types::settings::WriteMode;
 

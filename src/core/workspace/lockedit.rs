@@ -85,6 +85,8 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, EditCo
     }
     let (user, chat) = holder(zone);
     let lock = Lock {
+        tenant: zone.tenant.key.clone(),
+        zone: zone.name.as_str().to_owned(),
         path: path.key(),
         user: user.to_owned(),
         chat: chat.to_owned(),

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use crate::guard::keys_of_records;
 use crate::zone::{Zone, ZonePath, is_git_name};
 use crate::{Call, Error, Hint, diagnostics};
-use fileshed_registry::{Ownership as _, Record};
+use fileshed_registry::Record;
 use fileshed_storage::{Kind, Totals};
 use fileshed_types::settings::WriteMode;
 

@@ -13,8 +13,8 @@ use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, Statement};
 
 use super::DatabaseError;
-use super::tls;
 use super::value::{Row, Value};
+use crate::RegistryError;
 
 /// Where the tables are: a database may be shared with other programs.
 pub(crate) const SCHEMA: &str = "fileshed";
@@ -62,7 +62,7 @@ impl std::fmt::Debug for PostgresConnection {
 
 impl PostgresConnection {
     fn open(config: &Config) -> Result<Self, DatabaseError> {
-        let mut client = tls::connect(config)?;
+        let mut client = connect(config)?;
         client.batch_execute(&format!("SET search_path TO {SCHEMA}; {SETTINGS}"))?;
         Ok(Self(Box::new(RefCell::new(Prepared {
             client,
@@ -85,15 +85,16 @@ impl PostgresConnection {
         &self,
         sql: &str,
         values: &[Value<'_>],
-        read: &mut dyn FnMut(&Row<'_>) -> Result<bool, DatabaseError>,
-    ) -> Result<(), DatabaseError> {
+        read: &mut dyn FnMut(&mut Row<'_>) -> Result<bool, RegistryError>,
+    ) -> Result<(), RegistryError> {
         let rows = {
             let prepared = &mut *self.0.borrow_mut();
             let statement = prepared.statement(sql)?;
-            prepared.client.query(&statement, &parameters(values))?
+            let rows = prepared.client.query(&statement, &parameters(values));
+            rows.map_err(DatabaseError::from)?
         };
         for row in &rows {
-            if !read(&Row::Postgres(row))? {
+            if !read(&mut Row::of_postgres(row))? {
                 break;
             }
         }
@@ -189,6 +190,35 @@ impl<'a> FromSql<'a> for Value<'a> {
     }
 }
 
+/// Opens a connection, in TLS if its address asks for that: `sslmode=require` never goes on without TLS.
+/// The authorities are those of the system, or those that `SSL_CERT_FILE` names, and the name in the
+/// certificate must be that of the host.
+#[cfg(feature = "tls")]
+fn connect(config: &Config) -> Result<Client, DatabaseError> {
+    use std::sync::Arc;
+
+    use postgres::config::{Host, SslMode};
+    use rustls::ClientConfig;
+    use rustls_platform_verifier::BuilderVerifierExt;
+    use tokio_postgres_rustls::MakeRustlsConnect;
+
+    let is_local = |host: &Host| matches!(host, Host::Unix(_));
+    if config.get_ssl_mode() == SslMode::Disable || config.get_hosts().iter().all(is_local) {
+        return Ok(config.connect(postgres::NoTls)?);
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(BuilderVerifierExt::with_platform_verifier)?
+        .with_no_client_auth();
+    Ok(config.connect(MakeRustlsConnect::new(tls))?)
+}
+
+#[cfg(not(feature = "tls"))]
+fn connect(config: &Config) -> Result<Client, DatabaseError> {
+    Ok(config.connect(postgres::NoTls)?)
+}
+
 /// What is notified on a channel, as it comes. Nothing that came before it was made is told.
 pub(crate) struct Notifications(Option<Client>);
 
@@ -268,30 +298,11 @@ impl Pool {
         let until = Clock::SYSTEM.instant() + PATIENCE;
         let mut state = self.lock();
         loop {
-            if let Some((connection, since)) = state.idle.pop() {
+            let idle = state.idle.pop();
+            if idle.is_some() || state.taken < self.most {
                 state.taken += 1;
                 drop(state);
-                let mut taken = Taken {
-                    pool: self,
-                    connection: None,
-                };
-                let is_fresh = Clock::SYSTEM.elapsed(since) < STALE && !connection.is_closed();
-                taken.connection = Some(if is_fresh || connection.answers() {
-                    connection
-                } else {
-                    PostgresConnection::open(&self.config)?
-                });
-                return Ok(taken);
-            }
-            if state.taken < self.most {
-                state.taken += 1;
-                drop(state);
-                let mut taken = Taken {
-                    pool: self,
-                    connection: None,
-                };
-                taken.connection = Some(PostgresConnection::open(&self.config)?);
-                return Ok(taken);
+                return Taken::new(self, idle);
             }
             if Clock::SYSTEM.is_past(until) {
                 return Err(DatabaseError::Busy);
@@ -301,7 +312,7 @@ impl Pool {
     }
 
     pub(crate) fn listen(&self, channel: &str) -> Result<Notifications, DatabaseError> {
-        let mut client = tls::connect(&self.config)?;
+        let mut client = connect(&self.config)?;
         client.batch_execute(&format!("LISTEN {channel}"))?;
         Ok(Notifications(Some(client)))
     }
@@ -329,7 +340,28 @@ pub(crate) struct Taken<'p> {
     connection: Option<PostgresConnection>,
 }
 
-impl Taken<'_> {
+impl<'p> Taken<'p> {
+    /// Uses a connection again if it still answers, or opens another one. The place that was counted for
+    /// it is free again if that fails.
+    fn new(
+        pool: &'p Pool,
+        idle: Option<(PostgresConnection, Instant)>,
+    ) -> Result<Self, DatabaseError> {
+        let mut taken = Self {
+            pool,
+            connection: None,
+        };
+        let idle = idle.filter(|(connection, since)| {
+            let is_fresh = Clock::SYSTEM.elapsed(*since) < STALE && !connection.is_closed();
+            is_fresh || connection.answers()
+        });
+        taken.connection = Some(match idle {
+            Some((connection, _)) => connection,
+            None => PostgresConnection::open(&pool.config)?,
+        });
+        Ok(taken)
+    }
+
     pub(crate) fn connection(&self) -> Result<&PostgresConnection, DatabaseError> {
         self.connection.as_ref().ok_or(DatabaseError::Busy)
     }

@@ -11,7 +11,7 @@ use super::journal::{self, Owner};
 use crate::Error;
 use crate::zone::ZonePath;
 use fileshed_history::{Change, ChangeKind, Found, Moved};
-use fileshed_registry::{Ownership as _, OwnershipEffect, Record, Registry};
+use fileshed_registry::{OwnershipEffect, Record, Registry};
 use fileshed_storage::Root;
 
 /// The changes of a command, and who made them.

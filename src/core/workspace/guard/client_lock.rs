@@ -47,6 +47,8 @@ impl Zone<'_> {
         let now = self.now();
         let seconds = bounded(new.seconds);
         let lock = ClientLock {
+            tenant: self.tenant.key.clone(),
+            zone: self.name.as_str().to_owned(),
             token: fresh_token()?,
             path: path.key(),
             spelled: path.as_str().to_owned(),
@@ -57,8 +59,7 @@ impl Zone<'_> {
             seconds,
             expires_at: now + seconds,
         };
-        let place = (self.tenant.key.as_str(), self.name.as_str());
-        match self.store.registry().take_client_lock(place, &lock, now)? {
+        match self.store.registry().take_client_lock(&lock, now)? {
             TakenLock::Taken => Ok(lock),
             TakenLock::Conflict(other) => Err(self.explain(held(&other).into())),
             TakenLock::TooMany => Err(ClientLockError::TooMany.into()),

@@ -65,26 +65,16 @@ impl EditPermit<'_, '_> {
             name,
             ..
         } = self.writer.zone;
-        store
-            .registry()
-            .take_lock(&tenant.key, name.as_str(), lock)?;
+        store.registry().take_lock(lock)?;
         store.measure_edits(tenant, *name)?;
         Ok(())
     }
 
     /// Lets an expired lock begin anew.
     pub(crate) fn renew(self, lock: &Lock) -> Result<(), Error> {
-        let Zone {
-            store,
-            tenant,
-            name,
-            ..
-        } = self.writer.zone;
+        let store = self.writer.zone.store;
         let now = store.clock().now().as_second();
-        store
-            .registry()
-            .renew_lock(&tenant.key, name.as_str(), lock, now)?;
-        Ok(())
+        Ok(store.registry().renew_lock(lock, now)?)
     }
 
     /// Replaces the content of a working copy.
@@ -130,8 +120,7 @@ fn place(lock: &Lock) -> String {
 /// First the lock, then the copy: what a crash leaves in between is a copy without a lock.
 pub(super) fn release(zone: &Zone<'_>, staging: &Staging, lock: &Lock) -> Result<(), Error> {
     zone.store.reserve().release();
-    let registry = zone.store.registry();
-    registry.release_lock(&zone.tenant.key, zone.name.as_str(), lock)?;
+    zone.store.registry().release_lock(lock)?;
     if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)?
         && let Ok(entry) = copies.entry(&ZonePath::root().join(&lock.working_copy))
     {

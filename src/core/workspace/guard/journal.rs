@@ -3,7 +3,7 @@
 
 use crate::Error;
 use crate::zone::ZonePath;
-use fileshed_registry::{Ownership as _, Record, Registry};
+use fileshed_registry::{Record, Registry};
 use fileshed_storage::{Kind, Root};
 
 /// Whose a path is by the database that it belongs to.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::journal::{self, Owner};
 use crate::zone::{Zone, ZonePath};
 use crate::{Call, Error, Hint, diagnostics};
-use fileshed_registry::{Ownership, Record};
+use fileshed_registry::Record;
 use fileshed_storage::Kind;
 use fileshed_types::settings::WriteMode;
 

@@ -383,11 +383,7 @@ impl<'a> Permit<'a> {
         let store = self.zone().store;
         let committed = match (self.bin_move.take(), &self.request.needs.ends_edit) {
             (Some(bin_move), _) => bin_move.commit(store, intent),
-            (None, Some(lock)) => {
-                let zone = self.zone();
-                let place = (zone.tenant.key.as_str(), zone.name.as_str());
-                store.registry().commit_edit(intent, place, lock)
-            }
+            (None, Some(lock)) => store.registry().commit_edit(intent, lock),
             (None, None) => store.registry().commit(intent),
         };
         match committed {

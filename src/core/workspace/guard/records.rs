@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use crate::Error;
 use crate::write_lock::WriteLock;
 use crate::zone::Zone;
-use fileshed_registry::{Ownership as _, Record};
+use fileshed_registry::Record;
 
 /// The write lock of a group's zone, to change ownership records.
 #[derive(Debug)]
@@ -62,7 +62,7 @@ impl<'a> RecordWriter<'a> {
         let records = registry.records(self.group)?.into_iter();
         let mut gone: Vec<String> = records.map(|record| record.path).collect();
         gone.retain(|path| !there.contains(path));
-        registry.forget(self.group, &gone)?;
+        registry.forget_records(self.group, &gone)?;
         Ok(gone)
     }
 }
@@ -72,7 +72,7 @@ impl RecordPermit<'_> {
     pub(crate) fn change<T>(mut self, change: impl FnOnce(&mut Record) -> T) -> Result<T, Error> {
         let old = change(&mut self.record);
         let registry = self.writer.zone.store.registry();
-        registry.enter(self.writer.group, &self.record)?;
+        registry.enter_record(self.writer.group, &self.record)?;
         Ok(old)
     }
 }

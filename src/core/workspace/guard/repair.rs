@@ -13,9 +13,7 @@ use crate::tenant::{DATA, TenantRoot};
 use crate::write_lock::WriteLock;
 use crate::{Error, Store, ZoneName, ZonePath};
 use fileshed_history::{Author, Position, power_cut};
-use fileshed_registry::{
-    Condition, Orphan, Ownership as _, OwnershipChange, OwnershipEffect, Usage,
-};
+use fileshed_registry::{Condition, Orphan, OwnershipChange, OwnershipEffect, Usage};
 use fileshed_storage::{DiskError, Root};
 
 /// Whether a zone was measured, with its working copies if it can have any.
@@ -300,7 +298,7 @@ impl Store {
             };
             if let Some(ownership_change) = done {
                 self.registry()
-                    .execute(transaction.group, &ownership_change)?;
+                    .carry_out(transaction.group, &ownership_change)?;
             }
         }
         Ok(())
