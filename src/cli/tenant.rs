@@ -158,9 +158,9 @@ fn show(tenant: &TenantSummary) -> Result<ExitCode, Failure> {
         ("files", tenant.files.to_string()),
         ("quota", format!("{} MiB, {quota}", tenant.limit / MEBIBYTE)),
         ("last call", last_call(tenant)),
-        ("tokens", tenant.tokens.to_string()),
-        ("links", tenant.links.to_string()),
-        ("sessions", tenant.sessions.to_string()),
+        ("tokens", tenant.credentials.tokens.to_string()),
+        ("links", tenant.credentials.links.to_string()),
+        ("sessions", tenant.credentials.sessions.to_string()),
         ("locks", tenant.locks.to_string()),
     ] {
         print(&format!("{name}\t{value}"))?;

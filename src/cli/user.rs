@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fileshed_core::administration::TenantSummary;
-use fileshed_core::users::UserSummary;
 use fileshed_core::{Store, UserId};
 
 use super::{Failure, print};
@@ -152,11 +151,11 @@ fn space_line(space: &TenantSummary) -> String {
     columns.join("\t")
 }
 
-fn what(user: &UserSummary) -> String {
+fn what(user: &TenantSummary) -> String {
     format!(
         "{} ({} bytes), {} and {}",
-        counted(user.files(), "file"),
-        user.bytes(),
+        counted(user.files, "file"),
+        user.bytes,
         counted(user.credentials.tokens, "token"),
         counted(user.credentials.links, "link")
     )
@@ -171,13 +170,13 @@ fn counted(count: u64, what: &str) -> String {
 
 /// A user for people and for `cut`: tabs, because an id may hold blanks. `-` is an id that nobody
 /// has named yet: the directory does not tell it.
-fn line(user: &UserSummary) -> String {
-    let id = user.user.as_ref().map_or("-", |user| user.as_str());
+fn line(user: &TenantSummary) -> String {
+    let id = user.id.as_deref().unwrap_or("-");
     let columns = [
         id.to_owned(),
         user.tenant.clone(),
-        user.bytes().to_string(),
-        user.files().to_string(),
+        user.bytes.to_string(),
+        user.files.to_string(),
         user.credentials.tokens.to_string(),
         user.credentials.links.to_string(),
         state(user).to_owned(),
@@ -186,7 +185,7 @@ fn line(user: &UserSummary) -> String {
     columns.join("\t")
 }
 
-fn state(user: &UserSummary) -> &'static str {
+fn state(user: &TenantSummary) -> &'static str {
     if user.suspended {
         "suspended"
     } else {
@@ -194,8 +193,8 @@ fn state(user: &UserSummary) -> &'static str {
     }
 }
 
-fn show(store: &Store, user: &UserSummary) -> Result<ExitCode, Failure> {
-    let id = user.user.as_ref().map_or("-", |user| user.as_str());
+fn show(store: &Store, user: &TenantSummary) -> Result<ExitCode, Failure> {
+    let id = user.id.as_deref().unwrap_or("-");
     print(&format!("user\t{id}"))?;
     print(&format!("name\t{}", user.name.as_deref().unwrap_or("-")))?;
     print(&format!("state\t{}", state(user)))?;

@@ -83,7 +83,6 @@ pub mod terminal;
 pub mod transfer;
 mod transfer_limiter;
 pub mod trust;
-mod trust_list;
 mod uploads_retention;
 pub mod users;
 pub mod view;

@@ -12,6 +12,7 @@ use sha2::Sha256;
 use crate::{Chat, Error, UserId, diagnostics, random};
 use fileshed_storage::Root;
 use fileshed_types::caller::CallerError;
+use fileshed_types::identifier::is_plain_name;
 use fileshed_types::settings::NamespaceStyle;
 
 /// File name of the pepper below the data directory.
@@ -93,7 +94,9 @@ impl Pepper {
     pub fn namespace(&self, user: &UserId, style: NamespaceStyle) -> Result<String, CallerError> {
         match style {
             NamespaceStyle::Hmac => Ok(self.digits("", user.as_str())),
-            NamespaceStyle::Plain if is_plain(user.as_str()) => Ok(user.as_str().to_owned()),
+            NamespaceStyle::Plain if is_plain_name(user.as_str(), 64, b"._-") => {
+                Ok(user.as_str().to_owned())
+            }
             NamespaceStyle::Plain => Err(CallerError::NotPlain),
         }
     }
@@ -104,12 +107,7 @@ impl Pepper {
     #[must_use]
     pub fn chat_directory(&self, chat: &Chat) -> String {
         let id = chat.as_str();
-        let plain = (1..=128).contains(&id.len())
-            && !id.starts_with('.')
-            && id
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte));
-        if plain || is_digest(id) {
+        if is_plain_name(id, 128, b"._:-") || is_digest(id) {
             id.to_owned()
         } else {
             format!("~{}", self.digits("chat:", id))
@@ -125,14 +123,6 @@ fn is_digest(name: &str) -> bool {
                 .bytes()
                 .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     })
-}
-
-fn is_plain(id: &str) -> bool {
-    (1..=64).contains(&id.len())
-        && !id.starts_with('.')
-        && id
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
 diagnostics! {

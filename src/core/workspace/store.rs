@@ -36,7 +36,7 @@ use crate::shells::Shells;
 use crate::space_in_use::SpaceInUse;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
-use crate::trust_list::TrustList;
+use crate::trust::TrustList;
 use crate::watched::WatchedZones;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::{BusyError, WriteLock};
@@ -53,7 +53,6 @@ pub(crate) use histories::HistoryOf;
 use instance::Instance;
 pub use last_calls::CallRecorder;
 use last_calls::LastCalls;
-use opening::OpenedData;
 pub(crate) use opening::Opening;
 pub use opening::{Loss, Part, StoreError};
 pub(crate) use tenants::group_key;
@@ -138,83 +137,63 @@ impl Store {
         opening: Opening,
         recover_databases: RecoverDatabases,
     ) -> Result<Self, Error> {
-        let files = FileStorage::open(&settings, &clock);
-        let OpenedData {
-            root: data,
-            is_log_cut,
-        } = opening::open(&settings, opening)?;
+        let (data, is_log_cut) = opening::open(&settings, opening)?;
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, &settings)?;
         registry.expect_pepper(&pepper.fingerprint())?;
         former_volumes::expect_all_in_first(&registry)?;
-        let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
         let instance = Instance::register(&data, &settings, &clock, &registry)?;
-        let packer = HistoryPacker::start(data.try_clone()?, &settings, &clock, instance.queue())?;
-        let egress = Egress::new(&settings, &clock);
-        let programs = Programs::find(&settings);
-        let zygote = Zygote::new(&settings, &clock);
-        let links = LinkKey::of(&pepper);
         let limiter = Limiter::new(&clock);
-        let slots = CommandSlots::new(&settings, &limiter);
-        let shell_slots = CommandSlots::for_lines(&settings, &limiter);
-        let transfer_limiter = TransferLimiter::new(&settings, &limiter);
-        let background = BackgroundProcesses::new(&settings, &limiter);
-        let opened_at = clock.now().as_second();
         let among = registry.holds_leases().then(|| instance.name());
-        let shells = Shells::new(&settings, &limiter, among);
-        let flusher = Flusher::start(
-            &data,
-            settings.durability,
-            &clock,
-            &settings.timings.storage,
-        )?;
-        let recollection = Recollection::new(&settings, &clock);
-        let saves = Saves::new(&settings);
-        let watched = WatchedZones::new(&settings, &clock);
         Ok(Self {
-            settings,
-            clock,
-            flusher,
-            cached_files: CachedReader::new(&data)?,
-            reserve: Reserve::take(&data)?,
-            data,
-            registry,
-            registry_file,
+            files: FileStorage::open(&settings, &clock),
+            registry_file: data.identity(fileshed_registry::FILE_NAME)?,
             is_log_cut,
-            pepper,
-            instance,
-            packer,
+            packer: HistoryPacker::start(data.try_clone()?, &settings, &clock, instance.queue())?,
             repositories: KeptRepositories::default(),
             remover: Remover::start()?,
+            flusher: Flusher::start(
+                &data,
+                settings.durability,
+                &clock,
+                &settings.timings.storage,
+            )?,
+            cached_files: CachedReader::new(&data)?,
+            reserve: Reserve::take(&data)?,
             visited: Mutex::default(),
             recovered: Mutex::default(),
-            programs,
-            slots,
-            shell_slots,
-            watched,
+            programs: Programs::find(&settings),
+            slots: CommandSlots::new(&settings, &limiter),
+            shell_slots: CommandSlots::for_lines(&settings, &limiter),
+            watched: WatchedZones::new(&settings, &clock),
             space_in_use: SpaceInUse::default(),
             running_commands: RunningCommands::default(),
             last_calls: LastCalls::default(),
-            background,
-            limiter,
+            background: BackgroundProcesses::new(&settings, &limiter),
+            shells: Shells::new(&settings, &limiter, among),
+            transfer_limiter: TransferLimiter::new(&settings, &limiter),
             trusts: TrustList::default(),
-            opened_at,
+            opened_at: clock.now().as_second(),
             draining: AtomicBool::new(false),
-            shells,
-            zygote,
+            zygote: Zygote::new(&settings, &clock),
             confinement: OnceLock::new(),
-            egress,
-            transfer_limiter,
-            links,
+            egress: Egress::new(&settings, &clock),
+            links: LinkKey::of(&pepper),
             address: OnceLock::new(),
             peer_address: OnceLock::new(),
             chat_host: OnceLock::new(),
-            files,
             attachments: AttachmentCache::default(),
-            recollection,
-            saves,
+            recollection: Recollection::new(&settings, &clock),
+            saves: Saves::new(&settings),
             unfinished: Unfinished::default(),
             recover_databases,
+            limiter,
+            instance,
+            registry,
+            pepper,
+            data,
+            clock,
+            settings,
         })
     }
 

@@ -28,9 +28,9 @@ pub(super) fn tenants(administration: &Administration<'_>) -> Result<Value, Erro
             "own_quota": tenant.has_own_limit,
             "last_call": tenant.last_call.and_then(moment),
             "suspended": tenant.suspended,
-            "tokens": tenant.tokens,
-            "links": tenant.links,
-            "sessions": tenant.sessions,
+            "tokens": tenant.credentials.tokens,
+            "links": tenant.credentials.links,
+            "sessions": tenant.credentials.sessions,
             "locks": tenant.locks,
         })
     };

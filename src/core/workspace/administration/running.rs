@@ -1,30 +1,22 @@
-//! What runs on this server now, and its end.
+//! What runs on this server now, its end, and how far the places of the server are taken.
 
 use super::{Administration, AdministrationError, gone};
 use crate::background::OutputStream;
 use crate::store::SHARED;
-use crate::{Error, UserId, running_commands};
+use crate::{Error, UserId, names, running_commands};
+use fileshed_types::fair::Occupancy;
+use fileshed_types::limiter::Pool;
 
-/// How something runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunningKind {
-    /// The command of a call.
-    Command,
-    /// A process that outlives its call: a line of the terminal.
-    Process,
-    /// An interactive shell.
-    Shell,
-}
-
-impl RunningKind {
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Command => "command",
-            Self::Process => "process",
-            Self::Shell => "shell",
-        }
+names! {
+    /// How something runs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RunningKind {
+        /// The command of a call.
+        Command = "command",
+        /// A process that outlives its call: a line of the terminal.
+        Process = "process",
+        /// An interactive shell.
+        Shell = "shell",
     }
 }
 
@@ -44,7 +36,40 @@ pub struct RunningSummary {
     pub since: i64,
 }
 
+/// One kind of places.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLength {
+    /// What takes one.
+    pub name: &'static str,
+    /// How far they are taken.
+    pub occupancy: Occupancy,
+}
+
 impl Administration<'_> {
+    /// The places for calls, commands, lines of shells, shells, transfers.
+    #[must_use]
+    pub fn queues(&self) -> Vec<QueueLength> {
+        let pools = [
+            ("calls", Pool::Calls),
+            ("commands", Pool::Commands),
+            ("lines", Pool::Lines),
+            ("shells", Pool::Shells),
+            ("transfers", Pool::Transfers),
+        ];
+        let limiter = self.store.limiter();
+        let lengths = pools.into_iter().filter_map(|(name, pool)| {
+            let occupancy = limiter.occupancy(pool)?;
+            Some(QueueLength { name, occupancy })
+        });
+        lengths.collect()
+    }
+
+    /// Unix seconds since when this process serves.
+    #[must_use]
+    pub fn since(&self) -> i64 {
+        self.store.opened_at()
+    }
+
     /// What runs in this process of the server, the longest first.
     #[must_use]
     pub fn running(&self) -> Vec<RunningSummary> {
