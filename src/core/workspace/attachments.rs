@@ -40,7 +40,7 @@ impl Store {
         let (Ok(tenant), chat) = (self.tenant_key(caller), self.chat_directory(caller)) else {
             return;
         };
-        let conversation = self.attachments().conversation(format!("{tenant}/{chat}"));
+        let conversation = self.attachments.conversation(format!("{tenant}/{chat}"));
         let mut conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
         if conversation.is_fresh(caller.message.as_ref(), self.clock()) {
             return;
@@ -65,7 +65,7 @@ impl Store {
             return false;
         };
         let key = format!("{tenant}/{}", self.chat_directory(caller));
-        let conversation = self.attachments().conversation(key);
+        let conversation = self.attachments.conversation(key);
         let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
         conversation.is_known
     }
@@ -167,7 +167,7 @@ impl Store {
     pub fn attachment_refused(&self, caller: &Caller, name: &str) -> Option<String> {
         let tenant = self.tenant_key(caller).ok()?;
         let key = format!("{tenant}/{}", self.chat_directory(caller));
-        let conversation = self.attachments().conversation(key);
+        let conversation = self.attachments.conversation(key);
         let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
         let is_meant = |refused: &&Refused| {
             refused.name.eq_ignore_ascii_case(name)

@@ -19,7 +19,7 @@ pub use membership::Membership;
 impl Store {
     /// Remembers the groups that a call of the user named, for calls that cannot name any.
     pub fn remember_groups(&self, user: &UserId, claims: &[GroupClaim]) {
-        self.recollection().remember(user, claims);
+        self.group_claims.remember(user, claims);
     }
 
     /// Groups that the registry keeps, for an administrator.
@@ -34,7 +34,7 @@ impl Store {
         let recalled;
         let caller = match self.settings().groups {
             GroupSource::Headers if caller.recalls_groups => {
-                let Some(claims) = self.recollection().recall(user) else {
+                let Some(claims) = self.group_claims.recall(user) else {
                     return Ok(Vec::new());
                 };
                 recalled = Caller {

@@ -251,7 +251,7 @@ impl Store {
                          put the file back from a backup"
                 ),
             ),
-            Ok(()) if self.is_log_cut() => Check::warning(
+            Ok(()) if self.is_log_cut => Check::warning(
                 "registry",
                 format!(
                     "`{FILE_NAME}-wal` was cut, removed or replaced before it was opened: the latest changes \

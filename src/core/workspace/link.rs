@@ -107,7 +107,7 @@ impl Store {
     pub fn links(&self) -> Links<'_> {
         Links {
             store: self,
-            key: self.link_key(),
+            key: &self.link_key,
             base: self.public_url(),
         }
     }

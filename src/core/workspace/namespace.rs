@@ -24,6 +24,10 @@ const PEPPER_BYTES: usize = 32;
 /// Hex digits of a namespace: 128 bits.
 const NAMESPACE_DIGITS: usize = 32;
 
+/// The kind of digests that are keys. No user id or conversation begins with NUL, so no name of a
+/// directory tells anything about them.
+const KEY: &str = "\0key:";
+
 /// The per-server secret behind the names.
 pub struct Pepper([u8; PEPPER_BYTES]);
 
@@ -79,15 +83,12 @@ impl Pepper {
 
     /// Tells this pepper from another one, and nothing about it.
     pub(crate) fn fingerprint(&self) -> String {
-        let mut digits = hex::encode(self.key("fingerprint"));
-        digits.truncate(NAMESPACE_DIGITS);
-        digits
+        self.digits(KEY, "fingerprint")
     }
 
-    /// A key for one purpose. No user id or conversation begins with NUL, so no name of a
-    /// directory tells anything about it.
+    /// Returns a key for one purpose.
     pub(crate) fn key(&self, purpose: &str) -> [u8; 32] {
-        self.digest("\0key:", purpose)
+        self.digest(KEY, purpose)
     }
 
     /// The directory name of a user.

@@ -25,18 +25,18 @@ use crate::background::BackgroundProcesses;
 use crate::chat_host::{ChatHost, Ending, Task};
 use crate::command_slots::CommandSlots;
 use crate::file_storage::FileStorage;
+use crate::group_claims::GroupClaimCache;
 use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
 use crate::packer::HistoryPacker;
 use crate::programs::Programs;
-use crate::recollection::Recollection;
 use crate::running_commands::RunningCommands;
 use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::space_in_use::SpaceInUse;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
-use crate::trust::TrustList;
+use crate::trust_list::TrustList;
 use crate::watched::WatchedZones;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::{BusyError, WriteLock};
@@ -81,8 +81,9 @@ pub struct Store {
     /// The file of the registry that is open.
     registry_file: Option<FileIdentity>,
     /// `true` if the registry was without its last changes when it was opened.
-    is_log_cut: bool,
-    pepper: Pepper,
+    pub(crate) is_log_cut: bool,
+    /// The secret that all keys of the installation are made from.
+    pub(crate) pepper: Pepper,
     instance: Instance,
     packer: HistoryPacker,
     repositories: KeptRepositories,
@@ -90,7 +91,7 @@ pub struct Store {
     /// Dropped after what may still write there.
     flusher: Flusher,
     /// Files that are read without waiting for a disk.
-    cached_files: CachedReader,
+    pub(crate) cached_files: CachedReader,
     /// Space that is kept for deletions.
     reserve: Reserve,
     /// Tenants in whose staging this process has looked.
@@ -106,24 +107,28 @@ pub struct Store {
     last_calls: LastCalls,
     background: BackgroundProcesses,
     limiter: Limiter,
-    trusts: TrustList,
+    /// Marks of what lasts, and of the trust on which it was begun.
+    pub(crate) trusts: TrustList,
     /// Unix seconds of the opening.
-    opened_at: i64,
+    pub(crate) opened_at: i64,
     draining: AtomicBool,
     shells: Shells,
     zygote: Zygote,
     confinement: OnceLock<Confinement>,
     egress: Egress,
     transfer_limiter: TransferLimiter,
-    links: LinkKey,
+    /// The key that signs links.
+    pub(crate) link_key: LinkKey,
     /// Where people reach the server, if nobody said so: set when it listens.
     address: OnceLock<String>,
     /// Where the other servers on the data reach this one: set when it listens.
     peer_address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
     files: FileStorage,
-    attachments: AttachmentCache,
-    recollection: Recollection,
+    /// What is known of files that are attached to conversations.
+    pub(crate) attachments: AttachmentCache,
+    /// The groups that the last calls of users named.
+    pub(crate) group_claims: GroupClaimCache,
     saves: Saves,
     unfinished: Unfinished,
     recover_databases: RecoverDatabases,
@@ -178,12 +183,12 @@ impl Store {
             zygote: Zygote::new(&settings, &clock),
             confinement: OnceLock::new(),
             egress: Egress::new(&settings, &clock),
-            links: LinkKey::of(&pepper),
+            link_key: LinkKey::of(&pepper),
             address: OnceLock::new(),
             peer_address: OnceLock::new(),
             chat_host: OnceLock::new(),
             attachments: AttachmentCache::default(),
-            recollection: Recollection::new(&settings, &clock),
+            group_claims: GroupClaimCache::new(&settings, &clock),
             saves: Saves::new(&settings),
             unfinished: Unfinished::default(),
             recover_databases,
@@ -224,16 +229,6 @@ impl Store {
     #[must_use]
     pub fn tokens(&self) -> Tokens<'_> {
         Tokens::new(&self.registry, &self.clock)
-    }
-
-    /// The secret that all keys of the installation are made from.
-    pub(crate) fn pepper(&self) -> &Pepper {
-        &self.pepper
-    }
-
-    /// The key that signs links.
-    pub(crate) fn link_key(&self) -> &LinkKey {
-        &self.links
     }
 
     /// Where people reach the server; empty where nobody knows.
@@ -408,19 +403,9 @@ impl Store {
         &self.limiter
     }
 
-    /// Marks of what lasts, and of the trust on which it was begun.
-    pub(crate) fn trusts(&self) -> &TrustList {
-        &self.trusts
-    }
-
     /// Processes that outlive the calls that start them.
     pub(crate) fn background(&self) -> &BackgroundProcesses {
         &self.background
-    }
-
-    /// Unix seconds of the opening.
-    pub(crate) fn opened_at(&self) -> i64 {
-        self.opened_at
     }
 
     /// The interactive shells.
@@ -437,12 +422,7 @@ impl Store {
     /// Whether the file of the registry that is open still has its name.
     pub(crate) fn has_registry_file(&self) -> bool {
         let found = self.data.identity(fileshed_registry::FILE_NAME);
-        !self.registry.is_a_file() || matches!(found, Ok(found) if found == self.registry_file)
-    }
-
-    /// Returns `true` if the registry was without its last changes when it was opened.
-    pub(crate) fn is_log_cut(&self) -> bool {
-        self.is_log_cut
+        self.registry.holds_leases() || matches!(found, Ok(found) if found == self.registry_file)
     }
 
     /// The names of all processes that share the data directory.
@@ -516,19 +496,9 @@ impl Store {
         &self.files
     }
 
-    /// What is known of files that are attached to conversations.
-    pub(crate) fn attachments(&self) -> &AttachmentCache {
-        &self.attachments
-    }
-
     /// Changes of programs that belong together.
     pub(crate) fn saves(&self) -> &Saves {
         &self.saves
-    }
-
-    /// The groups that the last calls of users named.
-    pub(crate) fn recollection(&self) -> &Recollection {
-        &self.recollection
     }
 
     /// The name of this process in the registry and in staging.

@@ -8,7 +8,7 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use crate::settings::GroupSource;
@@ -16,7 +16,6 @@ use crate::store::Store;
 use crate::{Caller, Chat, Clock, Error, UserId, cancellation};
 use fileshed_storage::DiskError;
 use fileshed_types::group::GroupId;
-use fileshed_types::trust::WeakTrust;
 pub use fileshed_types::trust::{Grounds, Revocation, Trust};
 
 impl Store {
@@ -32,7 +31,7 @@ impl Store {
             session: caller.session.clone(),
             began: self.clock().now().as_second(),
         });
-        self.trusts().add(&trust, || {
+        self.trusts.add(&trust, || {
             let look = self.settings().timings.calls.trust;
             let (store, clock) = (Arc::downgrade(self), self.clock().clone());
             let thread = std::thread::Builder::new().name("trust".to_owned());
@@ -143,61 +142,10 @@ fn watch(store: &Weak<Store>, clock: &Clock, look: Duration) {
     loop {
         clock.sleep(look);
         let Some(store) = store.upgrade() else { return };
-        let live = store.trusts().live();
+        let live = store.trusts.live();
         if live.is_empty() {
             return;
         }
         store.end_untrusted(&live);
-    }
-}
-
-/// Fewest marks among which those that are over are looked for.
-const TIDY_AT: usize = 64;
-
-/// All of them, and whether somebody looks after them.
-#[derive(Debug, Default)]
-pub(crate) struct TrustList(Mutex<Marks>);
-
-#[derive(Debug, Default)]
-struct Marks {
-    list: Vec<WeakTrust>,
-    /// From so many on, those that are over are taken out.
-    tidy_at: usize,
-    /// `true` while a thread looks.
-    watched: bool,
-}
-
-impl TrustList {
-    /// Adds a mark. `watch` begins to look where nobody does.
-    pub(crate) fn add<E>(
-        &self,
-        trust: &Trust,
-        watch: impl FnOnce() -> Result<(), E>,
-    ) -> Result<(), E> {
-        let mut marks = self.lock();
-        marks.list.extend(trust.downgrade());
-        if marks.list.len() > marks.tidy_at {
-            marks.list.retain(WeakTrust::is_shared);
-            marks.tidy_at = TIDY_AT.max(2 * marks.list.len());
-        }
-        if !marks.watched {
-            watch()?;
-            marks.watched = true;
-        }
-        Ok(())
-    }
-
-    /// Those that last. Where none does, whoever looks may stop: the next one that is added has somebody
-    /// look again.
-    pub(crate) fn live(&self) -> Vec<Trust> {
-        let mut marks = self.lock();
-        marks.list.retain(WeakTrust::is_shared);
-        let live: Vec<Trust> = marks.list.iter().filter_map(WeakTrust::upgrade).collect();
-        marks.watched = !live.is_empty();
-        live
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Marks> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

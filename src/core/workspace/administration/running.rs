@@ -67,7 +67,7 @@ impl Administration<'_> {
     /// Unix seconds since when this process serves.
     #[must_use]
     pub fn since(&self) -> i64 {
-        self.store.opened_at()
+        self.store.opened_at
     }
 
     /// What runs in this process of the server, the longest first.

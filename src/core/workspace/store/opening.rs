@@ -46,10 +46,9 @@ pub(crate) enum Opening {
 /// Opens the data directory and finds that nothing in it is lost. Also returns `true` if the last changes
 /// of the registry are missing.
 pub(super) fn open(settings: &Settings, opening: Opening) -> Result<(Root, bool), Error> {
-    let location = &settings.storage_base_path;
     let data = match opening {
-        Opening::Make => Root::open_ambient(location)?,
-        Opening::Existing => Root::open_existing_ambient(location)?.ok_or(StoreError::None)?,
+        Opening::Make => Root::open_ambient(&settings.storage_base_path)?,
+        Opening::Existing => existing(settings)?,
     };
     data.expect_writable()?;
     former_volumes::expect_first(&data)?;
@@ -62,6 +61,12 @@ pub(super) fn open(settings: &Settings, opening: Opening) -> Result<(Root, bool)
         tracing::info!(directory = %data.location().display(), "a new store begins");
     }
     Ok((data, is_log_cut))
+}
+
+/// Opens a data directory that must be there.
+pub(super) fn existing(settings: &Settings) -> Result<Root, Error> {
+    let data = Root::open_existing_ambient(&settings.storage_base_path)?;
+    Ok(data.ok_or(StoreError::None)?)
 }
 
 /// Returns `true` if nothing of this program is in a data directory yet; fails if something is lost.
@@ -109,16 +114,14 @@ pub struct Loss {
 impl Store {
     /// What would be lost with a part that cannot be used; fails where it can.
     pub fn loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
-        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
-        let data = data.ok_or(StoreError::None)?;
+        let data = existing(settings)?;
         loss_in(&data, settings, part)
     }
 
     /// Goes on without a part that cannot be used: what is left of it is set aside, and a new one
     /// is made. No process may have the data directory open.
     pub fn accept_loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
-        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
-        let data = data.ok_or(StoreError::None)?;
+        let data = existing(settings)?;
         data.expect_writable()?;
         let loss = loss_in(&data, settings, part)?;
         if instance::is_anybody_there(&data, settings)? {

@@ -57,7 +57,7 @@ impl Store {
     /// there is no other server.
     #[must_use]
     pub fn peer_secret(&self) -> Option<[u8; 32]> {
-        self.shares_terminals().then(|| self.pepper().key("peers"))
+        self.shares_terminals().then(|| self.pepper.key("peers"))
     }
 
     /// Where a call of a caller belongs; `sent_on` says whether another server sent it here. Blocks.

@@ -197,7 +197,7 @@ impl Store {
         let noticed = if self.shares_terminals() {
             self.clock().now().as_second()
         } else {
-            self.opened_at()
+            self.opened_at
         };
         let process = BackgroundProcess::cut_off(identity, log, noticed);
         Ok(Some((start.ts, Arc::new(process))))

@@ -1,4 +1,4 @@
-//! Groups that the last call of a user named, for calls that cannot name any.
+//! Cache of the groups that the last call of a user named, for calls that cannot name any.
 //!
 //! The proxy in front of the terminal passes no header of its own choice, so that what is known of
 //! its user's groups comes from another call of the same user. That is forgotten soon: who has left
@@ -15,14 +15,14 @@ const USERS_MAX: usize = 10_000;
 
 /// What the last calls of users named.
 #[derive(Debug)]
-pub(crate) struct Recollection {
+pub(crate) struct GroupClaimCache {
     users: Mutex<HashMap<UserId, (Instant, Vec<GroupClaim>)>>,
     clock: Clock,
     /// How long what was named counts.
     counts: Duration,
 }
 
-impl Recollection {
+impl GroupClaimCache {
     pub(crate) fn new(settings: &Settings, clock: &Clock) -> Self {
         Self {
             users: Mutex::default(),
