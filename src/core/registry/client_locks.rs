@@ -1,7 +1,7 @@
 //! Locks that programs take over WebDAV: rows that count until their time is over.
 
 use super::database::Statements;
-use super::path_rows::AT_OR_BELOW;
+use super::path_rows::at_or_below;
 use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, RegistryError};
 
@@ -140,8 +140,9 @@ impl Registry {
 
     /// Releases every lock on a path and below, where nothing is any more.
     pub fn forget_client_locks(&self, place: FilePlace<'_>) -> Result<(), RegistryError> {
+        let condition = at_or_below("path");
         self.run(
-            &format!("DELETE FROM client_locks WHERE {AT_OR_BELOW}"),
+            &format!("DELETE FROM client_locks WHERE {condition}"),
             place,
         )
     }

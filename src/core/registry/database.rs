@@ -4,60 +4,42 @@
 //! the same way is used. Where they differ, a parameter's type is said (`CAST`), a sum is a
 //! `BIGINT` by word, and what takes the place of a row names its key.
 
+mod error;
 mod postgres;
 mod value;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ::postgres::error::SqlState;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ToSql, TransactionBehavior, params_from_iter};
 
+pub use self::error::{DatabaseError, FILE_NAME, RegistryError};
 pub(crate) use self::postgres::{Notifications, Pool, SCHEMA};
 use self::postgres::{PostgresConnection, Taken};
 pub(crate) use self::value::{FromRow, FromValue, Row, ToRow, ToValue, Value, Values};
-use super::{Registry, RegistryError};
 
-/// A failure of a statement.
-#[derive(Debug, thiserror::Error)]
-pub enum DatabaseError {
-    /// SQLite refuses.
-    #[error("SQLite")]
-    Sqlite(#[from] rusqlite::Error),
-    /// PostgreSQL refuses, or does not answer.
-    #[error("PostgreSQL")]
-    Postgres(#[from] ::postgres::Error),
-    #[cfg(feature = "tls")]
-    /// TLS cannot be prepared.
-    #[error("TLS")]
-    Tls(#[from] rustls::Error),
-    /// The address of the database is none.
-    #[error("the address")]
-    Address(#[source] ::postgres::Error),
-    /// All connections are taken.
-    #[error("all connections are taken")]
-    Busy,
-    /// The answer is not in this process, and the caller cannot wait.
-    #[error("the answer takes a while")]
-    NotAtOnce,
-    /// A column holds something else than this program writes.
-    #[error("column {column} of a row cannot be read")]
-    Column {
-        /// The number of the column, from 0.
-        column: usize,
-    },
-    /// A statement that always finds a row found none.
-    #[error("there is no row")]
-    NoRow,
+/// The open registry.
+#[derive(Debug)]
+pub struct Registry {
+    pub(crate) database: Database,
+    pub(crate) kept: Mutex<KeptAnswers>,
 }
 
-impl DatabaseError {
-    /// `true` if others had what the statement needed, for longer than it waits.
-    pub(crate) fn is_locked_out(&self) -> bool {
-        let Self::Postgres(cause) = self else {
-            return false;
-        };
-        cause.code() == Some(&SqlState::LOCK_NOT_AVAILABLE)
+/// Answers that were given in one version of the database, by statement and values.
+#[derive(Debug, Default)]
+pub(crate) struct KeptAnswers {
+    pub(crate) version: i64,
+    pub(crate) answers: HashMap<(&'static str, [String; 2]), Arc<dyn Any + Send + Sync>>,
+}
+
+impl Registry {
+    pub(crate) fn of(database: Database) -> Self {
+        Self {
+            database,
+            kept: Mutex::default(),
+        }
     }
 }
 

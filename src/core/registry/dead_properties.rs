@@ -1,7 +1,7 @@
 //! Properties that programs keep with files over WebDAV: XML that means nothing here.
 
 use super::database::{Engine, Statements as _, Value, Values};
-use super::path_rows::{AT_OR_BELOW, PathTable};
+use super::path_rows::{PathTable, at_or_below};
 use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, RegistryError};
 
@@ -112,15 +112,16 @@ impl Registry {
         if !self.has_rows(PathTable::DeadProperties, from.tenant, from.zone)? {
             return Ok(());
         }
+        let copied = at_or_below("path");
         self.transact(&[to.tenant], |transaction| {
-            let copied = size(transaction, AT_OR_BELOW, from)?;
-            if size(transaction, "home = ?1", [to.tenant])? + copied > TENANT_MAX_BYTES {
+            let size_of_copied = size(transaction, &copied, from)?;
+            if size(transaction, "home = ?1", [to.tenant])? + size_of_copied > TENANT_MAX_BYTES {
                 return Ok(());
             }
             let copy = format!(
                 "INSERT INTO dead_properties (home, zone, path, namespace, name, xml)
                  SELECT CAST(?4 AS TEXT), CAST(?5 AS TEXT), ?6 || substr(path, length(?3) + 1),
-                 namespace, name, xml FROM dead_properties WHERE {AT_OR_BELOW} {REPLACE}"
+                 namespace, name, xml FROM dead_properties WHERE {copied} {REPLACE}"
             );
             let from = [from.tenant, from.zone, from.path];
             let to = [to.tenant, to.zone, to.path];

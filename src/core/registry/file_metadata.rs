@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::database::{Statements as _, Value};
+use super::path_rows::{FILE_PATH, at_or_below};
 use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, RegistryError};
 
@@ -11,9 +12,6 @@ const NOWHERE: &str = "/";
 
 /// Files of a zone without a path that are remembered.
 const LOST_MOST: u32 = 1000;
-
-/// The path of the file of a row.
-const PATH: &str = "CASE WHEN directory = '' THEN name ELSE directory || '/' || name END";
 
 row! {
     /// Metadata that a program gave for one file.
@@ -42,7 +40,7 @@ impl Registry {
         let (directory, name) = place.split();
         let connection = self.connection()?;
         let select = format!(
-            "SELECT {}, {PATH} FROM file_metadata",
+            "SELECT {}, {FILE_PATH} FROM file_metadata",
             FileMetadata::COLUMNS
         );
         let found = connection.first(
@@ -99,7 +97,7 @@ impl Registry {
         zone: &str,
     ) -> Result<Vec<String>, RegistryError> {
         let paths = format!(
-            "SELECT {PATH} FROM file_metadata WHERE home = ?1 AND zone = ?2 AND directory != ?3"
+            "SELECT {FILE_PATH} FROM file_metadata WHERE home = ?1 AND zone = ?2 AND directory != ?3"
         );
         self.all(&paths, [tenant, zone, NOWHERE])
     }
@@ -112,26 +110,24 @@ impl Registry {
         zone: &str,
         paths: &[&str],
     ) -> Result<(), RegistryError> {
-        const AT_OR_BELOW: &str = "home = ?1 AND zone = ?2 AND ((directory = ?3 AND name = ?4)
-             OR directory = ?5 OR substr(directory, 1, length(?5) + 1) = ?5 || '/')";
+        let lost = at_or_below(FILE_PATH);
+        let statements = [
+            format!("DELETE FROM file_metadata WHERE born IS NULL AND {lost}"),
+            // The same file may be known from before, without a path.
+            format!(
+                "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2
+                 AND directory = '{NOWHERE}' AND name IN (
+                     SELECT inode || ' ' || born FROM file_metadata WHERE {lost})"
+            ),
+            format!(
+                "UPDATE file_metadata SET directory = '{NOWHERE}', name = inode || ' ' || born
+                 WHERE {lost}"
+            ),
+        ];
         self.transact(&[tenant], |transaction| {
             for path in paths {
-                let (directory, name) = FilePlace { tenant, zone, path }.split();
-                let lose = [
-                    format!("DELETE FROM file_metadata WHERE born IS NULL AND {AT_OR_BELOW}"),
-                    // The same file may be known from before, without a path.
-                    format!(
-                        "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2
-                         AND directory = '{NOWHERE}' AND name IN (
-                             SELECT inode || ' ' || born FROM file_metadata WHERE {AT_OR_BELOW})"
-                    ),
-                    format!(
-                        "UPDATE file_metadata SET directory = '{NOWHERE}', name = inode || ' ' || born
-                         WHERE {AT_OR_BELOW}"
-                    ),
-                ];
-                for statement in lose {
-                    transaction.run(&statement, [tenant, zone, directory, name, path])?;
+                for statement in &statements {
+                    transaction.run(statement, FilePlace { tenant, zone, path })?;
                 }
             }
             transaction.run(

@@ -9,10 +9,10 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::database::{Database, DatabaseError, Pool, SCHEMA, Statements as _};
 use super::wal_index;
-use super::{FILE_NAME, Registry, RegistryError, schema, wait_a_moment};
+use super::{FILE_NAME, Registry, RegistryError, schema};
 use fileshed_storage::Root;
-use fileshed_types::Error;
 use fileshed_types::settings::{Durability, RegistryUrl, Settings};
+use fileshed_types::{Clock, Error, timings};
 
 /// The volume in which the registry is, as version 0.1.0 names it.
 pub const FIRST_VOLUME: &str = "volume-1";
@@ -205,6 +205,19 @@ fn reader(file: &Path) -> Result<Connection, DatabaseError> {
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", READER_CACHE)?;
     Ok(connection)
+}
+
+/// Waits for a database that is busy for another process; false when that took too long.
+#[must_use]
+pub fn wait_a_moment(attempt: i32) -> bool {
+    let waits = [100, 200, 400];
+    usize::try_from(attempt)
+        .ok()
+        .and_then(|attempt| waits.get(attempt))
+        .is_some_and(|milliseconds| {
+            Clock::SYSTEM.sleep(timings::milliseconds(*milliseconds));
+            true
+        })
 }
 
 fn keep_private(data: &Root) -> Result<(), Error> {

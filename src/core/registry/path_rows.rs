@@ -27,12 +27,17 @@ impl Values for FilePlace<'_> {
     }
 }
 
-/// The condition for rows of the column `path` at a path or below it.
-pub(super) const AT_OR_BELOW: &str = "home = ?1 AND zone = ?2
-     AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/')";
+/// Returns the condition for rows at a path or below it, by what the path of a row is.
+pub(super) fn at_or_below(path: &str) -> String {
+    format!(
+        "home = ?1 AND zone = ?2
+         AND ({path} = ?3 OR substr({path}, 1, length(?3) + 1) = ?3 || '/')"
+    )
+}
 
-/// The condition for rows of files below a directory, by the column of their own directories.
-const BELOW: &str = "(directory = ?3 OR substr(directory, 1, length(?3) + 1) = ?3 || '/')";
+/// The path of the file of a row of `file_metadata`.
+pub(super) const FILE_PATH: &str =
+    "CASE WHEN directory = '' THEN name ELSE directory || '/' || name END";
 
 /// A table whose rows follow a path.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +52,14 @@ impl PathTable {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::FileMetadata, Self::DeadProperties];
 
+    /// Returns its name, and what the path of a row is.
+    fn name_and_path(self) -> (&'static str, &'static str) {
+        match self {
+            Self::FileMetadata => ("file_metadata", FILE_PATH),
+            Self::DeadProperties => ("dead_properties", "path"),
+        }
+    }
+
     /// Returns `true` if there are rows of a zone: most have none, and then nothing is written.
     fn has_rows(
         self,
@@ -54,10 +67,7 @@ impl PathTable {
         tenant: &str,
         zone: &str,
     ) -> Result<bool, RegistryError> {
-        let table = match self {
-            Self::FileMetadata => "file_metadata",
-            Self::DeadProperties => "dead_properties",
-        };
+        let (table, _) = self.name_and_path();
         statements.value(
             &format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE home = ?1 AND zone = ?2)"),
             [tenant, zone],
@@ -70,20 +80,9 @@ impl PathTable {
         statements: &impl Statements,
         place: FilePlace<'_>,
     ) -> Result<(), RegistryError> {
-        let (directory, name) = place.split();
-        match self {
-            Self::FileMetadata => statements.run(
-                &format!(
-                    "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2
-                     AND ((directory = ?4 AND name = ?5) OR {BELOW})"
-                ),
-                [place.tenant, place.zone, place.path, directory, name],
-            ),
-            Self::DeadProperties => {
-                let forget = format!("DELETE FROM dead_properties WHERE {AT_OR_BELOW}");
-                statements.run(&forget, place)
-            }
-        }
+        let (table, path) = self.name_and_path();
+        let condition = at_or_below(path);
+        statements.run(&format!("DELETE FROM {table} WHERE {condition}"), place)
     }
 
     /// Moves the rows of a file, or of all below a directory, within a tenant. The rows of whatever
@@ -104,18 +103,10 @@ impl PathTable {
         if !is_below {
             self.forget(transaction, to)?;
         }
+        let (table, _) = self.name_and_path();
         let (tenant, zone) = (from.tenant, from.zone);
-        let moves = [tenant, zone, from.path, to.zone, to.path];
-        match self {
+        let column = match self {
             Self::FileMetadata => {
-                transaction.run(
-                    &format!(
-                        "UPDATE file_metadata
-                         SET zone = ?4, directory = ?5 || substr(directory, length(?3) + 1)
-                         WHERE home = ?1 AND zone = ?2 AND {BELOW}"
-                    ),
-                    moves,
-                )?;
                 let ((directory, name), (new_directory, new_name)) = (from.split(), to.split());
                 transaction.run(
                     "UPDATE file_metadata SET zone = ?5, directory = ?6, name = ?7
@@ -129,16 +120,19 @@ impl PathTable {
                         new_directory,
                         new_name,
                     ],
-                )
+                )?;
+                "directory"
             }
-            Self::DeadProperties => transaction.run(
-                &format!(
-                    "UPDATE dead_properties SET zone = ?4, path = ?5 || substr(path, length(?3) + 1)
-                     WHERE {AT_OR_BELOW}"
-                ),
-                moves,
+            Self::DeadProperties => "path",
+        };
+        let condition = at_or_below(column);
+        transaction.run(
+            &format!(
+                "UPDATE {table} SET zone = ?4, {column} = ?5 || substr({column}, length(?3) + 1)
+                 WHERE {condition}"
             ),
-        }
+            [tenant, zone, from.path, to.zone, to.path],
+        )
     }
 }
 

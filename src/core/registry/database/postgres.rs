@@ -6,43 +6,26 @@ use std::error::Error;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use fileshed_types::timings::RegistryTimings;
 use fileshed_types::{Clock, Timings};
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::private::BytesMut;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, Statement};
 
-use super::DatabaseError;
 use super::value::{Row, Value};
-use crate::RegistryError;
+use super::{DatabaseError, RegistryError};
 
 /// Where the tables are: a database may be shared with other programs.
 pub(crate) const SCHEMA: &str = "fileshed";
 
-/// How long a call waits for a connection before it fails.
-const PATIENCE: Duration = Timings::STANDARD.registry.pool;
-
-/// A connection that nobody used for so long may have ended meanwhile: it is asked first.
-const STALE: Duration = Timings::STANDARD.registry.stale;
+/// How long connections wait, and how long they are trusted.
+const TIMINGS: RegistryTimings = Timings::STANDARD.registry;
 
 /// What a connection begins with. Nobody waits longer for a transaction of somebody who stands still than
 /// for a lease of theirs.
 const SETTINGS: &str = "SET client_min_messages TO warning; SET lock_timeout TO '20s';
      SET idle_in_transaction_session_timeout TO '5s'";
-
-/// How long the database may take to answer that.
-const ALIVE: Duration = Timings::STANDARD.registry.alive;
-
-/// How long the database may take to answer a new connection.
-const CONNECT: Duration = Timings::STANDARD.registry.connect;
-
-/// How long a machine that is gone without a word may leave a call waiting: the kernel's own patience is a
-/// quarter of an hour for what was sent, and two hours where nothing was (tcp(7)).
-const SILENCE: Duration = Timings::STANDARD.registry.silence;
-
-/// When the kernel begins to ask whether the other machine is there, and how often it does.
-const KEEPALIVE_IDLE: Duration = Timings::STANDARD.registry.keepalive_idle;
-const KEEPALIVE_INTERVAL: Duration = Timings::STANDARD.registry.keepalive_interval;
 
 /// A connection, with the statements that it has prepared.
 pub(crate) struct PostgresConnection(Box<RefCell<Prepared>>);
@@ -106,7 +89,7 @@ impl PostgresConnection {
     }
 
     fn answers(&self) -> bool {
-        self.0.borrow_mut().client.is_valid(ALIVE).is_ok()
+        self.0.borrow_mut().client.is_valid(TIMINGS.alive).is_ok()
     }
 }
 
@@ -272,18 +255,18 @@ impl Pool {
     pub(crate) fn new(url: &str, most: usize) -> Result<Self, DatabaseError> {
         let mut config: Config = url.parse().map_err(DatabaseError::Address)?;
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
+            config.connect_timeout(TIMINGS.connect);
         }
         if config.get_application_name().is_none() {
             config.application_name("fileshed");
         }
         if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(SILENCE);
+            config.tcp_user_timeout(TIMINGS.silence);
         }
         // What an address can say of this is what it is by itself or less.
-        config.keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE_IDLE));
+        config.keepalives_idle(config.get_keepalives_idle().min(TIMINGS.keepalive_idle));
         if config.get_keepalives_interval().is_none() {
-            config.keepalives_interval(KEEPALIVE_INTERVAL);
+            config.keepalives_interval(TIMINGS.keepalive_interval);
         }
         Ok(Self {
             config,
@@ -295,7 +278,7 @@ impl Pool {
 
     /// A connection for as long as it is needed. Waits where all are taken.
     pub(crate) fn take(&self) -> Result<Taken<'_>, DatabaseError> {
-        let until = Clock::SYSTEM.instant() + PATIENCE;
+        let until = Clock::SYSTEM.instant() + TIMINGS.pool;
         let mut state = self.lock();
         loop {
             let idle = state.idle.pop();
@@ -352,7 +335,7 @@ impl<'p> Taken<'p> {
             connection: None,
         };
         let idle = idle.filter(|(connection, since)| {
-            let is_fresh = Clock::SYSTEM.elapsed(*since) < STALE && !connection.is_closed();
+            let is_fresh = Clock::SYSTEM.elapsed(*since) < TIMINGS.stale && !connection.is_closed();
             is_fresh || connection.answers()
         });
         taken.connection = Some(match idle {

@@ -5,8 +5,7 @@
 
 use rusqlite::types::ValueRef;
 
-use super::DatabaseError;
-use crate::RegistryError;
+use super::{DatabaseError, RegistryError};
 use fileshed_storage::Totals;
 
 /// One value.

@@ -1,58 +1,54 @@
-//! The open registry, and how it fails.
+//! Failures of the registry.
 
-use std::any::Any;
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-
+use ::postgres::error::SqlState;
 use rusqlite::ErrorCode;
 
-use fileshed_types::{Clock, diagnostics, timings};
-
-use super::database::{Database, DatabaseError};
+use fileshed_types::diagnostics;
 
 /// File name of the registry below the data directory, as the original Fileshed has it.
 pub const FILE_NAME: &str = "access_auth.sqlite";
 
-/// The open registry.
-#[derive(Debug)]
-pub struct Registry {
-    pub(crate) database: Database,
-    pub(super) kept: Mutex<KeptAnswers>,
+/// A failure of a statement.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// SQLite refuses.
+    #[error("SQLite")]
+    Sqlite(#[from] rusqlite::Error),
+    /// PostgreSQL refuses, or does not answer.
+    #[error("PostgreSQL")]
+    Postgres(#[from] ::postgres::Error),
+    #[cfg(feature = "tls")]
+    /// TLS cannot be prepared.
+    #[error("TLS")]
+    Tls(#[from] rustls::Error),
+    /// The address of the database is none.
+    #[error("the address")]
+    Address(#[source] ::postgres::Error),
+    /// All connections are taken.
+    #[error("all connections are taken")]
+    Busy,
+    /// The answer is not in this process, and the caller cannot wait.
+    #[error("the answer takes a while")]
+    NotAtOnce,
+    /// A column holds something else than this program writes.
+    #[error("column {column} of a row cannot be read")]
+    Column {
+        /// The number of the column, from 0.
+        column: usize,
+    },
+    /// A statement that always finds a row found none.
+    #[error("there is no row")]
+    NoRow,
 }
 
-/// Answers that were given in one version of the database, by statement and values.
-#[derive(Debug, Default)]
-pub(super) struct KeptAnswers {
-    pub(super) version: i64,
-    pub(super) answers: HashMap<(&'static str, [String; 2]), Arc<dyn Any + Send + Sync>>,
-}
-
-impl Registry {
-    pub(crate) fn of(database: Database) -> Self {
-        Self {
-            database,
-            kept: Mutex::default(),
-        }
+impl DatabaseError {
+    /// `true` if others had what the statement needed, for longer than it waits.
+    pub(crate) fn is_locked_out(&self) -> bool {
+        let Self::Postgres(cause) = self else {
+            return false;
+        };
+        cause.code() == Some(&SqlState::LOCK_NOT_AVAILABLE)
     }
-
-    /// Whether its rows are a file in the data directory.
-    #[must_use]
-    pub fn is_a_file(&self) -> bool {
-        matches!(self.database, Database::Sqlite { .. })
-    }
-}
-
-/// Waits for a database that is busy for another process; false when that took too long.
-#[must_use]
-pub fn wait_a_moment(attempt: i32) -> bool {
-    let waits = [100, 200, 400];
-    usize::try_from(attempt)
-        .ok()
-        .and_then(|attempt| waits.get(attempt))
-        .is_some_and(|milliseconds| {
-            Clock::SYSTEM.sleep(timings::milliseconds(*milliseconds));
-            true
-        })
 }
 
 diagnostics! {
