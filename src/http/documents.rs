@@ -32,7 +32,7 @@ pub(super) async fn openapi(headers: HeaderMap, Query(query): Query<DocumentQuer
     let document: &PackedFile = match Toolset::parse(&name) {
         Some(Toolset::All) => &ALL,
         Some(Toolset::Core) => &CORE,
-        None => return envelope::failure(UnknownToolset(name)),
+        None => return envelope::failure(UnknownToolset { toolset: name }),
     };
     document.answer_fresh(&headers)
 }
@@ -40,8 +40,8 @@ pub(super) async fn openapi(headers: HeaderMap, Query(query): Query<DocumentQuer
 diagnostics! {
     /// A toolset that does not exist.
     #[derive(Debug, thiserror::Error)]
-    #[error("there is no toolset `{0}`")]
-    struct UnknownToolset(toolset: String) => {
+    #[error("there is no toolset `{toolset}`")]
+    struct UnknownToolset { toolset: String } => {
         code: InvalidParameter,
         hint: format!("toolset is one of {}", Toolset::NAMES.join(", ")),
     }

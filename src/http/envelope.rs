@@ -44,29 +44,36 @@ struct FailureExtension(Arc<Error>);
 
 /// The text of a success.
 pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
-    answer.text().map_err(|error| SerializeError(error).into())
+    answer
+        .text()
+        .map_err(|error| SerializeError { source: error }.into())
 }
 
 /// A success as JSON.
 pub(super) fn value(answer: &Answer) -> Result<Value, Error> {
-    answer.value().map_err(|error| SerializeError(error).into())
+    answer
+        .value()
+        .map_err(|error| SerializeError { source: error }.into())
 }
 
 /// An answer as JSON text.
 pub(super) fn json_text(answer: &impl Serialize) -> Result<Vec<u8>, Error> {
-    serde_json::to_vec(answer).map_err(|error| SerializeError(error).into())
+    serde_json::to_vec(answer).map_err(|error| SerializeError { source: error }.into())
 }
 
 /// An answer as data.
 pub(super) fn json_value(answer: &impl Serialize) -> Result<Value, Error> {
-    serde_json::to_value(answer).map_err(|error| SerializeError(error).into())
+    serde_json::to_value(answer).map_err(|error| SerializeError { source: error }.into())
 }
 
 diagnostics! {
     /// The answer could not be serialized.
     #[derive(Debug, thiserror::Error)]
     #[error("the answer could not be written")]
-    struct SerializeError(#[source] source: serde_json::Error = serde::de::Error::custom("…")) => {
+    struct SerializeError {
+        #[source]
+        source: serde_json::Error = serde::de::Error::custom("…"),
+    } => {
         code: InternalApiError,
         hint: "repeat the call",
     }

@@ -157,14 +157,17 @@ fn status(cause: &CallError) -> Facts {
 diagnostics! {
     /// One failure for all that waited for the same answer.
     #[derive(Debug, thiserror::Error)]
-    #[error("{0}")]
-    pub(super) struct SharedError(#[source] error: Arc<OpenWebUiError>) => {
+    #[error("{error}")]
+    pub(super) struct SharedError {
+        #[source]
+        error: Arc<OpenWebUiError>,
+    } => {
         same_as: &**error
     }
 }
 
 impl From<Arc<OpenWebUiError>> for SharedError {
     fn from(error: Arc<OpenWebUiError>) -> Self {
-        Self(error)
+        Self { error }
     }
 }

@@ -204,37 +204,6 @@ macro_rules! diagnostics {
         } }
     };
 
-    (
-        $(#[$meta:meta])*
-        $vis:vis struct $Name:ident (
-            $(
-                $(#[$part_meta:meta])*
-                $part_vis:vis $part:ident: $part_type:ty
-                $(= $example:expr)? $(=> [$($examples:expr),+ $(,)?])?
-            ),+ $(,)?
-        ) => $facts:tt
-    ) => {
-        $(#[$meta])*
-        $vis struct $Name ( $( $(#[$part_meta])* $part_vis $part_type ),+ );
-
-        $crate::diagnostics! {
-            @implement $Name { { Self( $($part),+ ) } { $($part)+ } $facts }
-        }
-
-        $crate::diagnostics! { @catalogue {
-            $facts stringify!($Name),
-            [$( $crate::diagnostics!(
-                @samples $part $part_type $(= $example)? $(=> [$($examples),+])?
-            ) ),+],
-            |round| $Name( $( $crate::diagnostics::catalogue::pick(
-                $crate::diagnostics!(
-                    @samples $part $part_type $(= $example)? $(=> [$($examples),+])?
-                ),
-                round,
-            ) ),+ )
-        } }
-    };
-
     (@implement $Name:ident { $( { $pattern:pat } { $($used:ident)* } $facts:tt )+ }) => {
         impl $crate::Diagnostic for $Name {
             fn code(&self) -> $crate::Code {
