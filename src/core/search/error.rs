@@ -59,12 +59,3 @@ diagnostics! {
         },
     }
 }
-
-/// The beginning of a text, for a message.
-pub(crate) fn beginning(text: &str) -> String {
-    const CHARACTERS: usize = 120;
-    match text.char_indices().nth(CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}

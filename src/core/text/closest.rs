@@ -8,7 +8,7 @@ use memchr::memmem;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 use super::excerpt::excerpt;
-use super::lines::{ranges, without_end};
+use super::lines::{ranges, without_line_end};
 use super::literal::{Literal, line_number};
 
 /// The largest file that is looked through.
@@ -317,7 +317,12 @@ fn likest_lines(text: &[u8], find: &str) -> Option<Range<usize>> {
     let (best, likeness) = lines
         .iter()
         .enumerate()
-        .map(|(number, line)| (number, anchor.likeness(without_end(&text[line.clone()]))))
+        .map(|(number, line)| {
+            (
+                number,
+                anchor.likeness(without_line_end(&text[line.clone()])),
+            )
+        })
         .max_by_key(|(number, likeness)| (*likeness, std::cmp::Reverse(*number)))?;
     if likeness < LIKENESS {
         return None;

@@ -44,7 +44,7 @@ pub(super) fn excerpt(text: &[u8], places: &[Range<usize>]) -> String {
 
 /// A line without its end, and without what is too much of it.
 fn cut(line: &[u8]) -> String {
-    let line = super::lines::without_end(line);
+    let line = super::lines::without_line_end(line);
     // A character has at most four bytes.
     let beginning = &line[..line.len().min(CHARACTERS * 4)];
     let text = String::from_utf8_lossy(beginning);
@@ -127,7 +127,8 @@ impl Counter<'_> {
 }
 
 /// The beginning of a text, for a message.
-pub(super) fn beginning(text: &str) -> String {
+#[must_use]
+pub fn beginning(text: &str) -> String {
     const CHARACTERS: usize = 120;
     match text.char_indices().nth(CHARACTERS) {
         Some((end, _)) => format!("{}…", &text[..end]),

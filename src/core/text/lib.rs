@@ -30,9 +30,10 @@ pub use comparison::{ComparedLine, Comparison, Hunk, Segment, compare, readable}
 pub use edit::{Edited, NoPattern, Position, TextEdit, addition, substitute};
 pub use encoding::{Encoding, Utf8Evidence, is_pdf};
 pub use error::TextError;
+pub use excerpt::beginning;
 pub use hexdump::hexdump;
 pub use line_ends::{ConversionError, LineEndCount, LineEnds, converted};
-pub use lines::line_count;
+pub use lines::{line_count, without_line_end};
 pub use pattern::line_pattern;
 
 #[cfg(test)]

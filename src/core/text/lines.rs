@@ -30,7 +30,8 @@ pub(super) fn ranges(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
 }
 
 /// A line without its line end.
-pub(super) fn without_end(line: &[u8]) -> &[u8] {
+#[must_use]
+pub fn without_line_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }

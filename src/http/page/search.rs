@@ -1,9 +1,8 @@
 //! `GET /page/search`: names and contents of all zones, with the uploads of every conversation, or of
 //! a part of one, that hold a text.
 
-use fileshed_core::search::{self, Match, Matches};
+use fileshed_core::search::{self, Match, Matches, Pattern};
 use fileshed_core::view::View;
-use fileshed_core::view::search::pattern;
 use fileshed_core::{Error, diagnostics};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,7 +41,7 @@ pub(super) fn search(view: View<'_>, query: &PageQuery) -> Result<Value, Error> 
     };
     let is_everywhere = matches!(query.path.as_str(), "" | "/");
     let matches = Matches {
-        pattern: pattern("query", text, false, true)?,
+        pattern: Pattern::new("query", text, false, true)?,
         query: text.to_owned(),
         shows_hidden: true,
         offset: 0,

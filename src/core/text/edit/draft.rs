@@ -144,7 +144,7 @@ impl<'a> Draft<'a> {
         let meter = pattern.meter(self.text)?;
         let (mut lines, mut matches) = (0, 0);
         for line in lines::ranges(self.text) {
-            if pattern.occurs_in(lines::without_end(&self.text[line.clone()]), &meter)? {
+            if pattern.occurs_in(lines::without_line_end(&self.text[line.clone()]), &meter)? {
                 lines += self.insert_lines(place(line))?;
                 matches += 1;
                 if !all {

@@ -2,10 +2,9 @@
 
 use axum::http::Method;
 use fileshed_core::search::{
-    ContentMatch, Glob, Globs, Grep, Matches, NamedEntry, RankedEntry, RankedNames, Wanted,
+    ContentMatch, Glob, Globs, Grep, Matches, NamedEntry, Pattern, RankedNames, Wanted,
 };
 use fileshed_core::view::View;
-use fileshed_core::view::search::pattern;
 use fileshed_core::{Error, diagnostics, search};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -177,7 +176,7 @@ impl Endpoint for GrepSearch {
         let include = request.include.unwrap_or_default();
         let each_line = request.match_per_line.unwrap_or(true);
         let grep = Grep {
-            pattern: pattern("query", &request.query, is_regex, ignores_case)?,
+            pattern: Pattern::new("query", &request.query, is_regex, ignores_case)?,
             include: Globs::new("include", include.iter().map(String::as_str))?,
             each_line,
             most: request.max_results.unwrap_or(50).clamp(1, GREP_MOST) as usize,
@@ -186,8 +185,8 @@ impl Endpoint for GrepSearch {
         let found = search::grep(&searched.trees(), &grep, &view.search_bounds());
         let matches = found.items.into_iter().map(|item| MatchedLine {
             file: item.file,
-            line: each_line.then_some(item.line),
-            content: each_line.then_some(item.content),
+            line: each_line.then_some(item.found.line),
+            content: each_line.then_some(item.found.text),
         });
         Ok(GrepResponse {
             query: request.query,
@@ -262,7 +261,7 @@ impl Endpoint for SearchFiles {
     }
 }
 
-fn found_entry(entry: RankedEntry) -> FoundEntry {
+fn found_entry(entry: NamedEntry) -> FoundEntry {
     FoundEntry {
         path: entry.path,
         name: entry.name,
@@ -336,7 +335,7 @@ impl Endpoint for MatchFiles {
         let text = request.path.as_deref().unwrap_or(".");
         let path = view.path("path", text)?;
         let matches = Matches {
-            pattern: pattern("query", query, false, true)?,
+            pattern: Pattern::new("query", query, false, true)?,
             query: query.to_owned(),
             shows_hidden: request.show_hidden.unwrap_or(false),
             offset: request.offset.unwrap_or(0).max(0) as usize,
