@@ -7,6 +7,7 @@ use fileshed_storage::Name;
 use fileshed_text::{Encoding, without_line_end};
 use grep_matcher::{LineTerminator, Matcher as _};
 use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkMatch};
+use serde::Serialize;
 
 use crate::bounds::BoundedFile;
 use crate::queue::Best;
@@ -42,23 +43,27 @@ pub struct Grep {
 }
 
 /// A line that matches.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ContentMatch {
     /// Its number, counted from 1.
     pub line: u64,
-    /// Where the match begins, in UTF-16 units, counted from 1.
+    /// Where the match begins, in UTF-16 units, as browsers count, from 1.
     pub column: usize,
     /// The line without its end; of a very long one the part around the match.
     pub text: String,
 }
 
-/// A line that matches, and its file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A file that has a line that matches, with the line if each is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatchingLine {
     /// The path of the file.
     pub file: String,
-    /// The line.
-    pub found: ContentMatch,
+    /// The number of the line, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The line; of a very long one the part around the match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }
 
 /// Searches the lines of every file. Files that are not text are passed by.
@@ -85,8 +90,12 @@ pub fn grep(trees: &[Tree<'_>], grep: &Grep, bounds: &Bounds) -> Found<MatchingL
             if !best.takes(&key) {
                 return;
             }
-            let file = shown();
-            best.add(key, MatchingLine { file, found });
+            let matching = MatchingLine {
+                file: shown(),
+                line: grep.each_line.then_some(found.line),
+                content: grep.each_line.then_some(found.text),
+            };
+            best.add(key, matching);
         }
     };
     let has_enough = |place: &[u8]| !best.takes(&(place.to_vec(), 0));

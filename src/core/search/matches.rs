@@ -8,11 +8,12 @@ use std::sync::{Mutex, PoisonError};
 
 use fileshed_storage::{Kind, Name};
 use fileshed_types::zone::ZonePath;
+use serde::Serialize;
 
 use crate::grep::LineSearch;
 use crate::names::{Rank, nearness};
 use crate::queue::{Best, Queue};
-use crate::walk::{Here, Scope, join, walk};
+use crate::walk::{Here, Scope, join, kind_name, walk};
 use crate::{Bounds, ContentMatch, Pattern, Tree, Wanted};
 
 /// Lines that are shown of a file.
@@ -37,7 +38,7 @@ pub struct Matches {
 }
 
 /// An entry that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Match {
     /// Its path in the tree.
     pub path: String,
@@ -45,8 +46,9 @@ pub struct Match {
     pub relative_path: String,
     /// Its name.
     pub name: String,
-    /// Whether it is a directory.
-    pub is_directory: bool,
+    /// `file` or `directory`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
     /// Whether its path holds what was looked for.
     pub name_match: bool,
     /// The first lines that do.
@@ -90,20 +92,19 @@ pub fn matches(trees: &[Tree<'_>], matches: &Matches, bounds: &Bounds) -> MatchP
             folded,
             place: here.place_of(name),
         };
-        let is_directory = name.kind == Kind::Directory;
         let candidate = || Candidate {
             number: here.number,
             path: here.directory.path().join(&name.text),
             below,
             name: name.text.clone(),
-            is_directory,
+            kind: name.kind,
         };
         if found.is_some() {
             count.fetch_add(1, Relaxed);
             if named.takes(&key) {
                 named.add(key, candidate());
             }
-        } else if !is_directory {
+        } else if name.kind == Kind::File {
             let mut others = others.lock().unwrap_or_else(PoisonError::into_inner);
             if others.len() < FILES {
                 others.push((key, candidate()));
@@ -136,7 +137,7 @@ struct Candidate {
     path: ZonePath,
     below: String,
     name: String,
-    is_directory: bool,
+    kind: Kind,
 }
 
 /// The search of contents for a page.
@@ -170,7 +171,7 @@ impl PageSearch<'_> {
                     path: self.trees[candidate.number].show(&candidate.path),
                     relative_path: candidate.below.clone(),
                     name: candidate.name.clone(),
-                    is_directory: candidate.is_directory,
+                    kind: kind_name(candidate.kind),
                     name_match,
                     content_matches,
                 };
@@ -181,7 +182,7 @@ impl PageSearch<'_> {
     }
 
     fn lines(&self, search: &mut LineSearch, candidate: &Candidate) -> Vec<ContentMatch> {
-        if candidate.is_directory || self.bounds.are_over() {
+        if candidate.kind == Kind::Directory || self.bounds.are_over() {
             return Vec::new();
         }
         let root = self.trees[candidate.number].root;

@@ -1,10 +1,11 @@
 //! Files and directories by their names: those that fit a pattern, and those that hold what somebody
 //! begins to type.
 
-use fileshed_storage::{Kind, Name};
+use fileshed_storage::Name;
+use serde::Serialize;
 
 use crate::queue::Best;
-use crate::walk::{Here, Scope, join, walk};
+use crate::walk::{Here, Scope, join, kind_name, walk};
 use crate::{Bounds, Found, Globs, Tree, Wanted};
 
 /// Which names are looked for.
@@ -34,14 +35,16 @@ pub struct RankedNames {
 }
 
 /// An entry that was found.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NamedEntry {
     /// Its path: seen from where the search begins if it fits a pattern, else as answers show it.
     pub path: String,
-    /// Its name.
-    pub name: String,
-    /// Whether it is a directory.
-    pub is_directory: bool,
+    /// Its name, unless it fits a pattern.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// `file` or `directory`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
     /// Bytes of a file.
     pub size: u64,
     /// When it was changed, in seconds since 1970.
@@ -50,12 +53,12 @@ pub struct NamedEntry {
 
 impl NamedEntry {
     /// Looks at an entry. `None` if it is gone.
-    fn new(here: &Here, name: &Name, path: String) -> Option<Self> {
-        let looked = here.directory.look_at(&name.text).ok()?;
+    fn new(here: &Here, entry: &Name, path: String, name: Option<String>) -> Option<Self> {
+        let looked = here.directory.look_at(&entry.text).ok()?;
         Some(Self {
             path,
-            name: name.text.clone(),
-            is_directory: looked.kind == Kind::Directory,
+            name,
+            kind: kind_name(looked.kind),
             size: looked.size(),
             modified: looked.stat.st_mtime as f64 + looked.stat.st_mtime_nsec as f64 / 1e9,
         })
@@ -85,7 +88,7 @@ pub fn glob(trees: &[Tree<'_>], glob: &Glob, bounds: &Bounds) -> Found<NamedEntr
             }
             let place = here.place_of(name);
             if best.takes(&place)
-                && let Some(found) = NamedEntry::new(here, name, path())
+                && let Some(found) = NamedEntry::new(here, name, path(), None)
             {
                 best.add(place, found);
             }
@@ -115,16 +118,17 @@ pub fn ranked_names(trees: &[Tree<'_>], names: &RankedNames, bounds: &Bounds) ->
             let Some(nearness) = nearness(&name.text, &query) else {
                 return;
             };
-            let path = here.directory.path().join(&name.text);
             let key = Rank {
                 nearness,
                 length: name.text.chars().count(),
                 folded: join(&here.below, &name.text).to_lowercase(),
                 place: here.place_of(name),
             };
-            if best.takes(&key)
-                && let Some(found) = NamedEntry::new(here, name, trees[here.number].show(&path))
-            {
+            if !best.takes(&key) {
+                return;
+            }
+            let path = trees[here.number].show(&here.directory.path().join(&name.text));
+            if let Some(found) = NamedEntry::new(here, name, path, Some(name.text.clone())) {
                 best.add(key, found);
             }
         },

@@ -138,11 +138,15 @@ proptest! {
         let mut expected = naive_grep(&files, &text, ignores_case, a_file);
         prop_assert_eq!(found.truncated, expected.len() > most);
         expected.truncate(most);
-        let items = found.items.into_iter();
-        let items: Vec<_> = items
-            .map(|item| (item.file, item.found.line, item.found.text))
+        let expected: Vec<MatchingLine> = expected
+            .into_iter()
+            .map(|(file, line, text)| MatchingLine {
+                file,
+                line: each_line.then_some(line),
+                content: each_line.then_some(text),
+            })
             .collect();
-        prop_assert_eq!(items, expected);
+        prop_assert_eq!(found.items, expected);
     }
 
     #[test]
@@ -299,7 +303,7 @@ fn a_long_line_shows_its_match() {
         most: 10,
     };
     let found = grep(&disk.tree(), &wanted, &bounds(1));
-    let shown = &found.items[0].found.text;
+    let shown = found.items[0].content.as_deref().unwrap_or_default();
     assert!(shown.contains("ä needle ä"), "{shown}");
     assert!(!shown.contains('\u{fffd}'), "{shown}");
     assert!(shown.starts_with('…') && shown.ends_with('…'));

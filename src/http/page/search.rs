@@ -89,12 +89,7 @@ fn result(found: Match, chat: Option<(String, String)>) -> Value {
     if let Some(chat) = chat {
         result["chat"] = chat.into();
     }
-    result["type"] = if found.is_directory {
-        "directory"
-    } else {
-        "file"
-    }
-    .into();
+    result["type"] = found.kind.into();
     result["lines"] = lines.collect();
     result
 }

@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::search::{
-    ContentMatch, Glob, Globs, Grep, Matches, NamedEntry, Pattern, RankedNames, Wanted,
+    Glob, Globs, Grep, Match, Matches, MatchingLine, NamedEntry, Pattern, RankedNames, Wanted,
 };
 use fileshed_core::view::View;
 use fileshed_core::{Error, diagnostics, search};
@@ -63,18 +63,8 @@ pub(in crate::http::terminal) struct GlobRequest {
 pub(in crate::http::terminal) struct GlobResponse {
     pattern: String,
     path: String,
-    matches: Vec<MatchedName>,
+    matches: Vec<NamedEntry>,
     truncated: bool,
-}
-
-/// An entry, with its path below the directory that was searched.
-#[derive(Serialize)]
-struct MatchedName {
-    path: String,
-    r#type: &'static str,
-    size: u64,
-    /// Seconds since 1970.
-    modified: f64,
 }
 
 impl Endpoint for GlobSearch {
@@ -101,18 +91,9 @@ impl Endpoint for GlobSearch {
         Ok(GlobResponse {
             pattern: request.pattern,
             path: path.as_str().to_owned(),
-            matches: found.items.into_iter().map(matched_name).collect(),
+            matches: found.items,
             truncated: found.truncated,
         })
-    }
-}
-
-fn matched_name(entry: NamedEntry) -> MatchedName {
-    MatchedName {
-        path: entry.path,
-        r#type: name_of(entry.is_directory),
-        size: entry.size,
-        modified: entry.modified,
     }
 }
 
@@ -146,18 +127,8 @@ pub(in crate::http::terminal) struct GrepRequest {
 pub(in crate::http::terminal) struct GrepResponse {
     query: String,
     path: String,
-    matches: Vec<MatchedLine>,
+    matches: Vec<MatchingLine>,
     truncated: bool,
-}
-
-/// A line, or only its file.
-#[derive(Serialize)]
-struct MatchedLine {
-    file: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<String>,
 }
 
 impl Endpoint for GrepSearch {
@@ -174,24 +145,18 @@ impl Endpoint for GrepSearch {
         let is_regex = request.regex.unwrap_or(true);
         let ignores_case = request.case_insensitive.unwrap_or(false);
         let include = request.include.unwrap_or_default();
-        let each_line = request.match_per_line.unwrap_or(true);
         let grep = Grep {
             pattern: Pattern::new("query", &request.query, is_regex, ignores_case)?,
             include: Globs::new("include", include.iter().map(String::as_str))?,
-            each_line,
+            each_line: request.match_per_line.unwrap_or(true),
             most: request.max_results.unwrap_or(50).clamp(1, GREP_MOST) as usize,
         };
         let searched = view.searched("path", &path)?;
         let found = search::grep(&searched.trees(), &grep, &view.search_bounds());
-        let matches = found.items.into_iter().map(|item| MatchedLine {
-            file: item.file,
-            line: each_line.then_some(item.found.line),
-            content: each_line.then_some(item.found.text),
-        });
         Ok(GrepResponse {
             query: request.query,
             path: path.as_str().to_owned(),
-            matches: matches.collect(),
+            matches: found.items,
             truncated: found.truncated,
         })
     }
@@ -222,18 +187,7 @@ pub(in crate::http::terminal) struct SearchFilesRequest {
 /// What was found, the nearest first.
 #[derive(Serialize)]
 pub(in crate::http::terminal) struct SearchFilesResponse {
-    results: Vec<FoundEntry>,
-}
-
-/// An entry.
-#[derive(Serialize)]
-struct FoundEntry {
-    path: String,
-    name: String,
-    r#type: &'static str,
-    size: u64,
-    /// Seconds since 1970.
-    modified: f64,
+    results: Vec<NamedEntry>,
 }
 
 impl Endpoint for SearchFiles {
@@ -255,19 +209,7 @@ impl Endpoint for SearchFiles {
         let searched = view.searched("path", &path)?;
         searched.expect_directories()?;
         let found = search::ranked_names(&searched.trees(), &names, &view.search_bounds());
-        Ok(SearchFilesResponse {
-            results: found.into_iter().map(found_entry).collect(),
-        })
-    }
-}
-
-fn found_entry(entry: NamedEntry) -> FoundEntry {
-    FoundEntry {
-        path: entry.path,
-        name: entry.name,
-        r#type: name_of(entry.is_directory),
-        size: entry.size,
-        modified: entry.modified,
+        Ok(SearchFilesResponse { results: found })
     }
 }
 
@@ -295,29 +237,9 @@ pub(in crate::http::terminal) struct MatchFilesRequest {
 /// A page of what was found, the nearest first.
 #[derive(Serialize)]
 pub(in crate::http::terminal) struct MatchFilesResponse {
-    results: Vec<MatchedEntry>,
+    results: Vec<Match>,
     /// Where the next page begins; null behind the last one.
     next_offset: Option<usize>,
-}
-
-/// An entry.
-#[derive(Serialize)]
-struct MatchedEntry {
-    path: String,
-    relative_path: String,
-    name: String,
-    r#type: &'static str,
-    name_match: bool,
-    content_matches: Vec<ContentLine>,
-}
-
-/// A line of it.
-#[derive(Serialize)]
-struct ContentLine {
-    line: u64,
-    /// In UTF-16 units, as browsers count.
-    column: usize,
-    text: String,
 }
 
 impl Endpoint for MatchFiles {
@@ -344,26 +266,10 @@ impl Endpoint for MatchFiles {
         let searched = view.searched("path", &path)?;
         searched.expect_directories()?;
         let page = search::matches(&searched.trees(), &matches, &view.search_bounds());
-        let results = page.items.into_iter().map(|item| MatchedEntry {
-            path: item.path,
-            relative_path: item.relative_path,
-            name: item.name,
-            r#type: name_of(item.is_directory),
-            name_match: item.name_match,
-            content_matches: item.content_matches.into_iter().map(content_line).collect(),
-        });
         Ok(MatchFilesResponse {
-            results: results.collect(),
+            results: page.items,
             next_offset: page.next_offset,
         })
-    }
-}
-
-fn content_line(found: ContentMatch) -> ContentLine {
-    ContentLine {
-        line: found.line,
-        column: found.column,
-        text: found.text,
     }
 }
 
