@@ -205,13 +205,9 @@ impl Opened {
             },
             Action::Recover => {
                 let read = "SELECT count(*) FROM sqlite_schema";
-                let read = engine
-                    .connection
-                    .query_row(read, [], |row| row.get::<_, i64>(0));
-                match read {
-                    Ok(_) => Ok(Answer::Recovered),
-                    Err(error) => Err(engine.refusal(&error, None)),
-                }
+                let read = engine.connection.query_row(read, [], |_| Ok(()));
+                read.map_err(|error| engine.refusal(error, None))?;
+                Ok(Answer::Recovered)
             }
         }
     }
@@ -268,20 +264,17 @@ impl Engine {
         let work = &opened.work;
         let (location, flags, most) = location(opened)?;
         let flags = flags | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection =
-            Connection::open_with_flags(location, flags).map_err(|error| failed(&error))?;
         let mut engine = Self {
-            connection,
+            connection: Connection::open_with_flags(location, flags)?,
             writable: most.is_some(),
             imagined: matches!(work.database, Database::Nowhere),
             clock: Deadline::new(timings::seconds(work.seconds)),
             running: Arc::default(),
             refused: Arc::default(),
         };
-        match engine.bound(work, most) {
-            Ok(()) => Ok(engine),
-            Err(error) => Err(engine.refusal(&error, None)),
-        }
+        let bound = engine.bound(work, most);
+        bound.map_err(|error| engine.refusal(error, None))?;
+        Ok(engine)
     }
 
     /// Sets every bound. The authorizer comes last: it refuses the pragmas that are set here.
@@ -330,16 +323,15 @@ impl Engine {
     }
 
     /// A failure of SQLite as a refusal; with the statement, it tells which tables there are.
-    pub(super) fn refusal(&self, error: &rusqlite::Error, statement: Option<&str>) -> Refusal {
+    pub(super) fn refusal(&self, error: rusqlite::Error, statement: Option<&str>) -> Refusal {
         let refused = self
             .refused
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        match (failed(error), refused) {
-            (Refusal::Failed { message, .. }, Some(what)) if is_denial(error, &message) => {
-                Refusal::Forbidden { what }
-            }
+        let is_refused = is_denial(&error);
+        match (Refusal::from(error), refused) {
+            (Refusal::Failed { .. }, Some(what)) if is_refused => Refusal::Forbidden { what },
             (Refusal::Failed { message, .. }, _) => Refusal::Failed {
                 tables: statement
                     .map(|statement| self.tables(statement, &message))
@@ -501,28 +493,29 @@ fn judge(action: &AuthAction<'_>, running: bool) -> Result<(), String> {
     Err(refused)
 }
 
-/// Whether a failure is the authorizer's: SQLite says so in a code or, for functions, in words.
-fn is_denial(error: &rusqlite::Error, message: &str) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::AuthorizationForStatementDenied)
-    ) || message.contains("not authorized")
-        || message.contains("prohibited")
+/// `true` if a failure is the authorizer's: SQLite says so in a code or, for functions, in words.
+fn is_denial(error: &rusqlite::Error) -> bool {
+    let is_denied =
+        |message: String| message.contains("not authorized") || message.contains("prohibited");
+    error.sqlite_error_code() == Some(ErrorCode::AuthorizationForStatementDenied)
+        || is_denied(message(error))
 }
 
 /// A failure of SQLite, sorted by its code.
-pub(super) fn failed(error: &rusqlite::Error) -> Refusal {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => Refusal::NotADatabase,
-        Some(ErrorCode::OperationInterrupted) => Refusal::TooLong,
-        Some(ErrorCode::DiskFull) => Refusal::Full,
-        Some(ErrorCode::OutOfMemory) => Refusal::Memory,
-        Some(ErrorCode::ReadOnly) => Refusal::NotReadable,
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Refusal::Busy,
-        _ => Refusal::Failed {
-            message: message(error),
-            tables: Vec::new(),
-        },
+impl From<rusqlite::Error> for Refusal {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::NotADatabase,
+            Some(ErrorCode::OperationInterrupted) => Self::TooLong,
+            Some(ErrorCode::DiskFull) => Self::Full,
+            Some(ErrorCode::OutOfMemory) => Self::Memory,
+            Some(ErrorCode::ReadOnly) => Self::NotReadable,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            _ => Self::Failed {
+                message: message(&error),
+                tables: Vec::new(),
+            },
+        }
     }
 }
 

@@ -4,8 +4,23 @@ use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
+use serde::de::value::{Error, StrDeserializer};
 
 use super::TextError;
+
+/// Reads the word of a parameter, in any case, as the variant of an enum that serde knows by it.
+pub(super) fn word<T: for<'de> Deserialize<'de>>(
+    parameter: &'static str,
+    value: &str,
+    allowed: &'static [&'static str],
+) -> Result<T, TextError> {
+    let word = value.trim().to_ascii_lowercase();
+    T::deserialize(StrDeserializer::<Error>::new(&word)).map_err(|_| TextError::UnknownWord {
+        parameter,
+        value: value.to_owned(),
+        allowed,
+    })
+}
 
 /// How bytes are written in a `content` parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -25,16 +40,7 @@ impl ContentFormat {
 
     /// Reads the parameter `content_format`.
     pub fn parse(value: &str) -> Result<Self, TextError> {
-        match value.trim().to_ascii_lowercase().as_str() {
-            "hex" => Ok(Self::Hex),
-            "base64" => Ok(Self::Base64),
-            "raw" => Ok(Self::Raw),
-            _ => Err(TextError::UnknownWord {
-                parameter: "content_format",
-                value: value.to_owned(),
-                allowed: Self::ALL,
-            }),
-        }
+        word("content_format", value, Self::ALL)
     }
 
     /// The name on the wire.
@@ -151,17 +157,7 @@ impl BytePosition {
 
     /// Reads the parameter `position`.
     pub fn parse(value: &str) -> Result<Self, TextError> {
-        match value.trim().to_ascii_lowercase().as_str() {
-            "start" => Ok(Self::Start),
-            "end" => Ok(Self::End),
-            "at" => Ok(Self::At),
-            "replace" => Ok(Self::Replace),
-            _ => Err(TextError::UnknownWord {
-                parameter: "position",
-                value: value.to_owned(),
-                allowed: Self::ALL,
-            }),
-        }
+        word("position", value, Self::ALL)
     }
 
     /// The name on the wire.

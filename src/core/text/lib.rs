@@ -28,7 +28,7 @@ pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
 pub use closest::Closest;
 pub use comparison::{ComparedLine, Comparison, Hunk, Segment, compare, readable};
 pub use edit::{Edited, NoPattern, Position, TextEdit, addition, substitute};
-pub use encoding::{Encoding, Utf8Evidence, is_pdf};
+pub use encoding::{Encoding, EncodingEvidence, is_pdf};
 pub use error::TextError;
 pub use excerpt::beginning;
 pub use hexdump::hexdump;
