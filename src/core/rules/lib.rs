@@ -14,8 +14,8 @@
 //! - `tokenizer`: reads options as the tools do (bundles, `--long=value`, abbreviations);
 //! - `checker`: gives each word its role, collects paths, makes the [`CommandPlan`] or refuses it;
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
-//! - `grammar`: who reads the words of a command; `find`, `tar`, `sevenzip`, `ffmpeg`, `magick`,
-//!   `exiftool`, `pandoc`, `pdf`, `git`, `curl`, `rename`: tools with a grammar of their own;
+//! - `find`, `tar`, `sevenzip`, `ffmpeg`, `magick`, `exiftool`, `pandoc`, `pdf`, `git`, `curl`: tools
+//!   with a grammar of their own;
 //! - `growth`: which commands can make a zone larger;
 //! - `check`: a command line from its name to its plan;
 //! - `alternatives`, `hints`: what to call instead of a command that is not offered;
@@ -31,12 +31,10 @@ mod exiftool;
 mod ffmpeg;
 mod find;
 mod git;
-mod grammar;
 mod growth;
 mod hints;
 mod magick;
 mod pandoc;
-mod path;
 mod pdf;
 mod plan;
 mod rule;

@@ -3,7 +3,7 @@
 use super::syntax::Syntax;
 
 /// One command of the whitelist.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CommandRule {
     /// The name a caller uses.
     pub name: &'static str,

@@ -70,6 +70,18 @@ pub(super) enum OptionValues {
     List(ArgumentRole),
 }
 
+impl OptionValues {
+    /// The role of the value, or of the first of several.
+    pub(super) const fn role(self) -> Option<ArgumentRole> {
+        match self {
+            Self::Nothing => None,
+            Self::One(role) | Self::Glued(role) | Self::List(role) | Self::Two(role, _) => {
+                Some(role)
+            }
+        }
+    }
+}
+
 /// What an option does to the rest of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -7,8 +7,7 @@ use fileshed_types::Hint;
 
 impl Checker<'_> {
     pub(crate) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
-        let hint = hints::said("@argument");
-        CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
+        self.refuse_with(argument, reason, hints::said("@argument"))
     }
 
     pub(crate) fn refuse_with(
@@ -17,46 +16,33 @@ impl Checker<'_> {
         reason: impl Into<String>,
         hint: impl Into<Hint>,
     ) -> CommandError {
-        CommandError::Argument(Box::new(self.refusal(argument, reason, hint)))
+        self.fault(CommandError::Argument, argument, reason, hint)
     }
 
-    pub(crate) fn required(&self, reason: &str, hint: &'static str) -> CommandError {
-        let mut refusal = self.refusal("", reason, hint);
-        refusal.argument = None;
-        CommandError::Required(Box::new(refusal))
-    }
-
-    pub(crate) fn forbidden(
+    pub(crate) fn fault(
         &self,
-        argument: &str,
-        reason: &str,
-        hint: impl Into<Hint>,
-    ) -> CommandError {
-        CommandError::Command(Box::new(self.refusal(argument, reason, hint)))
-    }
-
-    pub(crate) fn readonly(&self, argument: &str) -> CommandError {
-        CommandError::Readonly(Box::new(self.refusal(
-            argument,
-            format!("`{}` writes", text::shown(argument)),
-            "files in uploads are only read; shed_move_uploads_to_storage takes one to storage, \
-             where it can be changed",
-        )))
-    }
-
-    pub(crate) fn refusal(
-        &self,
+        kind: fn(Box<CommandRefusal>) -> CommandError,
         argument: &str,
         reason: impl Into<String>,
         hint: impl Into<Hint>,
-    ) -> CommandRefusal {
-        CommandRefusal {
+    ) -> CommandError {
+        kind(Box::new(CommandRefusal {
             command: self.rule.name.to_owned(),
             argument: Some(text::shown(argument)),
             reason: reason.into(),
             hint: hint.into(),
             zone: self.context.zone,
-        }
+        }))
+    }
+
+    pub(crate) fn required(&self, reason: &str, hint: &'static str) -> CommandError {
+        CommandError::Required(Box::new(CommandRefusal {
+            command: self.rule.name.to_owned(),
+            argument: None,
+            reason: reason.to_owned(),
+            hint: hint.into(),
+            zone: self.context.zone,
+        }))
     }
 
     pub(crate) fn download_hint(&self, address: &str) -> Hint {
