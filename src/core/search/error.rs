@@ -59,3 +59,17 @@ diagnostics! {
         },
     }
 }
+
+impl SearchError {
+    /// Returns why the pattern cannot be used, as a fragment.
+    #[must_use]
+    pub fn reason(self) -> String {
+        match self {
+            Self::Pattern { reason, .. } | Self::Glob { reason, .. } => reason,
+            Self::TooLarge { reason, .. } => reason.to_owned(),
+            Self::LineEnd { .. } => {
+                "it has a line end, and lines are searched one by one".to_owned()
+            }
+        }
+    }
+}

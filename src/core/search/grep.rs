@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::bounds::BoundedFile;
 use crate::queue::Best;
-use crate::walk::{Here, Scope, join, walk};
+use crate::walk::{Here, WalkScope, join, walk};
 use crate::{Bounds, Found, Globs, Pattern, Tree, Wanted};
 
 /// The longest line that is searched, in bytes: with one that is longer the search of a file ends.
@@ -69,7 +69,7 @@ pub struct MatchingLine {
 /// Searches the lines of every file. Files that are not text are passed by.
 #[must_use]
 pub fn grep(trees: &[Tree<'_>], grep: &Grep, bounds: &Bounds) -> Found<MatchingLine> {
-    let scope = Scope {
+    let scope = WalkScope {
         shows_hidden: true,
         exclude: None,
         wanted: Wanted::Files,

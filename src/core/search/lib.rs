@@ -24,28 +24,8 @@ pub use grep::{ContentMatch, Grep, MatchingLine, grep};
 pub use matches::{Match, MatchPage, Matches, matches};
 pub use names::{Glob, NamedEntry, RankedNames, glob, ranked_names};
 pub use pattern::{Globs, Pattern};
+pub use queue::Found;
 pub use walk::{Tree, Wanted};
-
-use queue::Best;
-
-/// What was found, and whether there is more of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found<T> {
-    /// In the order of the tree: of each directory its files, then its directories, by name.
-    pub items: Vec<T>,
-    /// `true` if more was left out, or not everything was searched in time.
-    pub truncated: bool,
-}
-
-impl<T> Found<T> {
-    fn new<K: Ord>(best: Best<K, T>, is_whole: bool) -> Self {
-        let (items, has_more) = best.finish();
-        Self {
-            items,
-            truncated: has_more || !is_whole,
-        }
-    }
-}
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/search.md");

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::grep::LineSearch;
 use crate::names::{Rank, nearness};
 use crate::queue::{Best, Queue};
-use crate::walk::{Here, Scope, join, kind_name, walk};
+use crate::walk::{Here, WalkScope, join, kind_name, walk};
 use crate::{Bounds, ContentMatch, Pattern, Tree, Wanted};
 
 /// Lines that are shown of a file.
@@ -76,7 +76,7 @@ pub fn matches(trees: &[Tree<'_>], matches: &Matches, bounds: &Bounds) -> MatchP
     let named = Best::new(last);
     let count = AtomicUsize::new(0);
     let others = Mutex::new(Vec::new());
-    let scope = Scope {
+    let scope = WalkScope {
         shows_hidden: matches.shows_hidden,
         exclude: None,
         wanted: Wanted::Any,

@@ -5,7 +5,7 @@ use fileshed_storage::Name;
 use serde::Serialize;
 
 use crate::queue::Best;
-use crate::walk::{Here, Scope, join, kind_name, walk};
+use crate::walk::{Here, WalkScope, join, kind_name, walk};
 use crate::{Bounds, Found, Globs, Tree, Wanted};
 
 /// Which names are looked for.
@@ -68,7 +68,7 @@ impl NamedEntry {
 /// Finds the names that fit a pattern, in the order of the tree.
 #[must_use]
 pub fn glob(trees: &[Tree<'_>], glob: &Glob, bounds: &Bounds) -> Found<NamedEntry> {
-    let scope = Scope {
+    let scope = WalkScope {
         shows_hidden: true,
         exclude: Some(&glob.exclude).filter(|exclude| !exclude.is_empty()),
         wanted: glob.wanted,
@@ -101,7 +101,7 @@ pub fn glob(trees: &[Tree<'_>], glob: &Glob, bounds: &Bounds) -> Found<NamedEntr
 /// it; of these the shortest.
 #[must_use]
 pub fn ranked_names(trees: &[Tree<'_>], names: &RankedNames, bounds: &Bounds) -> Vec<NamedEntry> {
-    let scope = Scope {
+    let scope = WalkScope {
         shows_hidden: names.shows_hidden,
         exclude: None,
         wanted: names.wanted,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use fileshed_text::{beginning, line_pattern};
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
+use grep_matcher::Matcher as _;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 
 use crate::SearchError;
@@ -74,6 +75,12 @@ impl Pattern {
         })?;
         Ok(Self { matcher })
     }
+
+    /// `true` if it occurs in a line.
+    #[must_use]
+    pub fn is_match(&self, line: &[u8]) -> bool {
+        self.matcher.is_match(line).unwrap_or(false)
+    }
 }
 
 /// Patterns of which one must fit: `*`, `?`, `[…]`, `{a,b}`, and `**/` for any directories. One
@@ -131,7 +138,8 @@ impl Globs {
     }
 
     /// `true` if one fits an entry: its name, or its path, which is asked for only where that matters.
-    pub(crate) fn fit(&self, name: &str, path: impl FnOnce() -> String) -> bool {
+    #[must_use]
+    pub fn fit(&self, name: &str, path: impl FnOnce() -> String) -> bool {
         self.names
             .is_match_candidate(&Candidate::from_bytes(name.as_bytes()))
             || (!self.paths.is_empty() && self.paths.is_match(path()))

@@ -189,3 +189,22 @@ impl<K: Ord, T> Best<K, T> {
         (found.into_values().take(self.most).collect(), has_more)
     }
 }
+
+/// What was found, and whether there is more of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found<T> {
+    /// In the order of the tree: of each directory its files, then its directories, by name.
+    pub items: Vec<T>,
+    /// `true` if more was left out, or not everything was searched in time.
+    pub truncated: bool,
+}
+
+impl<T> Found<T> {
+    pub(crate) fn new<K: Ord>(best: Best<K, T>, is_whole: bool) -> Self {
+        let (items, has_more) = best.finish();
+        Self {
+            items,
+            truncated: has_more || !is_whole,
+        }
+    }
+}

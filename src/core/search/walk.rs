@@ -81,14 +81,14 @@ pub enum Wanted {
 }
 
 /// The entries that a walk shows.
-pub(crate) struct Scope<'a> {
+pub(crate) struct WalkScope<'a> {
     pub(crate) shows_hidden: bool,
     /// Names that are left out, with everything below them.
     pub(crate) exclude: Option<&'a Globs>,
     pub(crate) wanted: Wanted,
 }
 
-impl Scope<'_> {
+impl WalkScope<'_> {
     /// `true` unless an entry is left out, with everything below it: what belongs to git or to the
     /// server, what is neither a file nor a directory, and what is hidden unless that is wanted.
     fn has(&self, above: &str, name: &Name) -> bool {
@@ -131,9 +131,9 @@ impl Here {
 
 /// The place of a job in the order of the tree. Batches come before the directories that begin at the
 /// same place.
-type Key = (Vec<u8>, bool);
+type JobKey = (Vec<u8>, bool);
 
-enum Job {
+enum WalkJob {
     Directory {
         number: usize,
         path: ZonePath,
@@ -147,7 +147,7 @@ enum Job {
 /// any more if `has_enough` says so. Returns `false` if the bounds ended it.
 pub(crate) fn walk<W>(
     trees: &[Tree<'_>],
-    scope: &Scope<'_>,
+    scope: &WalkScope<'_>,
     bounds: &Bounds,
     worker: impl Fn() -> W + Sync,
     has_enough: impl Fn(&[u8]) -> bool + Sync,
@@ -156,7 +156,7 @@ pub(crate) fn walk<W>(
     let first = trees.iter().enumerate().map(|(number, tree)| {
         // A digit more than there are zones of anybody.
         let place = (number as u32).to_be_bytes().to_vec();
-        let job = Job::Directory {
+        let job = WalkJob::Directory {
             number,
             path: tree.path.clone(),
             below: tree.below.clone(),
@@ -175,12 +175,12 @@ pub(crate) fn walk<W>(
             return;
         }
         match job {
-            Job::Directory {
+            WalkJob::Directory {
                 number,
                 path,
                 below,
             } => queue.extend(open(trees, scope, number, &path, below, place)),
-            Job::Batch(here, range) => {
+            WalkJob::Batch(here, range) => {
                 for name in &here.names[range] {
                     if bounds.are_over() {
                         is_cut.store(true, Relaxed);
@@ -197,12 +197,12 @@ pub(crate) fn walk<W>(
 /// Returns what is to be done in a directory. One that vanished or may not be entered has nothing.
 fn open(
     trees: &[Tree<'_>],
-    scope: &Scope<'_>,
+    scope: &WalkScope<'_>,
     number: usize,
     path: &ZonePath,
     below: String,
     above: Vec<u8>,
-) -> Vec<(Key, Job)> {
+) -> Vec<(JobKey, WalkJob)> {
     let tree = &trees[number];
     let opened = if tree.is_file {
         tree.open_above()
@@ -213,11 +213,11 @@ fn open(
         return Vec::new();
     };
     names.retain(|name| tree.is_file || scope.has(&below, name));
-    let mut jobs: Vec<(Key, Job)> = names
+    let mut jobs: Vec<(JobKey, WalkJob)> = names
         .iter()
         .filter(|name| is_directory(name))
         .map(|name| {
-            let job = Job::Directory {
+            let job = WalkJob::Directory {
                 number,
                 path: path.join(&name.text),
                 below: join(&below, &name.text),
@@ -236,7 +236,7 @@ fn open(
     });
     let count = here.names.len();
     jobs.extend((0..count).step_by(BATCH).map(|start| {
-        let batch = Job::Batch(Arc::clone(&here), start..count.min(start + BATCH));
+        let batch = WalkJob::Batch(Arc::clone(&here), start..count.min(start + BATCH));
         ((here.place_of(&here.names[start]), false), batch)
     }));
     jobs
