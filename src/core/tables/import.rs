@@ -11,7 +11,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Transaction, TransactionBehavior};
 
 use super::csv::{
-    Cell, Column, Dates, Decimal, Encoding, Kind, Source, Watch, column_names, find_delimiter,
+    Cell, Column, Dates, Decimal, Encoding, Kind, Source, column_names, find_delimiter,
     parse_delimiter, show_delimiter,
 };
 use super::engine::{Deadline, Engine};
@@ -228,7 +228,6 @@ impl Text {
     fn rows(&self, behind_header: bool) -> Result<FileRows, Refusal> {
         let source = Source::open(&self.file, self.encoding, self.skip)?;
         let mut rows = FileRows {
-            watch: source.watch(),
             reader: ReaderBuilder::new()
                 .has_headers(false)
                 .flexible(true)
@@ -249,7 +248,6 @@ impl Text {
 struct FileRows {
     reader: Reader<Source>,
     record: ByteRecord,
-    watch: Watch,
     skipped: u64,
 }
 
@@ -257,7 +255,7 @@ impl FileRows {
     /// Reads the next row into `record`. False at the end.
     fn advance(&mut self) -> Result<bool, Refusal> {
         let read = self.reader.read_byte_record(&mut self.record);
-        self.watch.row();
+        self.reader.get_mut().end_row();
         read.map_err(|error| {
             let reason = match error.into_kind() {
                 ::csv::ErrorKind::Io(error) => error.to_string(),
@@ -278,11 +276,6 @@ impl FileRows {
     fn may_be_open(&self) -> bool {
         let last = self.record.iter().next_back();
         last.is_some_and(|field| field.contains(&b'\n'))
-    }
-
-    /// Whether the file ends with a quote, as one does whose last row has line ends in it.
-    fn ends_with_quote(&self) -> bool {
-        self.watch.last() == b'"'
     }
 }
 
@@ -366,7 +359,7 @@ impl Scan {
             }
         }
         if let Some(line) = open
-            && !rows.ends_with_quote()
+            && !rows.reader.get_ref().ends_with_quote()
         {
             return Err(Refusal::CsvUnreadable {
                 line: Some(line),

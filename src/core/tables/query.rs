@@ -10,10 +10,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql};
 use serde_json::{Map, Value, json};
 
-use super::csv::Writer;
+use super::csv::{Writer, unique_names};
 use super::engine::Engine;
 use super::sql;
-use super::unique_names::unique_names;
 use super::work::{
     Answer, Changed, Export, Exported, FEW_ROWS, MOST_ROWS, Parameters, Query, Refusal, Rows,
 };

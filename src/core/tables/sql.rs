@@ -19,6 +19,13 @@ pub(super) fn words(sql: &str) -> impl Iterator<Item = Word<'_>> {
     std::iter::from_fn(move || {
         loop {
             let first = rest.chars().next()?;
+            let word = move |text, is_quoted| {
+                Some(Word {
+                    text,
+                    depth,
+                    is_quoted,
+                })
+            };
             let taken = match first {
                 '(' | ')' => {
                     depth = if first == '(' {
@@ -40,22 +47,12 @@ pub(super) fn words(sql: &str) -> impl Iterator<Item = Word<'_>> {
                     };
                     let text = rest[1..end].trim_end_matches(closing);
                     rest = &rest[end..];
-                    let is_quoted = true;
-                    return Some(Word {
-                        text,
-                        depth,
-                        is_quoted,
-                    });
+                    return word(text, true);
                 }
                 _ if is_of_word(first) => {
                     let (text, behind) = rest.split_at(end_of_word(rest));
                     rest = behind;
-                    let is_quoted = false;
-                    return Some(Word {
-                        text,
-                        depth,
-                        is_quoted,
-                    });
+                    return word(text, false);
                 }
                 other => other.len_utf8(),
             };

@@ -1,9 +1,7 @@
 //! The text of a file, whatever its encoding: found out, decoded, checked, piece by piece.
 
-use std::cell::Cell;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Seek};
-use std::rc::Rc;
 
 use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use fileshed_text::EncodingEvidence;
@@ -124,25 +122,6 @@ fn utf16_without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     }
 }
 
-/// What a reader of fields sees of a source while it owns it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Watch {
-    given: Rc<Cell<u64>>,
-    last: Rc<Cell<u8>>,
-}
-
-impl Watch {
-    /// A row was read: the next may have as many bytes again.
-    pub(crate) fn row(&self) {
-        self.given.set(0);
-    }
-
-    /// The last character before line ends.
-    pub(crate) fn last(&self) -> u8 {
-        self.last.get()
-    }
-}
-
 /// The text of a file in UTF-8, without its mark and the lines to skip.
 pub(crate) struct Source {
     file: File,
@@ -154,7 +133,10 @@ pub(crate) struct Source {
     /// Bytes of `text` that are not given out yet.
     ready: std::ops::Range<usize>,
     ended: bool,
-    watch: Watch,
+    /// Bytes that were given out for the row under way.
+    given: u64,
+    /// The last character before line ends.
+    last: u8,
 }
 
 impl Source {
@@ -179,7 +161,8 @@ impl Source {
             text: vec![0; most.unwrap_or(2 * PIECE)],
             ready: 0..0,
             ended: false,
-            watch: Watch::default(),
+            given: 0,
+            last: 0,
         };
         for _ in 0..skip {
             source.skip_line()?;
@@ -187,9 +170,14 @@ impl Source {
         Ok(source)
     }
 
-    /// See [`Watch`].
-    pub(crate) fn watch(&self) -> Watch {
-        self.watch.clone()
+    /// Notes that a row was read: the next may have as many bytes again.
+    pub(crate) fn end_row(&mut self) {
+        self.given = 0;
+    }
+
+    /// `true` if the text so far ends with a quote, but for line ends.
+    pub(crate) fn ends_with_quote(&self) -> bool {
+        self.last == b'"'
     }
 
     fn skip_line(&mut self) -> Result<(), Error> {
@@ -222,7 +210,7 @@ impl Source {
         }
         let mut backwards = text.iter().rev();
         if let Some(last) = backwards.find(|byte| !matches!(byte, b'\n' | b'\r')) {
-            self.watch.last.set(*last);
+            self.last = *last;
         }
         Ok(!self.ready.is_empty())
     }
@@ -261,9 +249,8 @@ impl Read for Source {
         let from = self.ready.start;
         buffer[..count].copy_from_slice(&self.text[from..from + count]);
         self.ready.start += count;
-        let given = self.watch.given.get() + count as u64;
-        self.watch.given.set(given);
-        if given > ROW {
+        self.given += count as u64;
+        if self.given > ROW {
             return Err(invalid(format!(
                 "a row has more than {} MiB: is a quote never closed?",
                 ROW >> 20
