@@ -3,7 +3,7 @@
 use super::error::{CommandError, CommandRefusal};
 use super::hints;
 use super::plan::CommandContext;
-use super::rule::CommandRule;
+use super::syntax::CommandRule;
 use super::table::rule_of;
 use super::text;
 use fileshed_types::settings::NetworkMode;

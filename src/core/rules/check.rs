@@ -5,7 +5,7 @@ use super::checker::Checker;
 use super::error::{CommandError, CommandRefusal};
 use super::plan::{CommandContext, CommandPlan};
 use super::{alternatives, text};
-use super::{curl, exiftool, ffmpeg, find, git, magick, pandoc, pdf, sevenzip, tar};
+use super::{curl, documents, exiftool, ffmpeg, find, git, magick, sevenzip, tar};
 
 /// Checks a command line as it is.
 pub(super) fn check(
@@ -40,9 +40,9 @@ fn arguments(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandEr
         "find" => find::read,
         "git" => git::arguments,
         "magick" => magick::magick,
-        "pandoc" => pandoc::read,
-        "pdfimages" | "pdftoppm" => pdf::pictures,
-        "pdftotext" => pdf::text,
+        "pandoc" => documents::pandoc,
+        "pdfimages" | "pdftoppm" => documents::pdf_pictures,
+        "pdftotext" => documents::pdftotext,
         "tar" => tar::read,
         "wget" => curl::wget,
         _ if checker.rule.plain => plain_words,

@@ -1,16 +1,14 @@
-//! Gives each word its role, holds paths to the zone, and makes the plan.
+//! Gives each word its role, holds paths to the zone, and makes the plan or words the refusal.
 
 mod path;
-mod refusal;
 
-use super::error::CommandError;
-use super::growth::growth;
-use super::plan::{ArchiveArgument, CommandContext, CommandPlan, PathArgument};
-use super::rule::CommandRule;
-use super::script;
-use super::syntax::{ArgumentRole, OptionEffect, Syntax};
+use super::error::{CommandError, CommandRefusal};
+use super::plan::{ArchiveArgument, CommandContext, CommandPlan, PathArgument, growth};
+use super::syntax::{ArgumentRole, CommandRule, OptionEffect, Syntax};
 use super::text::{self, ShellSyntax};
 use super::tokenizer::{Token, TokenizedLine, tokenize};
+use super::{hints, script};
+use fileshed_types::Hint;
 use fileshed_types::zone::ZoneName;
 
 /// A command line on its way to a plan.
@@ -209,6 +207,53 @@ impl<'a> Checker<'a> {
     /// Holds a program, a pattern or the like to what the sandbox lets be: anything, where it is confined.
     fn expression(&self, word: &str, whole: &str) -> Result<(), CommandError> {
         self.expect_no_shell(word, whole, |_| None)
+    }
+
+    pub(super) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
+        self.refuse_with(argument, reason, hints::said("@argument"))
+    }
+
+    pub(super) fn refuse_with(
+        &self,
+        argument: &str,
+        reason: impl Into<String>,
+        hint: impl Into<Hint>,
+    ) -> CommandError {
+        self.fault(CommandError::Argument, argument, reason, hint)
+    }
+
+    pub(super) fn fault(
+        &self,
+        kind: fn(Box<CommandRefusal>) -> CommandError,
+        argument: &str,
+        reason: impl Into<String>,
+        hint: impl Into<Hint>,
+    ) -> CommandError {
+        kind(Box::new(CommandRefusal {
+            command: self.rule.name.to_owned(),
+            argument: Some(text::shown(argument)),
+            reason: reason.into(),
+            hint: hint.into(),
+            zone: self.context.zone,
+        }))
+    }
+
+    pub(super) fn required(&self, reason: &str, hint: &'static str) -> CommandError {
+        CommandError::Required(Box::new(CommandRefusal {
+            command: self.rule.name.to_owned(),
+            argument: None,
+            reason: reason.to_owned(),
+            hint: hint.into(),
+            zone: self.context.zone,
+        }))
+    }
+
+    pub(super) fn download_hint(&self, address: &str) -> Hint {
+        if !hints::is_online(self.context) {
+            return hints::said("@network");
+        }
+        let args = ["-L", "-o", "download.bin", address].map(str::to_owned);
+        Hint::new("download it first: ").call(text::call(self.context, "curl", &args))
     }
 }
 

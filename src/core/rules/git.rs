@@ -8,8 +8,7 @@ use serde::Deserialize;
 
 use super::checker::Checker;
 use super::error::CommandError;
-use super::rule::SyntaxPart;
-use super::syntax::{ArgumentRole, OptionEffect, named};
+use super::syntax::{ArgumentRole, OptionEffect, SyntaxPart, named};
 use super::text;
 use super::tokenizer::{Token, TokenizedLine};
 use fileshed_types::Hint;

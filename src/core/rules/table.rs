@@ -22,8 +22,9 @@
 
 use std::sync::LazyLock;
 
-use super::rule::{CommandRule, SyntaxPart};
-use super::syntax::{ArgumentRole, OptionEffect, OptionRule, OptionValues, Syntax, named};
+use super::syntax::{
+    ArgumentRole, CommandRule, OptionEffect, OptionRule, OptionValues, Syntax, SyntaxPart, named,
+};
 
 /// The text, with lines that a backslash cuts made whole.
 static TEXT: LazyLock<String> = LazyLock::new(|| {

@@ -52,13 +52,13 @@ impl TokenizedLine<'_> {
 }
 
 /// The word that is refused, and why.
-type Fault<'a> = (&'a str, String);
+type RefusedWord<'a> = (&'a str, String);
 
 /// Splits a command line into switches, values and operands.
 pub(super) fn tokenize<'a>(
     syntax: &'static Syntax,
     args: &'a [String],
-) -> Result<TokenizedLine<'a>, Fault<'a>> {
+) -> Result<TokenizedLine<'a>, RefusedWord<'a>> {
     let mut tokenizer = Tokenizer {
         syntax,
         words: args.iter(),
@@ -88,7 +88,7 @@ struct Tokenizer<'a> {
 }
 
 impl<'a> Tokenizer<'a> {
-    fn long(&mut self, word: &'a str) -> Result<(), Fault<'a>> {
+    fn long(&mut self, word: &'a str) -> Result<(), RefusedWord<'a>> {
         let name = word.trim_start_matches('-');
         let (name, text) = match name.split_once('=') {
             Some((name, text)) => (name, Some(text)),
@@ -115,7 +115,7 @@ impl<'a> Tokenizer<'a> {
         Ok(())
     }
 
-    fn bundle(&mut self, word: &'a str) -> Result<(), Fault<'a>> {
+    fn bundle(&mut self, word: &'a str) -> Result<(), RefusedWord<'a>> {
         for (at, letter) in word.char_indices().skip(1) {
             let rest = &word[at + letter.len_utf8()..];
             let Some(option) = self.syntax.letter(letter) else {

@@ -14,7 +14,7 @@ const READERS: &str = "grep egrep fgrep rg head tail sort uniq wc cut sed awk jq
 
 /// One command of the line.
 #[derive(Default)]
-struct Step {
+struct ShellStep {
     words: Vec<String>,
     output: Option<String>,
     is_merged: bool,
@@ -83,8 +83,8 @@ pub(super) fn hint(
 }
 
 /// The steps without a `cd` in front: the one command after it gets the directory in its path.
-fn entered(mut steps: Vec<Step>) -> Option<Vec<Step>> {
-    let is_first = |step: &Step| step.words.first().is_some_and(|word| word == "cd");
+fn entered(mut steps: Vec<ShellStep>) -> Option<Vec<ShellStep>> {
+    let is_first = |step: &ShellStep| step.words.first().is_some_and(|word| word == "cd");
     if !steps.first().is_some_and(is_first) {
         return Some(steps);
     }
@@ -112,8 +112,8 @@ fn entered(mut steps: Vec<Step>) -> Option<Vec<Step>> {
 }
 
 /// Returns the commands of the words, with where their output goes.
-fn steps(words: &[String]) -> Option<Vec<Step>> {
-    let (mut steps, mut step) = (Vec::new(), Step::default());
+fn steps(words: &[String]) -> Option<Vec<ShellStep>> {
+    let (mut steps, mut step) = (Vec::new(), ShellStep::default());
     let mut words = words.iter();
     while let Some(word) = words.next() {
         let next = words.as_slice().first().map(String::as_str);
@@ -141,6 +141,6 @@ fn steps(words: &[String]) -> Option<Vec<Step>> {
     } else {
         steps.push(step);
     }
-    let is_whole = |step: &Step| !step.words.is_empty();
+    let is_whole = |step: &ShellStep| !step.words.is_empty();
     steps.iter().all(is_whole).then_some(steps)
 }

@@ -1,11 +1,13 @@
-//! pandoc: what it makes a PDF of.
+//! pandoc, and the tools of poppler: the files that they name by themselves.
 //!
-//! pandoc makes a page and has another program print it, which its jail does not start. So the
-//! server does both, one after the other: pandoc writes the page to standard output.
+//! For a PDF pandoc makes a page and has another program print it, which its jail does not start. So
+//! the server does both, one after the other: pandoc writes the page to standard output.
 
 use super::checker::Checker;
 use super::error::CommandError;
+use super::syntax::ArgumentRole;
 use super::tokenizer::Token;
+use fileshed_types::zone::ZoneName;
 
 /// What prints pages.
 const ENGINE: &str = "weasyprint";
@@ -17,7 +19,7 @@ const OUTPUTS: [&str; 2] = ["o", "output"];
 const FORMATS: [&str; 4] = ["t", "to", "w", "write"];
 
 /// Checks the arguments of pandoc.
-pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+pub(super) fn pandoc(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let rule = checker.rule;
     let mut line = checker.tokenize(&rule.syntax, args)?;
     let engine = option(&line.tokens, &["pdf-engine"]);
@@ -110,4 +112,44 @@ fn option<'a>(tokens: &[Token<'a>], names: &[&str]) -> Option<GivenOption<'a>> {
             _ => None,
         }
     })
+}
+
+/// Checks the arguments of pdftotext. Without a place for the text it goes into a file beside the
+/// document, as the program has it, and in the read-only zone into the answer.
+pub(super) fn pdftotext(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let rule = checker.rule;
+    let line = checker.tokenize(&rule.syntax, args)?;
+    let mut operands = line.tokens.iter().filter_map(|token| match token {
+        Token::Operand(word) => Some(*word),
+        _ => None,
+    });
+    let only = operands.next().filter(|_| operands.next().is_none());
+    checker.check_line(&rule.syntax, &line)?;
+    match only {
+        None => Ok(()),
+        Some(_) if checker.context.zone == ZoneName::Uploads => {
+            checker.operand(ArgumentRole::Write, "-")
+        }
+        Some(document) => {
+            let stem = document
+                .strip_suffix(".pdf")
+                .or_else(|| document.strip_suffix(".PDF"));
+            let file = format!("{}.txt", stem.unwrap_or(document));
+            checker.operand(ArgumentRole::Write, &file)
+        }
+    }
+}
+
+/// Checks the arguments of pdftoppm and pdfimages, whose pictures need a name.
+pub(super) fn pdf_pictures(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let rule = checker.rule;
+    let line = checker.tokenize(&rule.syntax, args)?;
+    let tells = |word: &str| matches!(word, "-list" | "-v" | "-h" | "-help" | "--help");
+    if line.operands() < 2 && !args.iter().any(|word| tells(word)) {
+        return Err(checker.required(
+            "the beginning of the names that the pictures get",
+            "add the beginning of those names to `args`, such as page",
+        ));
+    }
+    checker.check_line(&rule.syntax, &line)
 }
