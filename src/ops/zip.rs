@@ -112,10 +112,12 @@ impl Operation for Zip {
         let entry = zone.entry(&source)?;
         // Packed before the write lock is taken: nobody has to wait for it.
         let target = target(&zone, &archive)?;
-        let (staged, packed) = PackContent::of(&zone, &entry)
-            .with_empty_directories(request.include_empty_dirs)
-            .without(target.path())
-            .stage(target.path())?;
+        let content = PackContent {
+            empty_directories: request.include_empty_dirs,
+            without: Some(target.path()),
+            ..PackContent::of(&zone, &entry)
+        };
+        let (staged, packed) = content.stage(target.path())?;
         let writer = zone.writer(Self::ID)?;
         let target = self::target(&zone, &archive)?;
         let zip_path = target.path().as_str().to_owned();

@@ -13,6 +13,7 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use fileshed_core::archive::PackContent;
 use fileshed_core::storage::{CachedFile, DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::TransferPermit;
 use fileshed_core::{Caller, Error, Store, Zone, ZoneName, ZonePath};
@@ -67,9 +68,7 @@ impl Download {
         let write_archive = move |writer: &mut dyn io::Write| {
             let zone = store.open_zone(&caller, zone, group.as_deref())?;
             let entry = zone.entry(&path)?;
-            fileshed_core::archive::PackContent::of(&zone, &entry)
-                .with_empty_directories(true)
-                .stream(writer)?;
+            PackContent::stream(&[PackContent::of(&zone, &entry)], writer)?;
             Ok(())
         };
         Ok(Self::Archive(name, Box::new(write_archive)))

@@ -43,9 +43,9 @@ pub(super) async fn archive(mut call: Call) -> Result<Response, Error> {
         selection.with_entries(view, |zone, entries| {
             let contents: Vec<PackContent<'_>> = entries
                 .iter()
-                .map(|entry| PackContent::of(zone, entry).with_empty_directories(true))
+                .map(|entry| PackContent::of(zone, entry))
                 .collect();
-            PackContent::stream_together(&contents, writer)?;
+            PackContent::stream(&contents, writer)?;
             Ok(())
         })
     };

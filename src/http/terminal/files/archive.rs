@@ -143,13 +143,12 @@ fn write(
         .collect();
     let contents: Vec<PackContent<'_>> = entries
         .iter()
-        .map(|(zone, entry, name)| {
-            PackContent::of(zone, entry)
-                .with_empty_directories(true)
-                .called(*name)
+        .map(|(zone, entry, name)| PackContent {
+            name: Some((*name).to_owned()),
+            ..PackContent::of(zone, entry)
         })
         .collect();
-    PackContent::stream_together(&contents, writer)?;
+    PackContent::stream(&contents, writer)?;
     Ok(())
 }
 
