@@ -22,7 +22,7 @@ mod read_only_zone;
 pub mod schema;
 pub mod short_answer;
 mod vocabulary;
-pub(crate) mod write;
+mod write;
 
 pub use access::Access;
 pub use answer::{Answer, AnswerData, SuccessEnvelope};

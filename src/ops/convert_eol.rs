@@ -1,5 +1,6 @@
 //! `shed_convert_eol`: other line ends for a whole file.
 
+use fileshed_core::guard::FileWrite;
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::{ConversionError, LineEnds, converted};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName, ZonePath};
@@ -9,7 +10,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply, write};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_convert_eol`
 pub struct ConvertEol;
@@ -67,7 +68,7 @@ impl Operation for ConvertEol {
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let ends = request.to.unwrap_or(LineEnds::Unix);
-        let file = write::FileWrite {
+        let file = FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,
@@ -89,7 +90,7 @@ impl Operation for ConvertEol {
         };
         Ok(Reply::new(
             Response {
-                path,
+                path: path.as_str().to_owned(),
                 original_format: found.as_str(),
                 new_format: ends.as_str(),
                 changed: lines_converted > 0,

@@ -1,5 +1,6 @@
 //! `shed_create_file`: a file with this content, whatever was there.
 
+use fileshed_core::guard::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, decode, line_count};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
@@ -94,14 +95,14 @@ impl Operation for CreateFile {
         } else {
             request.content.into_bytes()
         };
-        let written = write::FileWrite {
+        let written = FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,
             message: request.message.as_deref(),
         }
         .overwrite(&content)?;
-        let (message, note) = (written.sentence(), written.note());
+        let (response, message, note) = write::answer(&zone, &written, "overwrite", true)?;
         let size = content.len() as u64;
         Ok(Reply::new(
             write::Response {
@@ -109,7 +110,7 @@ impl Operation for CreateFile {
                 bytes_written: bytes.then_some(size),
                 bytes_affected: bytes.then_some(size),
                 content_format: bytes.then(|| format.as_str()),
-                ..written.response(&zone, "overwrite", true)
+                ..response
             },
             message,
         )

@@ -1,7 +1,7 @@
 //! `shed_lockedit_exec`: run a command on a locked file.
 
 use fileshed_core::chat_host::Task;
-use fileshed_core::command::CommandLine;
+use fileshed_core::command::{CommandLine, run_on_copy};
 use fileshed_core::lockedit;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
@@ -91,12 +91,13 @@ impl Operation for LockeditExec {
         let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
-        let ran = edit.run(&CommandLine {
+        let line = CommandLine {
             command: &request.cmd,
             arguments: &request.args,
             timeout: request.timeout,
             ..CommandLine::default()
-        })?;
+        };
+        let ran = run_on_copy(&edit, &line)?;
         let message = ran.message(&request.cmd, "ran on the working copy");
         let note = ran.note();
         Ok(Reply::new(

@@ -1,5 +1,6 @@
 //! `shed_patch_bytes`: write bytes, whole or at an offset.
 
+use fileshed_core::guard::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
@@ -98,7 +99,7 @@ impl Operation for PatchBytes {
             length: request.length,
         };
         let mut bytes_affected = content.len() as u64;
-        let file = write::FileWrite {
+        let file = FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,
@@ -116,19 +117,19 @@ impl Operation for PatchBytes {
                 })?,
             }
         };
-        let (message, note) = (written.sentence(), written.note());
         let position = if request.overwrite {
             "overwrite"
         } else {
             edit.position.as_str()
         };
+        let (response, message, note) = write::answer(&zone, &written, position, request.safe)?;
         Ok(Reply::new(
             write::Response {
                 bytes_written: Some(content.len() as u64),
                 bytes_affected: Some(bytes_affected),
                 content_format: Some(format.as_str()),
                 offset: request.offset,
-                ..written.response(&zone, position, request.safe)
+                ..response
             },
             message,
         )

@@ -1,5 +1,6 @@
 //! `shed_patch_text`: write text, whole or at a line or pattern.
 
+use fileshed_core::guard::{FileWrite, WrittenFile};
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
@@ -124,7 +125,7 @@ impl Operation for PatchText {
         if !request.overwrite {
             edit.check().map_err(|error| at_an_end(&edit, error))?;
         }
-        let file = write::FileWrite {
+        let file = FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,
@@ -148,20 +149,19 @@ impl Operation for PatchText {
                 }
             })
         });
-        let (message, note) = (written.sentence(), written.note());
+        let created = written.created;
         let position = if request.overwrite {
             "overwrite"
         } else {
             edit.position.as_str()
         };
+        let (response, message, note) = write::answer(&zone, &written, position, request.safe)?;
         Ok(Reply::new(
             write::Response {
                 lines_affected: Some(lines_affected),
                 pattern_matches: (matches > 0).then_some(matches),
-                lines: edited
-                    .map(|edited| edited.lines)
-                    .filter(|_| !written.created),
-                ..written.response(&zone, position, request.safe)
+                lines: edited.map(|edited| edited.lines).filter(|_| !created),
+                ..response
             },
             message,
         )
@@ -187,10 +187,10 @@ fn at_an_end(edit: &TextEdit<'_>, error: TextError) -> Error {
 
 /// Makes the edit. What a long file has at its end is not looked at, nor shown.
 fn apply(
-    file: &write::FileWrite<'_>,
+    file: &FileWrite<'_>,
     edit: &TextEdit<'_>,
     largest: u64,
-) -> Result<(write::Written, Option<Edited>), Error> {
+) -> Result<(WrittenFile, Option<Edited>), Error> {
     let expect_editable = |old: &[u8]| {
         expect_editable(old).map_err(|error| Error::from(error).with_detail("path", file.path))
     };

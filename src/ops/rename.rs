@@ -1,6 +1,5 @@
 //! `shed_rename`: give a file or directory another path inside its zone.
 
-use fileshed_core::guard::ChangeRequest;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -63,13 +62,10 @@ impl Operation for Rename {
         let writer = zone.writer(Self::ID)?;
         let entry = zone.entry_itself(&old_path)?;
         let vacancy = zone.vacancy("new_path", &new_path)?;
+        let default = format!("Rename {old_path} to {new_path}");
         writer
-            .guard(ChangeRequest::rename(&entry, &vacancy))?
             .rename(&entry, vacancy)?
-            .commit(
-                request.message.as_deref(),
-                &format!("Rename {old_path} to {new_path}"),
-            )?;
+            .commit(request.message.as_deref(), &default)?;
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),

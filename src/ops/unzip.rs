@@ -2,7 +2,6 @@
 
 use fileshed_core::archive::Archive;
 use fileshed_core::chat_host::{Task, counted};
-use fileshed_core::guard::ChangeRequest;
 use fileshed_core::storage::{DiskError, Kind, Target, Totals};
 use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
@@ -114,13 +113,9 @@ impl Operation for Unzip {
                     .directory
                     .merge_into(zone.data(), &directory)
                     .map_err(|error| zone.explain_disk(error))?;
-                writer.guard(ChangeRequest::merge(&merge))?.merge(merge)?
+                writer.merge(merge, Totals::default())?
             }
-            target @ Target::Vacancy(_) => {
-                let weight = unpacked.directory.weight()?;
-                let needs = ChangeRequest::install(&target, &weight, Totals::default());
-                writer.guard(needs)?.install(unpacked.directory, target)?
-            }
+            target @ Target::Vacancy(_) => writer.install(unpacked.directory, target)?,
         };
         change.commit(None, &format!("Unpack {source} into {directory}"))?;
         let truncated = unpacked.files > unpacked.names.len() as u64;

@@ -2,7 +2,6 @@
 
 use fileshed_core::archive::{Archive, ArchiveError, PackContent};
 use fileshed_core::chat_host::{Task, counted};
-use fileshed_core::guard::ChangeRequest;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Target;
 use fileshed_core::zone::PathError;
@@ -121,11 +120,8 @@ impl Operation for Zip {
         let writer = zone.writer(Self::ID)?;
         let target = self::target(&zone, &archive)?;
         let zip_path = target.path().as_str().to_owned();
-        let size = staged.size()?;
-        writer
-            .guard(ChangeRequest::write(&target, size))?
-            .install(staged, target)?
-            .commit(None, &format!("Pack {source} into {zip_path}"))?;
+        let default = format!("Pack {source} into {zip_path}");
+        let size = writer.write(staged, target, None, &default)?.size;
         let message = format!("Packed {} file(s) into {zip_path}", packed.files);
         Ok(Reply::new(
             Response {

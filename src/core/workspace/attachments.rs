@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::attachment_cache::{Conversation, Refused};
 use crate::chat_host::{Attached, Attachment, ChatHost, Task};
-use crate::transfer::{Existing, Upload};
+use crate::transfer::{OnConflict, Upload};
 use crate::zone::portable_name;
 use crate::{Caller, Code, Error, Store, ZoneName, ZonePath};
 use fileshed_storage::DiskError;
@@ -142,7 +142,12 @@ impl Store {
     ) -> Result<ZonePath, Error> {
         let zone = &self.zone_as_it_is(caller, ZoneName::Uploads)?.made()?;
         let transfer_permit = self.transfer_permit(caller)?;
-        let upload = Upload::into_directory(zone, directory, Existing::KeepOther, transfer_permit)?;
+        let upload = Upload::into_directory(
+            zone,
+            directory.clone(),
+            OnConflict::RenameUnlessSame,
+            transfer_permit,
+        )?;
         let mut incoming = upload.file(name)?;
         match (&file.content, self.chat_host()) {
             (Some(content), _) => incoming.write(content)?,

@@ -6,7 +6,6 @@
 
 use jiff::Timestamp;
 
-use crate::guard::ChangeRequest;
 use crate::store::Store;
 use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{Call, Caller, Chat, Error, Hint, Repeat, Scope, diagnostics};
@@ -183,8 +182,7 @@ impl Zone<'_> {
         // As it was named, whatever names are given today.
         let vacancy = self.data().vacancy(&path).map_err(explain)?;
         let at = vacancy.path().clone();
-        let permit = writer.guard(ChangeRequest::bring_back(&vacancy))?;
-        let change = permit.bring_back(row, vacancy)?.ok_or(BinError::Gone)?;
+        let change = writer.bring_back(row, vacancy)?.ok_or(BinError::Gone)?;
         change.commit(None, OPERATION)?;
         Ok(BroughtBack {
             zone: self.name(),

@@ -31,7 +31,7 @@ mod tar;
 mod which;
 
 pub use command_line::{CommandLine, Ran, answer_max};
-pub(crate) use copy::run_on_copy;
+pub use copy::run_on_copy;
 pub use error::ExecError;
 pub use fetch::fetch;
 pub use limit::Limit;

@@ -1,9 +1,10 @@
-//! What stands between a caller and a change.
+//! Changes of zones: write lock, permit, effect, commit.
 //!
 //! A [`Writer`] has the write lock: within one zone, changes happen one after the other, so
-//! that what was read is still there when it is replaced. [`Writer::guard`] then asks, always in
-//! this order, policy (file size), locked edits, ownership and quota, and yields a [`Permit`]. Effects exist
-//! only as its methods; each gives a [`Change`] that undoes itself unless it is committed.
+//! that what was read is still there when it is replaced. Before a change it asks, always in
+//! this order, policy (file size), locked edits, ownership and quota, which yields a permit. Effects
+//! exist only as methods of the writer and its permit; each returns a [`ZoneChange`] that undoes itself
+//! unless it is committed. [`Writer::write`] is the one write of a file.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,44 +13,34 @@
 
 mod access;
 mod bin;
-mod bin_move;
 mod change_request;
 mod claims;
 mod client_lock;
-mod cross_zone;
-mod edits;
+pub mod cross_zone;
 mod encrypted;
-mod finished;
-mod group_transaction;
-mod journal;
 mod lock;
+pub mod lockedit;
 mod open_ended;
-mod open_ended_edit;
 mod owner;
 mod permit;
-mod records;
+mod removal;
 mod repair;
+pub mod sharing;
 mod space;
-mod tenant_removal;
 #[cfg(test)]
 mod tests;
-mod unfinished;
-mod uploads_end;
+mod write;
 
 pub use crate::write_lock::BusyError;
 pub use crate::zone::{ModeError, parse_mode};
-pub use change_request::ChangeRequest;
+pub(crate) use change_request::ChangeRequest;
+pub(crate) use client_lock::check as check_lock;
 pub use client_lock::{ClientLockError, NewClientLock};
-pub(crate) use client_lock::{check as check_lock, check_clients};
-pub use cross_zone::{CrossZonePermit, CrossZoneWriter};
-pub(crate) use edits::{EditWriter, has_working_copy, working_copy};
 pub use encrypted::{EncryptedError, expect_plain};
-pub(crate) use finished::Finished;
-use group_transaction::GroupTransaction;
-pub(crate) use lock::holder;
 pub use lock::{Holder, LockError};
-pub(crate) use open_ended::{LINE, OpenEndedPermit, OpenEndedRequest};
+pub(crate) use open_ended::{Finished, LINE, OpenEndedPermit, OpenEndedRequest};
 pub use owner::PermissionError;
-pub(crate) use owner::{check as check_owner, keys as keys_of_records};
-pub use permit::{Change, Permit, SizeError, Writer};
+pub(crate) use owner::check as check_owner;
+pub use permit::{SizeError, Writer, WrittenFile, ZoneChange};
 pub(crate) use repair::is_measured;
+pub use write::{AppendContext, FileWrite};

@@ -10,7 +10,7 @@
 //!    and quota, and yields a permit.
 //! 4. The effect exists only as methods of the permit, staged beside and moved in by rename. A
 //!    command gets an open-ended permit: what it touched is found when it ends.
-//! 5. [`guard::Change::commit`] writes history and registry; a change dropped without it undoes itself.
+//! 5. [`guard::ZoneChange::commit`] writes history and registry; a change dropped without it undoes itself.
 //!
 //! The modules lie on floors, and each uses only those below it:
 //!
@@ -21,7 +21,7 @@
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
 //!   [`archive`], [`cross_zone`], [`sharing`], [`listing`], [`terminal`], `zone_files`,
 //!   `file_storage`;
-//! - what joins them: `zones`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`],
+//! - what joins them: `zone_access`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`],
 //!   [`administration`], [`tenant_archive`].
 //!
 //! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and
@@ -42,7 +42,7 @@ pub mod chats;
 pub mod command;
 mod command_slots;
 pub mod comparison;
-pub mod cross_zone;
+mod content_digest;
 pub mod databases;
 mod dead_properties;
 pub mod directory;
@@ -56,7 +56,6 @@ pub mod inspect;
 pub mod link;
 mod link_key;
 pub mod listing;
-pub mod lockedit;
 mod make_directory;
 mod mode;
 pub mod namespace;
@@ -71,7 +70,6 @@ pub mod publication;
 mod recollection;
 mod running_commands;
 mod saves;
-pub mod sharing;
 pub mod shells;
 pub mod sign_in;
 mod space_in_use;
@@ -95,7 +93,6 @@ mod write_lock;
 pub mod zone;
 mod zone_access;
 mod zone_files;
-mod zones;
 
 pub use fileshed_files as files;
 pub use fileshed_history as history;
@@ -119,6 +116,7 @@ pub const BUILT_IN_JOBS: &[sandbox::BuiltInJob] =
 
 pub use file_storage::FileStorage;
 pub use generated_key::GeneratedKey;
+pub use guard::{cross_zone, lockedit, sharing};
 pub use health::{Check, CheckState};
 pub use mode::{REFUSED, WorkspaceMode, WorkspaceReport, unusable};
 pub use store::{CallRecorder, Store};

@@ -1,9 +1,8 @@
 //! An empty directory, made as every other change is.
 
 use crate::Error;
-use crate::guard::ChangeRequest;
 use crate::zone::{Zone, ZonePath};
-use fileshed_storage::{DiskError, Kind, Target, Totals};
+use fileshed_storage::{DiskError, Kind, Target};
 
 impl Zone<'_> {
     /// Makes a directory, and those above it that are missing; whether there was none. `operation`
@@ -24,9 +23,7 @@ impl Zone<'_> {
                 Err(self.explain_disk(DiskError::Exists { path }))
             }
             target @ Target::Vacancy(_) => {
-                let weight = staged.weight()?;
                 writer
-                    .guard(ChangeRequest::install(&target, &weight, Totals::default()))?
                     .install(staged, target)?
                     .commit(None, &format!("Make directory {path}"))?;
                 Ok(true)

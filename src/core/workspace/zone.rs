@@ -4,7 +4,7 @@ mod cross_zone_call;
 mod mode;
 mod open_zone;
 
-use cross_zone_call::CrossZoneCall;
+use cross_zone_call::with_cross_zone_call;
 pub use fileshed_types::zone::*;
 pub use mode::{ModeError, parse_mode};
 pub use open_zone::Zone;

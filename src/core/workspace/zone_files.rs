@@ -12,7 +12,7 @@ mod tests;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 
-use crate::guard::{ChangeRequest, expect_plain};
+use crate::guard::expect_plain;
 use crate::zone::Zone;
 use crate::{Caller, Error, Store, ZoneName, ZonePath};
 use fileshed_files::{
@@ -251,11 +251,8 @@ impl Provider for ZoneFiles<'_> {
         };
         let is_kept = staged.set_attributes(&attributes).map_err(refused)?;
         let at = target.path().clone();
-        let size = staged.size().map_err(refused)?;
         let changed = (|| {
-            let change = writer
-                .guard(ChangeRequest::write(&target, size))?
-                .install(staged, target)?;
+            let change = writer.install(staged, target)?;
             // As it is while nobody else can write.
             let entry = zone.data().entry_as_named(&at)?;
             if !is_kept
@@ -352,9 +349,7 @@ impl Provider for ZoneFiles<'_> {
         checked.map_err(refused)?;
         let at = vacancy.path().clone();
         let moved = (|| {
-            let change = writer
-                .guard(ChangeRequest::rename(&entry, &vacancy))?
-                .rename(&entry, vacancy)?;
+            let change = writer.rename(&entry, vacancy)?;
             let entry = zone.data().entry_as_named(&at)?;
             let metadata = self.metadata_from(from, to, &entry)?;
             change.commit(None, &format!("Rename {from} to {to}"))?;

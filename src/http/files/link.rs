@@ -9,7 +9,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
-use fileshed_core::transfer::{Existing, TransferPermit, Upload};
+use fileshed_core::transfer::{OnConflict, TransferPermit, Upload};
 use fileshed_core::{Code, Error, Store, Zone, ZonePath, diagnostics};
 use serde_json::json;
 
@@ -148,7 +148,7 @@ fn take(
     let upload = Upload::new(
         &zone,
         link.path.display(),
-        Existing::Hidden,
+        OnConflict::RenameSilently,
         transfer_permit,
     )?;
     let stored = upload::take_in(headers, reader, upload)?.store(OPERATION, None)?;

@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 use axum::response::Response;
-use fileshed_core::transfer::{Existing, Stored, Upload};
+use fileshed_core::transfer::{OnConflict, Stored, Upload};
 use fileshed_core::{Error, ZoneName};
 use serde_json::{Value, json};
 
@@ -23,9 +23,9 @@ pub(super) async fn upload(mut call: Call) -> Result<Response, Error> {
     let stored = call.receive(move |view, parts, reader| {
         let zone = query.zone(view, ZoneName::Uploads.as_str())?.made()?;
         let existing = if FileQuery::flag("overwrite", query.overwrite.as_ref())? {
-            Existing::Replace
+            OnConflict::Replace
         } else {
-            Existing::Keep
+            OnConflict::Rename
         };
         let directory = FileQuery::given(query.path.as_ref()).unwrap_or(".");
         let upload = Upload::new(&zone, directory, existing, permit)?;

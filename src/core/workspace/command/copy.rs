@@ -4,22 +4,14 @@ use super::invocation::{Invocation, Run};
 use super::outcome::CommandOutcome;
 use super::{CommandLine, Ran, line};
 use crate::Error;
+use crate::lockedit::Edit;
 use crate::process::sink;
-use crate::zone::{Zone, ZonePath};
 use fileshed_rules::Growth;
-use fileshed_sandbox::Ending;
-use fileshed_storage::Root;
 
-/// Runs a command on the working copy of the locked edit of `file`: `directory` holds nothing but
-/// this copy, under the name `copy`.
-pub(crate) fn run_on_copy(
-    zone: &Zone<'_>,
-    command_line: &CommandLine<'_>,
-    directory: &Root,
-    file: &ZonePath,
-    copy: &ZonePath,
-) -> Result<Ran, Error> {
-    let plan = line::judge(zone, command_line, Some(file.as_str()))?;
+/// Runs a command that sees the working copy of a locked edit and nothing else.
+pub fn run_on_copy(edit: &Edit<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error> {
+    let (zone, directory) = (edit.zone, &edit.directory);
+    let plan = line::judge(zone, command_line, Some(edit.path().as_str()))?;
     if plan.changes && plan.growth == Growth::Likely {
         zone.expect_space(0)?;
     }
@@ -38,11 +30,10 @@ pub(crate) fn run_on_copy(
     if !plan.changes || plan.growth == Growth::Never {
         return ended(&run, start()?, None);
     }
-    let permit = zone.open_ended_edit(directory, copy)?;
+    let permit = zone.open_ended_edit(plan.command, directory, &edit.copy)?;
     run.limit(permit.must_stop());
     let outcome = start();
-    let stopped = matches!(&outcome, Ok(outcome) if outcome.ending == Ending::OverQuota);
-    let refused = permit.finish(plan.command, stopped)?;
+    let refused = permit.finish()?;
     ended(&run, outcome?, refused)
 }
 

@@ -3,7 +3,7 @@
 
 use super::invocation::{Invocation, Run};
 use super::{CommandLine, line};
-use crate::guard::{ChangeRequest, SizeError, check_lock, check_owner};
+use crate::guard::{SizeError, check_lock, check_owner};
 use crate::process::file_sink;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, diagnostics};
@@ -65,10 +65,7 @@ pub fn fetch(
     }
     let writer = zone.receiver(operation)?;
     let target = zone.target("url", path)?;
-    writer
-        .guard(ChangeRequest::write(&target, size))?
-        .install(staged, target)?
-        .commit(None, &format!("Fetch {path}"))?;
+    writer.write(staged, target, None, &format!("Fetch {path}"))?;
     Ok(size)
 }
 

@@ -508,13 +508,8 @@ fn install(
     text: &str,
 ) -> Result<(), Error> {
     let staged = writer.staging().take(private, PRIVATE_NAME)?;
-    let size = staged.size()?;
-    if size > 0 {
-        let target = Target::Vacancy(vacancy);
-        writer
-            .guard(ChangeRequest::write(&target, size))?
-            .install(staged, target)?
-            .commit(None, text)?;
+    if staged.size()? > 0 {
+        writer.write(staged, Target::Vacancy(vacancy), None, text)?;
     }
     Ok(())
 }

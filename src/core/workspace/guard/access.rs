@@ -1,4 +1,4 @@
-//! The write lock of a zone, and who may take it for what.
+//! Entry points to the write lock of a zone, by kind of change.
 
 use std::time::Duration;
 
@@ -6,12 +6,6 @@ use super::Writer;
 use crate::Error;
 use crate::write_lock::WriteLock;
 use crate::zone::Zone;
-
-/// A zone that nobody changes meanwhile.
-#[derive(Debug)]
-pub(crate) struct ZoneHold<'a> {
-    _write_lock: WriteLock<'a>,
-}
 
 impl<'a> Zone<'a> {
     /// Takes the write lock, to change the zone. `operation` is the name for history and logs.
@@ -31,24 +25,14 @@ impl<'a> Zone<'a> {
         Writer::new(self, operation)
     }
 
-    /// Keeps everybody else from changing the zone, for who has to read more than one thing of it.
-    pub(crate) fn hold(&self) -> Result<ZoneHold<'a>, Error> {
+    /// Waits for the write lock, which keeps everybody else from changing the zone. The zone is
+    /// repaired first if it has to be.
+    pub(crate) fn hold(&self) -> Result<WriteLock<'a>, Error> {
         self.hold_within(self.store.settings().timings.calls.write_lock)
     }
 
-    /// The same, for who waits so long.
-    pub(crate) fn hold_within(&self, patience: Duration) -> Result<ZoneHold<'a>, Error> {
-        Ok(ZoneHold {
-            _write_lock: self.write_lock_within(patience)?,
-        })
-    }
-
-    /// Waits for the write lock of the zone, which is repaired first where it has to be.
-    pub(super) fn write_lock(&self) -> Result<WriteLock<'a>, Error> {
-        self.write_lock_within(self.store.settings().timings.calls.write_lock)
-    }
-
-    fn write_lock_within(&self, patience: Duration) -> Result<WriteLock<'a>, Error> {
+    /// The same, with another patience.
+    pub(crate) fn hold_within(&self, patience: Duration) -> Result<WriteLock<'a>, Error> {
         if !self.ready {
             let ready = self.store.try_make_ready(&self.tenant, self.name, None);
             ready.map_err(|error| self.explain(error))?;

@@ -1,24 +1,19 @@
 //! What a change is going to touch, said before it is allowed.
 
 use crate::zone::ZonePath;
-use fileshed_history::Prepared;
-use fileshed_registry::{Lock, OwnershipEffect};
+use fileshed_registry::OwnershipEffect;
 use fileshed_storage::{Entry, Merge, Target, Totals, Vacancy, Weight};
 
 /// What a change touches and how much more space it takes.
 #[derive(Debug, Default)]
 #[must_use]
-pub struct ChangeRequest {
+pub(crate) struct ChangeRequest {
     pub(super) paths: Vec<ZonePath>,
     pub(super) bytes: i64,
     pub(super) files: i64,
     /// The largest file that comes into being, and its size.
     pub(super) largest: Option<(ZonePath, u64)>,
-    /// The locked edit that ends with this change; its lock is not in its own way.
-    pub(super) ends_edit: Option<Lock>,
     pub(super) kind: RequestKind,
-    /// What is ready for history of the files that come into being.
-    pub(super) prepared: Prepared,
 }
 
 /// How the paths of a change change.
@@ -38,20 +33,17 @@ pub(super) enum RequestKind {
 }
 
 impl ChangeRequest {
-    /// `target` gets `size` bytes.
-    pub fn write(target: &Target, size: u64) -> Self {
-        Self {
-            paths: vec![target.path().clone()],
-            bytes: size as i64 - target.size() as i64,
-            files: i64::from(target.entry().is_none()),
-            largest: Some((target.path().clone(), size)),
-            kind: RequestKind::Arriving,
-            ..Self::default()
-        }
+    /// The file at `target` gets `size` bytes.
+    pub(super) fn write(target: &Target, size: u64) -> Self {
+        let replaced = Totals {
+            bytes: target.size(),
+            files: u64::from(target.entry().is_some()),
+        };
+        Self::install(target, &Weight::of_file(size), replaced)
     }
 
     /// `target` gets what was staged, of this weight; what is there now holds `replaced`.
-    pub fn install(target: &Target, weight: &Weight, replaced: Totals) -> Self {
+    pub(super) fn install(target: &Target, weight: &Weight, replaced: Totals) -> Self {
         Self {
             paths: vec![target.path().clone()],
             bytes: weight.totals.bytes as i64 - replaced.bytes as i64,
@@ -61,32 +53,23 @@ impl ChangeRequest {
                 .as_ref()
                 .map(|(inside, size)| (target.path().join_path(inside), *size)),
             kind: RequestKind::Arriving,
-            ..Self::default()
         }
     }
 
-    /// What this much held is free again.
-    pub(crate) fn giving_back(mut self, replaced: Totals) -> Self {
-        self.bytes -= replaced.bytes as i64;
-        self.files -= replaced.files as i64;
-        self
-    }
-
-    /// A directory gets what was staged, beside what it has.
-    pub fn merge(merge: &Merge) -> Self {
+    /// A directory gets what was staged; what goes for it holds `replaced`.
+    pub(super) fn merge(merge: &Merge, replaced: Totals) -> Self {
         let weight = merge.weight();
         Self {
             paths: merge.paths().cloned().collect(),
-            bytes: weight.totals.bytes as i64,
-            files: weight.totals.files as i64,
+            bytes: weight.totals.bytes as i64 - replaced.bytes as i64,
+            files: weight.totals.files as i64 - replaced.files as i64,
             largest: merge.largest(),
             kind: RequestKind::Arriving,
-            ..Self::default()
         }
     }
 
     /// `entry`, which holds `totals`, goes.
-    pub fn remove(entry: &Entry, totals: Totals) -> Self {
+    pub(super) fn remove(entry: &Entry, totals: Totals) -> Self {
         Self {
             paths: vec![entry.path().clone()],
             bytes: -(totals.bytes as i64),
@@ -106,7 +89,7 @@ impl ChangeRequest {
     }
 
     /// `vacancy` gets what is in the bin. Its space comes along, when that is done.
-    pub(crate) fn bring_back(vacancy: &Vacancy) -> Self {
+    pub(super) fn bring_back(vacancy: &Vacancy) -> Self {
         Self {
             paths: vec![vacancy.path().clone()],
             kind: RequestKind::Arriving,
@@ -115,7 +98,7 @@ impl ChangeRequest {
     }
 
     /// `entry` gets the name of `vacancy`.
-    pub fn rename(entry: &Entry, vacancy: &Vacancy) -> Self {
+    pub(super) fn rename(entry: &Entry, vacancy: &Vacancy) -> Self {
         Self {
             paths: vec![entry.path().clone(), vacancy.path().clone()],
             kind: RequestKind::Renamed,
@@ -124,13 +107,14 @@ impl ChangeRequest {
     }
 
     /// `entry` gets the place of `taken`, which goes with the `replaced` that it holds.
-    pub fn supplant(entry: &Entry, taken: &Entry, replaced: Totals) -> Self {
+    pub(super) fn supplant(entry: &Entry, taken: &Entry, replaced: Totals) -> Self {
         Self {
             paths: vec![entry.path().clone(), taken.path().clone()],
+            bytes: -(replaced.bytes as i64),
+            files: -(replaced.files as i64),
             kind: RequestKind::Renamed,
             ..Self::default()
         }
-        .giving_back(replaced)
     }
 
     /// Files that are changed where they lie, by as much as their end shows.
@@ -139,18 +123,6 @@ impl ChangeRequest {
             paths,
             ..Self::default()
         }
-    }
-
-    /// These contents need not be made ready for history any more.
-    pub(crate) fn prepared(mut self, contents: Prepared) -> Self {
-        self.prepared = contents;
-        self
-    }
-
-    /// The caller's own locked edit ends with this change.
-    pub(crate) fn ending_edit(mut self, lock: &Lock) -> Self {
-        self.ends_edit = Some(lock.clone());
-        self
     }
 
     /// What the change does to ownership, as far as it can be told before.

@@ -7,7 +7,7 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use super::journal::{self, Owner};
+use super::owner::{self, Owner};
 use crate::Error;
 use crate::zone::ZonePath;
 use fileshed_history::{Change, ChangeKind, Found, Moved};
@@ -65,7 +65,7 @@ impl<'a> Claims<'a> {
         let mut above: HashSet<String> = HashSet::new();
         for change in &self.changes {
             let at = ZonePath::found(change.path.key());
-            let mut concerned = match journal::owner(registry, group, data, &at)? {
+            let mut concerned = match owner::owner_of(registry, group, data, &at)? {
                 Owner::Of(record) => vec![record],
                 Owner::Everybody => Vec::new(),
                 Owner::Itself if change.kind == ChangeKind::Added => {
@@ -76,7 +76,7 @@ impl<'a> Claims<'a> {
             concerned.retain(|record| !record.lets(self.user));
             denied.append(&mut concerned);
             if change.kind == ChangeKind::Added {
-                let beside = journal::kept_beside(registry, group, data, &at, self.user)?;
+                let beside = owner::kept_beside(registry, group, data, &at, self.user)?;
                 denied.extend(beside);
             }
         }

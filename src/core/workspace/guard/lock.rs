@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::journal;
+use super::owner;
 use crate::zone::{Zone, ZonePath};
 use crate::{Call, Error, Hint, diagnostics};
 use fileshed_registry::Lock;
@@ -14,7 +14,7 @@ use fileshed_types::group::Member;
 ///
 /// What lies beside a database is locked with it.
 pub(crate) fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
-    match journal::database(zone.data(), path) {
+    match owner::database(zone.data(), path) {
         Some(database) => check_one(zone, &database).and_then(|()| check_one(zone, path)),
         None => check_one(zone, path),
     }

@@ -6,22 +6,27 @@
 //! commit if it wrote more than fits or, in a group, what was not the caller's.
 
 mod commit_changes;
+mod judge;
 
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::GroupTransaction;
-use super::access::ZoneHold;
-use super::finished::Finished;
+use super::permit::new_intent;
 use super::space::{CommandSpace, SpaceError};
 use crate::Error;
+use crate::write_lock::WriteLock;
 use crate::zone::Zone;
 use fileshed_history::{Author, History, Position};
 use fileshed_registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_rules::Growth;
 use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
 use fileshed_types::timings;
+pub(crate) use judge::Finished;
+pub(super) use judge::{EndedCommand, start_of};
+
+/// Message of the commit of what came by other ways than through the server.
+const OUTSIDE: &str = "Take in what came from outside";
 
 /// The operation of lines of shells, which write without the write lock.
 pub(crate) const LINE: &str = "terminal";
@@ -46,15 +51,14 @@ pub(crate) struct OpenEndedPermit<'a> {
     zone: &'a Zone<'a>,
     request: OpenEndedRequest,
     author: Author,
-    /// In a group, where it begins and whose its new files will be.
-    transaction: Option<(GroupTransaction<'a>, Position, OwnershipChange)>,
-    /// Where it begins and whose its new files will be, as the registry has it.
+    /// Where it begins and whose its new files will be: in a group, and before git, which may change
+    /// references of the history.
+    begun: Option<OwnershipChange>,
+    /// The same, as the registry has it.
     written: Option<String>,
-    /// The position of history before git, which may change its references.
-    start: Option<Position>,
     space: Option<Rc<CommandSpace<'a>>>,
     intent: Option<Intent>,
-    hold: Option<ZoneHold<'a>>,
+    hold: Option<WriteLock<'a>>,
 }
 
 impl<'a> Zone<'a> {
@@ -64,7 +68,7 @@ impl<'a> Zone<'a> {
     pub(crate) fn open_ended(
         &'a self,
         request: OpenEndedRequest,
-        hold: Option<ZoneHold<'a>>,
+        hold: Option<WriteLock<'a>>,
     ) -> Result<OpenEndedPermit<'a>, Error> {
         let mut permit = self.prepare(request, || match hold {
             None if self.name().is_versioned() => self.hold().map(Some),
@@ -106,7 +110,7 @@ impl<'a> Zone<'a> {
     fn prepare(
         &'a self,
         request: OpenEndedRequest,
-        hold: impl FnOnce() -> Result<Option<ZoneHold<'a>>, Error>,
+        hold: impl FnOnce() -> Result<Option<WriteLock<'a>>, Error>,
     ) -> Result<OpenEndedPermit<'a>, Error> {
         match request.growth {
             Growth::Likely => self.expect_space(0)?,
@@ -118,36 +122,58 @@ impl<'a> Zone<'a> {
             self.expect_history_space()?;
         }
         let hold = hold()?;
-        let transaction = GroupTransaction::of(self)?;
-        let transaction = transaction
-            .map(|transaction| begin(transaction, self))
-            .transpose()?;
-        let has_documents = hold.is_some() && transaction.is_none();
+        let is_shared = self.group.is_some();
+        let mut start = is_shared.then(|| self.begin_in_group()).transpose()?;
+        let has_documents = hold.is_some() && !is_shared;
         let is_git = has_documents && request.command == "git";
         let space = CommandSpace::begin(self, request.command, request.growth, || {
             // What came by other ways is for `git commit` to commit.
             let may_commit = is_git && request.growth == Growth::Either;
-            Ok(transaction.is_some() || has_documents && !may_commit && self.settle()?)
+            Ok(is_shared || has_documents && !may_commit && self.settle()?)
         })?;
-        let start = is_git
-            .then(|| self.history(History::position))
-            .transpose()?;
-        let written = match (&transaction, &start) {
-            (Some((_, _, change)), _) => Some(change.written()),
-            (None, Some(start)) => Some(command(String::new(), String::new(), start).written()),
-            (None, None) => None,
-        };
+        if is_git {
+            start = Some(self.history(History::position)?);
+        }
+        let begun = start.map(|start| self.begun_at(start));
         Ok(OpenEndedPermit {
             zone: self,
             request,
             author: self.author(),
-            transaction,
-            written,
-            start,
+            written: begun.as_ref().map(OwnershipChange::written),
+            begun,
             space,
             intent: None,
             hold,
         })
+    }
+
+    /// The position of history before a command in a group. What came by other ways than through the
+    /// server is committed first: it could not be put back.
+    fn begin_in_group(&self) -> Result<Position, Error> {
+        let (author, now) = (Author::server(), self.store.clock().now());
+        self.history(|history| {
+            history.capture(OUTSIDE, &author, now)?;
+            history.remember_inodes()?;
+            history.position()
+        })
+    }
+
+    /// What the registry keeps of a command that begins at `start`.
+    fn begun_at(&self, start: Position) -> OwnershipChange {
+        let (owner, mode) = match self.mode() {
+            Some(mode) => (self.user(), mode.as_str()),
+            None => ("", ""),
+        };
+        OwnershipChange {
+            owner: owner.to_owned(),
+            mode: mode.to_owned(),
+            asked: false,
+            effect: OwnershipEffect::Command {
+                reference: start.reference,
+                commit: start.commit,
+                references: start.references,
+            },
+        }
     }
 }
 
@@ -155,18 +181,10 @@ impl<'a> OpenEndedPermit<'a> {
     /// What is entered before the change begins.
     fn new_intent(&self) -> NewIntent<'_> {
         let zone = self.zone;
+        let maker = (self.request.operation, &self.author);
         NewIntent {
-            tenant: &zone.tenant.key,
-            zone: zone.name().as_str(),
-            instance: zone.store.instance(),
-            operation: self.request.operation,
-            author_name: &self.author.name,
-            author_email: &self.author.email,
-            bytes: 0,
-            files: 0,
-            limit: zone.tenant.limit,
-            most_files: zone.store.settings().max_files,
             ownership_change: self.written.as_deref(),
+            ..new_intent(zone.store, &zone.tenant, zone.name, maker)
         }
     }
 
@@ -236,7 +254,7 @@ impl<'a> OpenEndedPermit<'a> {
             return Ok(Finished::default());
         };
         let held = self.hold_within(zone.store.settings().timings.calls.write_lock);
-        let entered = held.and_then(|()| self.enter(intent));
+        let entered = held.and_then(|()| self.commit_changes(intent));
         zone.store.changed();
         self.intent = None;
         let finished = match entered {
@@ -255,24 +273,6 @@ impl<'a> OpenEndedPermit<'a> {
         })
     }
 
-    /// Finds what was changed, and commits it or puts it back; then the intent is done.
-    fn enter(&self, intent: Intent) -> Result<Finished, Error> {
-        let Some((transaction, start, ownership_change)) = &self.transaction else {
-            return self.commit_changes(intent);
-        };
-        let registry = self.zone.store.registry();
-        let (message, now) = (&self.request.message, self.zone.store.clock().now());
-        let space = self.space.as_deref();
-        let outcome =
-            transaction.judge(ownership_change, start, message, &self.author, now, space)?;
-        let (finished, ownership_change) = outcome.into_parts();
-        registry.record_intent(intent, &ownership_change)?;
-        registry.commit(intent)?;
-        Ok(finished)
-    }
-}
-
-impl OpenEndedPermit<'_> {
     /// Gives a file this content.
     #[expect(clippy::unused_self, reason = "who has no permit has no effect")]
     pub(crate) fn install(&self, content: Staged, target: Target) -> Result<(), Error> {
@@ -299,30 +299,5 @@ impl Drop for OpenEndedPermit<'_> {
         };
         let zone = self.zone;
         zone.store.leave_to_repair(&zone.tenant.key, intent);
-    }
-}
-
-/// Where a change in a group begins, and whose its new files will be.
-fn begin<'a>(
-    transaction: GroupTransaction<'a>,
-    zone: &Zone<'_>,
-) -> Result<(GroupTransaction<'a>, Position, OwnershipChange), Error> {
-    let start = transaction.begin(zone.store.clock().now())?;
-    let mode = zone.mode().unwrap_or_default().as_str().to_owned();
-    let ownership_change = command(zone.user().to_owned(), mode, &start);
-    Ok((transaction, start, ownership_change))
-}
-
-/// What the registry keeps of a command that begins at `start`.
-fn command(owner: String, mode: String, start: &Position) -> OwnershipChange {
-    OwnershipChange {
-        owner,
-        mode,
-        asked: false,
-        effect: OwnershipEffect::Command {
-            reference: start.reference.clone(),
-            commit: start.commit.clone(),
-            references: start.references.clone(),
-        },
     }
 }

@@ -1,17 +1,17 @@
 //! Ownership: which member may change which file of a group.
 //!
 //! Asked before anything is touched, for every path of a change and every file below it. A record
-//! of a file that is gone protects nothing.
+//! of a file that is gone protects nothing. What lies beside a database belongs to the database: only
+//! who may write that may make, change or remove it.
 
 use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::journal::{self, Owner};
 use crate::zone::{Zone, ZonePath};
 use crate::{Call, Error, Hint, diagnostics};
-use fileshed_registry::{Ownership, Record};
-use fileshed_storage::Kind;
+use fileshed_registry::{Ownership as _, Record, Registry};
+use fileshed_storage::{Kind, Root};
 use fileshed_types::settings::WriteMode;
 
 /// Paths that a refusal names.
@@ -25,42 +25,31 @@ pub(crate) fn check<'p>(
     let Some(group) = zone.group() else {
         return Ok(());
     };
-    let (registry, user) = (zone.store.registry(), zone.user());
-    let of_database =
-        |path: &ZonePath| journal::owner(registry, group.id.as_str(), zone.data(), path);
+    let (registry, user, data) = (zone.store.registry(), zone.user(), zone.data());
+    let group_id = group.id.as_str();
     let mut denied = Vec::new();
     for path in paths {
-        match of_database(path)? {
+        match owner_of(registry, group_id, data, path)? {
             Owner::Of(record) if !record.lets(user) => denied.push(record),
-            _ if zone.data().entry(path).is_err() => denied.append(&mut journal::kept_beside(
-                registry,
-                group.id.as_str(),
-                zone.data(),
-                path,
-                user,
-            )?),
+            _ if data.entry(path).is_err() => {
+                denied.append(&mut kept_beside(registry, group_id, data, path, user)?);
+            }
             _ => {}
         }
-        let mut records = zone
-            .store
-            .registry()
-            .records_around(group.id.as_str(), &path.key())?;
-        records.retain(|record| !record.lets(zone.user()));
-        if !records.is_empty() {
-            let there = keys(zone, path)?;
-            records.retain(|record| there.contains(&record.path));
+        let mut records = registry.records_around(group_id, &path.key())?;
+        records.retain(|record| !record.lets(user));
+        if records.is_empty() {
+            continue;
+        }
+        let there = keys(zone, path)?;
+        for record in records {
+            let at = ZonePath::found(record.path.clone());
             // What belongs to a database is whose the database is.
-            let mut own = Vec::new();
-            for record in records.drain(..) {
-                if matches!(
-                    of_database(&ZonePath::found(record.path.clone()))?,
-                    Owner::Itself
-                ) {
-                    own.push(record);
-                }
+            if there.contains(&record.path)
+                && matches!(owner_of(registry, group_id, data, &at)?, Owner::Itself)
+            {
+                denied.push(record);
             }
-            records = own;
-            denied.append(&mut records);
         }
     }
     refuse(denied, &group.name, zone.user()).map_err(|error| zone.explain(error))
@@ -99,6 +88,64 @@ pub(super) fn refuse(mut denied: Vec<Record>, group: &str, user: &str) -> Result
         denied,
     }
     .into())
+}
+
+/// Whose a path is by the database that it belongs to.
+pub(super) enum Owner {
+    /// It belongs to none: its own record counts.
+    Itself,
+    /// It belongs to one that has no record: everybody may write it.
+    Everybody,
+    /// It belongs to one with this record.
+    Of(Record),
+}
+
+/// The database that is there and that `path` belongs to.
+pub(super) fn database(data: &Root, path: &ZonePath) -> Option<ZonePath> {
+    let database = path.database()?;
+    let is_there = data
+        .entry(&database)
+        .is_ok_and(|entry| entry.kind() != Kind::Directory);
+    is_there.then_some(database)
+}
+
+/// Whose the file at `path` is, as far as it belongs to a database.
+pub(super) fn owner_of(
+    registry: &Registry,
+    group: &str,
+    data: &Root,
+    path: &ZonePath,
+) -> Result<Owner, Error> {
+    let Some(database) = database(data, path) else {
+        return Ok(Owner::Itself);
+    };
+    // A database may have the name of what belongs to another.
+    match owner_of(registry, group, data, &database)? {
+        Owner::Itself => {}
+        other => return Ok(other),
+    }
+    let record = registry.record(group, &database.key())?;
+    Ok(record.map_or(Owner::Everybody, Owner::Of))
+}
+
+/// What would belong to a new file at `path` and is somebody else's already.
+pub(super) fn kept_beside(
+    registry: &Registry,
+    group: &str,
+    data: &Root,
+    path: &ZonePath,
+    user: &str,
+) -> Result<Vec<Record>, Error> {
+    let mut kept = Vec::new();
+    for journal in path.journals() {
+        if data.entry(&journal).is_ok()
+            && let Some(record) = registry.record(group, &journal.key())?
+            && !record.lets(user)
+        {
+            kept.push(record);
+        }
+    }
+    Ok(kept)
 }
 
 diagnostics! {

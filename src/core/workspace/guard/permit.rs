@@ -3,21 +3,24 @@
 mod change;
 mod in_place;
 
-pub use change::Change;
-pub(super) use change::Effect;
+pub(super) use change::DiskEffect;
+pub use change::ZoneChange;
 
-use super::bin_move::BinMove;
 use super::change_request::{ChangeRequest, RequestKind};
-use super::{client_lock, edits, encrypted, owner};
+use super::{client_lock, encrypted, owner};
+use crate::store::Store;
+use crate::tenant::EDITZONE;
+use crate::tenant::TenantRoot;
 use crate::write_lock::WriteLock;
-use crate::zone::{Zone, ZonePath};
+use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{Error, diagnostics};
-use fileshed_history::{Author, CommitId};
+use fileshed_history::{Author, CommitId, Prepared};
 use fileshed_registry::{
-    Intent, NewIntent, OwnershipChange, OwnershipEffect, PathTable, RegistryError,
+    BinRow, Intent, Lock, NewIntent, OwnershipChange, OwnershipEffect, PathTable, RegistryError,
 };
 use fileshed_storage::{
-    Appendable, DiskError, Entry, Merge, Renamed, StagedEntry, Staging, Target, Totals, Vacancy,
+    Appendable, DiskError, Entry, Merge, Renamed, Staged, StagedEntry, Staging, Target, Totals,
+    Vacancy,
 };
 use fileshed_types::settings::MEBIBYTE;
 
@@ -27,19 +30,38 @@ pub struct Writer<'a> {
     zone: &'a Zone<'a>,
     operation: &'static str,
     staging: Staging,
-    /// Until it is given back.
+    /// `None` once it was given back.
     write_lock: Option<WriteLock<'a>>,
+    /// Contents of the files that come into being, if they are ready for history.
+    prepared: Prepared,
+    /// The caller's locked edit that ends with the change; its lock is not in its own way.
+    ends_edit: Option<Lock>,
+}
+
+/// A file that was written.
+#[derive(Debug)]
+pub struct WrittenFile {
+    /// Its path in the zone.
+    pub path: ZonePath,
+    /// Its size in bytes.
+    pub size: u64,
+    /// `true` if nothing was there before.
+    pub created: bool,
+    /// The commit, if the zone has history and something changed.
+    pub commit: Option<CommitId>,
 }
 
 impl<'a> Writer<'a> {
     pub(crate) fn new(zone: &'a Zone<'a>, operation: &'static str) -> Result<Self, Error> {
         zone.expect_write_scope()?;
-        let write_lock = zone.write_lock()?;
+        let write_lock = zone.hold()?;
         Ok(Self {
             zone,
             operation,
             staging: zone.store.staging(&zone.tenant)?,
             write_lock: Some(write_lock),
+            prepared: Prepared::default(),
+            ends_edit: None,
         })
     }
 
@@ -47,80 +69,204 @@ impl<'a> Writer<'a> {
         self.zone
     }
 
-    /// Whether the zone is a group's.
+    /// Returns `true` if the zone is a group's.
     pub(super) fn is_shared(&self) -> bool {
         self.zone.group.is_some()
     }
 
-    /// Where new content is prepared.
+    /// The directory in which new content is prepared.
     #[must_use]
     pub fn staging(&self) -> &Staging {
         &self.staging
     }
 
-    /// A file to whose end `added` may be written where it lies, which takes the same time however
-    /// large the file is; nothing where it has to be copied. History takes in whole files, so there
-    /// it is.
-    pub fn appendable(&self, entry: &Entry, added: &[u8]) -> Result<Option<Appendable>, Error> {
-        if self.zone.name.is_versioned() {
-            return Ok(None);
+    /// Takes contents that need not be made ready for history any more.
+    pub(crate) fn with_prepared(mut self, contents: Prepared) -> Self {
+        self.prepared = contents;
+        self
+    }
+
+    /// Ends the caller's own locked edit with the change.
+    pub(crate) fn ending_edit(mut self, lock: &Lock) -> Self {
+        self.ends_edit = Some(lock.clone());
+        self
+    }
+
+    /// Writes one file in one change: the staged content gets the name of `target`, which the caller
+    /// resolved, and judged, under this write lock. `message` is the caller's commit message; without
+    /// one history has `default`.
+    pub fn write(
+        self,
+        staged: Staged,
+        target: Target,
+        message: Option<&str>,
+        default: &str,
+    ) -> Result<WrittenFile, Error> {
+        let (path, created) = (target.path().clone(), target.entry().is_none());
+        let size = staged.size()?;
+        let commit = self.install(staged, target)?.commit(message, default)?;
+        Ok(WrittenFile {
+            path,
+            size,
+            created,
+            commit,
+        })
+    }
+
+    /// Gives a staged file or directory its name.
+    pub fn install(
+        self,
+        staged: impl Into<StagedEntry>,
+        target: Target,
+    ) -> Result<ZoneChange<'a>, Error> {
+        let staged = staged.into();
+        let replaced = target.entry().map(|entry| self.zone.totals(entry));
+        let replaced = replaced.transpose()?.unwrap_or_default();
+        let request = ChangeRequest::install(&target, &staged.weight()?, replaced);
+        self.guard(request)?.install(staged, target)
+    }
+
+    /// Moves what was staged into a directory that is there, whose files of the same names hold
+    /// `replaced`.
+    pub fn merge(self, merge: Merge, replaced: Totals) -> Result<ZoneChange<'a>, Error> {
+        let permit = self.guard(ChangeRequest::merge(&merge, replaced))?;
+        permit.merge(merge)
+    }
+
+    /// Removes an entry and everything below it, for good.
+    pub fn remove(self, entry: &Entry) -> Result<ZoneChange<'a>, Error> {
+        let totals = self.zone.totals(entry)?;
+        self.guard(ChangeRequest::remove(entry, totals))?
+            .remove(entry)
+    }
+
+    /// Gives an entry another name.
+    pub fn rename(self, entry: &Entry, vacancy: Vacancy) -> Result<ZoneChange<'a>, Error> {
+        let permit = self.guard(ChangeRequest::rename(entry, &vacancy))?;
+        permit.rename(entry, vacancy)
+    }
+
+    /// Gives an entry the place of another one, which goes: whenever the server dies, the place holds
+    /// the one or the other, whole.
+    pub fn supplant(self, entry: &Entry, taken: &Entry) -> Result<ZoneChange<'a>, Error> {
+        let replaced = self.zone.totals(taken)?;
+        let permit = self.guard(ChangeRequest::supplant(entry, taken, replaced))?;
+        encrypted::expect_plain(taken).map_err(|error| permit.zone().explain(error))?;
+        permit.carry_out(|staging| staging.supplant(entry, taken).map(DiskEffect::Several))
+    }
+
+    /// Adds `added` to the end of the file at `target` where it lies, which takes the same time however
+    /// large the file is. Returns the writer if the file has to be copied; history takes in whole
+    /// files, so there it has to be.
+    pub(super) fn append(
+        self,
+        target: &Target,
+        added: &[u8],
+    ) -> Result<Result<ZoneChange<'a>, Self>, Error> {
+        let Some(file) = self.appendable(target, added)? else {
+            return Ok(Err(self));
+        };
+        let size = target.size() + added.len() as u64;
+        let permit = self.guard(ChangeRequest::write(target, size))?;
+        let path = target.path();
+        let change =
+            permit.carry_out(|staging| staging.append(file, path).map(DiskEffect::Appended))?;
+        Ok(Ok(change))
+    }
+
+    fn appendable(&self, target: &Target, added: &[u8]) -> Result<Option<Appendable>, Error> {
+        match target.entry() {
+            Some(entry) if !self.zone.name.is_versioned() => {
+                let living = || self.zone.store.live_instances();
+                Ok(self.staging.appendable(entry, added, living)?)
+            }
+            _ => Ok(None),
         }
-        let living = || self.zone.store.live_instances();
-        Ok(self.staging.appendable(entry, added, living)?)
+    }
+
+    /// Ends a locked edit and drops its copy. First the lock, then the copy: what a crash leaves in
+    /// between is a copy without a lock.
+    pub(super) fn end_edit(&self, lock: &Lock) -> Result<(), Error> {
+        let zone = self.zone;
+        zone.store.reserve().release();
+        let registry = zone.store.registry();
+        registry.release_lock(&zone.tenant.key, zone.name.as_str(), lock)?;
+        if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)?
+            && let Ok(entry) = copies.entry(&ZonePath::root().join(&lock.working_copy))
+        {
+            self.staging.remove(&entry)?.keep()?;
+        }
+        zone.store.measure_edits(&zone.tenant, zone.name)?;
+        Ok(())
     }
 
     /// Asks everything that may forbid the change.
-    pub fn guard(self, needs: ChangeRequest) -> Result<Permit<'a>, Error> {
-        let request = self.ask(needs)?;
-        let zone = request.zone();
-        let begin = || zone.store.registry().begin(&request.plan());
+    pub(crate) fn guard(self, request: ChangeRequest) -> Result<Permit<'a>, Error> {
+        let mut permit = self.ask(request)?;
+        let zone = permit.zone();
+        let begin = || zone.store.registry().begin(&permit.plan());
         let intent = zone
             .store
-            .making_space(&zone.tenant, request.growth(), begin)
+            .making_space(&zone.tenant, permit.growth(), begin)
             .map_err(|error| zone.explain(error))?;
-        Ok(request.grant(intent))
+        permit.intent = Some(intent);
+        Ok(permit)
     }
 
     /// Asks everything but the space.
-    pub(super) fn ask(self, needs: ChangeRequest) -> Result<CheckedRequest<'a>, Error> {
+    pub(super) fn ask(self, request: ChangeRequest) -> Result<Permit<'a>, Error> {
         let zone = self.zone;
         zone.caller().cancellation.trust().expect()?;
         let limit = zone.store.settings().largest_file();
-        if let Some((path, size)) = needs.largest.clone().filter(|(_, size)| *size > limit) {
+        if let Some((path, size)) = request.largest.clone().filter(|(_, size)| *size > limit) {
             return Err(SizeError { path, size, limit }.into());
         }
-        let own = needs.ends_edit.as_ref().map(|lock| lock.path.as_str());
-        for path in &needs.paths {
+        let own = self.ends_edit.as_ref().map(|lock| lock.path.as_str());
+        for path in &request.paths {
             if own != Some(path.key().as_str()) {
                 client_lock::check(zone, path)?;
             }
         }
-        owner::check(zone, &needs.paths)?;
-        if !matches!(needs.kind, RequestKind::Removed) {
+        owner::check(zone, &request.paths)?;
+        if !matches!(request.kind, RequestKind::Removed) {
             zone.expect_history_space()?;
         }
-        Ok(CheckedRequest {
+        let effect = request.effect();
+        let ownership_change = effect.and_then(|effect| ownership_change(zone, effect));
+        Ok(Permit {
             author: zone.author(),
-            ownership_change: needs
-                .effect()
-                .and_then(|effect| ownership_change(zone, effect))
-                .map(|ownership_change| ownership_change.written()),
+            ownership_change: ownership_change.map(|change| change.written()),
             writer: self,
-            needs,
+            request,
+            intent: None,
+            bin_move: None,
         })
     }
 }
 
-/// A change that nothing forbids, as far as its space was not asked for yet.
-#[derive(Debug)]
-pub(super) struct CheckedRequest<'a> {
-    writer: Writer<'a>,
-    needs: ChangeRequest,
-    author: Author,
-    ownership_change: Option<String>,
+/// A change by an operation and an author that takes no space and owns nothing.
+pub(super) fn new_intent<'i>(
+    store: &'i Store,
+    tenant: &'i TenantRoot,
+    zone: ZoneName,
+    (operation, author): (&'i str, &'i Author),
+) -> NewIntent<'i> {
+    NewIntent {
+        tenant: &tenant.key,
+        zone: zone.as_str(),
+        instance: store.instance(),
+        operation,
+        author_name: &author.name,
+        author_email: &author.email,
+        bytes: 0,
+        files: 0,
+        limit: tenant.limit,
+        most_files: store.settings().max_files,
+        ownership_change: None,
+    }
 }
 
-/// What the caller of `zone` does to ownership; nothing outside groups.
+/// What the caller of `zone` does to ownership; `None` outside groups.
 fn ownership_change(zone: &Zone<'_>, effect: OwnershipEffect) -> Option<OwnershipChange> {
     zone.mode().map(|mode| OwnershipChange {
         owner: zone.user().to_owned(),
@@ -130,131 +276,101 @@ fn ownership_change(zone: &Zone<'_>, effect: OwnershipEffect) -> Option<Ownershi
     })
 }
 
-impl<'a> CheckedRequest<'a> {
-    pub(super) fn zone(&self) -> &'a Zone<'a> {
-        self.writer.zone
-    }
-
-    pub(super) fn plan(&self) -> NewIntent<'_> {
-        let zone = self.zone();
-        NewIntent {
-            tenant: &zone.tenant.key,
-            zone: zone.name.as_str(),
-            instance: zone.store.instance(),
-            operation: self.writer.operation,
-            author_name: &self.author.name,
-            author_email: &self.author.email,
-            bytes: self.needs.bytes,
-            files: self.needs.files,
-            limit: zone.tenant.limit,
-            most_files: zone.store.settings().max_files,
-            ownership_change: self.ownership_change.as_deref(),
-        }
-    }
-
-    /// What it takes more of the space.
-    pub(super) fn growth(&self) -> Totals {
-        Totals {
-            bytes: self.needs.bytes.max(0) as u64,
-            files: self.needs.files.max(0) as u64,
-        }
-    }
-
-    /// What it gives back of the space.
-    pub(super) fn shrinkage(&self) -> Totals {
-        Totals {
-            bytes: self.needs.bytes.min(0).unsigned_abs(),
-            files: self.needs.files.min(0).unsigned_abs(),
-        }
-    }
-
-    /// The permit, with what was entered for it.
-    pub(super) fn grant(self, intent: Intent) -> Permit<'a> {
-        Permit {
-            request: self,
-            intent: Some(intent),
-            bin_move: None,
-        }
-    }
+/// What a permit moves between its zone and the bin.
+#[derive(Debug)]
+pub(super) enum BinMove {
+    /// It was deleted.
+    Into(BinRow),
+    /// It comes back.
+    OutOf(BinRow),
 }
 
 /// The right to make one change. Dropped, its space is free again.
 #[derive(Debug)]
 #[must_use = "a permit is for one change"]
-pub struct Permit<'a> {
-    request: CheckedRequest<'a>,
-    intent: Option<Intent>,
-    bin_move: Option<BinMove>,
+pub(crate) struct Permit<'a> {
+    writer: Writer<'a>,
+    request: ChangeRequest,
+    author: Author,
+    ownership_change: Option<String>,
+    /// `None` before the change is recorded, and after it is settled.
+    pub(super) intent: Option<Intent>,
+    /// What goes between the zone and the bin with the change.
+    pub(super) bin_move: Option<BinMove>,
 }
 
 impl<'a> Permit<'a> {
+    pub(super) fn plan(&self) -> NewIntent<'_> {
+        let zone = self.zone();
+        NewIntent {
+            bytes: self.request.bytes,
+            files: self.request.files,
+            ownership_change: self.ownership_change.as_deref(),
+            ..new_intent(
+                zone.store,
+                &zone.tenant,
+                zone.name,
+                (self.writer.operation, &self.author),
+            )
+        }
+    }
+
+    /// The space that it takes more.
+    pub(super) fn growth(&self) -> Totals {
+        Totals {
+            bytes: self.request.bytes.max(0) as u64,
+            files: self.request.files.max(0) as u64,
+        }
+    }
+
+    /// The space that it gives back.
+    pub(super) fn shrinkage(&self) -> Totals {
+        Totals {
+            bytes: self.request.bytes.min(0).unsigned_abs(),
+            files: self.request.files.min(0).unsigned_abs(),
+        }
+    }
+
     /// Gives a staged file or directory its name.
-    pub fn install(
+    pub(super) fn install(
         self,
         staged: impl Into<StagedEntry>,
         target: Target,
-    ) -> Result<Change<'a>, Error> {
+    ) -> Result<ZoneChange<'a>, Error> {
         let staged = staged.into();
         encrypted::expect_kept(&target, &staged).map_err(|error| self.zone().explain(error))?;
         self.record_intent(|| arrival(&staged, &target))?;
-        self.expect_alive()?;
-        let effect = staged
-            .install(target)
-            .map_err(|error| self.explain(error))?;
-        Ok(self.change(Effect::Installed(effect)))
-    }
-
-    /// Adds to the end of a file where it lies.
-    pub fn append(self, file: Appendable, path: &ZonePath) -> Result<Change<'a>, Error> {
-        self.expect_alive()?;
-        let effect = self
-            .staging()
-            .append(file, path)
-            .map_err(|error| self.explain(error))?;
-        Ok(self.change(Effect::Appended(effect)))
+        self.carry_out(|_| staged.install(target).map(DiskEffect::Installed))
     }
 
     /// Moves what was staged into a directory that is there.
-    pub fn merge(self, merge: Merge) -> Result<Change<'a>, Error> {
+    pub(super) fn merge(self, merge: Merge) -> Result<ZoneChange<'a>, Error> {
         self.record_intent(|| {
             let files = merge.files()?;
             let files = files.iter().map(|path| path.as_str().to_owned()).collect();
             Ok(OwnershipEffect::Add { files })
         })?;
-        self.expect_alive()?;
-        let effect = merge.carry_out().map_err(|error| self.explain(error))?;
-        Ok(self.change(Effect::Several(effect)))
+        self.carry_out(|_| merge.carry_out().map(DiskEffect::Several))
     }
 
     /// Removes an entry and everything below it.
-    pub fn remove(self, entry: &Entry) -> Result<Change<'a>, Error> {
-        self.expect_alive()?;
-        let effect = self
-            .staging()
-            .remove(entry)
-            .map_err(|error| self.explain(error))?;
-        Ok(self.change(Effect::Removed(effect)))
+    pub(super) fn remove(self, entry: &Entry) -> Result<ZoneChange<'a>, Error> {
+        self.carry_out(|staging| staging.remove(entry).map(DiskEffect::Removed))
     }
 
     /// Gives an entry another name.
-    pub fn rename(self, entry: &Entry, vacancy: Vacancy) -> Result<Change<'a>, Error> {
-        self.expect_alive()?;
-        let effect =
-            Renamed::new(entry, vacancy, self.staging()).map_err(|error| self.explain(error))?;
-        Ok(self.change(Effect::Renamed(effect)))
+    pub(super) fn rename(self, entry: &Entry, vacancy: Vacancy) -> Result<ZoneChange<'a>, Error> {
+        self.carry_out(|staging| Renamed::new(entry, vacancy, staging).map(DiskEffect::Renamed))
     }
 
-    /// Gives an entry the place of another one, which goes: whenever the server dies, the place holds
-    /// the one or the other, whole.
-    pub fn supplant(self, entry: &Entry, taken: &Entry) -> Result<Change<'a>, Error> {
+    /// Changes the disk, unless others took this process for dead.
+    pub(super) fn carry_out(
+        self,
+        effect: impl FnOnce(&Staging) -> Result<DiskEffect, DiskError>,
+    ) -> Result<ZoneChange<'a>, Error> {
         self.expect_alive()?;
-        let effect = encrypted::expect_plain(taken)
-            .map_err(|error| self.zone().explain(error))
-            .and_then(|()| {
-                let moved = self.staging().supplant(entry, taken);
-                moved.map_err(|error| self.explain(error))
-            })?;
-        Ok(self.change(Effect::Several(effect)))
+        let effect = effect(self.staging()).map_err(|error| self.explain(error))?;
+        Ok(self.change(effect))
     }
 
     /// Writes down what the change does to ownership, before it happens.
@@ -274,38 +390,33 @@ impl<'a> Permit<'a> {
     }
 
     /// The change that took place.
-    pub(super) fn change(self, effect: Effect) -> Change<'a> {
-        Change {
+    pub(super) fn change(self, effect: DiskEffect) -> ZoneChange<'a> {
+        ZoneChange {
             effect,
             source: None,
             permit: self,
         }
     }
 
-    /// Says what goes between the zone and the bin with the change.
-    pub(super) fn set_bin_move(&mut self, bin_move: BinMove) {
-        self.bin_move = Some(bin_move);
-    }
-
     pub(super) fn zone(&self) -> &'a Zone<'a> {
-        self.request.zone()
+        self.writer.zone
     }
 
     pub(super) fn staging(&self) -> &Staging {
-        &self.request.writer.staging
+        &self.writer.staging
     }
 
     pub(super) fn explain(&self, error: DiskError) -> Error {
         self.zone().explain(error.into())
     }
 
-    /// Fails where others may have taken this process for dead: what it was allowed is not any more.
-    /// The last that is asked before the disk is changed.
+    /// Fails if others may have taken this process for dead: its permits count no more. The last that
+    /// is asked before the disk is changed.
     pub(super) fn expect_alive(&self) -> Result<(), Error> {
         self.zone().store.expect_alive()
     }
 
-    /// Commits what changed, where the zone has history.
+    /// Commits what changed, if the zone has history.
     fn enter_history(
         &self,
         message: Option<&str>,
@@ -317,19 +428,20 @@ impl<'a> Permit<'a> {
         }
         let message = message.filter(|text| !text.trim().is_empty());
         zone.commit_paths(
-            &self.request.needs.paths,
-            &self.request.needs.prepared,
+            &self.request.paths,
+            &self.writer.prepared,
             message.unwrap_or(default),
-            &self.request.author,
+            &self.author,
         )
     }
 
-    /// What is known of files goes with them, and with those that go; locks of programs stay behind.
+    /// Moves the registry's rows of the files with them, and forgets those of files that go; locks of
+    /// programs stay behind.
     fn move_metadata(&self) {
-        let (zone, needs) = (self.zone(), &self.request.needs);
+        let (zone, request) = (self.zone(), &self.request);
         let registry = zone.store.registry();
         let unlock = |path: &ZonePath| registry.forget_client_locks(zone.place(&path.key()));
-        let moved = match (needs.kind, needs.paths.as_slice()) {
+        let moved = match (request.kind, request.paths.as_slice()) {
             (RequestKind::Removed, [at]) => unlock(at)
                 .and_then(|()| registry.forget_rows(&PathTable::ALL, zone.place(at.as_str()))),
             // The rest goes into the bin with it.
@@ -348,20 +460,17 @@ impl<'a> Permit<'a> {
 
     /// Ends the locked edit that the change ends.
     fn end_edit(&self) -> Result<(), Error> {
-        match &self.request.needs.ends_edit {
-            Some(lock) => edits::release(self.zone(), self.staging(), lock),
-            None => Ok(()),
-        }
+        let lock = self.writer.ends_edit.as_ref();
+        lock.map_or(Ok(()), |lock| self.writer.end_edit(lock))
     }
 
-    /// Gives the write lock back before the change is settled, where nobody who has it could tell the
-    /// difference: in a group that enters owners, a locked edit ends with the change, and the space of
+    /// Gives the write lock back before the change is settled, if nobody who takes it can tell the
+    /// difference: in a group settling enters owners, a locked edit ends with it, and the space of
     /// what goes between the zone and the bin is entered then, so no command may measure in between.
     fn give_back_lock(&mut self) {
-        let settles_more = self.request.needs.ends_edit.is_some() || self.bin_move.is_some();
-        let writer = &mut self.request.writer;
-        if !writer.is_shared() && !settles_more {
-            drop(writer.write_lock.take());
+        let settles_more = self.writer.ends_edit.is_some() || self.bin_move.is_some();
+        if !self.writer.is_shared() && !settles_more {
+            drop(self.writer.write_lock.take());
         }
     }
 
@@ -375,27 +484,28 @@ impl<'a> Permit<'a> {
         }
     }
 
-    /// The change is done. Fails where others ended it, because they took this process for dead.
+    /// Ends the intent. Fails if others ended it, because they took this process for dead.
     fn settle(&mut self) -> Result<(), Error> {
         let Some(intent) = self.intent.take() else {
             return Ok(());
         };
-        let store = self.zone().store;
-        let committed = match (self.bin_move.take(), &self.request.needs.ends_edit) {
-            (Some(bin_move), _) => bin_move.commit(store, intent),
+        let zone = self.zone();
+        let (store, registry) = (zone.store, zone.store.registry());
+        let committed = match (self.bin_move.take(), &self.writer.ends_edit) {
+            (Some(BinMove::Into(row)), _) => registry.commit_into_bin(intent, &row),
+            (Some(BinMove::OutOf(row)), _) => registry.commit_from_bin(intent, &row),
             (None, Some(lock)) => {
-                let zone = self.zone();
                 let place = (zone.tenant.key.as_str(), zone.name.as_str());
-                store.registry().commit_edit(intent, place, lock)
+                registry.commit_edit(intent, place, lock)
             }
-            (None, None) => store.registry().commit(intent),
+            (None, None) => registry.commit(intent),
         };
         match committed {
             Err(error @ RegistryError::TakenOver) => return Err(error.into()),
             Err(error) => {
                 tracing::error!(%error, "a finished change is still in the registry");
                 // The next access finds it, and ends it.
-                store.leave_to_repair(&self.zone().tenant.key, intent);
+                store.leave_to_repair(&zone.tenant.key, intent);
                 // Others may have ended it otherwise.
                 self.expect_alive()?;
             }
@@ -412,15 +522,15 @@ impl Drop for Permit<'_> {
         };
         let zone = self.zone();
         let registry = zone.store.registry();
-        if let Some(bin_move) = self.bin_move.take()
-            && let Err(error) = bin_move.roll_back(zone.store, &zone.tenant)
+        if let Some(BinMove::Into(row) | BinMove::OutOf(row)) = self.bin_move.take()
+            && let Err(error) = zone.store.settle(&zone.tenant, &row)
         {
             tracing::error!(%error, "what was to go into the bin or out of it is not settled");
             // The next access looks where it is.
             zone.store.leave_to_repair(&zone.tenant.key, intent);
             return;
         }
-        match registry.roll_back(intent, &self.request.plan()) {
+        match registry.roll_back(intent, &self.plan()) {
             Err(RegistryError::TakenOver) => self.forget_usage(),
             Err(error) => {
                 tracing::error!(%error, "a rolled back change is still in the registry");

@@ -7,14 +7,14 @@
 //! happened on disk while its process died: its content is whole (staging sees to that), so in a
 //! versioned zone it becomes a commit of its author, and space is measured afresh.
 
-use super::GroupTransaction;
+use super::open_ended::{EndedCommand, start_of};
 use crate::store::HistoryOf;
 use crate::tenant::{DATA, TenantRoot};
 use crate::write_lock::WriteLock;
 use crate::{Error, Store, ZoneName, ZonePath};
-use fileshed_history::{Author, Position, power_cut};
+use fileshed_history::{Author, power_cut};
 use fileshed_registry::{
-    Condition, Orphan, Ownership as _, OwnershipChange, OwnershipEffect, Usage,
+    Condition, Intent, Orphan, Ownership as _, OwnershipChange, OwnershipEffect, Usage,
 };
 use fileshed_storage::{DiskError, Root};
 
@@ -25,6 +25,27 @@ pub(crate) fn is_measured(zone: ZoneName, usage: &[Usage]) -> bool {
 }
 
 impl Store {
+    /// Marks a change for repair: now, or as soon as the registry answers.
+    pub(crate) fn leave_to_repair(&self, tenant: &str, intent: Intent) {
+        if self.registry().orphan(intent).is_err() {
+            self.unfinished().add(tenant.to_owned(), intent);
+        }
+    }
+
+    /// Marks what could not be marked before, as far as the registry answers; gives the tenants.
+    pub(crate) fn mark_unfinished(&self) -> Vec<String> {
+        let (mut tenants, mut answers) = (Vec::new(), true);
+        for (tenant, intent) in self.unfinished().take() {
+            answers = answers && self.registry().orphan(intent).is_ok();
+            if answers {
+                tenants.push(tenant);
+            } else {
+                self.unfinished().add(tenant, intent);
+            }
+        }
+        tenants
+    }
+
     /// Repairs and measures what needs it in one zone, and says whether that is done. What cannot
     /// be repaired can still be read; it is tried again before the next change. Costs nothing
     /// when the condition of the tenant was just asked, and there is nothing to do; the first time
@@ -223,26 +244,8 @@ impl Store {
             let data = base.subdirectory(DATA)?;
             let author = Author::named(orphan.author_name.clone(), orphan.author_email.clone());
             let message = format!("{} (recovered after an interruption)", orphan.operation);
+            let changes = self.registry().ownership_changes(orphan)?;
             let mut starts = Vec::new();
-            if let Some(group) = tenant.group() {
-                self.repair_ownership(
-                    &GroupTransaction {
-                        store: self,
-                        tenant: &tenant.key,
-                        group,
-                        group_name: group,
-                        base: &base,
-                        data: &data,
-                        staging: self.staging(tenant)?,
-                    },
-                    orphan,
-                    &message,
-                    &author,
-                )?;
-            } else {
-                let changes = self.registry().ownership_changes(orphan)?;
-                starts.extend(changes.iter().filter_map(|change| start_of(&change.effect)));
-            }
             let now = self.clock().now();
             let of = HistoryOf {
                 tenant: &tenant.key,
@@ -250,6 +253,24 @@ impl Store {
                 base: &base,
                 data: &data,
             };
+            if let Some(group) = tenant.group() {
+                for change in changes {
+                    let ended = EndedCommand {
+                        store: self,
+                        history: of,
+                        staging: self.staging(tenant)?,
+                        group: Some((group, group)),
+                        begun: Some(&change),
+                        message: &message,
+                        author: &author,
+                    };
+                    if let Some(done) = self.repaired_ownership(&ended, &change)? {
+                        self.registry().execute(group, &done)?;
+                    }
+                }
+            } else {
+                starts.extend(changes.iter().filter_map(|change| start_of(&change.effect)));
+            }
             self.work_on_history(&of, now, |history| {
                 for start in &starts {
                     if history.has(start)? {
@@ -273,53 +294,25 @@ impl Store {
         Ok(())
     }
 
-    /// Enters what interrupted changes did to ownership, as far as it is on disk. A command is
-    /// judged as if it had ended.
-    fn repair_ownership(
+    /// What of an interrupted change of ownership happened. A command is judged as if it had ended.
+    fn repaired_ownership(
         &self,
-        transaction: &GroupTransaction<'_>,
-        orphan: &Orphan,
-        message: &str,
-        author: &Author,
-    ) -> Result<(), Error> {
-        for ownership_change in self.registry().ownership_changes(orphan)? {
-            let done = match &ownership_change.effect {
-                effect @ OwnershipEffect::Command { .. } => {
-                    let Some(start) = start_of(effect) else {
-                        continue;
-                    };
-                    let now = self.clock().now();
-                    let outcome =
-                        transaction.judge(&ownership_change, &start, message, author, now, None)?;
-                    if outcome.finished.refused.is_some() {
-                        tracing::warn!(tenant = transaction.tenant, "put back what a command did");
-                    }
-                    outcome.ownership_change
-                }
-                _ => happened(transaction.data, ownership_change)?,
-            };
-            if let Some(ownership_change) = done {
-                self.registry()
-                    .execute(transaction.group, &ownership_change)?;
-            }
+        ended: &EndedCommand<'_>,
+        change: &OwnershipChange,
+    ) -> Result<Option<OwnershipChange>, Error> {
+        if start_of(&change.effect).is_none() {
+            return Ok(happened(ended.history.data, change.clone())?);
         }
-        Ok(())
-    }
-}
-
-/// Where history was when a command began.
-fn start_of(effect: &OwnershipEffect) -> Option<Position> {
-    match effect {
-        OwnershipEffect::Command {
-            reference,
-            commit,
-            references,
-        } => Some(Position {
-            reference: reference.clone(),
-            commit: commit.clone(),
-            references: references.clone(),
-        }),
-        _ => None,
+        let outcome = ended.judge(self.clock().now(), None)?;
+        let (tenant, zone) = (ended.history.tenant, ended.history.zone.as_str());
+        self.registry().measured(tenant, zone, outcome.totals)?;
+        if outcome.finished.refused.is_some() {
+            tracing::warn!(tenant, "put back what a command did");
+        }
+        Ok(outcome.effect.map(|effect| OwnershipChange {
+            effect,
+            ..change.clone()
+        }))
     }
 }
 

@@ -1,4 +1,7 @@
 //! Space limits of a command: measured while it runs, judged when it is over.
+//!
+//! The working copy of a locked edit has the same limits; of what a command leaves there, no more
+//! stays than fits.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -6,19 +9,19 @@ use std::rc::Rc;
 
 use crate::space_in_use::SpaceEntry;
 use crate::watched::Extent;
-use crate::zone::Zone;
+use crate::zone::{Zone, ZonePath};
 use crate::{Error, diagnostics};
 use fileshed_rules::Growth;
-use fileshed_storage::Totals;
+use fileshed_storage::{DiskError, Root, Staged, Totals};
 use fileshed_types::hint::space;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::size::human_size;
 
-/// The limits of one command that may make its zone larger.
+/// The limits of one command that may make its zone, or a working copy, larger.
 pub(super) struct CommandSpace<'a> {
     zone: &'a Zone<'a>,
     command: &'static str,
-    entry: SpaceEntry<'a>,
+    measured: Measured<'a>,
     /// It may begin with too much, as long as it adds nothing.
     may_be_over: bool,
     before: Extent,
@@ -26,6 +29,14 @@ pub(super) struct CommandSpace<'a> {
     stopped_for: RefCell<Option<SpaceError>>,
     /// The directories before it, if the zone can be put back to its last commit.
     pub(super) directories: Option<HashSet<Box<[u8]>>>,
+}
+
+/// What is measured of a command.
+enum Measured<'a> {
+    /// Its zone, together with all other commands of the tenant.
+    Zone(SpaceEntry<'a>),
+    /// The directory of a working copy, and the bytes that the tenant held beside it.
+    Copy(&'a Root, u64),
 }
 
 impl<'a> CommandSpace<'a> {
@@ -55,7 +66,7 @@ impl<'a> CommandSpace<'a> {
         Ok(Some(Rc::new(Self {
             zone,
             command,
-            entry: store.space_in_use().enter(tenant, Some(name)),
+            measured: Measured::Zone(store.space_in_use().enter(tenant, Some(name))),
             may_be_over: growth == Growth::Either,
             before,
             stopped_for: RefCell::default(),
@@ -63,12 +74,22 @@ impl<'a> CommandSpace<'a> {
         })))
     }
 
+    /// What there is now.
+    fn extent(&self) -> Result<Extent, DiskError> {
+        let zone = self.zone;
+        match self.measured {
+            Measured::Zone(_) => {
+                let watched = zone.store.watched();
+                watched.extent(&zone.tenant.key, zone.name(), &zone.data)
+            }
+            Measured::Copy(directory, _) => extent_of_copy(directory),
+        }
+    }
+
     /// Returns `true` if the command must stop for the space that it takes.
     pub(super) fn must_stop(&self) -> bool {
-        let (tenant, name) = (&self.zone.tenant.key, self.zone.name());
-        let watched = self.zone.store.watched();
         // What vanishes while it is measured is measured again soon.
-        let Ok(now) = watched.extent(tenant, name, &self.zone.data) else {
+        let Ok(now) = self.extent() else {
             return false;
         };
         let Ok(Some(excess)) = self.excess_of(now) else {
@@ -89,12 +110,15 @@ impl<'a> CommandSpace<'a> {
 
     fn excess_of(&self, now: Extent) -> Result<Option<SpaceError>, Error> {
         let (zone, before) = (self.zone, self.before);
-        self.entry.measured(now.totals.bytes);
+        let entry = match &self.measured {
+            Measured::Zone(entry) => entry,
+            Measured::Copy(_, beside) => return Ok(self.overflow(now, *beside)),
+        };
+        entry.measured(now.totals.bytes);
         let usage = zone.store.usage_without_bin(&zone.tenant)?;
         let others = usage.iter().filter(|one| one.zone != zone.name().as_str());
         let files = now.totals.files + others.map(|one| one.totals.files).sum::<u64>();
-        // Others may have written what was there before, so it excuses only who may begin with too much.
-        let is_to_blame = |now, before| !self.may_be_over || now > before;
+        let is_to_blame = |now, before| self.is_to_blame(now, before);
         let most = zone.store.settings().max_files;
         let too_many = |what, count| SpaceError::TooMany {
             command: self.command.to_owned(),
@@ -109,16 +133,102 @@ impl<'a> CommandSpace<'a> {
         if files > most && is_to_blame(now.totals.files, before.totals.files) {
             return Ok(Some(too_many("files", files)));
         }
-        let (beside, limit) = (self.entry.beside(&usage), zone.tenant.limit);
-        let used = beside + now.totals.bytes;
-        let is_over = used > limit && is_to_blame(now.totals.bytes, before.totals.bytes);
-        Ok(is_over.then(|| SpaceError::Overflow {
+        Ok(self.overflow(now, entry.beside(&usage)))
+    }
+
+    /// Returns `true` if the command may be refused for a growth from `before` to `now`. Others may have
+    /// written what was there before, so it excuses only a command that may begin with too much.
+    fn is_to_blame(&self, now: u64, before: u64) -> bool {
+        !self.may_be_over || now > before
+    }
+
+    /// The refusal of a command that leaves more bytes than fit, with those `beside` it.
+    fn overflow(&self, now: Extent, beside: u64) -> Option<SpaceError> {
+        let (now, before) = (now.totals.bytes, self.before.totals.bytes);
+        let (used, limit) = (beside + now, self.zone.tenant.limit);
+        let is_over = used > limit && self.is_to_blame(now, before);
+        is_over.then(|| SpaceError::Overflow {
             command: self.command.to_owned(),
-            before: beside + before.totals.bytes,
+            before: beside + before,
             used,
             limit,
             undone: false,
-        }))
+        })
+    }
+}
+
+fn extent_of_copy(directory: &Root) -> Result<Extent, DiskError> {
+    let (totals, directories) = (directory.measure()?, 0);
+    Ok(Extent {
+        totals,
+        directories,
+    })
+}
+
+/// The right to change the working copy of the caller's own locked edit. Its lock keeps everybody
+/// else off it, so it needs no other.
+pub(crate) struct OpenEndedEdit<'a> {
+    space: Rc<CommandSpace<'a>>,
+    directory: &'a Root,
+    copy: &'a ZonePath,
+    /// The content of the copy before.
+    content: Staged,
+}
+
+impl<'a> Zone<'a> {
+    /// Lets a command change a working copy: `copy`, which is alone in `directory`.
+    pub(crate) fn open_ended_edit(
+        &'a self,
+        command: &'static str,
+        directory: &'a Root,
+        copy: &'a ZonePath,
+    ) -> Result<OpenEndedEdit<'a>, Error> {
+        let file = directory.followed(copy)?.open()?;
+        let before = extent_of_copy(directory)?;
+        let used = self.store.used_without_bin(&self.tenant)?;
+        Ok(OpenEndedEdit {
+            space: Rc::new(CommandSpace {
+                zone: self,
+                command,
+                measured: Measured::Copy(directory, used.saturating_sub(before.totals.bytes)),
+                may_be_over: true,
+                before,
+                stopped_for: RefCell::default(),
+                directories: None,
+            }),
+            directory,
+            copy,
+            content: self.store.staging(&self.tenant)?.copy(file)?,
+        })
+    }
+}
+
+impl<'a> OpenEndedEdit<'a> {
+    /// Returns what tells, whenever it is asked, that the command must stop for the space that it takes.
+    pub(crate) fn must_stop(&self) -> impl Fn() -> bool + use<'a> {
+        let space = Rc::clone(&self.space);
+        move || space.must_stop()
+    }
+
+    /// The command is over: what it left is entered, or put back if it does not fit. Returns the
+    /// refusal then.
+    pub(crate) fn finish(self) -> Result<Option<Error>, Error> {
+        let zone = self.space.zone;
+        let staging = zone.store.staging(&zone.tenant)?;
+        let excess = self.space.excess(extent_of_copy(self.directory)?.totals)?;
+        if excess.is_some() {
+            for found in self.directory.list(&ZonePath::root())? {
+                if found.path != *self.copy {
+                    let entry = self.directory.entry(&found.path)?;
+                    staging.remove(&entry)?.keep()?;
+                }
+            }
+            let target = self.directory.target(self.copy)?;
+            self.content.install(target)?.keep();
+        }
+        zone.store.measure_edits(&zone.tenant, zone.name())?;
+        zone.store.make_space(&zone.tenant, Totals::default())?;
+        Ok(excess.map(|excess| excess.undone().into()))
     }
 }
 

@@ -9,7 +9,9 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tempfile::TempDir;
 
-use super::{ChangeRequest, CrossZoneWriter, OpenEndedRequest};
+use super::OpenEndedRequest;
+use super::change_request::ChangeRequest;
+use super::cross_zone::{relocate, writers};
 use crate::{Caller, Clock, Code, Error, Settings, Store, Zone, ZonePath, lockedit};
 use fileshed_history::History;
 use fileshed_rules::Growth;
@@ -79,10 +81,7 @@ fn write(zone: &Zone<'_>, at: &str, content: &[u8]) -> Result<(), Error> {
     let writer = zone.writer("test")?;
     let staged = writer.staging().write(content)?;
     let target = zone.target("path", &path(at))?;
-    writer
-        .guard(ChangeRequest::write(&target, content.len() as u64))?
-        .install(staged, target)?
-        .commit(None, "write")?;
+    writer.write(staged, target, None, "write")?;
     Ok(())
 }
 
@@ -231,7 +230,7 @@ fn one_turn_at_a_time() {
             scope.spawn(|| {
                 let zone = scene.zone("storage");
                 for _ in 0..50 {
-                    let write_lock = zone.write_lock().expect("a turn");
+                    let write_lock = zone.hold().expect("a turn");
                     assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0, "alone");
                     std::thread::yield_now();
                     inside.fetch_sub(1, Ordering::SeqCst);
@@ -242,17 +241,14 @@ fn one_turn_at_a_time() {
     });
     // Another zone has another write lock.
     let (storage, documents) = (scene.zone("storage"), scene.zone("documents"));
-    let _write_locks = (
-        storage.write_lock().expect("one"),
-        documents.write_lock().expect("two"),
-    );
+    let _write_locks = (storage.hold().expect("one"), documents.hold().expect("two"));
 }
 
 #[test]
 fn a_turn_waits_for_another_process() {
     let scene = Scene::new();
     let zone = scene.zone("storage");
-    drop(zone.write_lock().expect("makes the file"));
+    drop(zone.hold().expect("makes the file"));
     // Another process is another open file: the lock belongs to it.
     let file = scene.at("staging/storage.lock");
     let flags = OFlags::RDWR | OFlags::CLOEXEC;
@@ -263,7 +259,7 @@ fn a_turn_waits_for_another_process() {
     std::thread::scope(|scope| {
         let (released, store) = (&released, &scene);
         scope.spawn(move || {
-            let write_lock = store.zone("storage").write_lock().map(|_| ());
+            let write_lock = store.zone("storage").hold().map(|_| ());
             sender.send((released.load(Ordering::SeqCst), write_lock))
         });
         let early = Clock::SYSTEM.receive(&receiver, milliseconds(50));
@@ -291,11 +287,10 @@ fn directories_arrive_with_their_space_and_one_commit() {
             }
             let change = if let Ok(there) = zone.data().entry(&path("d/e")) {
                 let merge = staged.merge_into(zone.data(), &there)?;
-                writer.guard(ChangeRequest::merge(&merge))?.merge(merge)?
+                writer.merge(merge, Totals::default())?
             } else {
                 let target = zone.target("path", &path("d/e"))?;
-                let needs = ChangeRequest::install(&target, &staged.weight()?, Totals::default());
-                writer.guard(needs)?.install(staged, target)?
+                writer.install(staged, target)?
             };
             if keep {
                 change.commit(None, "Add")?;
@@ -364,17 +359,14 @@ fn a_crossing_that_is_not_committed_undoes_itself_in_both_zones() {
     write(&storage, "old/b", b"from storage").expect("written");
     let before = (scene.used("storage"), scene.used("documents"));
     for (dest, keep) in [("x/new", false), ("old", false), ("old", true)] {
-        let crossing = CrossZoneWriter::new(&documents, &storage, "test").expect("two turns");
+        let writers = writers(&documents, &storage, "test").expect("two turns");
         let entry = documents.entry_itself(&path("d")).expect("there");
         let weight = documents.data().weigh(&entry, |_| false).expect("weighed");
         let target = storage.destination("dest", &path(dest)).expect("a place");
         let replaced = target.entry().map(|entry| storage.totals(entry));
         let replaced = replaced.transpose().expect("counted").unwrap_or_default();
-        let leaves = ChangeRequest::remove(&entry, weight.totals);
-        let arrives = ChangeRequest::install(&target, &weight, replaced);
-        let passage = crossing.guard(leaves, arrives).expect("fits");
+        let change = relocate(writers, &entry, &weight, (target, replaced)).expect("moved");
         assert_eq!(scene.intents(), 2);
-        let change = passage.relocate(&entry, target).expect("moved");
         assert!(!scene.at("Documents/data/d").exists());
         assert!(scene.at("Storage/data").join(dest).join("a").exists());
         if keep {

@@ -3,10 +3,10 @@
 use std::fs::File;
 
 use crate::Error;
-use crate::guard::{ChangeRequest, OpenEndedPermit, SizeError, check_lock, check_owner};
+use crate::guard::{OpenEndedPermit, SizeError, check_lock, check_owner};
 use crate::zone::{Zone, ZonePath};
 use fileshed_sandbox::Sink;
-use fileshed_storage::{DiskError, Staged, Target};
+use fileshed_storage::{DiskError, Staged};
 
 /// A file of the zone that gets a stream, checked before the command runs.
 #[derive(Debug)]
@@ -71,15 +71,10 @@ impl StreamFile {
 
     /// Gives the file its name, as any other write.
     pub(crate) fn install(self, zone: &Zone<'_>) -> Result<u64, Error> {
-        let size = self.staged.size()?;
         let writer = zone.writer(self.operation)?;
-        let target: Target = zone.target(self.parameter, &self.path)?;
+        let target = zone.target(self.parameter, &self.path)?;
         let text = format!("Write {} ({})", self.path, self.operation);
-        writer
-            .guard(ChangeRequest::write(&target, size))?
-            .install(self.staged, target)?
-            .commit(None, &text)?;
-        Ok(size)
+        Ok(writer.write(self.staged, target, None, &text)?.size)
     }
 }
 

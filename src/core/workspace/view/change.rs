@@ -2,7 +2,7 @@
 
 use super::{Resolved, ViewError};
 use crate::cross_zone::CrossZoneTransfer;
-use crate::guard::{ChangeRequest, check_owner};
+use crate::guard::check_owner;
 use crate::prepared_contents::PreparedContents;
 use crate::{Error, Zone, ZonePath};
 use fileshed_storage::{Entry, Target, Totals};
@@ -42,15 +42,8 @@ impl Resolved<'_> {
             let writer = zone.writer(operation)?;
             let entry = zone.entry_itself(old)?;
             let change = match self.target(to, &entry, overwrite)? {
-                Target::Vacancy(vacancy) => writer
-                    .guard(ChangeRequest::rename(&entry, &vacancy))?
-                    .rename(&entry, vacancy)?,
-                Target::Entry(taken) => {
-                    let replaced = zone.totals(&taken)?;
-                    writer
-                        .guard(ChangeRequest::supplant(&entry, &taken, replaced))?
-                        .supplant(&entry, &taken)?
-                }
+                Target::Vacancy(vacancy) => writer.rename(&entry, vacancy)?,
+                Target::Entry(taken) => writer.supplant(&entry, &taken)?,
             };
             change.commit(None, &format!("Rename {old} to {new}"))?;
             Ok(())
@@ -87,9 +80,8 @@ impl Resolved<'_> {
             let (staged, prepared) = PreparedContents::default()
                 .copy(writer.staging(), (zone, zone.data()), &entry, skip)
                 .map_err(|error| zone.explain_disk(error))?;
-            let weight = staged.weight()?;
             writer
-                .guard(ChangeRequest::install(&target, &weight, replaced).prepared(prepared))?
+                .with_prepared(prepared)
                 .install(staged, target)?
                 .commit(None, &format!("Copy {old} to {new}"))?;
             zone.copy_dead_properties((zone, old), new);

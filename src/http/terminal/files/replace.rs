@@ -1,6 +1,7 @@
 //! `POST /files/replace`: replace exact texts in a file, all of them or none.
 
 use axum::http::Method;
+use fileshed_core::guard::FileWrite;
 use fileshed_core::text::{Position, TextEdit, TextError, expect_editable, line_count};
 use fileshed_core::view::View;
 use fileshed_core::{Error, diagnostics};
@@ -10,7 +11,6 @@ use utoipa::ToSchema;
 use super::write::Response;
 use crate::http::terminal::endpoint::Endpoint;
 use crate::ops::Effect;
-use crate::ops::write::FileWrite;
 
 /// `POST /files/replace`
 pub(in crate::http::terminal) struct ReplaceContent;

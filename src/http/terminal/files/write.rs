@@ -2,13 +2,13 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
+use fileshed_core::guard::FileWrite;
 use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::http::terminal::endpoint::Endpoint;
 use crate::ops::Effect;
-use crate::ops::write::FileWrite;
 
 /// `POST /files/write`
 pub(in crate::http::terminal) struct WriteFile;

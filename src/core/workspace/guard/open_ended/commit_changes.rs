@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::OpenEndedPermit;
-use crate::guard::finished::{Finished, said_of};
-use crate::guard::group_transaction::OUTSIDE;
+use super::judge::{EndedCommand, JudgedCommand};
+use super::{Finished, OUTSIDE, OpenEndedPermit};
 use crate::watched::Unsettled;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, ZoneName};
-use fileshed_history::{Author, HeldLine, Prepared};
-use fileshed_registry::{Intent, PathTable};
+use fileshed_history::{Author, Prepared};
+use fileshed_registry::{Intent, OwnershipChange, OwnershipEffect, PathTable};
 use fileshed_storage::Totals;
 
 impl Zone<'_> {
@@ -65,7 +64,10 @@ impl OpenEndedPermit<'_> {
         let zone = self.zone;
         let (tenant, name) = (&zone.tenant.key, zone.name());
         let watched = zone.store.watched();
-        let known = if self.request.command == "git" {
+        let known = if zone.group.is_some() {
+            // Its owners are known only from a look at all of it.
+            None
+        } else if self.request.command == "git" {
             // It can change what history has without touching a file.
             watched.unsettle(tenant, name);
             None
@@ -76,20 +78,24 @@ impl OpenEndedPermit<'_> {
             Some(known) => self.commit_known(known),
             None => Ok(None),
         };
-        let entered = entered.and_then(|totals| match totals {
-            Some(totals) => Ok((totals, Finished::default())),
-            None => self.commit_all(),
-        });
-        let (totals, finished) = entered.inspect_err(|_| watched.unsettle(tenant, name))?;
+        let entered = entered.and_then(|outcome| outcome.map_or_else(|| self.commit_all(), Ok));
+        let outcome = entered.inspect_err(|_| watched.unsettle(tenant, name))?;
         forget_gone(zone, known.and_then(|known| known.paths).as_ref())?;
         let registry = zone.store.registry();
-        registry.commit_measured(intent, (tenant, name.as_str()), totals)?;
-        Ok(finished)
+        if let (Some(_), Some(begun)) = (&zone.group, &self.begun) {
+            let nothing = OwnershipEffect::Touch { files: Vec::new() };
+            let done = OwnershipChange {
+                effect: outcome.effect.unwrap_or(nothing),
+                ..begun.clone()
+            };
+            registry.record_intent(intent, &done)?;
+        }
+        registry.commit_measured(intent, (tenant, name.as_str()), outcome.totals)?;
+        Ok(outcome.finished)
     }
 
-    /// The same at the cost of what was changed. Returns the space of the zone; `None` if the whole
-    /// zone must be looked at.
-    fn commit_known(&self, known: &Unsettled) -> Result<Option<Totals>, Error> {
+    /// The same at the cost of what was changed. Returns `None` if the whole zone must be looked at.
+    fn commit_known(&self, known: &Unsettled) -> Result<Option<JudgedCommand>, Error> {
         let (zone, extent) = (self.zone, known.extent);
         if zone.name() == ZoneName::Uploads || self.excess(extent.totals)?.is_some() {
             return Ok(None);
@@ -100,47 +106,37 @@ impl OpenEndedPermit<'_> {
             };
             zone.commit_found(&paths, &self.request.message, &self.author)?;
         }
-        Ok(Some(extent.totals))
+        Ok(Some(unjudged(extent.totals, None)))
     }
 
-    /// The same for the whole zone. Returns its space, and how the change ended.
-    fn commit_all(&self) -> Result<(Totals, Finished), Error> {
+    /// The same for the whole zone.
+    fn commit_all(&self) -> Result<JudgedCommand, Error> {
         let zone = self.zone;
         if !zone.name().is_versioned() {
             let totals = zone.measure()?;
-            let refused = self.excess(totals)?.map(Error::from);
-            let history = None;
-            return Ok((totals, Finished { refused, history }));
+            return Ok(unjudged(totals, self.excess(totals)?.map(Error::from)));
         }
-        let now = zone.store.clock().now();
-        zone.history_with(|history| {
-            let line = match &self.start {
-                Some(start) => history.hold_line(start)?,
-                None => HeldLine::default(),
-            };
-            let mut found = history.find()?;
-            let excess = self.excess(found.totals())?;
-            if excess.is_some()
-                && let Some(directories) = self.directories_if_alone()?
-            {
-                if let Some(start) = &self.start {
-                    history.return_to(start)?;
-                    found = history.find()?;
-                }
-                let staging = zone.store.staging(&zone.tenant)?;
-                let totals = history.restore(found, Some(directories), &staging)?;
-                let refused = excess.map(|excess| excess.undone().into());
-                let history = None;
-                return Ok((totals, Finished { refused, history }));
-            }
-            let message = line.message.as_deref().unwrap_or(&self.request.message);
-            let captured = history.capture_found(found, message, &self.author, now)?;
-            let finished = Finished {
-                refused: excess.map(Error::from),
-                history: said_of(&line, captured.commit.is_some()),
-            };
-            Ok::<_, Error>((captured.totals, finished))
-        })
+        let group = zone.group();
+        let ended = EndedCommand {
+            store: zone.store,
+            history: zone.history_of(),
+            staging: zone.store.staging(&zone.tenant)?,
+            group: group.map(|group| (group.id.as_str(), group.name.as_str())),
+            begun: self.begun.as_ref(),
+            message: &self.request.message,
+            author: &self.author,
+        };
+        ended.judge(zone.store.clock().now(), Some(self))
+    }
+}
+
+/// The outcome of a command that leaves so much and that nothing puts back.
+fn unjudged(totals: Totals, refused: Option<Error>) -> JudgedCommand {
+    let history = None;
+    JudgedCommand {
+        totals,
+        effect: None,
+        finished: Finished { refused, history },
     }
 }
 

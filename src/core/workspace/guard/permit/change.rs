@@ -7,7 +7,7 @@ use fileshed_storage::{Appended, DiskError, Displaced, Installed, Journal, Remov
 
 /// What happened on disk, and how it is kept.
 #[derive(Debug)]
-pub(in crate::guard) enum Effect {
+pub(in crate::guard) enum DiskEffect {
     Installed(Installed),
     Appended(Appended),
     Removed(Removed),
@@ -15,7 +15,7 @@ pub(in crate::guard) enum Effect {
     Several(Journal),
 }
 
-impl Effect {
+impl DiskEffect {
     /// Whether it is written down until it is final: whoever takes over undoes it.
     fn has_journal(&self) -> bool {
         matches!(self, Self::Appended(_) | Self::Several(_))
@@ -47,15 +47,15 @@ impl Effect {
 /// A change that happened on disk and is not final. Dropped, it undoes itself.
 #[derive(Debug)]
 #[must_use = "a change that is not committed is undone"]
-pub struct Change<'a> {
+pub struct ZoneChange<'a> {
     // Dropped in this order: first the files, then the space, the write locks last.
-    pub(super) effect: Effect,
+    pub(super) effect: DiskEffect,
     /// For the zone that something left.
     pub(in crate::guard) source: Option<Permit<'a>>,
     pub(super) permit: Permit<'a>,
 }
 
-impl Change<'_> {
+impl ZoneChange<'_> {
     /// Makes the change final: one commit where a zone has history, then the registry.
     /// `message` is the caller's commit message; empty means `default`.
     pub fn commit(self, message: Option<&str>, default: &str) -> Result<Option<CommitId>, Error> {

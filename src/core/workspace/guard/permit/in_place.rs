@@ -22,7 +22,7 @@ pub(crate) struct InPlace<'a> {
 impl<'a> Permit<'a> {
     /// Lets the files that it was asked for be changed where they lie.
     pub(crate) fn in_place(self) -> Result<InPlace<'a>, Error> {
-        let before = footprints(self.zone(), &self.request.needs.paths)?;
+        let before = footprints(self.zone(), &self.request.paths)?;
         Ok(InPlace {
             before,
             permit: self,
@@ -44,27 +44,27 @@ impl InPlace<'_> {
     /// then the registry. Nothing where nothing changed.
     pub(crate) fn finish(mut self, message: &str) -> Result<Option<CommitId>, Error> {
         let zone = self.permit.zone();
-        let after = footprints(zone, &self.permit.request.needs.paths)?;
+        let after = footprints(zone, &self.permit.request.paths)?;
         if after == self.before {
             if let Some(intent) = self.permit.intent.take() {
                 zone.store.registry().commit(intent)?;
             }
             return Ok(None);
         }
-        let paths = self.permit.request.needs.paths.iter();
+        let paths = self.permit.request.paths.iter();
         let changed = paths
             .zip(self.before.iter().zip(&after))
             .filter(|(_, (before, after))| before != after)
             .map(|(path, _)| path.clone())
             .collect::<Vec<_>>();
         let commit = if zone.name.is_versioned() {
-            let (nothing, author) = (Prepared::default(), &self.permit.request.author);
+            let (nothing, author) = (Prepared::default(), &self.permit.author);
             zone.commit_paths(&changed, &nothing, message, author)?
         } else {
             None
         };
         // Of the files beside a database, most are there only while it changes.
-        let there = self.permit.request.needs.paths.iter().zip(&after);
+        let there = self.permit.request.paths.iter().zip(&after);
         let there = there.filter(|(_, footprint)| footprint.is_some());
         let files = there.map(|(path, _)| path.as_str().to_owned()).collect();
         self.permit

@@ -8,16 +8,14 @@
 //! A lock expires, and a command may walk into the file while it is locked. So the row keeps a hash
 //! of what was opened, and a copy never silently replaces anything else.
 
-mod standing;
+mod status;
 
-pub use standing::ChangedError;
-use standing::Standing;
+pub use status::ChangedError;
+use status::EditStatus;
 
-use crate::command::{self, CommandLine, Ran};
-use crate::guard::{
-    ChangeRequest, EditWriter, Holder, LockError, SizeError, check_clients, check_owner,
-    expect_plain, has_working_copy, holder, working_copy,
-};
+use super::client_lock::check_clients;
+use super::lock::{Holder, LockError, holder};
+use super::{SizeError, Writer, expect_plain, owner};
 use crate::tenant::EDITZONE;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, random};
@@ -25,14 +23,18 @@ use fileshed_history::CommitId;
 use fileshed_registry::Lock;
 use fileshed_storage::{DiskError, Entry, Root};
 
+/// The operation in logs.
+const OPERATION: &str = "shed_lockedit";
+
 /// A locked edit that belongs to the caller.
 #[derive(Debug)]
 pub struct Edit<'a> {
-    zone: &'a Zone<'a>,
+    pub(crate) zone: &'a Zone<'a>,
     lock: Lock,
-    directory: Root,
+    /// The directory of the copy, which holds nothing else.
+    pub(crate) directory: Root,
     /// The file's name, in the directory of the copy.
-    copy: ZonePath,
+    pub(crate) copy: ZonePath,
     path: ZonePath,
 }
 
@@ -66,21 +68,21 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, EditCo
         .map_err(|error| zone.explain(error.into()))?;
     expect_plain(&entry).map_err(|error| zone.explain(error))?;
     let path = entry.path().clone();
-    check_owner(zone, [&path])?;
-    let writer = zone.edit_writer()?;
+    owner::check(zone, [&path])?;
+    let writer = zone.writer(OPERATION)?;
     check_clients(zone, &path)?;
     if let Some(lock) = lock_of(zone, &path)? {
         let expired = lock.opened_at <= zone.store.locks_expired_before();
         match LockError::held(&lock, zone) {
             LockError::Mine { .. } => {
                 let edit = Edit::of(zone, lock, path.clone())?;
-                if let Some(content) = edit.resume(&writer, &entry, expired)? {
+                if let Some(content) = edit.resume(&entry, expired)? {
                     return Ok((edit, content));
                 }
-                writer.guard_shrinking().release(&edit.lock)?;
+                writer.end_edit(&edit.lock)?;
             }
             error if !expired => return Err(zone.explain(error.into())),
-            _ => writer.guard_shrinking().release(&lock)?,
+            _ => writer.end_edit(&lock)?,
         }
     }
     let (user, chat) = holder(zone);
@@ -92,12 +94,16 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, EditCo
         opened_at: zone.store.clock().now().as_second(),
         opened: None,
     };
-    let permit = writer.guard(entry.size())?;
+    zone.expect_space(entry.size())?;
     let mut edit = Edit::of(zone, lock, path)?;
-    permit.copy(&edit.lock, &entry, &edit.copy)?;
+    // First the copy, then the lock: a lock always has its copy.
+    let staged = writer.staging().copy(entry.open()?)?;
+    staged.install(edit.directory.target(&edit.copy)?)?.keep();
     let bytes = edit.content()?;
-    edit.lock.opened = Some(standing::digest(&bytes));
-    permit.take(&edit.lock)?;
+    edit.lock.opened = Some(status::digest(&bytes));
+    let (registry, tenant) = (zone.store.registry(), &zone.tenant);
+    registry.take_lock(&tenant.key, zone.name.as_str(), &edit.lock)?;
+    zone.store.measure_edits(tenant, zone.name)?;
     let origin = EditOrigin::File;
     Ok((edit, EditContent { bytes, origin }))
 }
@@ -125,19 +131,19 @@ pub fn held<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<Edit<'a>, Error> 
 
 /// Ends the locked edit of `path`, whoever holds it. Gives whose changes were dropped.
 pub fn force_unlock(zone: &Zone<'_>, path: &ZonePath) -> Result<Holder, Error> {
-    let writer = zone.edit_writer()?;
+    let writer = zone.writer(OPERATION)?;
     let not_locked = || LockError::NotLocked {
         path: path.as_str().to_owned(),
     };
     let lock = lock_of(zone, path)?.ok_or_else(|| zone.explain(not_locked().into()))?;
     let holder = Holder::of(&lock, zone);
-    writer.guard_shrinking().release(&lock)?;
+    writer.end_edit(&lock)?;
     Ok(holder)
 }
 
-/// Ends a locked edit, for whoever looks after the server.
+/// Ends a locked edit, for an administrator.
 pub(crate) fn release(zone: &Zone<'_>, lock: &Lock) -> Result<(), Error> {
-    zone.edit_writer()?.guard_shrinking().release(lock)
+    zone.writer(OPERATION)?.end_edit(lock)
 }
 
 /// What maintenance found and cleaned in one zone.
@@ -155,18 +161,18 @@ pub struct Cleaned {
 /// without a lock.
 pub fn clean(zone: &Zone<'_>) -> Result<Cleaned, Error> {
     let mut cleaned = Cleaned::default();
-    let writer = zone.edit_writer()?;
+    let writer = zone.writer(OPERATION)?;
     let (tenant, name) = (&zone.tenant.key, zone.name.as_str());
     for lock in zone.store.registry().locks(tenant, name)? {
         let list = if lock.opened_at <= zone.store.locks_expired_before() {
             &mut cleaned.expired_locks
-        } else if !has_working_copy(zone, &lock)? {
+        } else if zone.base.existing_subdirectory(&place(&lock))?.is_none() {
             &mut cleaned.corrupted_locks
         } else {
             continue;
         };
         list.push(lock.path.clone());
-        writer.guard_shrinking().release(&lock)?;
+        writer.end_edit(&lock)?;
     }
     let held = zone.store.registry().locks(tenant, name)?;
     if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)? {
@@ -176,12 +182,17 @@ pub fn clean(zone: &Zone<'_>) -> Result<Cleaned, Error> {
                 .any(|lock| lock.working_copy == copy.path.as_str())
             {
                 let copy = copies.entry(&copy.path)?;
-                writer.guard_shrinking().drop_copy(&copy)?;
+                writer.staging().remove(&copy)?.keep()?;
                 cleaned.orphan_copies += 1;
             }
         }
     }
     Ok(cleaned)
+}
+
+/// The directory of a lock's working copy, below the base of its zone.
+fn place(lock: &Lock) -> String {
+    format!("{EDITZONE}/{}", lock.working_copy)
 }
 
 /// The lock on `path`, whoever has it.
@@ -194,7 +205,7 @@ impl<'a> Edit<'a> {
     fn of(zone: &'a Zone<'a>, lock: Lock, path: ZonePath) -> Result<Self, Error> {
         let name = path.name().unwrap_or_default();
         Ok(Self {
-            directory: working_copy(zone, &lock)?,
+            directory: zone.base.subdirectory(&place(&lock))?,
             copy: ZonePath::root().join(name),
             zone,
             lock,
@@ -228,43 +239,38 @@ impl<'a> Edit<'a> {
             let path = self.path.clone();
             return Err(zone.explain(SizeError { path, size, limit }.into()));
         }
-        let writer = zone.edit_writer()?;
+        let writer = zone.writer(OPERATION)?;
         self.expect_held()?;
-        let before = self.directory.target(&self.copy)?.size();
-        let permit = if size > before {
-            writer.guard(size - before)?
-        } else {
-            writer.guard_shrinking()
-        };
-        permit.write(&self.lock, &self.copy, content)
+        let target = self.directory.target(&self.copy)?;
+        if size > target.size() {
+            zone.expect_space(size - target.size())?;
+        }
+        let staged = writer.staging().write(content)?;
+        staged.install(target)?.keep();
+        zone.store.measure_edits(&zone.tenant, zone.name)?;
+        Ok(())
     }
 
-    /// Runs a command that sees the working copy and nothing else.
-    pub fn run(&self, line: &CommandLine<'_>) -> Result<Ran, Error> {
-        command::run_on_copy(self.zone, line, &self.directory, &self.path, &self.copy)
-    }
-
-    /// Goes on with the working copy; nothing where it holds nothing that the file does not.
-    fn resume(
-        &self,
-        writer: &EditWriter<'_>,
-        entry: &Entry,
-        expired: bool,
-    ) -> Result<Option<EditContent>, Error> {
+    /// Goes on with the working copy; `None` if it holds nothing that the file does not. The caller
+    /// has the write lock.
+    fn resume(&self, entry: &Entry, expired: bool) -> Result<Option<EditContent>, Error> {
         let bytes = match self.directory.followed(&self.copy) {
             Ok(copy) => copy.content()?,
             Err(DiskError::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        let standing = Standing::of(&self.lock, Some(entry), expired)?;
-        let edited = self.lock.opened != Some(standing::digest(&bytes));
-        let origin = match standing {
-            Standing::Unchanged => EditOrigin::Copy,
+        let status = EditStatus::of(&self.lock, Some(entry), expired)?;
+        let edited = self.lock.opened != Some(status::digest(&bytes));
+        let origin = match status {
+            EditStatus::Unchanged => EditOrigin::Copy,
             _ if edited => EditOrigin::OutdatedCopy,
             _ => return Ok(None),
         };
         if expired {
-            writer.guard_shrinking().renew(&self.lock)?;
+            let (store, key) = (self.zone.store, &self.zone.tenant.key);
+            let now = store.clock().now().as_second();
+            let registry = store.registry();
+            registry.renew_lock(key, self.zone.name.as_str(), &self.lock, now)?;
         }
         Ok(Some(EditContent { bytes, origin }))
     }
@@ -289,19 +295,16 @@ impl<'a> Edit<'a> {
         let staged = writer.staging().copy(copy)?;
         let size = staged.size()?;
         let target = zone.target("path", &self.path)?;
-        let text = format!("Edit {}", self.path);
-        let needs = ChangeRequest::write(&target, size).ending_edit(&self.lock);
         // The copy goes with its edit: the file may have its space.
         let copies = zone.store.measure_edits(&zone.tenant, zone.name)?;
         let kept = copies.saturating_sub(size);
         zone.store.edits_hold(&zone.tenant, zone.name, kept)?;
-        let saved = writer
-            .guard(needs)
-            .and_then(|permit| permit.install(staged, target)?.commit(message, &text));
+        let writer = writer.ending_edit(&self.lock);
+        let saved = writer.write(staged, target, message, &format!("Edit {}", self.path));
         if saved.is_err() {
             zone.store.measure_edits(&zone.tenant, zone.name)?;
         }
-        Ok((size, saved?))
+        Ok((size, saved?.commit))
     }
 
     /// Fails where the lock ended before this call had the write lock.
@@ -325,15 +328,15 @@ impl<'a> Edit<'a> {
             Err(error) => return Err(zone.explain_disk(error)),
         };
         let expired = self.lock.opened_at <= zone.store.locks_expired_before();
-        let standing = Standing::of(&self.lock, entry.as_ref(), expired)?;
+        let status = EditStatus::of(&self.lock, entry.as_ref(), expired)?;
         let copy = || self.directory.followed(&self.copy);
-        if standing == Standing::Changed
+        if status == EditStatus::Changed
             && let Some(entry) = &entry
-            && standing::of_file(entry)? == standing::of_file(&copy()?)?
+            && status::of_file(entry)? == status::of_file(&copy()?)?
         {
             return Ok(());
         }
-        match ChangedError::new(standing, &self.path) {
+        match ChangedError::new(status, &self.path) {
             None => Ok(()),
             Some(error) => Err(zone.explain(error.into())),
         }
@@ -345,8 +348,7 @@ impl<'a> Edit<'a> {
             (Ok(copy), Ok(entry)) => entry.content()? != copy,
             _ => true,
         };
-        let writer = self.zone.edit_writer()?;
-        writer.guard_shrinking().release(&self.lock)?;
+        release(self.zone, &self.lock)?;
         Ok(differs)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use crate::guard::keys_of_records;
+use super::owner;
 use crate::zone::{Zone, ZonePath, is_git_name};
 use crate::{Call, Error, Hint, diagnostics};
 use fileshed_registry::{Ownership as _, Record};
@@ -143,15 +143,21 @@ fn change<T>(
     change: impl FnOnce(&mut Record) -> T,
 ) -> Result<T, Error> {
     let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
-    let writer = zone.record_writer()?.ok_or(SharingError::NoGroup)?;
+    zone.expect_writable()?;
+    let _hold = zone.hold()?;
     let entry = zone.entry(path)?;
     entry
         .expect_file()
         .map_err(|error| zone.explain(error.into()))?;
     let path = entry.path().key();
-    match writer.guard(&path)? {
-        Ok(permit) => permit.change(change),
-        Err(record) => {
+    let (registry, group) = (zone.store.registry(), shared.group.id.as_str());
+    match registry.record(group, &path)? {
+        Some(mut record) if record.owner == zone.user() => {
+            let old = change(&mut record);
+            registry.enter(group, &record)?;
+            Ok(old)
+        }
+        record => {
             let error = SharingError::NotOwner {
                 path,
                 group: shared.group.name.clone(),
@@ -164,9 +170,16 @@ fn change<T>(
 
 /// Drops the records of files that are gone; gives their paths.
 pub fn clean(zone: &Zone<'_>) -> Result<Vec<String>, Error> {
-    let writer = zone.record_writer()?.ok_or(SharingError::NoGroup)?;
-    let there = keys_of_records(zone, &ZonePath::root())?;
-    writer.forget_all_but(&there)
+    let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
+    zone.expect_writable()?;
+    let _hold = zone.hold()?;
+    let there = owner::keys(zone, &ZonePath::root())?;
+    let (registry, group) = (zone.store.registry(), shared.group.id.as_str());
+    let records = registry.records(group)?.into_iter();
+    let mut gone: Vec<String> = records.map(|record| record.path).collect();
+    gone.retain(|path| !there.contains(path));
+    registry.forget(group, &gone)?;
+    Ok(gone)
 }
 
 diagnostics! {

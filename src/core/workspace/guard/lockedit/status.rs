@@ -1,20 +1,16 @@
 //! How a file stands to what a locked edit opened.
 
-use std::io::Read as _;
-
 use sha2::{Digest as _, Sha256};
 
+use crate::content_digest::sha256_of;
 use crate::zone::ZonePath;
 use crate::{Call, Hint, diagnostics};
 use fileshed_registry::Lock;
 use fileshed_storage::{DiskError, Entry, Kind};
 
-/// Bytes that are hashed at once.
-const PIECE: usize = 1 << 16;
-
 /// What became of the file since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum EditStatus {
     /// Its content is the same.
     Unchanged,
     /// It has another content.
@@ -25,7 +21,7 @@ pub(super) enum Standing {
     Replaced(Kind),
 }
 
-impl Standing {
+impl EditStatus {
     /// Its name in answers.
     fn as_str(self) -> &'static str {
         match self {
@@ -58,20 +54,11 @@ pub(super) fn digest(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// The hash of a file's content, which is read in pieces.
+/// The hash of a file's content.
 pub(super) fn of_file(entry: &Entry) -> Result<[u8; 32], DiskError> {
-    let mut file = entry.open()?;
-    let mut hash = Sha256::new();
-    let mut piece = vec![0; PIECE];
-    loop {
-        let read = file
-            .read(&mut piece)
-            .map_err(|error| DiskError::of("read", entry.path(), error))?;
-        if read == 0 {
-            return Ok(hash.finalize().into());
-        }
-        hash.update(piece.get(..read).unwrap_or_default());
-    }
+    let hash = sha256_of(&entry.open()?);
+    let hash = hash.map_err(|error| DiskError::of("read", entry.path(), error))?;
+    Ok(hash.finalize().into())
 }
 
 diagnostics! {
@@ -80,7 +67,7 @@ diagnostics! {
     #[error("`{path}` {what} since this locked edit opened it; the working copy stays")]
     pub struct ChangedError {
         path: ZonePath,
-        standing: Standing => [Standing::Changed, Standing::Gone, Standing::Replaced(Kind::Directory)],
+        status: EditStatus => [EditStatus::Changed, EditStatus::Gone, EditStatus::Replaced(Kind::Directory)],
         what: String => [
             "was changed".to_owned(),
             "was deleted or renamed".to_owned(),
@@ -88,30 +75,30 @@ diagnostics! {
         ],
     } => {
         code: PreconditionFailed,
-        hint: choices(path, *standing),
-        details: { "path": path.as_str(), "file": standing.as_str() },
+        hint: choices(path, *status),
+        details: { "path": path.as_str(), "file": status.as_str() },
     }
 }
 
 impl ChangedError {
     /// The failure where the file at `path` is not as it was.
-    pub(super) fn new(standing: Standing, path: &ZonePath) -> Option<Self> {
-        let what = match standing {
-            Standing::Unchanged => return None,
-            Standing::Changed => "was changed".to_owned(),
-            Standing::Gone => "was deleted or renamed".to_owned(),
-            Standing::Replaced(kind) => format!("was replaced by {}", kind.describe()),
+    pub(super) fn new(status: EditStatus, path: &ZonePath) -> Option<Self> {
+        let what = match status {
+            EditStatus::Unchanged => return None,
+            EditStatus::Changed => "was changed".to_owned(),
+            EditStatus::Gone => "was deleted or renamed".to_owned(),
+            EditStatus::Replaced(kind) => format!("was replaced by {}", kind.describe()),
         };
         Some(Self {
             path: path.clone(),
-            standing,
+            status,
             what,
         })
     }
 }
 
 /// To compare, to save all the same, or to give the copy up.
-fn choices(path: &ZonePath, standing: Standing) -> Hint {
+fn choices(path: &ZonePath, status: EditStatus) -> Hint {
     let path = path.display();
     let call = |operation| Call::here(operation).with("path", path);
     let copy = call("shed_lockedit_exec")
@@ -119,8 +106,8 @@ fn choices(path: &ZonePath, standing: Standing) -> Hint {
         .with("args", vec!["."]);
     let save = call("shed_lockedit_save").with("overwrite", true);
     let cancel = call("shed_lockedit_cancel");
-    match standing {
-        Standing::Gone => Hint::new("the working copy is what ")
+    match status {
+        EditStatus::Gone => Hint::new("the working copy is what ")
             .call(copy)
             .say(" shows")
             .or("")
@@ -128,7 +115,7 @@ fn choices(path: &ZonePath, standing: Standing) -> Hint {
             .say(" makes the file again with it, ")
             .call(cancel)
             .say(" drops it"),
-        Standing::Replaced(_) => Hint::new("the working copy is what ")
+        EditStatus::Replaced(_) => Hint::new("the working copy is what ")
             .call(copy)
             .say(" shows")
             .or("write it to another path with shed_create_file, or rename what is there, then ")
@@ -136,7 +123,7 @@ fn choices(path: &ZonePath, standing: Standing) -> Hint {
             .or("")
             .call(cancel)
             .say(" drops it"),
-        Standing::Changed | Standing::Unchanged => {
+        EditStatus::Changed | EditStatus::Unchanged => {
             let file = Call::here("shed_exec")
                 .with("cmd", "cat")
                 .with("args", vec![path]);

@@ -1,12 +1,18 @@
-//! The end of a tenant: its directory goes as a whole, and what the registry has of it.
+//! Removals of a whole tenant, or of the uploads of one conversation: a directory goes in one rename.
 
+use super::permit::new_intent;
 use crate::store::Store;
-use crate::{Error, UserId, ZonePath};
+use crate::tenant::TenantRoot;
+use crate::{Error, UserId, ZoneName, ZonePath};
+use fileshed_history::Author;
 use fileshed_registry::RegistryError;
-use fileshed_storage::{DiskError, Removed, Staging};
+use fileshed_storage::{DiskError, Removed, Root, Staging};
 
 /// Where what is removed waits for its end, below the data directory.
 const REMOVED: &str = ".removed";
+
+/// The operation that ends uploads, for history and logs.
+const OPERATION: &str = "uploads_retention";
 
 impl Store {
     /// Removes everything below the root of a user's tenant, while nobody else writes there.
@@ -56,5 +62,41 @@ impl Store {
             waiting.sweep(|| self.live_instances())?;
         }
         Ok(())
+    }
+
+    /// Removes the uploads in the directory `chat`, if `have_ended` still says so when nobody else
+    /// writes there. Whether they were removed.
+    pub(crate) fn remove_uploads(
+        &self,
+        tenant: &TenantRoot,
+        chat: &str,
+        have_ended: impl Fn(&Root) -> Result<bool, Error>,
+    ) -> Result<bool, Error> {
+        let zone = ZoneName::Uploads;
+        self.try_make_ready(tenant, zone, None)?;
+        let _write_lock = self.write_lock(tenant, zone)?;
+        let Some(uploads) = tenant.existing_base(zone)? else {
+            return Ok(false);
+        };
+        let place = uploads.existing_subdirectory(chat)?;
+        if !place.as_ref().map(have_ended).transpose()?.unwrap_or(false) {
+            return Ok(false);
+        }
+        let entry = uploads.entry(&ZonePath::found(chat.to_owned()))?;
+        let nobody = Author::named(String::new(), String::new());
+        let new = new_intent(self, tenant, zone, (OPERATION, &nobody));
+        let intent = self.registry().begin(&new)?;
+        let remove = || -> Result<(), Error> {
+            self.staging(tenant)?.remove(&entry)?.keep()?;
+            let left = uploads.measure()?;
+            let place = (tenant.key.as_str(), zone.as_str());
+            Ok(self.registry().commit_measured(intent, place, left)?)
+        };
+        if let Err(error) = remove() {
+            // The next access measures what is there.
+            self.leave_to_repair(&tenant.key, intent);
+            return Err(error);
+        }
+        Ok(true)
     }
 }
