@@ -1,6 +1,6 @@
 //! `shed_convert_eol`: other line ends for a whole file.
 
-use fileshed_core::guard::FileWrite;
+use fileshed_core::changes::FileWrite;
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::{ConversionError, LineEnds, converted};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName, ZonePath};

@@ -1,6 +1,6 @@
 //! `shed_create_file`: a file with this content, whatever was there.
 
-use fileshed_core::guard::FileWrite;
+use fileshed_core::changes::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, decode, line_count};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};

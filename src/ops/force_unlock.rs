@@ -1,6 +1,6 @@
 //! `shed_force_unlock`: end a locked edit that nobody will end.
 
-use fileshed_core::guard::Holder;
+use fileshed_core::changes::Holder;
 use fileshed_core::lockedit;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};

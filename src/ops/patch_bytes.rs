@@ -1,6 +1,6 @@
 //! `shed_patch_bytes`: write bytes, whole or at an offset.
 
-use fileshed_core::guard::FileWrite;
+use fileshed_core::changes::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};

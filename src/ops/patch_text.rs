@@ -1,6 +1,6 @@
 //! `shed_patch_text`: write text, whole or at a line or pattern.
 
-use fileshed_core::guard::{FileWrite, WrittenFile};
+use fileshed_core::changes::{FileWrite, WrittenFile};
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,

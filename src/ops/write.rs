@@ -1,6 +1,6 @@
 //! The answer of operations that write one file, and the parameters that they share.
 
-use fileshed_core::guard::WrittenFile;
+use fileshed_core::changes::WrittenFile;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::{Error, Zone, ZoneName, sharing};
 use serde::Serialize;

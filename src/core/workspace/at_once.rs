@@ -8,8 +8,8 @@
 //! the usual way, which repairs, notes and explains. What the registry says is remembered from one
 //! call to the next only while nobody changes anything in it.
 
+use crate::changes::is_measured;
 use crate::extraction::may_be_document;
-use crate::guard::is_measured;
 use crate::listing::DirectoryListing;
 use crate::store::Store;
 use crate::tenant::DATA;

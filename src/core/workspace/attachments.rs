@@ -20,7 +20,7 @@ use fileshed_types::caller::Scope;
 const OPERATION: &str = "shed_import";
 
 /// How far it went.
-enum Came {
+enum ImportOutcome {
     /// Whatever can come in is there.
     All,
     /// The next call goes on.
@@ -48,8 +48,8 @@ impl Store {
         let came = self.bring(chat_host, caller, (&tenant, &chat), &mut conversation);
         let timings = &self.settings().timings.attachments;
         let counts = match (&came, &caller.message) {
-            (Ok(Came::All), Some(_)) => timings.message,
-            (Ok(Came::Some), _) => Duration::ZERO,
+            (Ok(ImportOutcome::All), Some(_)) => timings.message,
+            (Ok(ImportOutcome::Some), _) => Duration::ZERO,
             _ => timings.moment,
         };
         conversation.asked = Some((self.clock().instant(), caller.message.clone(), counts));
@@ -77,10 +77,10 @@ impl Store {
         caller: &Caller,
         (tenant, chat): (&str, &str),
         conversation: &mut Conversation,
-    ) -> Result<Came, Error> {
+    ) -> Result<ImportOutcome, Error> {
         let files = match chat_host.attachments(caller)? {
             Attached::Files(files) => files,
-            Attached::NoCredential | Attached::NotKept => return Ok(Came::All),
+            Attached::NoCredential | Attached::NotKept => return Ok(ImportOutcome::All),
         };
         conversation.is_known = true;
         let (clock, timings) = (self.clock(), &self.settings().timings.attachments);
@@ -94,7 +94,7 @@ impl Store {
                 continue;
             }
             if clock.elapsed(begun) > timings.patience || caller.cancellation.is_cancelled() {
-                return Ok(Came::Some);
+                return Ok(ImportOutcome::Some);
             }
             let brought = match file.waiting {
                 Some(_) => self.bring_waiting(caller, file),
@@ -116,7 +116,7 @@ impl Store {
             };
             conversation.refused.insert(file.id.clone(), refused);
         }
-        Ok(Came::All)
+        Ok(ImportOutcome::All)
     }
 
     /// Fetches one attached file into a directory of the uploads, unless the same content is there

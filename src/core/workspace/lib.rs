@@ -6,18 +6,20 @@
 //! 1. [`Store::zone`] opens the caller's zone and returns a [`Zone`]: a handle with rights.
 //! 2. [`Zone::entry`] and [`Zone::vacancy`] resolve a path to a directory handle and one name;
 //!    from here on nobody holds a path.
-//! 3. [`Zone::writer`] takes the write lock; [`guard::Writer::guard`] asks policy, lock, ownership
-//!    and quota, and yields a permit.
-//! 4. The effect exists only as methods of the permit, staged beside and moved in by rename. A
-//!    command gets an open-ended permit: what it touched is found when it ends.
-//! 5. [`guard::ZoneChange::commit`] writes history and registry; a change dropped without it undoes itself.
+//! 3. [`Zone::writer`] takes the write lock. Each method of a [`changes::Writer`] asks policy, lock,
+//!    ownership and quota before it changes anything; [`changes::Writer::write`] is the one write of
+//!    a file.
+//! 4. An effect is staged beside and moved in by rename. A command gets an open-ended permit: what it
+//!    touched is found when it ends.
+//! 5. [`changes::ZoneChange::commit`] writes history and registry; a change dropped without it undoes
+//!    itself.
 //!
 //! The modules lie on floors, and each uses only those below it:
 //!
 //! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `space_in_use`,
 //!   `running_commands`, [`background`], [`shells`], `programs`, limiters, keys;
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
-//! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
+//! - [`zone`]: one zone of one caller; [`changes`]: write lock, permit, transaction, repair;
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
 //!   [`archive`], [`cross_zone`], [`sharing`], [`listing`], [`terminal`], `zone_files`,
 //!   `file_storage`;
@@ -36,40 +38,36 @@ mod at_once;
 mod attachment_cache;
 mod attachments;
 pub mod background;
-pub mod bin;
+pub mod changes;
 pub mod chat_host;
 pub mod chats;
 pub mod command;
 mod command_slots;
+mod commit_coalescer;
 pub mod comparison;
 mod content_digest;
 pub mod databases;
-mod dead_properties;
 pub mod directory;
 pub mod extraction;
 mod file_storage;
 mod free_names;
 mod generated_key;
-pub mod guard;
 pub mod health;
 pub mod inspect;
 pub mod link;
 mod link_key;
 pub mod listing;
-mod make_directory;
 mod mode;
 pub mod namespace;
 mod opening;
 pub mod own_tokens;
 mod packer;
-mod prepared_contents;
 mod process;
 mod process_identity;
 pub mod programs;
 pub mod publication;
 mod recollection;
 mod running_commands;
-mod saves;
 pub mod shells;
 pub mod sign_in;
 mod space_in_use;
@@ -114,9 +112,9 @@ pub use fileshed_types::{
 pub const BUILT_IN_JOBS: &[sandbox::BuiltInJob] =
     &[databases::DATABASE_JOB, extraction::DOCUMENT_JOB];
 
+pub use changes::{bin, cross_zone, lockedit, sharing};
 pub use file_storage::FileStorage;
 pub use generated_key::GeneratedKey;
-pub use guard::{cross_zone, lockedit, sharing};
 pub use health::{Check, CheckState};
 pub use mode::{REFUSED, WorkspaceMode, WorkspaceReport, unusable};
 pub use store::{CallRecorder, Store};

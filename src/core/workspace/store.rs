@@ -24,6 +24,7 @@ use crate::attachment_cache::AttachmentCache;
 use crate::background::BackgroundProcesses;
 use crate::chat_host::{ChatHost, Ending, Task};
 use crate::command_slots::CommandSlots;
+use crate::commit_coalescer::CommitCoalescer;
 use crate::file_storage::FileStorage;
 use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
@@ -31,7 +32,6 @@ use crate::packer::HistoryPacker;
 use crate::programs::Programs;
 use crate::recollection::Recollection;
 use crate::running_commands::RunningCommands;
-use crate::saves::Saves;
 use crate::shells::Shells;
 use crate::space_in_use::SpaceInUse;
 use crate::tenant::TenantRoot;
@@ -125,7 +125,7 @@ pub struct Store {
     files: FileStorage,
     attachments: AttachmentCache,
     recollection: Recollection,
-    saves: Saves,
+    saves: CommitCoalescer,
     unfinished: Unfinished,
     recover_databases: RecoverDatabases,
 }
@@ -169,7 +169,7 @@ impl Store {
             &settings.timings.storage,
         )?;
         let recollection = Recollection::new(&settings, &clock);
-        let saves = Saves::new(&settings);
+        let saves = CommitCoalescer::new(&settings);
         let watched = WatchedZones::new(&settings, &clock);
         Ok(Self {
             settings,
@@ -543,7 +543,7 @@ impl Store {
     }
 
     /// Changes of programs that belong together.
-    pub(crate) fn saves(&self) -> &Saves {
+    pub(crate) fn saves(&self) -> &CommitCoalescer {
         &self.saves
     }
 

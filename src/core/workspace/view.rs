@@ -8,11 +8,9 @@
 use std::sync::Arc;
 
 mod change;
-mod chats;
-mod cwd;
 mod error;
-mod groups;
 mod path;
+mod places;
 pub mod search;
 
 use crate::{Caller, Chat, Code, Error, Store, Zone, ZoneName, ZonePath};

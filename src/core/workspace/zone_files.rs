@@ -1,7 +1,7 @@
 //! A zone as the files of one user: what the compact file tools work on by default.
 //!
 //! There is no second way to a file here: what is read comes from the zone's handles, what is written
-//! goes through its write lock, guard and permit, as with every operation. When a file came into
+//! goes through its write lock and permit, as with every operation. When a file came into
 //! being and as what is kept with the file itself, in extended attributes; where its file system has
 //! none, or a program wrote the file anew, the registry knows it.
 
@@ -12,7 +12,7 @@ mod tests;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 
-use crate::guard::expect_plain;
+use crate::changes::expect_plain;
 use crate::zone::Zone;
 use crate::{Caller, Error, Store, ZoneName, ZonePath};
 use fileshed_files::{
@@ -96,7 +96,7 @@ impl<'z> ZoneFiles<'z> {
     /// What `source` gives, staged.
     fn stage(&self, path: &ZonePath, source: &mut dyn io::Read) -> Result<Staged, ProviderError> {
         let limit = self.zone.store.settings().largest_file();
-        // One byte more shows that there is more; the guard says so.
+        // One byte more shows that there is more; the permit is refused for it.
         let mut source = source.take(limit.saturating_add(1));
         let mut staged = self.zone.stage(&[]).map_err(refused)?;
         let mut piece = vec![0; 256 * 1024];

@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use dav_server::davpath::DavPath;
 use dav_server::ls::{DavLock, DavLockSystem, LsFuture};
 use fileshed_core::Error;
-use fileshed_core::guard::NewClientLock;
+use fileshed_core::changes::NewClientLock;
 use fileshed_core::registry::ClientLock;
 use fileshed_core::timings;
 use fileshed_core::view::{Resolved, ViewPath};

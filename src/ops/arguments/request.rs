@@ -7,7 +7,7 @@
 //!
 //! [`WriteMode`]: fileshed_core::settings::WriteMode
 
-use fileshed_core::guard::parse_mode;
+use fileshed_core::changes::parse_mode;
 use fileshed_core::text::{BytePosition, ContentFormat, Position};
 use fileshed_core::{Error, ZoneName};
 use serde::de::value::MapDeserializer;

@@ -12,13 +12,12 @@ use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 use zip::{CompressionMethod, DateTime};
 
-use super::error::{Bomb, EntryFault};
+use super::error::{ArchiveOrigin, Bomb, EntryFault, damage};
 use super::name::path_of;
-use super::origin::{ArchiveOrigin, damage};
 use super::window::Window;
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES, SMALL};
 use crate::Error;
-use crate::guard::SizeError;
+use crate::changes::SizeError;
 use crate::zone::{Zone, ZonePath};
 use fileshed_storage::Entry;
 

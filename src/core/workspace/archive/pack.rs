@@ -20,7 +20,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::sink::{ArchiveSink, SinkState, Trouble};
 use super::{ArchiveError, side_by_side, threads, timestamp};
 use crate::Error;
-use crate::guard::SizeError;
+use crate::changes::SizeError;
 use crate::zone::{Zone, ZonePath, is_git_name, is_reserved};
 use fileshed_storage::{Directory, DiskError, Entry, Found, Kind, Staged};
 

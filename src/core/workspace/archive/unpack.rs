@@ -10,8 +10,7 @@ use zip::read::ZipFileEntry;
 use zip::{HasZipMetadata, ZipReadOptions};
 
 use super::directory::{Archive, Item, name_of};
-use super::error::EntryFault;
-use super::origin::{ArchiveOrigin, damage};
+use super::error::{ArchiveOrigin, EntryFault, damage};
 use super::window::Window;
 use super::{side_by_side, threads, timestamp};
 use crate::zone::{Zone, ZonePath};

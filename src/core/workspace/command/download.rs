@@ -5,7 +5,7 @@
 
 use super::outcome::CommandOutcome;
 use crate::Error;
-use crate::guard::OpenEndedPermit;
+use crate::changes::OpenEndedPermit;
 use crate::zone::{Zone, ZonePath};
 use fileshed_rules::CommandPlan;
 use fileshed_storage::{Kind, Staged};

@@ -3,7 +3,7 @@
 
 use super::invocation::{Invocation, Run};
 use super::{CommandLine, line};
-use crate::guard::{SizeError, check_lock, check_owner};
+use crate::changes::{SizeError, check_lock, check_owner};
 use crate::process::file_sink;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, diagnostics};

@@ -5,7 +5,7 @@ use super::names_left::{NamesBefore, find, is_below};
 use super::outcome::CommandOutcome;
 use super::portable::Renamed;
 use crate::Error;
-use crate::guard::OpenEndedPermit;
+use crate::changes::OpenEndedPermit;
 use crate::zone::{Zone, fault_of_name};
 use fileshed_rules::CommandPlan;
 

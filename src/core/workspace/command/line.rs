@@ -5,7 +5,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::command_line::seconds;
 use super::glob::{Expansion, Unexpanded};
 use super::{CommandLine, ExecError};
-use crate::guard::check_lock;
+use crate::changes::check_lock;
 use crate::process::ProcessError;
 use crate::zone::{Zone, ZonePath, has_one_spelling};
 use crate::{Error, Scope, ZoneName, timings};

@@ -7,7 +7,7 @@
 //! name ([`super::portable`]).
 
 use crate::Error;
-use crate::guard::OpenEndedPermit;
+use crate::changes::OpenEndedPermit;
 use crate::zone::{Zone, ZonePath, is_git_name, is_never_made, is_reserved};
 
 /// The device and the inode of a file.

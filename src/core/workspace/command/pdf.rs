@@ -4,7 +4,7 @@
 use super::invocation::{Invocation, Run};
 use super::outcome::CommandOutcome;
 use crate::Error;
-use crate::guard::OpenEndedPermit;
+use crate::changes::OpenEndedPermit;
 use crate::process::{StreamFile, file_sink};
 use fileshed_sandbox::Sink;
 

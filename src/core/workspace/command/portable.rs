@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::fmt;
 
 use super::names_left::{FileIdentity, NamesBefore, is_below, last};
+use crate::changes::OpenEndedPermit;
 use crate::free_names::endless_names;
-use crate::guard::OpenEndedPermit;
 use crate::zone::{ZonePath, fault_of_name, portable_name};
 
 /// How many of them an answer names.

@@ -6,7 +6,7 @@
 use super::built_in::Said;
 use super::error::ExecError;
 use crate::Error;
-use crate::guard::{OpenEndedPermit, check_lock};
+use crate::changes::{OpenEndedPermit, check_lock};
 use crate::zone::{PathError, Zone, ZonePath};
 use fileshed_rules::CommandPlan;
 use fileshed_storage::{DiskError, Root};

@@ -4,7 +4,7 @@ use super::download::Emptied;
 use super::invocation::Run;
 use super::{CommandLine, ExecError, Ran, git, leftovers, line, pdf, rename, sqlite, tar, which};
 use crate::Error;
-use crate::guard::{Finished, OpenEndedPermit, OpenEndedRequest};
+use crate::changes::{Finished, OpenEndedPermit, OpenEndedRequest};
 use crate::process::{sink, stream_file};
 use crate::zone::Zone;
 use fileshed_history::subject;

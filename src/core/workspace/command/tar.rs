@@ -9,7 +9,7 @@ use std::io::{Read, Seek, SeekFrom};
 use super::invocation::{Invocation, Run};
 use super::outcome::CommandOutcome;
 use crate::Error;
-use crate::guard::OpenEndedPermit;
+use crate::changes::OpenEndedPermit;
 use crate::process::{StreamFile, file_sink};
 use crate::zone::ZonePath;
 use fileshed_rules::{ArchiveArgument, Compression};

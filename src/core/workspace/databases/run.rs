@@ -11,7 +11,7 @@ use serde_json::json;
 use super::error::TableError;
 use super::job;
 use super::journal::{self, Statement, foreign};
-use crate::guard::{ChangeRequest, SizeError, Writer};
+use crate::changes::{ChangeRequest, SizeError, Writer};
 use crate::process::{JobBounds, JobEnd, StreamFile, run_job};
 use crate::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
 use crate::{Code, Error, timings};

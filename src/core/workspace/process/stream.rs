@@ -3,7 +3,7 @@
 use std::fs::File;
 
 use crate::Error;
-use crate::guard::{OpenEndedPermit, SizeError, check_lock, check_owner};
+use crate::changes::{OpenEndedPermit, SizeError, check_lock, check_owner};
 use crate::zone::{Zone, ZonePath};
 use fileshed_sandbox::Sink;
 use fileshed_storage::{DiskError, Staged};

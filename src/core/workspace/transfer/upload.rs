@@ -9,10 +9,10 @@ use std::io::Write;
 use sha2::{Digest as _, Sha256};
 
 use super::TransferPermit;
+use crate::changes::prepared_contents::prepare;
+use crate::changes::{SizeError, check_lock, expect_plain};
 use crate::content_digest::sha256_of;
 use crate::free_names::names;
-use crate::guard::{SizeError, check_lock, expect_plain};
-use crate::prepared_contents::prepare;
 use crate::zone::ZonePath;
 use crate::{Code, Error, Zone, diagnostics};
 use fileshed_history::{Prepared, PreparedContent};

@@ -1,9 +1,9 @@
 //! Removing, moving and copying in the tree: each is one change, whatever it takes along.
 
 use super::{Resolved, ViewError};
+use crate::changes::check_owner;
+use crate::changes::prepared_contents::PreparedContents;
 use crate::cross_zone::CrossZoneTransfer;
-use crate::guard::check_owner;
-use crate::prepared_contents::PreparedContents;
 use crate::{Error, Zone, ZonePath};
 use fileshed_storage::{Entry, Target, Totals};
 

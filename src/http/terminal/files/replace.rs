@@ -1,7 +1,7 @@
 //! `POST /files/replace`: replace exact texts in a file, all of them or none.
 
 use axum::http::Method;
-use fileshed_core::guard::FileWrite;
+use fileshed_core::changes::FileWrite;
 use fileshed_core::text::{Position, TextEdit, TextError, expect_editable, line_count};
 use fileshed_core::view::View;
 use fileshed_core::{Error, diagnostics};

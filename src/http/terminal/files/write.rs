@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
-use fileshed_core::guard::FileWrite;
+use fileshed_core::changes::FileWrite;
 use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;

@@ -3,7 +3,7 @@
 //! nothing any more: what is there then is its own.
 
 use crate::Error;
-use crate::guard::OpenEndedPermit;
+use crate::changes::OpenEndedPermit;
 use crate::zone::{Zone, ZonePath};
 use fileshed_registry::Lock;
 use fileshed_storage::{Entry, Footprint, Staged};

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use super::SHELL;
 use super::locked::LockedFiles;
 use crate::Error;
+use crate::changes::{LINE, OpenEndedPermit, OpenEndedRequest};
 use crate::command::NamesBefore;
-use crate::guard::{LINE, OpenEndedPermit, OpenEndedRequest};
 use crate::zone::Zone;
 use fileshed_rules::Growth;
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::changes::{check_lock, check_owner};
 use crate::free_names::endless_names;
-use crate::guard::{check_lock, check_owner};
 use crate::zone::{PathError, Zone, ZonePath};
 use crate::{Code, Error};
 use fileshed_storage::{DiskError, Kind, Vacancy};

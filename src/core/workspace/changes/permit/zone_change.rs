@@ -7,7 +7,7 @@ use fileshed_storage::{Appended, DiskError, Displaced, Installed, Journal, Remov
 
 /// What happened on disk, and how it is kept.
 #[derive(Debug)]
-pub(in crate::guard) enum DiskEffect {
+pub(in crate::changes) enum DiskEffect {
     Installed(Installed),
     Appended(Appended),
     Removed(Removed),
@@ -51,7 +51,7 @@ pub struct ZoneChange<'a> {
     // Dropped in this order: first the files, then the space, the write locks last.
     pub(super) effect: DiskEffect,
     /// For the zone that something left.
-    pub(in crate::guard) source: Option<Permit<'a>>,
+    pub(in crate::changes) source: Option<Permit<'a>>,
     pub(super) permit: Permit<'a>,
 }
 

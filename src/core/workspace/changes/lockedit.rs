@@ -13,9 +13,9 @@ mod status;
 pub use status::ChangedError;
 use status::EditStatus;
 
-use super::client_lock::check_clients;
 use super::lock::{Holder, LockError, holder};
-use super::{SizeError, Writer, expect_plain, owner};
+use super::webdav::check_clients;
+use super::{SizeError, expect_plain, owner};
 use crate::tenant::EDITZONE;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, random};

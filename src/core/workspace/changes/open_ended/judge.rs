@@ -7,8 +7,8 @@
 use jiff::Timestamp;
 
 use super::OpenEndedPermit;
-use crate::guard::claims::Claims;
-use crate::guard::owner;
+use super::claims::Claims;
+use crate::changes::owner::{self, GroupOwners};
 use crate::store::HistoryOf;
 use crate::{Error, Store};
 use fileshed_history::{Author, HeldLine, History, Position};
@@ -16,25 +16,25 @@ use fileshed_registry::{OwnershipChange, OwnershipEffect};
 use fileshed_storage::{Staging, Totals};
 
 /// A command that is over. Nobody else has the write lock of its zone.
-pub(in crate::guard) struct EndedCommand<'a> {
-    pub(in crate::guard) store: &'a Store,
-    pub(in crate::guard) history: HistoryOf<'a>,
-    pub(in crate::guard) staging: Staging,
+pub(in crate::changes) struct EndedCommand<'a> {
+    pub(in crate::changes) store: &'a Store,
+    pub(in crate::changes) history: HistoryOf<'a>,
+    pub(in crate::changes) staging: Staging,
     /// Id of the group whose zone it is, and what the caller calls it.
-    pub(in crate::guard) group: Option<(&'a str, &'a str)>,
+    pub(in crate::changes) group: Option<(&'a str, &'a str)>,
     /// Where it began and whose its new files are, if that was recorded.
-    pub(in crate::guard) begun: Option<&'a OwnershipChange>,
-    pub(in crate::guard) message: &'a str,
-    pub(in crate::guard) author: &'a Author,
+    pub(in crate::changes) begun: Option<&'a OwnershipChange>,
+    pub(in crate::changes) message: &'a str,
+    pub(in crate::changes) author: &'a Author,
 }
 
 /// The outcome of a command.
-pub(in crate::guard) struct JudgedCommand {
+pub(in crate::changes) struct JudgedCommand {
     /// What the zone holds now.
-    pub(in crate::guard) totals: Totals,
+    pub(in crate::changes) totals: Totals,
     /// What it did to ownership; `None` if it was put back.
-    pub(in crate::guard) effect: Option<OwnershipEffect>,
-    pub(in crate::guard) finished: Finished,
+    pub(in crate::changes) effect: Option<OwnershipEffect>,
+    pub(in crate::changes) finished: Finished,
 }
 
 /// What is told of the outcome of a command.
@@ -49,7 +49,7 @@ pub(crate) struct Finished {
 impl EndedCommand<'_> {
     /// Commits what the command did, or puts it back. `permit` has its limits of space; a repair has
     /// none.
-    pub(in crate::guard) fn judge(
+    pub(in crate::changes) fn judge(
         &self,
         now: Timestamp,
         permit: Option<&OpenEndedPermit<'_>>,
@@ -79,8 +79,12 @@ impl EndedCommand<'_> {
         if let (Some((group, name)), Some(begun)) = (self.group, self.begun) {
             effect = Some(OwnershipEffect::Touch { files: Vec::new() });
             if start.is_some() {
-                let zone = (self.store.registry(), group, self.history.data);
-                let claims = Claims::of(zone, &begun.owner, &found);
+                let owners = GroupOwners {
+                    registry: self.store.registry(),
+                    group,
+                    data: self.history.data,
+                };
+                let claims = Claims::of(owners, &begun.owner, &found);
                 denied = owner::refuse(claims.denied()?, name, &begun.owner).err();
                 effect = Some(claims.effect(&history.moved(&found)));
             }
@@ -138,7 +142,7 @@ impl EndedCommand<'_> {
 }
 
 /// Returns the position of history at which a command began.
-pub(in crate::guard) fn start_of(effect: &OwnershipEffect) -> Option<Position> {
+pub(in crate::changes) fn start_of(effect: &OwnershipEffect) -> Option<Position> {
     match effect {
         OwnershipEffect::Command {
             reference,

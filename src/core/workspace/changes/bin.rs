@@ -4,6 +4,8 @@
 //! of the shell removes is gone, as what a write replaces is: the kernel does that, and nobody is
 //! asked. `documents` and groups have their history instead.
 
+mod moves;
+
 use jiff::Timestamp;
 
 use crate::store::Store;

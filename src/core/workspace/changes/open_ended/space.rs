@@ -18,7 +18,7 @@ use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::size::human_size;
 
 /// The limits of one command that may make its zone, or a working copy, larger.
-pub(super) struct CommandSpace<'a> {
+pub(in crate::changes) struct CommandSpace<'a> {
     zone: &'a Zone<'a>,
     command: &'static str,
     measured: Measured<'a>,
@@ -28,7 +28,7 @@ pub(super) struct CommandSpace<'a> {
     /// The reason why it had to stop.
     stopped_for: RefCell<Option<SpaceError>>,
     /// The directories before it, if the zone can be put back to its last commit.
-    pub(super) directories: Option<HashSet<Box<[u8]>>>,
+    pub(in crate::changes) directories: Option<HashSet<Box<[u8]>>>,
 }
 
 /// What is measured of a command.
@@ -42,7 +42,7 @@ enum Measured<'a> {
 impl<'a> CommandSpace<'a> {
     /// Enters a command that may grow; `None` for one that can't. Fails if there are more directories
     /// than there may be, and it could make some.
-    pub(super) fn begin(
+    pub(in crate::changes) fn begin(
         zone: &'a Zone<'a>,
         command: &'static str,
         growth: Growth,
@@ -87,7 +87,7 @@ impl<'a> CommandSpace<'a> {
     }
 
     /// Returns `true` if the command must stop for the space that it takes.
-    pub(super) fn must_stop(&self) -> bool {
+    pub(in crate::changes) fn must_stop(&self) -> bool {
         // What vanishes while it is measured is measured again soon.
         let Ok(now) = self.extent() else {
             return false;
@@ -100,7 +100,7 @@ impl<'a> CommandSpace<'a> {
     }
 
     /// The refusal of a command that leaves so much, or that was stopped on the way there.
-    pub(super) fn excess(&self, totals: Totals) -> Result<Option<SpaceError>, Error> {
+    pub(in crate::changes) fn excess(&self, totals: Totals) -> Result<Option<SpaceError>, Error> {
         let excess = self.excess_of(Extent {
             totals,
             ..self.before
@@ -234,7 +234,7 @@ impl<'a> OpenEndedEdit<'a> {
 
 impl SpaceError {
     /// The same, of a zone that is as it was before.
-    pub(super) fn undone(mut self) -> Self {
+    pub(in crate::changes) fn undone(mut self) -> Self {
         if let Self::Overflow { undone, .. } | Self::TooMany { undone, .. } = &mut self {
             *undone = true;
         }
@@ -245,7 +245,7 @@ impl SpaceError {
 diagnostics! {
     /// A command that takes more space than there is.
     #[derive(Clone, Debug, thiserror::Error)]
-    pub(super) enum SpaceError {
+    pub(in crate::changes) enum SpaceError {
         /// It wrote more than the quota leaves.
         #[error("`{command}` was stopped for the quota: {} were used, {} are allowed, it came to {}{}",
             human_size(*before), human_size(*limit), human_size(*used),

@@ -7,18 +7,15 @@
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-use super::owner::{self, Owner};
 use crate::Error;
+use crate::changes::owner::{GroupOwners, Owner};
 use crate::zone::ZonePath;
 use fileshed_history::{Change, ChangeKind, Found, Moved};
-use fileshed_registry::{Ownership as _, OwnershipEffect, Record, Registry};
-use fileshed_storage::Root;
+use fileshed_registry::{Ownership as _, OwnershipEffect, Record};
 
 /// The changes of a command, and who made them.
-pub(super) struct Claims<'a> {
-    registry: &'a Registry,
-    group: &'a str,
-    data: &'a Root,
+pub(in crate::changes) struct Claims<'a> {
+    owners: GroupOwners<'a>,
     user: &'a str,
     found: &'a Found,
     changes: Vec<Change>,
@@ -29,15 +26,9 @@ pub(super) struct Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    pub(super) fn of(
-        (registry, group, data): (&'a Registry, &'a str, &'a Root),
-        user: &'a str,
-        found: &'a Found,
-    ) -> Self {
+    pub(in crate::changes) fn of(owners: GroupOwners<'a>, user: &'a str, found: &'a Found) -> Self {
         Self {
-            registry,
-            group,
-            data,
+            owners,
             user,
             changes: found.changes(),
             found,
@@ -59,13 +50,15 @@ impl<'a> Claims<'a> {
     }
 
     /// The records of what the user may not change and what is changed.
-    pub(super) fn denied(&self) -> Result<Vec<Record>, Error> {
-        let (registry, group, data) = (self.registry, self.group, self.data);
+    pub(in crate::changes) fn denied(&self) -> Result<Vec<Record>, Error> {
+        let GroupOwners {
+            registry, group, ..
+        } = self.owners;
         let mut denied: Vec<Record> = Vec::new();
         let mut above: HashSet<String> = HashSet::new();
         for change in &self.changes {
             let at = ZonePath::found(change.path.key());
-            let mut concerned = match owner::owner_of(registry, group, data, &at)? {
+            let mut concerned = match self.owners.of_database(&at)? {
                 Owner::Of(record) => vec![record],
                 Owner::Everybody => Vec::new(),
                 Owner::Itself if change.kind == ChangeKind::Added => {
@@ -76,7 +69,7 @@ impl<'a> Claims<'a> {
             concerned.retain(|record| !record.lets(self.user));
             denied.append(&mut concerned);
             if change.kind == ChangeKind::Added {
-                let beside = owner::kept_beside(registry, group, data, &at, self.user)?;
+                let beside = self.owners.kept_beside(&at, self.user)?;
                 denied.extend(beside);
             }
         }
@@ -90,7 +83,7 @@ impl<'a> Claims<'a> {
         at: &ZonePath,
         above: &mut HashSet<String>,
     ) -> Result<Vec<Record>, Error> {
-        let (registry, group) = (self.registry, self.group);
+        let (registry, group) = (self.owners.registry, self.owners.group);
         let mut records = registry.records_around(group, at.as_str())?;
         for directory in std::iter::successors(at.parent(), ZonePath::parent) {
             if !above.insert(directory.as_str().to_owned()) {
@@ -105,7 +98,7 @@ impl<'a> Claims<'a> {
 
     /// What that does to ownership: what moved takes its record along, what is overwritten keeps
     /// its own, and what is new belongs to who made it.
-    pub(super) fn effect(&self, relocated: &[Moved]) -> OwnershipEffect {
+    pub(in crate::changes) fn effect(&self, relocated: &[Moved]) -> OwnershipEffect {
         let (mut added, mut written, mut removed) = (Vec::new(), Vec::new(), Vec::new());
         let mut respelled: HashSet<String> = HashSet::new();
         for change in &self.changes {

@@ -5,15 +5,16 @@
 //! A command that has the write lock of a zone with history while it runs is put back to the last
 //! commit if it wrote more than fits or, in a group, what was not the caller's.
 
+mod claims;
 mod commit_changes;
 mod judge;
+mod space;
 
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::Duration;
 
 use super::permit::new_intent;
-use super::space::{CommandSpace, SpaceError};
 use crate::Error;
 use crate::write_lock::WriteLock;
 use crate::zone::Zone;
@@ -24,6 +25,7 @@ use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
 use fileshed_types::timings;
 pub(crate) use judge::Finished;
 pub(super) use judge::{EndedCommand, start_of};
+use space::{CommandSpace, SpaceError};
 
 /// Message of the commit of what came by other ways than through the server.
 const OUTSIDE: &str = "Take in what came from outside";

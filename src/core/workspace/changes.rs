@@ -11,11 +11,8 @@
     reason = "the only module that records intents and ends them"
 )]
 
-mod access;
-mod bin;
+pub mod bin;
 mod change_request;
-mod claims;
-mod client_lock;
 pub mod cross_zone;
 mod encrypted;
 mod lock;
@@ -23,19 +20,18 @@ pub mod lockedit;
 mod open_ended;
 mod owner;
 mod permit;
+pub(crate) mod prepared_contents;
 mod removal;
 mod repair;
 pub mod sharing;
-mod space;
 #[cfg(test)]
 mod tests;
+mod webdav;
 mod write;
 
 pub use crate::write_lock::BusyError;
 pub use crate::zone::{ModeError, parse_mode};
 pub(crate) use change_request::ChangeRequest;
-pub(crate) use client_lock::check as check_lock;
-pub use client_lock::{ClientLockError, NewClientLock};
 pub use encrypted::{EncryptedError, expect_plain};
 pub use lock::{Holder, LockError};
 pub(crate) use open_ended::{Finished, LINE, OpenEndedPermit, OpenEndedRequest};
@@ -43,4 +39,6 @@ pub use owner::PermissionError;
 pub(crate) use owner::check as check_owner;
 pub use permit::{SizeError, Writer, WrittenFile, ZoneChange};
 pub(crate) use repair::is_measured;
+pub(crate) use webdav::check as check_lock;
+pub use webdav::{ClientLockError, NewClientLock};
 pub use write::{AppendContext, FileWrite};

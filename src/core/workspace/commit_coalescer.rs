@@ -1,4 +1,4 @@
-//! Changes of a program that belong together: one commit of a history takes in all of them.
+//! Commit coalescer: changes of a program that belong together become one commit of a history.
 //!
 //! A program that saves a document writes, renames and removes files one by one, and never says that it
 //! is done. So what the same caller changes in the same zone within some seconds, by calls that say so,
@@ -19,7 +19,7 @@ type ZoneKey = (String, ZoneName);
 
 /// The last saves of all zones, as far as they are not over.
 #[derive(Debug)]
-pub(crate) struct Saves {
+pub(crate) struct CommitCoalescer {
     all: Mutex<HashMap<ZoneKey, Save>>,
     timings: HistoryTimings,
 }
@@ -32,7 +32,7 @@ struct Save {
     changed: Timestamp,
 }
 
-impl Saves {
+impl CommitCoalescer {
     pub(crate) fn new(settings: &Settings) -> Self {
         Self {
             all: Mutex::default(),

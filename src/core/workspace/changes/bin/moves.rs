@@ -3,8 +3,8 @@
 //! The row of what moves is there before the rename and after it, so whatever dies in between, the
 //! repair of the zone sees by the place of the files whether the rename happened.
 
-use super::change_request::ChangeRequest;
-use super::permit::{BinMove, DiskEffect, Permit, Writer, ZoneChange};
+use crate::changes::change_request::ChangeRequest;
+use crate::changes::permit::{BinMove, DiskEffect, Permit, Writer, ZoneChange};
 use crate::store::Store;
 use crate::tenant::TenantRoot;
 use crate::zone::{Zone, ZoneName, ZonePath};
@@ -16,7 +16,11 @@ const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 impl Store {
     /// Enters of a move that was under way whether its files are in the bin.
-    pub(super) fn settle(&self, tenant: &TenantRoot, row: &BinRow) -> Result<(), Error> {
+    pub(in crate::changes) fn settle(
+        &self,
+        tenant: &TenantRoot,
+        row: &BinRow,
+    ) -> Result<(), Error> {
         let bin = tenant.bin()?;
         let is_there = match bin.entry_as_named(&ZonePath::found(row.id.clone())) {
             Ok(_) => true,
@@ -28,7 +32,11 @@ impl Store {
 
     /// Enters what was under way between a zone and the bin when its process died. The caller has
     /// the zone's write lock.
-    pub(super) fn repair_bin(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
+    pub(in crate::changes) fn repair_bin(
+        &self,
+        tenant: &TenantRoot,
+        zone: ZoneName,
+    ) -> Result<(), Error> {
         let rows = self.registry().unsettled_in_bin(&tenant.key, zone.as_str());
         rows?.iter().try_for_each(|row| self.settle(tenant, row))
     }

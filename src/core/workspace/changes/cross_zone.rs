@@ -9,7 +9,7 @@
 use super::change_request::ChangeRequest;
 use super::permit::{DiskEffect, Writer, ZoneChange};
 use super::{expect_plain, owner};
-use crate::prepared_contents::PreparedContents;
+use crate::changes::prepared_contents::PreparedContents;
 use crate::zone::{Zone, ZoneError, ZonePath};
 use crate::{Call, Error, Hint, Repeat, diagnostics};
 use fileshed_history::CommitId;

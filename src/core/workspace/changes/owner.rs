@@ -26,17 +26,21 @@ pub(crate) fn check<'p>(
         return Ok(());
     };
     let (registry, user, data) = (zone.store.registry(), zone.user(), zone.data());
-    let group_id = group.id.as_str();
+    let owners = GroupOwners {
+        registry,
+        group: group.id.as_str(),
+        data,
+    };
     let mut denied = Vec::new();
     for path in paths {
-        match owner_of(registry, group_id, data, path)? {
+        match owners.of_database(path)? {
             Owner::Of(record) if !record.lets(user) => denied.push(record),
             _ if data.entry(path).is_err() => {
-                denied.append(&mut kept_beside(registry, group_id, data, path, user)?);
+                denied.append(&mut owners.kept_beside(path, user)?);
             }
             _ => {}
         }
-        let mut records = registry.records_around(group_id, &path.key())?;
+        let mut records = registry.records_around(owners.group, &path.key())?;
         records.retain(|record| !record.lets(user));
         if records.is_empty() {
             continue;
@@ -45,9 +49,7 @@ pub(crate) fn check<'p>(
         for record in records {
             let at = ZonePath::found(record.path.clone());
             // What belongs to a database is whose the database is.
-            if there.contains(&record.path)
-                && matches!(owner_of(registry, group_id, data, &at)?, Owner::Itself)
-            {
+            if there.contains(&record.path) && matches!(owners.of_database(&at)?, Owner::Itself) {
                 denied.push(record);
             }
         }
@@ -109,43 +111,43 @@ pub(super) fn database(data: &Root, path: &ZonePath) -> Option<ZonePath> {
     is_there.then_some(database)
 }
 
-/// Whose the file at `path` is, as far as it belongs to a database.
-pub(super) fn owner_of(
-    registry: &Registry,
-    group: &str,
-    data: &Root,
-    path: &ZonePath,
-) -> Result<Owner, Error> {
-    let Some(database) = database(data, path) else {
-        return Ok(Owner::Itself);
-    };
-    // A database may have the name of what belongs to another.
-    match owner_of(registry, group, data, &database)? {
-        Owner::Itself => {}
-        other => return Ok(other),
-    }
-    let record = registry.record(group, &database.key())?;
-    Ok(record.map_or(Owner::Everybody, Owner::Of))
+/// The owners of the files of a group.
+#[derive(Clone, Copy)]
+pub(super) struct GroupOwners<'a> {
+    pub(super) registry: &'a Registry,
+    /// The id of the group.
+    pub(super) group: &'a str,
+    pub(super) data: &'a Root,
 }
 
-/// What would belong to a new file at `path` and is somebody else's already.
-pub(super) fn kept_beside(
-    registry: &Registry,
-    group: &str,
-    data: &Root,
-    path: &ZonePath,
-    user: &str,
-) -> Result<Vec<Record>, Error> {
-    let mut kept = Vec::new();
-    for journal in path.journals() {
-        if data.entry(&journal).is_ok()
-            && let Some(record) = registry.record(group, &journal.key())?
-            && !record.lets(user)
-        {
-            kept.push(record);
+impl GroupOwners<'_> {
+    /// The owner of the file at `path`, as far as it belongs to a database.
+    pub(super) fn of_database(self, path: &ZonePath) -> Result<Owner, Error> {
+        let Some(database) = database(self.data, path) else {
+            return Ok(Owner::Itself);
+        };
+        // A database may have the name of what belongs to another.
+        match self.of_database(&database)? {
+            Owner::Itself => {}
+            other => return Ok(other),
         }
+        let record = self.registry.record(self.group, &database.key())?;
+        Ok(record.map_or(Owner::Everybody, Owner::Of))
     }
-    Ok(kept)
+
+    /// What would belong to a new file at `path` and is somebody else's already.
+    pub(super) fn kept_beside(self, path: &ZonePath, user: &str) -> Result<Vec<Record>, Error> {
+        let mut kept = Vec::new();
+        for journal in path.journals() {
+            if self.data.entry(&journal).is_ok()
+                && let Some(record) = self.registry.record(self.group, &journal.key())?
+                && !record.lets(user)
+            {
+                kept.push(record);
+            }
+        }
+        Ok(kept)
+    }
 }
 
 diagnostics! {

@@ -1,6 +1,6 @@
-//! Locks that programs take on files over WebDAV, for as long as somebody works on them there.
+//! Locks and properties that programs keep with files over WebDAV.
 //!
-//! Like a locked edit, such a lock keeps everybody else from changing the file, whatever the way: tool
+//! A lock lasts as long as somebody works on the file there. Like a locked edit, it keeps everybody else from changing the file, whatever the way: tool
 //! calls, commands that name it, other programs. Whoever sends its token may. Unlike a locked edit it
 //! has no working copy, and ends by itself soon when its program is gone.
 
@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::{lock, owner};
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, Hint, diagnostics, random};
-use fileshed_registry::{ClientLock, TakenLock};
+use fileshed_registry::{ClientLock, DeadProperty, PathTable, PropertyChange, TakenLock};
 
 /// Longest that a lock lasts without being renewed, in seconds.
 const SECONDS_MAX: i64 = 3600;
@@ -99,6 +99,45 @@ impl Zone<'_> {
     pub fn release_client_lock(&self, token: &str) -> Result<bool, Error> {
         let registry = self.store.registry();
         Ok(registry.release_client_lock(&self.tenant.key, token, self.user())?)
+    }
+
+    /// Whether programs keep properties with anything in the zone.
+    pub fn has_dead_properties(&self) -> Result<bool, Error> {
+        let registry = self.store.registry();
+        let (tenant, zone) = (&self.tenant.key, self.name().as_str());
+        Ok(registry.has_rows(PathTable::DeadProperties, tenant, zone)?)
+    }
+
+    /// The properties of what is at a path.
+    pub fn dead_properties(&self, path: &ZonePath) -> Result<Vec<DeadProperty>, Error> {
+        let registry = self.store.registry();
+        Ok(registry.dead_properties(self.place(path.as_str()))?)
+    }
+
+    /// Makes all changes to the properties of what is at a path, or none where there would be too
+    /// much; whether they are made. Whoever may write the file may.
+    pub fn change_dead_properties(
+        &self,
+        path: &ZonePath,
+        changes: &[PropertyChange],
+    ) -> Result<bool, Error> {
+        self.expect_writable()?;
+        check(self, path)?;
+        owner::check(self, [path])?;
+        let registry = self.store.registry();
+        Ok(registry.change_dead_properties(self.place(path.as_str()), changes)?)
+    }
+
+    /// Gives what was copied the properties of what it was copied from.
+    pub(crate) fn copy_dead_properties(&self, from: (&Zone<'_>, &ZonePath), path: &ZonePath) {
+        let from = from.0.place(from.1.as_str());
+        let (registry, to) = (self.store.registry(), self.place(path.as_str()));
+        let copied = registry
+            .forget_rows(&[PathTable::DeadProperties], to)
+            .and_then(|()| registry.copy_dead_properties(from, to));
+        if let Err(error) = copied {
+            tracing::warn!(%error, "the properties of a file were not copied");
+        }
     }
 
     fn now(&self) -> i64 {
