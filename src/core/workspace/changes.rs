@@ -30,7 +30,6 @@ mod webdav;
 mod write;
 
 pub use crate::write_lock::BusyError;
-pub use crate::zone::{ModeError, parse_mode};
 pub(crate) use change_request::ChangeRequest;
 pub use encrypted::{EncryptedError, expect_plain};
 pub use lock::{Holder, LockError};

@@ -148,13 +148,13 @@ impl Store {
         registry.expect_pepper(&pepper.fingerprint())?;
         former_volumes::expect_all_in_first(&registry)?;
         let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
-        let instance = Instance::register(&data, &settings, &clock, &registry)?;
+        let limiter = Limiter::new(&clock);
+        let instance = Instance::register(&data, &settings, &limiter, &registry)?;
         let packer = HistoryPacker::start(data.try_clone()?, &settings, &clock, instance.queue())?;
         let egress = Egress::new(&settings, &clock);
         let programs = Programs::find(&settings);
         let zygote = Zygote::new(&settings, &clock);
         let links = LinkKey::of(&pepper);
-        let limiter = Limiter::new(&clock);
         let slots = CommandSlots::new(&settings, &limiter);
         let shell_slots = CommandSlots::for_lines(&settings, &limiter);
         let transfer_limiter = TransferLimiter::new(&settings, &limiter);
@@ -568,7 +568,7 @@ impl Store {
         &self,
         tenant: &TenantRoot,
         zone: ZoneName,
-    ) -> Result<WriteLock<'_>, Error> {
+    ) -> Result<WriteLock, Error> {
         self.write_lock_within(tenant, zone, self.settings.timings.calls.write_lock)
     }
 
@@ -578,7 +578,7 @@ impl Store {
         tenant: &TenantRoot,
         zone: ZoneName,
         patience: Duration,
-    ) -> Result<WriteLock<'_>, Error> {
+    ) -> Result<WriteLock, Error> {
         let write_lock = self.instance.queue().of_zone(tenant, zone, patience);
         write_lock.map_err(|error| match error.cause() {
             Some(BusyError::Zone) => {

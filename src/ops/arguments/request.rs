@@ -7,8 +7,8 @@
 //!
 //! [`WriteMode`]: fileshed_core::settings::WriteMode
 
-use fileshed_core::changes::parse_mode;
 use fileshed_core::text::{BytePosition, ContentFormat, Position};
+use fileshed_core::zone::parse_mode;
 use fileshed_core::{Error, ZoneName};
 use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};

@@ -33,14 +33,14 @@ const OUTSIDE: &str = "Take in what came from outside";
 /// The operation of lines of shells, which write without the write lock.
 pub(crate) const LINE: &str = "terminal";
 
-/// What is known of such a change before it happens.
+/// Description of such a change before it happens.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenEndedRequest {
     /// The name for logs, and for the commit of a repair.
     pub(crate) operation: &'static str,
     /// The command that makes it.
     pub(crate) command: &'static str,
-    /// What it can do to the space of the zone.
+    /// Its possible effect on the space of the zone.
     pub(crate) growth: Growth,
     /// The message of its commit.
     pub(crate) message: String,
@@ -53,14 +53,14 @@ pub(crate) struct OpenEndedPermit<'a> {
     zone: &'a Zone<'a>,
     request: OpenEndedRequest,
     author: Author,
-    /// Where it begins and whose its new files will be: in a group, and before git, which may change
-    /// references of the history.
+    /// The position of history at which it begins, and the owner of its new files: in a group, and
+    /// before git, which may change references of the history.
     begun: Option<OwnershipChange>,
     /// The same, as the registry has it.
     written: Option<String>,
     space: Option<Rc<CommandSpace<'a>>>,
     intent: Option<Intent>,
-    hold: Option<WriteLock<'a>>,
+    hold: Option<WriteLock>,
 }
 
 impl<'a> Zone<'a> {
@@ -70,7 +70,7 @@ impl<'a> Zone<'a> {
     pub(crate) fn open_ended(
         &'a self,
         request: OpenEndedRequest,
-        hold: Option<WriteLock<'a>>,
+        hold: Option<WriteLock>,
     ) -> Result<OpenEndedPermit<'a>, Error> {
         let mut permit = self.prepare(request, || match hold {
             None if self.name().is_versioned() => self.hold().map(Some),
@@ -112,7 +112,7 @@ impl<'a> Zone<'a> {
     fn prepare(
         &'a self,
         request: OpenEndedRequest,
-        hold: impl FnOnce() -> Result<Option<WriteLock<'a>>, Error>,
+        hold: impl FnOnce() -> Result<Option<WriteLock>, Error>,
     ) -> Result<OpenEndedPermit<'a>, Error> {
         match request.growth {
             Growth::Likely => self.expect_space(0)?,
@@ -129,7 +129,7 @@ impl<'a> Zone<'a> {
         let has_documents = hold.is_some() && !is_shared;
         let is_git = has_documents && request.command == "git";
         let space = CommandSpace::begin(self, request.command, request.growth, || {
-            // What came by other ways is for `git commit` to commit.
+            // Changes that came by other ways are for `git commit` to commit.
             let may_commit = is_git && request.growth == Growth::Either;
             Ok(is_shared || has_documents && !may_commit && self.settle()?)
         })?;
@@ -160,7 +160,7 @@ impl<'a> Zone<'a> {
         })
     }
 
-    /// What the registry keeps of a command that begins at `start`.
+    /// Returns the registry's record of a command that begins at `start`.
     fn begun_at(&self, start: Position) -> OwnershipChange {
         let (owner, mode) = match self.mode() {
             Some(mode) => (self.user(), mode.as_str()),
@@ -180,7 +180,7 @@ impl<'a> Zone<'a> {
 }
 
 impl<'a> OpenEndedPermit<'a> {
-    /// What is entered before the change begins.
+    /// Returns the intent that is recorded before the change begins.
     fn new_intent(&self) -> NewIntent<'_> {
         let zone = self.zone;
         let maker = (self.request.operation, &self.author);

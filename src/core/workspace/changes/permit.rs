@@ -18,9 +18,7 @@ use fileshed_history::{Author, CommitId};
 use fileshed_registry::{
     BinRow, Intent, NewIntent, OwnershipChange, OwnershipEffect, PathTable, RegistryError,
 };
-use fileshed_storage::{
-    DiskError, Entry, Merge, Renamed, StagedEntry, Staging, Target, Totals, Vacancy,
-};
+use fileshed_storage::{DiskError, Entry, StagedEntry, Staging, Target, Totals};
 use fileshed_types::settings::MEBIBYTE;
 
 /// A change by an operation and an author that takes no space and owns nothing.
@@ -45,7 +43,7 @@ pub(super) fn new_intent<'i>(
     }
 }
 
-/// What the caller of `zone` does to ownership; `None` outside groups.
+/// Returns the change of ownership by the caller of `zone`; `None` outside groups.
 fn ownership_change(zone: &Zone<'_>, effect: OwnershipEffect) -> Option<OwnershipChange> {
     zone.mode().map(|mode| OwnershipChange {
         owner: zone.user().to_owned(),
@@ -55,7 +53,7 @@ fn ownership_change(zone: &Zone<'_>, effect: OwnershipEffect) -> Option<Ownershi
     })
 }
 
-/// What a permit moves between its zone and the bin.
+/// A move between a zone and the bin.
 #[derive(Debug)]
 pub(super) enum BinMove {
     /// It was deleted.
@@ -74,7 +72,7 @@ pub(crate) struct Permit<'a> {
     ownership_change: Option<String>,
     /// `None` before the change is recorded, and after it is settled.
     pub(super) intent: Option<Intent>,
-    /// What goes between the zone and the bin with the change.
+    /// The move between the zone and the bin that is the change.
     pub(super) bin_move: Option<BinMove>,
 }
 
@@ -122,24 +120,9 @@ impl<'a> Permit<'a> {
         self.carry_out(|_| staged.install(target).map(DiskEffect::Installed))
     }
 
-    /// Moves what was staged into a directory that is there.
-    pub(super) fn merge(self, merge: Merge) -> Result<ZoneChange<'a>, Error> {
-        self.record_intent(|| {
-            let files = merge.files()?;
-            let files = files.iter().map(|path| path.as_str().to_owned()).collect();
-            Ok(OwnershipEffect::Add { files })
-        })?;
-        self.carry_out(|_| merge.carry_out().map(DiskEffect::Several))
-    }
-
     /// Removes an entry and everything below it.
     pub(super) fn remove(self, entry: &Entry) -> Result<ZoneChange<'a>, Error> {
         self.carry_out(|staging| staging.remove(entry).map(DiskEffect::Removed))
-    }
-
-    /// Gives an entry another name.
-    pub(super) fn rename(self, entry: &Entry, vacancy: Vacancy) -> Result<ZoneChange<'a>, Error> {
-        self.carry_out(|staging| Renamed::new(entry, vacancy, staging).map(DiskEffect::Renamed))
     }
 
     /// Changes the disk, unless others took this process for dead.
@@ -320,7 +303,7 @@ impl Drop for Permit<'_> {
     }
 }
 
-/// What `staged` does to ownership when it takes the place of `target`.
+/// Returns the effect on ownership of `staged` in the place of `target`.
 fn arrival(staged: &StagedEntry, target: &Target) -> Result<OwnershipEffect, DiskError> {
     let at = target.path();
     let files = staged

@@ -18,7 +18,7 @@ use fileshed_registry::{
 };
 use fileshed_storage::{DiskError, Root};
 
-/// Whether a zone was measured, with its working copies if it can have any.
+/// Returns `true` if a zone was measured, with its working copies if it can have any.
 pub(crate) fn is_measured(zone: ZoneName, usage: &[Usage]) -> bool {
     let has = |name| usage.iter().any(|usage| usage.zone == name);
     has(zone.as_str()) && (has(zone.edits()) || !zone.is_writable())
@@ -177,7 +177,7 @@ impl Store {
     pub(crate) fn reap_dead_instances(
         &self,
         tenant: &TenantRoot,
-        write_lock: &WriteLock<'_>,
+        write_lock: &WriteLock,
     ) -> Result<(), Error> {
         if !self.registry().has_intents(&tenant.key)? {
             return Ok(());
@@ -234,7 +234,7 @@ impl Store {
         &self,
         tenant: &TenantRoot,
         orphan: &Orphan,
-        _write_lock: &WriteLock<'_>,
+        _write_lock: &WriteLock,
     ) -> Result<(), Error> {
         let zone = ZoneName::parse(&orphan.zone)?;
         self.recover_databases(tenant, zone)?;
@@ -294,7 +294,8 @@ impl Store {
         Ok(())
     }
 
-    /// What of an interrupted change of ownership happened. A command is judged as if it had ended.
+    /// Returns the part of an interrupted change of ownership that happened. A command is judged as if
+    /// it had ended.
     fn repaired_ownership(
         &self,
         ended: &EndedCommand<'_>,
@@ -316,7 +317,7 @@ impl Store {
     }
 }
 
-/// What of an ownership change is on disk.
+/// Returns the part of an ownership change that is on disk.
 fn happened(
     data: &Root,
     mut ownership_change: OwnershipChange,

@@ -189,8 +189,7 @@ fn a_change_that_is_not_committed_undoes_itself() {
 
     let writer = zone.writer("test").expect("a turn");
     let vacancy = zone.vacancy("path", &path("b/c")).expect("free");
-    let permit = writer.guard(ChangeRequest::rename(&entry, &vacancy));
-    let change = permit.expect("may move").rename(&entry, vacancy);
+    let change = writer.rename(&entry, vacancy);
     assert!(scene.at("Storage/data/b/c").exists());
     drop(change.expect("renamed"));
 

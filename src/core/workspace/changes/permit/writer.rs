@@ -10,10 +10,10 @@ use crate::tenant::EDITZONE;
 use crate::write_lock::WriteLock;
 use crate::zone::{Zone, ZonePath};
 use fileshed_history::{CommitId, Prepared};
-use fileshed_registry::Lock;
+use fileshed_registry::{Lock, OwnershipEffect};
 use fileshed_storage::{
-    Appendable, DiskError, Entry, Kind, Merge, Staged, StagedEntry, Staging, Target, Totals,
-    Vacancy,
+    Appendable, DiskError, Entry, Kind, Merge, Renamed, Staged, StagedEntry, Staging, Target,
+    Totals, Vacancy,
 };
 
 /// The write lock of one zone, for its caller.
@@ -23,7 +23,7 @@ pub struct Writer<'a> {
     pub(super) operation: &'static str,
     pub(super) staging: Staging,
     /// `None` once it was given back.
-    pub(super) write_lock: Option<WriteLock<'a>>,
+    pub(super) write_lock: Option<WriteLock>,
     /// Contents of the files that come into being, if they are ready for history.
     pub(super) prepared: Prepared,
     /// The caller's locked edit that ends with the change; its lock is not in its own way.
@@ -122,7 +122,12 @@ impl<'a> Writer<'a> {
     /// `replaced`.
     pub fn merge(self, merge: Merge, replaced: Totals) -> Result<ZoneChange<'a>, Error> {
         let permit = self.guard(ChangeRequest::merge(&merge, replaced))?;
-        permit.merge(merge)
+        permit.record_intent(|| {
+            let files = merge.files()?;
+            let files = files.iter().map(|path| path.as_str().to_owned()).collect();
+            Ok(OwnershipEffect::Add { files })
+        })?;
+        permit.carry_out(|_| merge.carry_out().map(DiskEffect::Several))
     }
 
     /// Removes an entry and everything below it, for good.
@@ -135,7 +140,7 @@ impl<'a> Writer<'a> {
     /// Gives an entry another name.
     pub fn rename(self, entry: &Entry, vacancy: Vacancy) -> Result<ZoneChange<'a>, Error> {
         let permit = self.guard(ChangeRequest::rename(entry, &vacancy))?;
-        permit.rename(entry, vacancy)
+        permit.carry_out(|staging| Renamed::new(entry, vacancy, staging).map(DiskEffect::Renamed))
     }
 
     /// Gives an entry the place of another one, which goes: whenever the server dies, the place holds
@@ -256,12 +261,12 @@ impl<'a> Zone<'a> {
 
     /// Waits for the write lock, which keeps everybody else from changing the zone. The zone is
     /// repaired first if it has to be.
-    pub(crate) fn hold(&self) -> Result<WriteLock<'a>, Error> {
+    pub(crate) fn hold(&self) -> Result<WriteLock, Error> {
         self.hold_within(self.store.settings().timings.calls.write_lock)
     }
 
     /// The same, with another patience.
-    pub(crate) fn hold_within(&self, patience: Duration) -> Result<WriteLock<'a>, Error> {
+    pub(crate) fn hold_within(&self, patience: Duration) -> Result<WriteLock, Error> {
         if !self.ready {
             let ready = self.store.try_make_ready(&self.tenant, self.name, None);
             ready.map_err(|error| self.explain(error))?;
