@@ -60,7 +60,7 @@ pub struct Response {
     /// Bytes of the file that are new or gone; for bytes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) bytes_affected: Option<u64>,
-    /// Whether there was no such file before.
+    /// `true` if there was no such file before.
     pub(super) created: bool,
     /// Bytes that the file has now.
     pub(super) file_size: u64,

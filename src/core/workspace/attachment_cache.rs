@@ -20,7 +20,7 @@ pub(crate) struct AttachmentCache {
 pub(crate) struct Conversation {
     /// When the application was asked, for which message, and how long that counts.
     pub(crate) asked: Option<(Instant, Option<String>, Duration)>,
-    /// Whether the application ever said what is attached.
+    /// `true` if the application ever said what is attached.
     pub(crate) is_known: bool,
     /// Why nobody knows what is attached.
     pub(crate) unknown: Option<String>,

@@ -59,7 +59,7 @@ impl Store {
         });
     }
 
-    /// Whether the application says what is attached to the caller's conversation.
+    /// Returns `true` if the application says what is attached to the caller's conversation.
     pub(crate) fn knows_attachments(&self, caller: &Caller) -> bool {
         let Ok(tenant) = self.tenant_key(caller) else {
             return false;

@@ -55,7 +55,7 @@ impl FileStorage {
         Some(format!("{used} of {most} bytes of memory are used"))
     }
 
-    /// Whether files are in the storage zone of their user.
+    /// Returns `true` if files are in the storage zone of their user.
     #[must_use]
     pub fn is_zone(&self) -> bool {
         matches!(self.0, Kind::Zone)

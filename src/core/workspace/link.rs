@@ -114,7 +114,7 @@ impl Store {
 }
 
 impl Links<'_> {
-    /// Whether addresses say which server they lead to. Without, they are `/links/…` only.
+    /// Returns `true` if addresses say which server they lead to. Without, they are `/links/…` only.
     #[must_use]
     pub fn are_absolute(&self) -> bool {
         !self.base.is_empty()

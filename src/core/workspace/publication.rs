@@ -58,7 +58,7 @@ impl Store {
 }
 
 impl<'a> Publications<'a> {
-    /// Whether files of this caller can be put there at all.
+    /// Returns `true` if files of this caller can be put there at all.
     #[must_use]
     pub fn are_possible(&self, caller: &Caller) -> bool {
         let chat_host = self.store.chat_host();

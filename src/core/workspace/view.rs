@@ -40,7 +40,7 @@ pub struct Resolved<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Whether shells see the tree under its absolute paths. Where the machine has no mount
+    /// Returns `true` if shells see the tree under its absolute paths. Where the machine has no mount
     /// namespaces they see the zone in which they begin, by relative paths.
     #[must_use]
     pub fn has_tree(&self) -> bool {
@@ -179,7 +179,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether a failure says that nothing is there.
+/// Returns `true` if a failure says that nothing is there.
 fn is_absence(code: Code) -> bool {
     matches!(
         code,

@@ -58,7 +58,7 @@ pub struct Listed {
     pub compressed: u64,
     /// When it was changed, at the place where it was packed.
     pub changed: Option<String>,
-    /// Whether it is a directory.
+    /// `true` if it is a directory.
     pub is_directory: bool,
 }
 
@@ -137,7 +137,7 @@ impl Archive {
         Ok(listing)
     }
 
-    /// Whether all that it has is one file or one directory.
+    /// Returns `true` if all that it has is one file or one directory.
     pub fn is_one_thing(&mut self) -> Result<bool, Error> {
         let mut only: Option<String> = None;
         for entry in self.entries()? {
@@ -254,7 +254,7 @@ fn kind_bits(entry: &ZipFileEntry<'_>) -> u32 {
     (entry.external_attributes() >> 16) & 0o170_000
 }
 
-/// Whether the entry is a directory, or why it is nothing that is unpacked.
+/// Returns `true` if the entry is a directory, or why it is nothing that is unpacked.
 fn judge(entry: &ZipFileEntry<'_>) -> Result<bool, EntryFault> {
     match kind_bits(entry) {
         0 | 0o100_000 | 0o040_000 => {}

@@ -24,11 +24,11 @@ pub struct BinEntry {
     pub id: String,
     /// The zone that it was deleted in.
     pub zone: ZoneName,
-    /// Where it was.
+    /// Its path before.
     pub path: ZonePath,
-    /// Whether it is a directory.
+    /// `true` if it is a directory.
     pub is_directory: bool,
-    /// What it holds.
+    /// Its space.
     pub totals: Totals,
     /// The conversation that deleted it; nothing where no conversation did.
     pub chat: Option<String>,
@@ -54,25 +54,25 @@ impl BinEntry {
     }
 }
 
-/// What came back.
+/// A file or directory that came back.
 #[derive(Debug)]
 pub struct BroughtBack {
     /// Its zone.
     pub zone: ZoneName,
-    /// Where it is.
+    /// Its path.
     pub path: ZonePath,
-    /// Whether it is a directory.
+    /// `true` if it is a directory.
     pub is_directory: bool,
 }
 
 impl Store {
-    /// Whether what is deleted waits in a bin.
+    /// Returns `true` if deleted files wait in a bin.
     #[must_use]
     pub fn has_bin(&self) -> bool {
         self.settings().bin_days.is_some()
     }
 
-    /// What is in the caller's bin, what was deleted last first.
+    /// Returns the caller's bin, the last deletion first.
     pub fn bin(&self, caller: &Caller) -> Result<Vec<BinEntry>, Error> {
         let rows = self.rows_in_bin(caller)?.into_iter();
         Ok(rows.filter_map(BinEntry::of).collect())
@@ -160,7 +160,7 @@ impl Zone<'_> {
         Err(self.explain(error.into()))
     }
 
-    /// Whether something was deleted here: each conversation has uploads of its own.
+    /// Returns `true` if something was deleted here: each conversation has uploads of its own.
     fn deleted(&self, row: &BinRow) -> bool {
         let is_of_chat = || {
             let directory = self.store.chat_directory_of(&Chat::new(&row.chat));
@@ -263,7 +263,7 @@ diagnostics! {
             code: FileNotFound,
             hint: "look again what is in the bin",
         },
-        /// What has a history comes back from there.
+        /// A zone with history has no bin.
         #[error("`{zone}` has no bin: its history has what was deleted")]
         History {
             /// The zone.

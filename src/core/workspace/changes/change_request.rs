@@ -1,10 +1,10 @@
-//! What a change is going to touch, said before it is allowed.
+//! Request for a change: the paths that it touches, and the space that it takes.
 
 use crate::zone::ZonePath;
 use fileshed_registry::OwnershipEffect;
 use fileshed_storage::{Entry, Merge, Target, Totals, Vacancy, Weight};
 
-/// What a change touches and how much more space it takes.
+/// The paths that a change touches, and the space that it takes.
 #[derive(Debug, Default)]
 #[must_use]
 pub(crate) struct ChangeRequest {
@@ -16,10 +16,10 @@ pub(crate) struct ChangeRequest {
     pub(super) kind: RequestKind,
 }
 
-/// How the paths of a change change.
+/// The kind of change of the paths.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum RequestKind {
-    /// Where they lie, if at all.
+    /// They change where they lie, if at all.
     #[default]
     Touched,
     /// By what arrives: known when it does.
@@ -125,7 +125,7 @@ impl ChangeRequest {
         }
     }
 
-    /// What the change does to ownership, as far as it can be told before.
+    /// Returns the effect of the change on ownership, as far as it is known before.
     pub(super) fn effect(&self) -> Option<OwnershipEffect> {
         match (self.kind, self.paths.as_slice()) {
             (RequestKind::Removed, [at]) => Some(OwnershipEffect::Remove {

@@ -15,20 +15,20 @@ use crate::{Call, Error, Hint, Repeat, diagnostics};
 use fileshed_history::CommitId;
 use fileshed_storage::{DiskError, Entry, Kind, Renamed, Target, Totals, Weight};
 
-/// What goes where.
+/// A transfer of a file or directory between two zones.
 #[derive(Clone, Copy, Debug)]
 pub struct CrossZoneTransfer<'a> {
     /// The zone that has it.
     pub from: &'a Zone<'a>,
     /// The zone that gets it.
     pub to: &'a Zone<'a>,
-    /// Where it is.
+    /// Its path in the first zone.
     pub source: &'a str,
-    /// Where it goes.
+    /// Its path in the second zone.
     pub destination: &'a str,
     /// The names of the parameters that say so.
     pub parameters: (&'static str, &'static str),
-    /// Whether it may take the place of a file, or of a directory, that is there.
+    /// `true` if it may take the place of a file, or of a directory, that is there.
     pub overwrite: bool,
     /// The caller's commit message.
     pub message: Option<&'a str>,
@@ -36,18 +36,18 @@ pub struct CrossZoneTransfer<'a> {
     pub operation: &'static str,
 }
 
-/// What arrived.
+/// The result of a transfer.
 #[derive(Debug)]
 pub struct CrossZoneResult {
-    /// Where it was.
+    /// Its path in the first zone.
     pub source: ZonePath,
-    /// Where it is.
+    /// Its path in the second zone.
     pub destination: ZonePath,
-    /// What it holds.
+    /// Its space.
     pub totals: Totals,
-    /// Whether it is a directory.
+    /// `true` if it is a directory.
     pub is_directory: bool,
-    /// Whether a `.git` was left out.
+    /// `true` if a `.git` was left out.
     pub without_git: bool,
     /// The commit, where one of the zones has history and something of it changed.
     pub commit: Option<CommitId>,
@@ -127,7 +127,7 @@ struct OpenedTransfer<'a> {
     /// The first path that the second zone does not take.
     kept_back: Option<ZonePath>,
     target: Target,
-    /// What is at the target now.
+    /// Space of what is at the target now.
     replaced: Totals,
     /// The commit message that says what was done.
     default: String,
@@ -253,7 +253,7 @@ impl<'a> CrossZoneTransfer<'a> {
         Ok((source, destination))
     }
 
-    /// What arrives, and the first path that the second zone does not take.
+    /// Weighs the entry; also returns the first path that the second zone does not take.
     fn weigh(&self, entry: &Entry) -> Result<(Weight, Option<ZonePath>), Error> {
         let mut kept_back = None;
         let weight = self.from.data().weigh(entry, |inside| {
@@ -267,7 +267,7 @@ impl<'a> CrossZoneTransfer<'a> {
         Ok((weight, kept_back))
     }
 
-    /// Whether the second zone does not take what has this path below the entry.
+    /// Returns `true` if the second zone does not take this path below the entry.
     fn is_kept_back(&self, inside: &ZonePath) -> bool {
         self.to.name().is_versioned() && inside.has_git_segment()
     }
@@ -333,7 +333,7 @@ diagnostics! {
         /// Something has the name, and was not to be replaced.
         #[error("`{dest}` exists already: `{path}`")]
         Exists {
-            /// What is there.
+            /// The file or directory that is there.
             path: ZonePath,
             /// The parameter that names it.
             dest: &'static str = "dest",

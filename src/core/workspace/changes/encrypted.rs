@@ -3,7 +3,7 @@
 use crate::{Call, Error, Hint, diagnostics};
 use fileshed_storage::{Entry, Kind, StagedEntry, Target};
 
-/// What encrypted files of later versions of the original Fileshed begin with.
+/// The first bytes of encrypted files of later versions of the original Fileshed.
 const MAGIC: &[u8] = b"FILESHED_ENC_V1\0";
 
 /// Fails where a file is encrypted: what is written into it, or over it, makes it unreadable.

@@ -12,7 +12,7 @@ use fileshed_types::group::Member;
 /// Fails where a locked edit holds `path` or something below it, whoever's it is: even the holder
 /// writes through the lock.
 ///
-/// What lies beside a database is locked with it.
+/// Files beside a database are locked with it.
 pub(crate) fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
     match owner::database(zone.data(), path) {
         Some(database) => check_one(zone, &database).and_then(|()| check_one(zone, path)),
@@ -33,7 +33,7 @@ fn check_one(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
     }
 }
 
-/// Whose a lock is, as the caller may know it: conversations of others are not the caller's to
+/// The holder of a lock, as the caller may know it: conversations of others are not the caller's to
 /// see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
@@ -46,7 +46,7 @@ pub enum Holder {
 }
 
 impl Holder {
-    /// Whose `lock` is to the caller of `zone`.
+    /// Returns the holder of `lock` as the caller of `zone` may know it.
     pub(crate) fn of(lock: &Lock, zone: &Zone<'_>) -> Self {
         let (user, chat) = holder(zone);
         if lock.user != user {
@@ -113,7 +113,7 @@ diagnostics! {
         OtherUser {
             /// The locked file.
             path: String,
-            /// Who.
+            /// The member.
             holder: Member = Member { id: "u2".to_owned(), name: Some("Ada".to_owned()) },
             /// Since when.
             locked_at: Timestamp,
@@ -160,7 +160,8 @@ diagnostics! {
 }
 
 impl LockError {
-    /// How `lock` looks to the caller of `zone` who wants to write directly or to open the file.
+    /// Returns the failure of the caller of `zone` who wants to write directly, or to open the file, in
+    /// spite of `lock`.
     pub(crate) fn held(lock: &Lock, zone: &Zone<'_>) -> Self {
         let path = lock.path.clone();
         let locked_at = Timestamp::from_second(lock.opened_at).unwrap_or_default();
@@ -183,7 +184,7 @@ pub(crate) fn holder<'a>(zone: &Zone<'a>) -> (&'a str, &'a str) {
     (user, caller.chat.as_str())
 }
 
-/// Who holds a lock, for programs.
+/// The holder of a lock, for programs.
 fn shown(holder: &Member) -> Value {
     match &holder.name {
         Some(name) => json!({"id": holder.id, "name": name}),

@@ -43,11 +43,11 @@ pub struct Edit<'a> {
 pub struct EditContent {
     /// The bytes.
     pub bytes: Vec<u8>,
-    /// Where they come from.
+    /// Their origin.
     pub origin: EditOrigin,
 }
 
-/// What a locked edit begins with.
+/// The origin of the content that a locked edit begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EditOrigin {
     /// The file.
@@ -146,7 +146,7 @@ pub(crate) fn release(zone: &Zone<'_>, lock: &Lock) -> Result<(), Error> {
     zone.writer(OPERATION)?.end_edit(lock)
 }
 
-/// What maintenance found and cleaned in one zone.
+/// The result of maintenance in one zone.
 #[derive(Debug, Default)]
 pub struct Cleaned {
     /// Files whose locks had expired.

@@ -48,7 +48,7 @@ pub(crate) fn check<'p>(
         let there = keys(zone, path)?;
         for record in records {
             let at = ZonePath::found(record.path.clone());
-            // What belongs to a database is whose the database is.
+            // A file that belongs to a database has its owner.
             if there.contains(&record.path) && matches!(owners.of_database(&at)?, Owner::Itself) {
                 denied.push(record);
             }
@@ -57,7 +57,7 @@ pub(crate) fn check<'p>(
     refuse(denied, &group.name, zone.user()).map_err(|error| zone.explain(error))
 }
 
-/// What records would call everything that is at `path`, or below it, however it is spelled.
+/// Returns the names in records of everything that is at `path`, or below it, however it is spelled.
 pub(crate) fn keys(zone: &Zone<'_>, path: &ZonePath) -> Result<HashSet<String>, Error> {
     let mut keys = HashSet::new();
     for spelling in zone.data().spellings(path)? {
@@ -92,7 +92,7 @@ pub(super) fn refuse(mut denied: Vec<Record>, group: &str, user: &str) -> Result
     .into())
 }
 
-/// Whose a path is by the database that it belongs to.
+/// The owner of a path by the database that it belongs to.
 pub(super) enum Owner {
     /// It belongs to none: its own record counts.
     Itself,
@@ -135,7 +135,8 @@ impl GroupOwners<'_> {
         Ok(record.map_or(Owner::Everybody, Owner::Of))
     }
 
-    /// What would belong to a new file at `path` and is somebody else's already.
+    /// Returns the records of files that would belong to a new file at `path` and are another member's
+    /// already.
     pub(super) fn kept_beside(self, path: &ZonePath, user: &str) -> Result<Vec<Record>, Error> {
         let mut kept = Vec::new();
         for journal in path.journals() {
@@ -157,7 +158,7 @@ diagnostics! {
     pub struct PermissionError {
         /// The group.
         group: String = "team".to_owned(),
-        /// Whether all of them are the caller's own.
+        /// `true` if all of them are the caller's own.
         own: bool,
         denied: Vec<Record> = vec![Record {
             path: "notes/todo.md".to_owned(),

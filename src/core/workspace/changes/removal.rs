@@ -8,7 +8,7 @@ use fileshed_history::Author;
 use fileshed_registry::RegistryError;
 use fileshed_storage::{DiskError, Removed, Root, Staging};
 
-/// Where what is removed waits for its end, below the data directory.
+/// Directory for removed tenants until they are deleted, below the data directory.
 const REMOVED: &str = ".removed";
 
 /// The operation that ends uploads, for history and logs.

@@ -16,9 +16,9 @@ pub struct SharedFile {
     pub path: String,
     /// Bytes.
     pub size: u64,
-    /// Whose it is; nobody's until somebody writes it, where it came from outside.
+    /// Its owner; `None` until a member writes it, if it came from outside.
     pub owner: Option<String>,
-    /// Who may write it.
+    /// Its mode.
     pub mode: WriteMode,
 }
 
@@ -100,7 +100,7 @@ pub fn mode_of(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<WriteMode>, Er
     Ok(Some(record.map_or(default, |record| record.mode)))
 }
 
-/// How many files at `path`, and below it, have another mode than the one that the call asks for.
+/// Counts the files at `path`, and below it, that have another mode than the call asks for.
 pub fn count_unlike(zone: &Zone<'_>, path: &ZonePath) -> Result<usize, Error> {
     let (Some(shared), Some(asked)) = (&zone.group, zone.asked_mode()) else {
         return Ok(0);
@@ -210,7 +210,7 @@ diagnostics! {
             path: String,
             /// The group.
             group: String = "team".to_owned(),
-            /// Whether it has no record.
+            /// `true` if it has no record.
             nobody: bool,
         } => {
             code: NotFileOwner,
@@ -220,7 +220,7 @@ diagnostics! {
         /// Not in the group.
         #[error("parameter `new_owner`: no member of `{group}` is `{owner}`")]
         NoMember {
-            /// What was sent.
+            /// The value that was sent.
             owner: String = "u9".to_owned(),
             /// The group.
             group: String = "team".to_owned(),

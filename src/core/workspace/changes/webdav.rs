@@ -17,7 +17,7 @@ const SECONDS_MAX: i64 = 3600;
 /// Longest text that a program may say of itself, in bytes.
 const OWNER_MAX_BYTES: usize = 4096;
 
-/// What a program asks for.
+/// A lock that a program asks for.
 #[derive(Clone, Debug)]
 pub struct NewClientLock {
     /// The program's description of itself: XML, or empty.
@@ -101,7 +101,7 @@ impl Zone<'_> {
         Ok(registry.release_client_lock(&self.tenant.key, token, self.user())?)
     }
 
-    /// Whether programs keep properties with anything in the zone.
+    /// Returns `true` if programs keep properties with anything in the zone.
     pub fn has_dead_properties(&self) -> Result<bool, Error> {
         let registry = self.store.registry();
         let (tenant, zone) = (&self.tenant.key, self.name().as_str());
@@ -202,7 +202,7 @@ diagnostics! {
         /// Somebody works on the file in a program.
         #[error("`{path}` is open in a program that has mounted the files, which locked it until {until}")]
         Held {
-            /// What is locked.
+            /// The locked path.
             path: String,
             /// When the lock ends, unless the program renews it.
             until: Timestamp,

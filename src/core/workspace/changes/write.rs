@@ -35,7 +35,7 @@ pub struct AppendContext {
     pub is_whole: bool,
     /// `true` if its last line has no line end.
     pub ends_within_line: bool,
-    /// How its bytes stand for characters.
+    /// Its encoding.
     pub encoding: Encoding,
 }
 

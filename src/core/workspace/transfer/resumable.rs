@@ -35,7 +35,7 @@ pub struct NewUpload<'a> {
     pub name: &'a str,
     /// Bytes of the whole file.
     pub length: u64,
-    /// Whether it replaces a file of its name; else it gets another name.
+    /// `true` if it replaces a file of its name; else it gets another name.
     pub overwrite: bool,
     /// The message of the commit.
     pub message: Option<&'a str>,

@@ -94,7 +94,7 @@ pub struct Stored {
     pub path: ZonePath,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether nothing was there before.
+    /// `true` if nothing was there before.
     pub created: bool,
     /// Its state, where it came alone.
     pub stamp: Option<Stamp>,

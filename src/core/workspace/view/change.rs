@@ -134,7 +134,7 @@ impl Resolved<'_> {
     }
 }
 
-/// Whether a zone with a history does not take what has this path.
+/// Returns `true` if a zone with a history does not take what has this path.
 fn is_kept_back(zone: &Zone<'_>, inside: &ZonePath) -> bool {
     zone.name().is_versioned() && inside.has_git_segment()
 }

@@ -25,9 +25,9 @@ pub struct Zone<'a> {
     /// Holds `data`, `editzone` and `repo.git`.
     pub(crate) base: Root,
     pub(crate) data: Root,
-    /// Whether it is measured and free of what a crash left half done; else it can only be read.
+    /// `true` if it is measured and free of what a crash left half done; else it can only be read.
     pub(crate) ready: bool,
-    /// Whether nothing was ever brought into it, so that it has no directory: an empty one stands
+    /// `true` if nothing was ever brought into it, so that it has no directory: an empty one stands
     /// in, which is for looking alone.
     pub(crate) absent: bool,
     /// Whose zone it is, where it is a group's.
@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub(crate) group: Group,
     /// The mode of files that come into being.
     pub(crate) mode: WriteMode,
-    /// Whether the call asks for it: then those get it, too, that are there and the caller's.
+    /// `true` if the call asks for it: then those get it, too, that are there and the caller's.
     pub(crate) asked: bool,
 }
 
@@ -381,7 +381,7 @@ impl<'a> Zone<'a> {
         }
     }
 
-    /// Whether a failure says that it was met in this zone.
+    /// Returns `true` if a failure says that it was met in this zone.
     #[must_use]
     pub fn is_met(&self, error: &Error) -> bool {
         let is_so = |name: &str, value: &str| {

@@ -1,4 +1,4 @@
-//! How a file stands to what a locked edit opened.
+//! Status of a file since a locked edit opened it.
 
 use sha2::{Digest as _, Sha256};
 
@@ -8,7 +8,7 @@ use crate::{Call, Hint, diagnostics};
 use fileshed_registry::Lock;
 use fileshed_storage::{DiskError, Entry, Kind};
 
-/// What became of the file since it was opened.
+/// Status of the file since it was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EditStatus {
     /// Its content is the same.
@@ -32,8 +32,8 @@ impl EditStatus {
         }
     }
 
-    /// How `entry`, which is at the path of `lock` now, stands to what was opened. Where that is
-    /// not known, only an expired lock let others write.
+    /// Compares `entry`, which is at the path of `lock` now, with what was opened. If that is not
+    /// known, only an expired lock let others write.
     pub(super) fn of(lock: &Lock, entry: Option<&Entry>, expired: bool) -> Result<Self, DiskError> {
         let Some(entry) = entry else {
             return Ok(Self::Gone);

@@ -1,4 +1,4 @@
-//! What a command in a group did, by names: whose each of them was, and whose it is.
+//! Changes of a command in a group, with the owner of each name before and after.
 //!
 //! A record is kept by the name of its file, whatever its spelling: `é` as one character or as
 //! two is one name. So a second spelling of a name that was there is a change of the file that
@@ -37,13 +37,13 @@ impl<'a> Claims<'a> {
         }
     }
 
-    /// Whether a file had this name before, in any spelling.
+    /// Returns `true` if a file had this name before, in any spelling.
     fn was_there(&self, name: &str) -> bool {
         let names = || self.found.committed().map(|path| path.key()).collect();
         self.before.get_or_init(names).contains(name)
     }
 
-    /// Whether a file has this name now, in any spelling.
+    /// Returns `true` if a file has this name now, in any spelling.
     fn is_there(&self, name: &str) -> bool {
         let names = || self.found.on_disk().map(|path| path.key()).collect();
         self.after.get_or_init(names).contains(name)
@@ -96,8 +96,8 @@ impl<'a> Claims<'a> {
         Ok(records)
     }
 
-    /// What that does to ownership: what moved takes its record along, what is overwritten keeps
-    /// its own, and what is new belongs to who made it.
+    /// Returns the effect on ownership: a moved file takes its record along, an overwritten one keeps
+    /// its own, and a new one belongs to the user.
     pub(in crate::changes) fn effect(&self, relocated: &[Moved]) -> OwnershipEffect {
         let (mut added, mut written, mut removed) = (Vec::new(), Vec::new(), Vec::new());
         let mut respelled: HashSet<String> = HashSet::new();

@@ -22,7 +22,7 @@ pub(in crate::changes) struct EndedCommand<'a> {
     pub(in crate::changes) staging: Staging,
     /// Id of the group whose zone it is, and what the caller calls it.
     pub(in crate::changes) group: Option<(&'a str, &'a str)>,
-    /// Where it began and whose its new files are, if that was recorded.
+    /// The position at which it began and the owner of its new files, if recorded.
     pub(in crate::changes) begun: Option<&'a OwnershipChange>,
     pub(in crate::changes) message: &'a str,
     pub(in crate::changes) author: &'a Author,
@@ -30,19 +30,19 @@ pub(in crate::changes) struct EndedCommand<'a> {
 
 /// The outcome of a command.
 pub(in crate::changes) struct JudgedCommand {
-    /// What the zone holds now.
+    /// Space of the zone now.
     pub(in crate::changes) totals: Totals,
-    /// What it did to ownership; `None` if it was put back.
+    /// Its effect on ownership; `None` if it was put back.
     pub(in crate::changes) effect: Option<OwnershipEffect>,
     pub(in crate::changes) finished: Finished,
 }
 
-/// What is told of the outcome of a command.
+/// The answer about the outcome of a command.
 #[derive(Debug, Default)]
 pub(crate) struct Finished {
     /// The refusal, if it was put back or took too much space.
     pub(crate) refused: Option<Error>,
-    /// What is said of the history, if it is not as git left it.
+    /// A remark on the history, if it is not as git left it.
     pub(crate) history: Option<String>,
 }
 
@@ -157,8 +157,8 @@ pub(in crate::changes) fn start_of(effect: &OwnershipEffect) -> Option<Position>
     }
 }
 
-/// What is said of a history that is not as git left it, if the files as git left them were
-/// `committed` or do not differ.
+/// Returns the remark on a history that is not as git left it; the files as git left them were
+/// `committed`, or do not differ.
 fn said_of(line: &HeldLine, committed: bool) -> Option<String> {
     let mut told = Vec::new();
     if let Some(branch) = &line.put_back {

@@ -31,7 +31,7 @@ pub(in crate::changes) struct CommandSpace<'a> {
     pub(in crate::changes) directories: Option<HashSet<Box<[u8]>>>,
 }
 
-/// What is measured of a command.
+/// The files that are measured for a command.
 enum Measured<'a> {
     /// Its zone, together with all other commands of the tenant.
     Zone(SpaceEntry<'a>),
@@ -74,7 +74,7 @@ impl<'a> CommandSpace<'a> {
         })))
     }
 
-    /// What there is now.
+    /// Measures them.
     fn extent(&self) -> Result<Extent, DiskError> {
         let zone = self.zone;
         match self.measured {
@@ -88,7 +88,7 @@ impl<'a> CommandSpace<'a> {
 
     /// Returns `true` if the command must stop for the space that it takes.
     pub(in crate::changes) fn must_stop(&self) -> bool {
-        // What vanishes while it is measured is measured again soon.
+        // A file that vanishes meanwhile makes this fail; the next measurement is soon.
         let Ok(now) = self.extent() else {
             return false;
         };
@@ -277,9 +277,9 @@ diagnostics! {
             command: String,
             /// Files or directories.
             what: &'static str => ["files", "directories"],
-            /// How many it came to.
+            /// Their number when it ended.
             count: u64 = 100_001,
-            /// How many are allowed.
+            /// The allowed number.
             limit: u64 = 100_000,
             /// `true` if the zone is as it was before.
             undone: bool,
@@ -291,9 +291,9 @@ diagnostics! {
         /// There are more directories than there may be, and it could make some.
         #[error("there are {count} directories in this zone, {limit} are allowed (max_files)")]
         Directories {
-            /// How many there are.
+            /// Their number.
             count: u64 = 100_001,
-            /// How many are allowed.
+            /// The allowed number.
             limit: u64 = 100_000,
         } => {
             code: QuotaExceeded,

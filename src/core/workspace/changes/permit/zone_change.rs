@@ -5,7 +5,7 @@ use crate::Error;
 use fileshed_history::CommitId;
 use fileshed_storage::{Appended, DiskError, Displaced, Installed, Journal, Removed, Renamed};
 
-/// What happened on disk, and how it is kept.
+/// The effect on disk, which is kept or undone.
 #[derive(Debug)]
 pub(in crate::changes) enum DiskEffect {
     Installed(Installed),
@@ -16,7 +16,7 @@ pub(in crate::changes) enum DiskEffect {
 }
 
 impl DiskEffect {
-    /// Whether it is written down until it is final: whoever takes over undoes it.
+    /// Returns `true` if a journal has it until it is final: an instance that takes over undoes it.
     fn has_journal(&self) -> bool {
         matches!(self, Self::Appended(_) | Self::Several(_))
     }
@@ -105,9 +105,9 @@ impl ZoneChange<'_> {
         let ended = permit.end_edit();
         let zone = permit.zone();
         zone.store.reserve().keep();
-        // Where the answer waits for the disk, others change the zone meanwhile and share the flush.
+        // While the answer waits for the disk, others change the zone and share the flush.
         drop((permit, source));
-        // What was replaced goes when nobody waits for it.
+        // The replaced files go when nobody waits for it.
         drop(displaced);
         zone.store.changed();
         settled.and(ended)?;
