@@ -369,3 +369,9 @@ pub enum ProviderError {
     #[error("{0}")]
     Refused(Error),
 }
+
+impl From<Error> for ProviderError {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
