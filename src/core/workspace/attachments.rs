@@ -8,7 +8,7 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use crate::attachment_cache::{Conversation, Refused};
+use crate::attachment_cache::{ChatAttachments, Refused};
 use crate::chat_host::{Attached, Attachment, ChatHost, Task};
 use crate::transfer::{OnConflict, Upload};
 use crate::zone::portable_name;
@@ -76,7 +76,7 @@ impl Store {
         chat_host: &dyn ChatHost,
         caller: &Caller,
         (tenant, chat): (&str, &str),
-        conversation: &mut Conversation,
+        conversation: &mut ChatAttachments,
     ) -> Result<ImportOutcome, Error> {
         let files = match chat_host.attachments(caller)? {
             Attached::Files(files) => files,

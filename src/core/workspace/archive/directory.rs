@@ -64,7 +64,7 @@ pub struct Listed {
 
 /// One entry that may be unpacked.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct ArchiveItem {
     /// Below the directory that it is unpacked into.
     pub(super) path: ZonePath,
     pub(super) is_directory: bool,
@@ -75,7 +75,7 @@ pub(super) struct Item {
 #[derive(Debug)]
 pub(super) struct Plan {
     /// The entries in the order in which they stand.
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<ArchiveItem>,
     /// Every directory that they need, each behind the one that it lies in.
     pub(super) directories: Vec<ZonePath>,
 }
@@ -204,7 +204,7 @@ impl Archive {
             let data = data.map_err(|error| fault(damage(&error)))?;
             let end = data.saturating_add(entry.compressed_size());
             ranges.push((begin, end, items.len()));
-            items.push(Item {
+            items.push(ArchiveItem {
                 path,
                 is_directory,
                 size: entry.size(),
@@ -300,7 +300,7 @@ enum Conflict {
 
 /// Every directory that the entries need, each behind the one that it lies in. Fails where two
 /// entries want one place.
-fn arrange(items: &[Item]) -> Result<Vec<ZonePath>, Conflict> {
+fn arrange(items: &[ArchiveItem]) -> Result<Vec<ZonePath>, Conflict> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     // By segments: what lies below an entry stands right behind it.
     order.sort_by(|&one, &other| {
@@ -308,7 +308,7 @@ fn arrange(items: &[Item]) -> Result<Vec<ZonePath>, Conflict> {
         one.segments().cmp(other.segments())
     });
     let mut directories = Vec::new();
-    let mut before: Option<&Item> = None;
+    let mut before: Option<&ArchiveItem> = None;
     for number in order {
         let item = &items[number];
         let mut shared = 0;
@@ -363,9 +363,9 @@ mod tests {
     use crate::Code;
 
     fn arranged(paths: &[&str]) -> Result<Vec<String>, (String, Code)> {
-        let items: Vec<Item> = paths
+        let items: Vec<ArchiveItem> = paths
             .iter()
-            .map(|path| Item {
+            .map(|path| ArchiveItem {
                 path: ZonePath::parse("src", path).expect("a path"),
                 is_directory: path.ends_with('/'),
                 size: 0,

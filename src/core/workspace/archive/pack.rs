@@ -145,7 +145,7 @@ impl<'a> PackContent<'a> {
         let name_of = |path: &ZonePath| format!("{prefix}{}", &path.as_str()[skip..]);
         if self.entry.kind() != Kind::Directory {
             self.entry.expect_file()?;
-            let source = Source::File {
+            let source = PackSource::File {
                 directory: Arc::new(data.hold(&above)?),
                 path: path.clone(),
                 name: name_of(path),
@@ -175,12 +175,12 @@ impl<'a> PackContent<'a> {
             let name = name_of(&path);
             if found.is_empty() && self.empty_directories && !name.is_empty() {
                 let changed = directory.changed()?;
-                packer.add(Source::Directory { name, changed }, 0)?;
+                packer.add(PackSource::Directory { name, changed }, 0)?;
                 continue;
             }
             let files = found.iter().filter(|found| found.kind == Kind::File);
             for file in files {
-                let source = Source::File {
+                let source = PackSource::File {
                     directory: Arc::clone(&directory),
                     name: name_of(&file.path),
                     path: file.path.clone(),
@@ -216,7 +216,7 @@ impl Packed {
 }
 
 /// Something that gets an entry.
-enum Source {
+enum PackSource {
     File {
         directory: Arc<Directory>,
         path: ZonePath,
@@ -230,7 +230,7 @@ enum Source {
 }
 
 /// A file that was opened.
-struct Opened {
+struct OpenedFile {
     file: File,
     path: ZonePath,
     /// In the archive.
@@ -239,7 +239,7 @@ struct Opened {
     options: FullFileOptions<'static, 'static>,
 }
 
-impl Opened {
+impl OpenedFile {
     /// Opens a file; nothing where it is gone by now.
     fn new(directory: &Directory, path: ZonePath, name: String) -> Result<Option<Self>, DiskError> {
         let file = match directory.open(path.name().unwrap_or_default()) {
@@ -287,14 +287,14 @@ pub(crate) fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'sta
 
 #[derive(Default)]
 struct Batch {
-    sources: Vec<Source>,
+    sources: Vec<PackSource>,
     bytes: u64,
 }
 
 /// A batch as an archive of its own, and files that turned out to be large.
 struct Compressed {
     archive: ZipArchive<Cursor<Vec<u8>>>,
-    large: Vec<Opened>,
+    large: Vec<OpenedFile>,
     files: u64,
     empty_directories: u64,
 }
@@ -307,19 +307,19 @@ impl Batch {
         let mut content = Vec::new();
         for source in self.sources {
             let (directory, path, name) = match source {
-                Source::Directory { name, changed } => {
+                PackSource::Directory { name, changed } => {
                     zip.add_directory(name, options(changed, 0o755))
                         .map_err(ArchiveError::Writer)?;
                     empty_directories += 1;
                     continue;
                 }
-                Source::File {
+                PackSource::File {
                     directory,
                     path,
                     name,
                 } => (directory, path, name),
             };
-            let Some(opened) = Opened::new(&directory, path, name)? else {
+            let Some(opened) = OpenedFile::new(&directory, path, name)? else {
                 continue;
             };
             if opened.size > BATCH_BYTES {
@@ -356,15 +356,15 @@ struct Packer<'a, W: Write> {
 }
 
 impl<W: Write> Packer<'_, W> {
-    fn add(&mut self, source: Source, size: u64) -> Result<(), Error> {
+    fn add(&mut self, source: PackSource, size: u64) -> Result<(), Error> {
         if size > BATCH_BYTES {
             self.end_round()?;
-            if let Source::File {
+            if let PackSource::File {
                 directory,
                 path,
                 name,
             } = source
-                && let Some(opened) = Opened::new(&directory, path, name)?
+                && let Some(opened) = OpenedFile::new(&directory, path, name)?
             {
                 self.stream(&opened)?;
             }
@@ -405,7 +405,7 @@ impl<W: Write> Packer<'_, W> {
     }
 
     /// Writes a large file piece by piece.
-    fn stream(&mut self, opened: &Opened) -> Result<(), Error> {
+    fn stream(&mut self, opened: &OpenedFile) -> Result<(), Error> {
         self.zip
             .start_file(opened.name.as_str(), opened.options.clone())
             .map_err(ArchiveError::Writer)?;

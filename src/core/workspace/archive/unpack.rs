@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use zip::read::ZipFileEntry;
 use zip::{HasZipMetadata, ZipReadOptions};
 
-use super::directory::{Archive, Item, name_of};
+use super::directory::{Archive, ArchiveItem, name_of};
 use super::error::{ArchiveOrigin, EntryFault, damage};
 use super::window::Window;
 use super::{side_by_side, threads, timestamp};
@@ -103,7 +103,7 @@ impl Archive {
 /// An entry and what was found about it.
 struct EntryPart<'p> {
     entry: ZipFileEntry<'static>,
-    item: &'p Item,
+    item: &'p ArchiveItem,
 }
 
 fn batch<'p>(
@@ -149,7 +149,7 @@ impl Worker<'_> {
     fn unpack_one(
         &self,
         entry: ZipFileEntry<'static>,
-        item: &Item,
+        item: &ArchiveItem,
         directory: &Directory,
         contents: &mut Window,
         piece: &mut [u8],

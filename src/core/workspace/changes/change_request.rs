@@ -13,12 +13,12 @@ pub(crate) struct ChangeRequest {
     pub(super) files: i64,
     /// The largest file that comes into being, and its size.
     pub(super) largest: Option<(ZonePath, u64)>,
-    pub(super) kind: RequestKind,
+    pub(super) kind: PathsChange,
 }
 
 /// The kind of change of the paths.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) enum RequestKind {
+pub(super) enum PathsChange {
     /// They change where they lie, if at all.
     #[default]
     Touched,
@@ -52,7 +52,7 @@ impl ChangeRequest {
                 .largest
                 .as_ref()
                 .map(|(inside, size)| (target.path().join_path(inside), *size)),
-            kind: RequestKind::Arriving,
+            kind: PathsChange::Arriving,
         }
     }
 
@@ -64,7 +64,7 @@ impl ChangeRequest {
             bytes: weight.totals.bytes as i64 - replaced.bytes as i64,
             files: weight.totals.files as i64 - replaced.files as i64,
             largest: merge.largest(),
-            kind: RequestKind::Arriving,
+            kind: PathsChange::Arriving,
         }
     }
 
@@ -74,7 +74,7 @@ impl ChangeRequest {
             paths: vec![entry.path().clone()],
             bytes: -(totals.bytes as i64),
             files: -(totals.files as i64),
-            kind: RequestKind::Removed,
+            kind: PathsChange::Removed,
             ..Self::default()
         }
     }
@@ -83,7 +83,7 @@ impl ChangeRequest {
     pub(super) fn discard(entry: &Entry) -> Self {
         Self {
             paths: vec![entry.path().clone()],
-            kind: RequestKind::Discarded,
+            kind: PathsChange::Discarded,
             ..Self::default()
         }
     }
@@ -92,7 +92,7 @@ impl ChangeRequest {
     pub(super) fn bring_back(vacancy: &Vacancy) -> Self {
         Self {
             paths: vec![vacancy.path().clone()],
-            kind: RequestKind::Arriving,
+            kind: PathsChange::Arriving,
             ..Self::default()
         }
     }
@@ -101,7 +101,7 @@ impl ChangeRequest {
     pub(super) fn rename(entry: &Entry, vacancy: &Vacancy) -> Self {
         Self {
             paths: vec![entry.path().clone(), vacancy.path().clone()],
-            kind: RequestKind::Renamed,
+            kind: PathsChange::Renamed,
             ..Self::default()
         }
     }
@@ -112,7 +112,7 @@ impl ChangeRequest {
             paths: vec![entry.path().clone(), taken.path().clone()],
             bytes: -(replaced.bytes as i64),
             files: -(replaced.files as i64),
-            kind: RequestKind::Renamed,
+            kind: PathsChange::Renamed,
             ..Self::default()
         }
     }
@@ -128,14 +128,14 @@ impl ChangeRequest {
     /// Returns the effect of the change on ownership, as far as it is known before.
     pub(super) fn effect(&self) -> Option<OwnershipEffect> {
         match (self.kind, self.paths.as_slice()) {
-            (RequestKind::Removed, [at]) => Some(OwnershipEffect::Remove {
+            (PathsChange::Removed, [at]) => Some(OwnershipEffect::Remove {
                 at: at.as_str().to_owned(),
             }),
-            (RequestKind::Renamed, [from, to]) => Some(OwnershipEffect::Move {
+            (PathsChange::Renamed, [from, to]) => Some(OwnershipEffect::Move {
                 from: from.as_str().to_owned(),
                 to: to.as_str().to_owned(),
             }),
-            (RequestKind::Touched, files) => Some(OwnershipEffect::Touch {
+            (PathsChange::Touched, files) => Some(OwnershipEffect::Touch {
                 files: files.iter().map(|path| path.as_str().to_owned()).collect(),
             }),
             _ => None,

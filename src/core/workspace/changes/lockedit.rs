@@ -28,7 +28,7 @@ const OPERATION: &str = "shed_lockedit";
 
 /// A locked edit that belongs to the caller.
 #[derive(Debug)]
-pub struct Edit<'a> {
+pub struct LockedEdit<'a> {
     pub(crate) zone: &'a Zone<'a>,
     lock: Lock,
     /// The directory of the copy, which holds nothing else.
@@ -60,7 +60,10 @@ pub enum EditOrigin {
 
 /// Opens `path` for a locked edit and gives its content. An edit that this conversation has open
 /// goes on with its working copy, expired or not, as long as there is something in it to lose.
-pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, EditContent), Error> {
+pub fn open<'a>(
+    zone: &'a Zone<'a>,
+    path: &ZonePath,
+) -> Result<(LockedEdit<'a>, EditContent), Error> {
     zone.expect_writable()?;
     let entry = zone.entry(path)?;
     entry
@@ -75,7 +78,7 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, EditCo
         let expired = lock.opened_at <= zone.store.locks_expired_before();
         match LockError::held(&lock, zone) {
             LockError::Mine { .. } => {
-                let edit = Edit::of(zone, lock, path.clone())?;
+                let edit = LockedEdit::of(zone, lock, path.clone())?;
                 if let Some(content) = edit.resume(&entry, expired)? {
                     return Ok((edit, content));
                 }
@@ -95,7 +98,7 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, EditCo
         opened: None,
     };
     zone.expect_space(entry.size())?;
-    let mut edit = Edit::of(zone, lock, path)?;
+    let mut edit = LockedEdit::of(zone, lock, path)?;
     // First the copy, then the lock: a lock always has its copy.
     let staged = writer.staging().copy(entry.open()?)?;
     staged.install(edit.directory.target(&edit.copy)?)?.keep();
@@ -109,7 +112,7 @@ pub fn open<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<(Edit<'a>, EditCo
 }
 
 /// The locked edit of `path` that this conversation has open.
-pub fn held<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<Edit<'a>, Error> {
+pub fn held<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<LockedEdit<'a>, Error> {
     zone.expect_writable()?;
     let path = match zone.data.followed(path) {
         Ok(entry) => entry.path().clone(),
@@ -121,7 +124,7 @@ pub fn held<'a>(zone: &'a Zone<'a>, path: &ZonePath) -> Result<Edit<'a>, Error> 
     };
     let lock = lock.ok_or_else(|| zone.explain(not_open().into()))?;
     match LockError::held(&lock, zone) {
-        LockError::Mine { .. } => Edit::of(zone, lock, path),
+        LockError::Mine { .. } => LockedEdit::of(zone, lock, path),
         LockError::OtherUser { path, holder, .. } => {
             Err(zone.explain(LockError::NotOwner { path, holder }.into()))
         }
@@ -201,7 +204,7 @@ fn lock_of(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<Lock>, Error> {
     Ok(registry.lock(&zone.tenant.key, zone.name.as_str(), &path.key())?)
 }
 
-impl<'a> Edit<'a> {
+impl<'a> LockedEdit<'a> {
     fn of(zone: &'a Zone<'a>, lock: Lock, path: ZonePath) -> Result<Self, Error> {
         let name = path.name().unwrap_or_default();
         Ok(Self {

@@ -8,7 +8,7 @@ pub use writer::{Writer, WrittenFile};
 pub(super) use zone_change::DiskEffect;
 pub use zone_change::ZoneChange;
 
-use super::change_request::{ChangeRequest, RequestKind};
+use super::change_request::{ChangeRequest, PathsChange};
 use super::encrypted;
 use crate::store::Store;
 use crate::tenant::TenantRoot;
@@ -204,11 +204,11 @@ impl<'a> Permit<'a> {
         let registry = zone.store.registry();
         let unlock = |path: &ZonePath| registry.forget_client_locks(zone.place(&path.key()));
         let moved = match (request.kind, request.paths.as_slice()) {
-            (RequestKind::Removed, [at]) => unlock(at)
+            (PathsChange::Removed, [at]) => unlock(at)
                 .and_then(|()| registry.forget_rows(&PathTable::ALL, zone.place(at.as_str()))),
             // The rest goes into the bin with it.
-            (RequestKind::Discarded, [at]) => unlock(at),
-            (RequestKind::Renamed, [from, to]) => unlock(to).and_then(|()| {
+            (PathsChange::Discarded, [at]) => unlock(at),
+            (PathsChange::Renamed, [from, to]) => unlock(to).and_then(|()| {
                 let place = zone.place(from.as_str());
                 registry.move_rows(&PathTable::ALL, place, to.as_str())?;
                 unlock(from)

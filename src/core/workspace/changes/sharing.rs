@@ -24,7 +24,7 @@ pub struct SharedFile {
 
 /// Some files of a group, in the order of their paths, and what all of them hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
+pub struct SharedFiles {
     /// The files.
     pub files: Vec<SharedFile>,
     /// All of the group.
@@ -33,7 +33,7 @@ pub struct Page {
 
 /// The files of a group from number `offset` on, `limit` at most: one walk, one query, and memory
 /// for what is shown and skipped.
-pub fn page(zone: &Zone<'_>, offset: usize, limit: usize) -> Result<Page, Error> {
+pub fn page(zone: &Zone<'_>, offset: usize, limit: usize) -> Result<SharedFiles, Error> {
     let shared = zone.group.as_ref().ok_or(SharingError::NoGroup)?;
     let most = offset.saturating_add(limit);
     let mut totals = Totals::default();
@@ -73,7 +73,7 @@ pub fn page(zone: &Zone<'_>, offset: usize, limit: usize) -> Result<Page, Error>
             size,
         }
     });
-    Ok(Page {
+    Ok(SharedFiles {
         files: files.collect(),
         totals,
     })

@@ -4,12 +4,12 @@ use super::invocation::{Invocation, Run};
 use super::outcome::CommandOutcome;
 use super::{CommandLine, Ran, line};
 use crate::Error;
-use crate::lockedit::Edit;
+use crate::lockedit::LockedEdit;
 use crate::process::sink;
 use fileshed_rules::Growth;
 
 /// Runs a command that sees the working copy of a locked edit and nothing else.
-pub fn run_on_copy(edit: &Edit<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error> {
+pub fn run_on_copy(edit: &LockedEdit<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error> {
     let (zone, directory) = (edit.zone, &edit.directory);
     let plan = line::judge(zone, command_line, Some(edit.path().as_str()))?;
     if plan.changes && plan.growth == Growth::Likely {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{DiskEffect, Permit, SizeError, ZoneChange, ownership_change};
 use crate::Error;
-use crate::changes::change_request::{ChangeRequest, RequestKind};
+use crate::changes::change_request::{ChangeRequest, PathsChange};
 use crate::changes::{encrypted, owner, webdav};
 use crate::tenant::EDITZONE;
 use crate::write_lock::WriteLock;
@@ -225,7 +225,7 @@ impl<'a> Writer<'a> {
             }
         }
         owner::check(zone, &request.paths)?;
-        if !matches!(request.kind, RequestKind::Removed) {
+        if !matches!(request.kind, PathsChange::Removed) {
             zone.expect_history_space()?;
         }
         let effect = request.effect();
