@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::admission::CallPermit;
 use super::response_body;
-use crate::ops::{self, Answer, Reply, SuccessEnvelope, short_answer};
+use crate::ops::{self, AnswerData, Reply, SuccessEnvelope, short_answer};
 use crate::status::statuses;
 
 /// The caller of a request: its namespace for the log, and the trust in it for the answer.
@@ -42,14 +42,9 @@ impl Subject {
 #[derive(Clone)]
 struct FailureExtension(Arc<Error>);
 
-/// The text of a success.
-pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
-    answer.text().map_err(|error| SerializeError(error).into())
-}
-
-/// A success as JSON.
-pub(super) fn value(answer: &Answer) -> Result<Value, Error> {
-    answer.value().map_err(|error| SerializeError(error).into())
+/// The JSON text of an answer.
+pub(super) fn text(data: &dyn AnswerData) -> Result<Vec<u8>, Error> {
+    data.text().map_err(|error| SerializeError(error).into())
 }
 
 /// An answer as JSON text.
@@ -58,8 +53,8 @@ pub(super) fn json_text(answer: &impl Serialize) -> Result<Vec<u8>, Error> {
 }
 
 /// An answer as data.
-pub(super) fn json_value(answer: &impl Serialize) -> Result<Value, Error> {
-    serde_json::to_value(answer).map_err(|error| SerializeError(error).into())
+pub(super) fn value(data: &dyn AnswerData) -> Result<Value, Error> {
+    data.value().map_err(|error| SerializeError(error).into())
 }
 
 diagnostics! {
@@ -76,7 +71,7 @@ diagnostics! {
 #[must_use]
 pub fn answer(result: Result<Reply<Value>, Error>) -> Response {
     match result {
-        Ok(reply) => Json(SuccessEnvelope::new(&reply.data, &reply.message)).into_response(),
+        Ok(reply) => Json(SuccessEnvelope::new(reply.data, reply.message)).into_response(),
         Err(error) => failure(error),
     }
 }

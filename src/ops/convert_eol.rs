@@ -2,10 +2,11 @@
 
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::{ConversionError, LineEnds, converted};
-use fileshed_core::{Caller, Code, Error, Store, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::arguments::{ArgumentError, choice};
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
@@ -19,12 +20,12 @@ pub struct ConvertEol;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// Line ends
-    #[schema(default = "unix")]
-    to: Option<LineEnds>,
+    #[schema(default = "unix", value_type = Option<LineEnds>)]
+    to: Option<String>,
     /// Commit message
     message: Option<String>,
     /// For zone group
@@ -65,8 +66,8 @@ impl Operation for ConvertEol {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
-        let ends = request.to.unwrap_or(LineEnds::Unix);
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let ends = line_ends(request.to.as_deref())?;
         let file = write::FileWrite {
             zone: &zone,
             operation: Self::ID,
@@ -98,4 +99,15 @@ impl Operation for ConvertEol {
             message,
         ))
     }
+}
+
+/// The line ends that a word means, under all their names.
+fn line_ends(word: Option<&str>) -> Result<LineEnds, ArgumentError> {
+    let words = &["unix", "windows", "lf", "crlf", "dos"];
+    Ok(
+        match word.map(|word| choice("to", word, words)).transpose()? {
+            None | Some("unix" | "lf") => LineEnds::Unix,
+            Some(_) => LineEnds::Windows,
+        },
+    )
 }

@@ -2,14 +2,14 @@
 
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, decode, line_count};
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
+use super::vocabulary::{WritableZone, content_format, write_mode};
 use super::{Effect, Operation, Reply, write};
 
 /// `shed_create_file`
@@ -28,7 +28,7 @@ enum ContentKind {
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// The whole file
@@ -37,14 +37,15 @@ pub struct Request {
     #[schema(default = "text")]
     file_type: Option<ContentKind>,
     /// Of bytes, and means them
-    #[schema(default = "hex")]
-    content_format: Option<ContentFormat>,
+    #[schema(default = "hex", value_type = Option<ContentFormat>)]
+    content_format: Option<String>,
     /// Commit message
     message: Option<String>,
     /// For zone group
     group: Option<String>,
     /// In a group: who may change it
-    mode: Option<WriteMode>,
+    #[schema(value_type = Option<WriteMode>)]
+    mode: Option<String>,
 }
 
 impl Operation for CreateFile {
@@ -82,13 +83,13 @@ impl Operation for CreateFile {
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
         let zone = store
-            .open_zone(caller, request.zone, request.group.as_deref())?
-            .creating(request.mode);
+            .zone(caller, &request.zone, request.group.as_deref())?
+            .creating(write_mode(request.mode.as_deref())?);
         let bytes = match request.file_type {
             Some(kind) => kind == ContentKind::Bytes,
             None => request.content_format.is_some(),
         };
-        let format = request.content_format.unwrap_or(ContentFormat::Hex);
+        let format = content_format(request.content_format.as_deref())?;
         let content = if bytes {
             decode(&request.content, format)?
         } else {

@@ -60,3 +60,14 @@ impl Effect {
         }
     }
 }
+
+/// What an operation does to the file that it is called for, for those who look for it in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Looks at it, or takes a copy.
+    Read,
+    /// Changes it where it is.
+    Change,
+    /// Takes it away from where it is: another file of that name is not meant.
+    Remove,
+}

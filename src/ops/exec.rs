@@ -3,7 +3,7 @@
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::command::{self, CommandLine};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Settings, Store, ZoneName};
+use fileshed_core::{Caller, Code, Error, Settings, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -26,7 +26,7 @@ pub struct Exec;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     #[schema(value_type = AnyZone)]
-    zone: ZoneName,
+    zone: String,
     /// Name alone, such as ls
     cmd: String,
     /// One item an argument; globs work
@@ -143,7 +143,7 @@ impl Operation for Exec {
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         not_negative("timeout", request.timeout)?;
         not_negative("max_output", request.max_output)?;
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let ran = command::run(
             &zone,
             &CommandLine {

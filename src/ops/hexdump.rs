@@ -4,9 +4,8 @@ use std::io::{Read, Seek, SeekFrom};
 
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::hexdump;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
@@ -29,7 +28,7 @@ pub struct Hexdump;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = AnyZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// First byte
@@ -71,12 +70,8 @@ impl Operation for Hexdump {
     type Request = Request;
     type Response = Response;
 
-    fn is_harmless(_arguments: &Map<String, Value>) -> bool {
-        true
-    }
-
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let offset = request.offset.unwrap_or(0);
         if offset < 0 {

@@ -28,7 +28,7 @@ pub struct LinkCreate;
 pub struct Request {
     /// With upload default uploads
     #[schema(value_type = Option<AnyZone>)]
-    zone: Option<ZoneName>,
+    zone: Option<String>,
     /// With upload the directory that gets the files
     path: Option<String>,
     /// Instead a page where a person sends files
@@ -123,8 +123,8 @@ impl Operation for LinkCreate {
             return link_to_workspace(store, caller);
         }
         let missing = |parameter| ArgumentError::missing::<Self>(parameter);
-        let zone = match (request.zone, request.upload) {
-            (Some(zone), _) => zone,
+        let zone = match (request.zone.as_deref(), request.upload) {
+            (Some(zone), _) => ZoneName::parse_parameter("zone", zone)?,
             (None, true) => ZoneName::Uploads,
             (None, false) => return Err(missing("zone").into()),
         };
@@ -250,7 +250,7 @@ pub(crate) struct Handed {
 /// Hands a file of the storage zone to its person.
 pub(crate) fn hand_over(store: &Store, caller: &Caller, path: &ZonePath) -> Result<Handed, Error> {
     let request = Request {
-        zone: Some(ZoneName::Storage),
+        zone: Some(ZoneName::Storage.as_str().to_owned()),
         path: Some(path.as_str().to_owned()),
         upload: false,
         workspace: false,

@@ -3,7 +3,7 @@
 use fileshed_core::chat_host::Task;
 use fileshed_core::command::CommandLine;
 use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -22,7 +22,7 @@ pub struct LockeditExec;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// The file that is open
     path: String,
     /// Name alone, such as sed
@@ -88,7 +88,7 @@ impl Operation for LockeditExec {
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         not_negative("timeout", request.timeout)?;
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let ran = edit.run(&CommandLine {

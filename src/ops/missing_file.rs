@@ -5,8 +5,7 @@ use fileshed_core::whereabouts::{Likeness, Missing, Place};
 use fileshed_core::{Call, Caller, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};
 
-use super::Operation;
-use super::access::Access;
+use super::{Access, Operation};
 
 /// Parameters that name what is to be there.
 const PARAMETERS: [&str; 5] = ["path", "src", "src_path", "old_path", "import_csv"];

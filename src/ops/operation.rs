@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::access::Access;
-use super::effect::Effect;
+use super::answer::Picture;
+use super::effect::{Access, Effect};
 use super::short_answer::Keep;
 
 /// Work that does not block, or nothing.
@@ -63,11 +63,10 @@ pub trait Operation: Sized + 'static {
         Self::ACCESS
     }
 
-    /// Whether a call may be made in a zone that was not named: it only reads there, or makes what
-    /// was not there.
+    /// Returns `true` if a call may be made in a zone that was not named, because it only reads there.
     #[must_use]
     fn is_harmless(_arguments: &Map<String, Value>) -> bool {
-        false
+        Self::EFFECT.reads_only
     }
 
     /// Most bytes of its answer to these arguments, where that can be more than a few.
@@ -82,11 +81,6 @@ pub trait Operation: Sized + 'static {
 
     /// Gives data the form in which a short answer keeps its fields.
     fn shorten(_data: &mut Map<String, Value>) {}
-
-    /// The picture that the answer is, where it is one.
-    fn picture(_response: &mut Self::Response) -> Option<Picture> {
-        None
-    }
 
     /// What a person reads in the conversation if the work lasts; nothing where it never does.
     fn task(_request: &Self::Request) -> Option<Task> {
@@ -106,15 +100,6 @@ pub trait Operation: Sized + 'static {
     ) -> Result<Reply<Self::Response>, Error>;
 }
 
-/// A picture, for who can see.
-#[derive(Debug)]
-pub struct Picture {
-    /// What it is.
-    pub mime_type: &'static str,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
-}
-
 /// A success: data for programs, a sentence for the model.
 #[derive(Debug)]
 pub struct Reply<T> {
@@ -124,6 +109,8 @@ pub struct Reply<T> {
     pub message: String,
     /// What a caller must know and no field says; at the end of the message too.
     pub notes: Vec<Hint>,
+    /// The picture that the answer is.
+    pub picture: Option<Picture>,
 }
 
 impl<T> Reply<T> {
@@ -133,6 +120,7 @@ impl<T> Reply<T> {
             data,
             message: message.into(),
             notes: Vec::new(),
+            picture: None,
         }
     }
 

@@ -2,14 +2,14 @@
 
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
+use super::vocabulary::{WritableZone, content_format, write_mode};
 use super::{Access, Effect, Operation, Reply, write};
 
 /// `shed_patch_bytes`
@@ -20,17 +20,17 @@ pub struct PatchBytes;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// The bytes, in their format
     content: String,
     /// Of content
-    #[schema(default = "hex")]
-    content_format: Option<ContentFormat>,
+    #[schema(default = "hex", value_type = Option<ContentFormat>)]
+    content_format: Option<String>,
     /// at and replace need offset
-    #[schema(default = "end")]
-    position: Option<BytePosition>,
+    #[schema(default = "end", value_type = Option<BytePosition>)]
+    position: Option<String>,
     /// First byte, from 0
     offset: Option<i64>,
     /// Bytes to replace; default as many as content has
@@ -47,7 +47,8 @@ pub struct Request {
     /// For zone group
     group: Option<String>,
     /// In a group: who may change it
-    mode: Option<WriteMode>,
+    #[schema(value_type = Option<WriteMode>)]
+    mode: Option<String>,
 }
 
 impl Operation for PatchBytes {
@@ -87,12 +88,15 @@ impl Operation for PatchBytes {
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
         let zone = store
-            .open_zone(caller, request.zone, request.group.as_deref())?
-            .creating(request.mode);
-        let format = request.content_format.unwrap_or(ContentFormat::Hex);
+            .zone(caller, &request.zone, request.group.as_deref())?
+            .creating(write_mode(request.mode.as_deref())?);
+        let format = content_format(request.content_format.as_deref())?;
         let content = decode(&request.content, format)?;
         let edit = BytesEdit {
-            position: request.position.unwrap_or(BytePosition::End),
+            position: match request.position.as_deref() {
+                Some(position) => BytePosition::parse(position)?,
+                None => BytePosition::End,
+            },
             content: &content,
             offset: request.offset,
             length: request.length,

@@ -4,14 +4,14 @@ use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
 };
-use fileshed_core::{Caller, Code, Error, Repeat, Store, ZoneName};
+use fileshed_core::{Caller, Code, Error, Repeat, Store};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
+use super::vocabulary::{WritableZone, write_mode};
 use super::{Access, Effect, Operation, Reply, write};
 
 /// `shed_patch_text`
@@ -22,7 +22,7 @@ pub struct PatchText;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// The new text
@@ -30,7 +30,8 @@ pub struct Request {
     /// Exact text that the file has once; content replaces it
     find: Option<String>,
     /// Default replace with find or pattern, else end
-    position: Option<Position>,
+    #[schema(value_type = Option<Position>)]
+    position: Option<String>,
     /// From 1
     line: Option<i64>,
     /// Last line to replace
@@ -54,7 +55,8 @@ pub struct Request {
     /// For zone group
     group: Option<String>,
     /// In a group: who may change it
-    mode: Option<WriteMode>,
+    #[schema(value_type = Option<WriteMode>)]
+    mode: Option<String>,
 }
 
 impl Operation for PatchText {
@@ -98,13 +100,13 @@ impl Operation for PatchText {
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
         let zone = store
-            .open_zone(caller, request.zone, request.group.as_deref())?
-            .creating(request.mode);
+            .zone(caller, &request.zone, request.group.as_deref())?
+            .creating(write_mode(request.mode.as_deref())?);
         if request.overwrite && request.find.is_some() {
             return Err(TextError::FindWithOverwrite.into());
         }
-        let position = match request.position {
-            Some(position) => position,
+        let position = match request.position.as_deref() {
+            Some(position) => Position::parse(position)?,
             None => Position::meant(
                 request.find.is_some() || request.pattern.is_some(),
                 request.line,

@@ -22,14 +22,12 @@ enum Null {
 }
 
 /// The schema of a request with every reference replaced by what it refers to, and without null.
-#[must_use]
-pub fn of<T: ToSchema>() -> Value {
+pub(super) fn of<T: ToSchema>() -> Value {
     resolved::<T>(Null::Dropped)
 }
 
 /// The schema of what an operation takes: its request, and what every operation with paths takes.
-#[must_use]
-pub fn of_request<O: Operation>() -> Value {
+pub(super) fn of_request<O: Operation>() -> Value {
     let mut schema = of::<O::Request>();
     if O::ERRORS.contains(&Code::PathStartsWithZone) {
         schema["properties"][ALLOW_ZONE_IN_PATH] = json!({"type": "boolean"});
@@ -39,8 +37,7 @@ pub fn of_request<O: Operation>() -> Value {
 
 /// The schema of an answer, where null stands for a field that is always there and has no value.
 /// Clients make parameters of requests only, so no provider reads it.
-#[must_use]
-pub fn of_answer<T: ToSchema>() -> Value {
+pub(super) fn of_answer<T: ToSchema>() -> Value {
     resolved::<T>(Null::WhereRequired)
 }
 

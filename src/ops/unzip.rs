@@ -4,7 +4,7 @@ use fileshed_core::archive::Archive;
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::guard::ChangeRequest;
 use fileshed_core::storage::{DiskError, Kind, Target, Totals};
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, Zone, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -27,14 +27,14 @@ pub struct Unzip;
 pub struct Request {
     /// Where the files go
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// The archive
     src: String,
     /// Directory; default: beside the archive
     dest: Option<String>,
     /// Zone of the archive. Default zone
     #[schema(value_type = Option<AnyZone>)]
-    src_zone: Option<ZoneName>,
+    src_zone: Option<String>,
     /// For zone group
     group: Option<String>,
 }
@@ -90,8 +90,11 @@ impl Operation for Unzip {
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
-        let zone = store.open_zone(caller, request.zone, group)?;
-        let from = store.open_zone(caller, request.src_zone.unwrap_or(request.zone), group)?;
+        let zone = store.zone(caller, &request.zone, group)?;
+        let from = match request.src_zone.as_deref() {
+            Some(name) => store.zone_of_parameter(caller, "src_zone", name, group)?,
+            None => store.open_zone(caller, zone.name(), group)?,
+        };
         let source = from.path("src", &request.src)?;
         let asked = request.dest.as_deref();
         let asked = asked.map(|dest| zone.path_to_fill("dest", dest));

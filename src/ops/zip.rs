@@ -6,7 +6,7 @@ use fileshed_core::guard::ChangeRequest;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Target;
 use fileshed_core::zone::PathError;
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, Zone, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -23,7 +23,7 @@ pub struct Zip;
 pub struct Request {
     /// Zone of src
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// File or directory, relative to the zone
     src: String,
     /// The archive; default src + .zip
@@ -89,7 +89,7 @@ impl Operation for Zip {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let source = zone.path_to_fill("src", &request.src)?;
         let archive = match &request.dest {
             Some(dest) => {

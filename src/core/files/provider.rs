@@ -334,6 +334,14 @@ pub struct Named {
     pub kind: EntryType,
 }
 
+impl Named {
+    /// Returns `true` if it is a directory.
+    #[must_use]
+    pub fn is_directory(&self) -> bool {
+        self.kind == EntryType::Directory
+    }
+}
+
 impl From<Metadata> for Named {
     fn from(metadata: Metadata) -> Self {
         Self {

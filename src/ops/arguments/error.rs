@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::misnamed::Meant;
 use super::parameter_type::ParameterType;
-use super::{Operation, schema_of};
+use super::{Operation, parameters};
 
 /// Parameters that only bound the work: without one the call means the same.
 const BOUNDS: &[&str] = &["timeout", "max_output", "depth", "limit"];
@@ -233,7 +233,7 @@ impl ArgumentError {
     pub(in crate::ops) fn missing<O: Operation>(parameter: &str) -> Self {
         Self::Missing {
             parameter: parameter.to_owned(),
-            meaning: Meaning::of(&schema_of::<O>()["properties"][parameter]),
+            meaning: Meaning::of(&parameters::<O>()["properties"][parameter]),
             meant: None,
         }
     }

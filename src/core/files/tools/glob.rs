@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::Files;
 use crate::error::ToolError;
 use crate::path;
-use crate::provider::Named;
 
 /// The longest pattern, in bytes.
 const LENGTH: usize = 1024;
@@ -56,7 +55,7 @@ impl Files<'_> {
         let glob = matcher("pattern", pattern)?;
         let deadline = self.deadline();
         let mut matches = Vec::new();
-        let unseen = self.walk(given, &start, &deadline, |entry: &Named| {
+        let unseen = self.walk(given, &start, &deadline, |entry| {
             if glob.is_match(below(&start, &entry.path)) {
                 if matches.len() >= self.limits.results {
                     return Ok(ControlFlow::Break(()));

@@ -12,7 +12,8 @@ use super::glob::{below, matcher};
 use super::read::decoded;
 use super::{Files, is_binary};
 use crate::error::ToolError;
-use crate::{Metadata, path};
+use crate::path;
+use crate::provider::Named;
 
 /// The longest pattern, in bytes.
 const LENGTH: usize = 4096;
@@ -120,15 +121,18 @@ impl Files<'_> {
             bytes_left: self.limits.answer_bytes,
             full: false,
         };
-        let unseen = self.walk(given, &start, &deadline, |entry: &Metadata| {
+        let unseen = self.walk(given, &start, &deadline, |entry| {
             let is_wanted = names
                 .as_ref()
                 .is_none_or(|names| fits(names, below(&start, &entry.path), entry));
-            if entry.is_directory() || !is_wanted || entry.size > self.limits.text_bytes {
+            if entry.is_directory() || !is_wanted {
                 return Ok(ControlFlow::Continue(()));
             }
             // What is gone or cannot be read has no lines.
-            if let Ok(content) = self.provider.read(&entry.path, 0..entry.size)
+            let at = self.at(&entry.path);
+            if let Ok(found) = self.provider.stat(&at)
+                && found.size <= self.limits.text_bytes
+                && let Ok(content) = self.provider.read(&at, 0..found.size)
                 && !is_binary(&content.bytes)
             {
                 search.file(entry.path.as_str(), decoded(&content.bytes).as_bytes());
@@ -151,7 +155,7 @@ impl Files<'_> {
 }
 
 /// Whether a pattern of names fits: one without a slash a name at any depth, else a path.
-fn fits((glob, is_path): &(GlobMatcher, bool), below: &str, entry: &Metadata) -> bool {
+fn fits((glob, is_path): &(GlobMatcher, bool), below: &str, entry: &Named) -> bool {
     let name = entry.path.name().unwrap_or_default();
     glob.is_match(if *is_path { below } else { name })
 }
