@@ -28,7 +28,6 @@ use call::Workspace;
 pub(super) mod call;
 pub mod document;
 pub(super) mod failure;
-mod info;
 
 /// The beginning of every path of the surface.
 const BASE: &str = "/fs";
@@ -192,7 +191,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         router = router.route(&format!("/{}", entry.id), post(handler));
     }
     let router = router
-        .route("/info", get(info::info))
+        .route("/info", get(call::info))
         .route("/openapi.json", get(document::openapi))
         .fallback(failure::unknown)
         .method_not_allowed_fallback(failure::wrong_method);

@@ -36,7 +36,6 @@ mod execute;
 pub(in crate::http) mod failure;
 mod files;
 pub(in crate::http) mod pending;
-mod query;
 mod shell;
 
 const GET: Method = Method::GET;

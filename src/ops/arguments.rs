@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::Operation;
-use super::tool::parameters;
+use super::schema::parameters;
 
 mod error;
 mod misnamed;
@@ -152,7 +152,7 @@ pub(super) fn split_words(arguments: &mut Map<String, Value>, name: &str) {
 
 /// Reads one of a few words, in any case.
 pub(super) fn choice(
-    parameter: &'static str,
+    parameter: &str,
     value: &str,
     allowed: &'static [&'static str],
 ) -> Result<&'static str, ArgumentError> {
@@ -161,7 +161,7 @@ pub(super) fn choice(
         .copied()
         .find(|word| word.eq_ignore_ascii_case(value.trim()))
         .ok_or_else(|| ArgumentError::Choice {
-            parameter,
+            parameter: parameter.to_owned(),
             received: Received::of(&value.into()),
             meant: nearest(value, allowed.iter().copied()).map(str::to_owned),
             allowed,
@@ -173,11 +173,20 @@ pub(super) fn not_negative(
     parameter: &'static str,
     value: Option<i64>,
 ) -> Result<Option<u64>, ArgumentError> {
-    value
-        .map(|value| {
-            u64::try_from(value).map_err(|_| ArgumentError::range(parameter, value, "0 or more"))
-        })
-        .transpose()
+    at_least(parameter, value, 0, "0 or more")
+}
+
+/// A number that is not below `least`, which is 0 or more; `range` says so.
+pub(super) fn at_least(
+    parameter: &'static str,
+    value: Option<i64>,
+    least: i64,
+    range: &'static str,
+) -> Result<Option<u64>, ArgumentError> {
+    match value {
+        Some(value) if value < least => Err(ArgumentError::range(parameter, value, range)),
+        value => Ok(value.map(i64::unsigned_abs)),
+    }
 }
 
 #[cfg(test)]

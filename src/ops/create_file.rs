@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::{WritableZone, content_format, write_mode};
-use super::{Effect, Operation, Reply, write};
+use super::{Access, Effect, Operation, Reply, write};
 
 /// `shed_create_file`
 pub struct CreateFile;
@@ -69,7 +69,7 @@ impl Operation for CreateFile {
     ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
-    const CREATES: bool = true;
+    const ACCESS: Access = Access::Create;
     type Request = Request;
     type Response = write::Response;
 

@@ -33,7 +33,7 @@ pub struct Request {
 }
 
 /// What was removed.
-#[derive(Serialize, ToSchema)]
+#[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Zone from which it was removed.
     zone: &'static str,
@@ -78,10 +78,9 @@ impl Operation for Delete {
             let message = format!("Brought back {path}");
             let response = Response {
                 zone: back.zone.as_str(),
-                deleted: None,
                 restored: Some(path),
                 was_directory: back.is_directory,
-                restorable_days: None,
+                ..Response::default()
             };
             return Ok(Reply::new(response, message));
         }

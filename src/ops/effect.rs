@@ -66,6 +66,8 @@ impl Effect {
 pub enum Access {
     /// Looks at it, or takes a copy.
     Read,
+    /// Makes it if it is not there, whatever is in other zones.
+    Create,
     /// Changes it where it is.
     Change,
     /// Takes it away from where it is: another file of that name is not meant.

@@ -44,7 +44,7 @@ pub struct Request {
 }
 
 /// The link.
-#[derive(Serialize, ToSchema)]
+#[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Id for `shed_link_delete`; absent for the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -215,15 +215,9 @@ fn link_to_workspace(store: &Store, caller: &Caller) -> Result<Reply<Response>, 
     Ok(Reply::new(
         Response {
             clickable_link: markdown::link(Purpose::Download, &link.url, "Open my files"),
-            filename: None,
-            file_id: None,
             download_url: link.url,
-            size_bytes: None,
-            zone: None,
-            path: None,
-            upload: false,
             expires_at: link.expires_at.map(|end| end.to_string()),
-            attached: None,
+            ..Response::default()
         },
         message,
     )
@@ -360,9 +354,8 @@ fn reply_of(file: PublishedFile, attached: bool, shows: Shows) -> Reply<Response
             size_bytes: Some(file.size),
             zone: Some(file.zone.as_str()),
             path: Some(file.path.display().to_owned()),
-            upload: false,
-            expires_at: None,
             attached: Some(attached),
+            ..Response::default()
         },
         message,
     )

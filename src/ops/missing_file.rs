@@ -170,8 +170,9 @@ fn hint(aim: Access, parameter: &Parameter, missing: &Missing, places: &[Place])
     let first = places.first()?;
     let is_alone = places.len() == 1;
     let is_here = first.zone == missing.zone && first.group == missing.group;
-    let reads =
-        aim == Access::Read || parameter.zone == Some("src_zone") || parameter.path == "import_csv";
+    let reads = matches!(aim, Access::Read | Access::Create)
+        || parameter.zone == Some("src_zone")
+        || parameter.path == "import_csv";
     let is_meant = match first.likeness {
         Likeness::Case => is_alone,
         _ if reads => true,

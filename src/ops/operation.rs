@@ -51,9 +51,6 @@ pub trait Operation: Sized + 'static {
     /// where it is not certain, and where it would fail: [`Self::run`] says why.
     const AT_ONCE: Option<ImmediateRun<Self>> = None;
 
-    /// Whether it makes a file that is not there, whatever is in other zones.
-    const CREATES: bool = false;
-
     /// What it does to the file that it is called for.
     const ACCESS: Access = Access::Read;
 

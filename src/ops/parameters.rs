@@ -3,19 +3,15 @@
 
 use fileshed_core::settings::NetworkMode;
 use fileshed_core::{Caller, Code, Error, Store};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::short_answer::Keep;
+use super::vocabulary::NoParameters;
 use super::{Effect, Operation, Reply};
 
 /// `shed_parameters`
 pub struct Parameters;
-
-/// Takes nothing.
-#[derive(Deserialize, ToSchema)]
-#[schema(as = ParametersRequest)]
-pub struct Request {}
 
 /// What is decided.
 #[derive(Serialize, ToSchema)]
@@ -123,13 +119,13 @@ impl Operation for Parameters {
         Keep::Always("transfer_max_per_user"),
         Keep::Always("_info"),
     ];
-    type Request = Request;
+    type Request = NoParameters;
     type Response = Response;
 
     fn run(
         store: &Store,
         caller: &Caller,
-        _request: Self::Request,
+        _request: NoParameters,
     ) -> Result<Reply<Self::Response>, Error> {
         let settings = store.settings();
         let report = store.workspace_report(caller, &settings.fs_workspace);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::arguments::ArgumentError;
+use super::arguments::{ArgumentError, at_least};
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
@@ -168,11 +168,8 @@ fn reply(
     Reply { picture, ..reply }.noting(more)
 }
 
-fn line(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, Error> {
-    match value {
-        Some(value) if value < 1 => Err(ArgumentError::range(parameter, value, "1 or more").into()),
-        value => Ok(value.map(|value| value as u64)),
-    }
+fn line(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, ArgumentError> {
+    at_least(parameter, value, 1, "1 or more")
 }
 
 /// The text of a document; `None` for a file that is none.

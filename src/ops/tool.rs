@@ -3,10 +3,6 @@
 //! A descriptor says what every surface needs of a tool: its name, its words, its parameters, and what
 //! a call may do. Surfaces differ in how a call is made, so that part is a type parameter.
 
-use std::any::TypeId;
-use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
-
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Code, Error, Toolset};
 use serde::de::DeserializeOwned;
@@ -70,7 +66,7 @@ impl<C> Tool<C> {
             short_answer: &[],
             request_schema: schema::of::<T>,
             response_schema: || Value::Null,
-            parameters: || cached::<T>(schema::of::<T>),
+            parameters: schema::parameters_of::<T>,
             call,
         }
     }
@@ -107,7 +103,7 @@ impl Entry {
             short_answer: O::SHORT_ANSWER,
             request_schema: schema::of_request::<O>,
             response_schema: schema::of_answer::<O::Response>,
-            parameters: parameters::<O>,
+            parameters: schema::parameters::<O>,
             call: OperationCall::of::<O>(),
         }
     }
@@ -147,24 +143,9 @@ impl Entry {
     }
 }
 
-/// The schema of the request of an operation, made once.
-pub(super) fn parameters<O: Operation>() -> &'static Value {
-    cached::<O>(schema::of_request::<O>)
-}
-
 /// Reads a request, coerced to the schema of its type.
 pub(crate) fn request<T: DeserializeOwned + ToSchema + 'static>(
     arguments: Map<String, Value>,
 ) -> Result<T, Error> {
-    arguments::request(cached::<T>(schema::of::<T>), arguments)
-}
-
-/// Schemas are made once and live as long as the process: there is one for each type.
-static SCHEMAS: LazyLock<Mutex<HashMap<TypeId, &'static Value>>> = LazyLock::new(Mutex::default);
-
-fn cached<T: 'static>(make: fn() -> Value) -> &'static Value {
-    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
-    schemas
-        .entry(TypeId::of::<T>())
-        .or_insert_with(|| Box::leak(Box::new(make())))
+    arguments::request(schema::parameters_of::<T>(), arguments)
 }

@@ -2,19 +2,23 @@
 
 use std::sync::Arc;
 
-use axum::extract::Request;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use fileshed_core::files::{Files, Limits, Metadata, OutputFile, Provider, Sent, ToolError, path};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::view::View;
-use fileshed_core::{Caller, Channel, Code, Error, Settings, Store, WorkspaceMode, ZonePath};
-use serde_json::{Map, Value};
+use fileshed_core::{
+    Caller, Channel, Code, Error, Settings, Store, WorkspaceMode, WorkspaceReport, ZonePath,
+};
+use serde_json::{Map, Value, json};
 
 use super::CompactTool;
 use super::failure;
 use crate::http::admission::CallPermit;
-use crate::http::call::{Call, Surface, expect_scope};
+use crate::http::call::{self, Call, Surface, expect_scope};
 use crate::http::identity::Accepts;
 use crate::http::{Server, body, envelope, response_body};
 use crate::ops::{Answer, link_create};
@@ -227,4 +231,36 @@ impl Scope {
             read_only: settings.fs_read_only || asked,
         })
     }
+}
+
+/// `GET /fs/info`: the workspace that a call sees, its name, and why it cannot be used.
+pub(super) async fn info(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let (parts, _) = request.into_parts();
+    let report = report(&server, &parts).await;
+    report.unwrap_or_else(|error| failure::answer(server.fs, error, ""))
+}
+
+async fn report(server: &Arc<Server>, parts: &Parts) -> Result<Response, Error> {
+    let scope = Scope::of(server.store.settings(), &parts.headers)?;
+    let caller = match SURFACE.identify(server, parts).await {
+        Err(error) if failure::is_nobody(error.code()) => {
+            return Ok(told(&WorkspaceReport::refused()));
+        }
+        caller => caller?,
+    };
+    let report = call::run(&server.store, caller, (), move |view, ()| {
+        view.store.expect_active(view.caller)?;
+        Ok(view.store.workspace_report(view.caller, &scope.workspace))
+    });
+    Ok(told(&report.await?.0?))
+}
+
+fn told(report: &WorkspaceReport) -> Response {
+    Json(json!({
+        "mode": report.mode.as_str(),
+        "auto_login": report.auto_login(),
+        "effective_root": report.effective_root,
+        "resolution_error": report.resolution_error,
+    }))
+    .into_response()
 }

@@ -156,7 +156,7 @@ diagnostics! {
         #[error("parameter `{parameter}` must be one of {}, got: {}", allowed.join(", "), received.shown)]
         Choice {
             /// Which one.
-            parameter: &'static str = "position",
+            parameter: String = "position".to_owned(),
             /// What was sent.
             received: Received => [
                 Received::of(&"repalce".into()),
@@ -169,7 +169,7 @@ diagnostics! {
         } => {
             code: InvalidParameter,
             hint: match meant {
-                Some(meant) => Hint::repeat(Repeat::with(*parameter, meant.as_str())),
+                Some(meant) => Hint::repeat(Repeat::with(parameter, meant.as_str())),
                 None => format!("give one of {} in `{parameter}`", allowed.join(", ")).into(),
             },
             details: { "parameter": parameter, "received": received.shown, "allowed": allowed },

@@ -11,7 +11,15 @@ use super::{ArgumentError, choice};
 
 /// Reads a request; what it does not know is left out.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> {
-    T::deserialize(RequestArguments(arguments)).map_err(|failure| failure.0)
+    let arguments = arguments.into_iter().map(|(parameter, value)| {
+        let argument = Argument {
+            parameter: parameter.clone(),
+            value,
+        };
+        (parameter, argument)
+    });
+    let read = T::deserialize(MapDeserializer::new(arguments));
+    read.map_err(|failure: RequestError| failure.0)
 }
 
 /// Why a request cannot be read, on its way through serde.
@@ -32,38 +40,9 @@ impl From<serde_json::Error> for RequestError {
     }
 }
 
-/// All arguments of a call.
-struct RequestArguments(Map<String, Value>);
-
-impl<'de> Deserializer<'de> for RequestArguments {
-    type Error = RequestError;
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        mut self,
-        _name: &'static str,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, RequestError> {
-        let arguments = fields.iter().filter_map(|&parameter| {
-            let value = self.0.remove(parameter)?;
-            Some((parameter, Argument { parameter, value }))
-        });
-        visitor.visit_map(MapDeserializer::new(arguments))
-    }
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RequestError> {
-        Ok(Value::Object(self.0).deserialize_any(visitor)?)
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
-        unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
-
 /// One argument.
 struct Argument {
-    parameter: &'static str,
+    parameter: String,
     value: Value,
 }
 
@@ -77,7 +56,7 @@ impl<'de> Deserializer<'de> for Argument {
         visitor: V,
     ) -> Result<V::Value, RequestError> {
         let text = self.value.as_str().unwrap_or_default();
-        let word = choice(self.parameter, text, variants);
+        let word = choice(&self.parameter, text, variants);
         let word = word.map_err(|error| RequestError(error.into()))?;
         visitor.visit_enum(word.into_deserializer())
     }

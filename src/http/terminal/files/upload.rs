@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::http::Server;
 use crate::http::call::Call;
 use crate::http::files::multipart::MultipartReader;
-use crate::http::terminal::query::Query;
+use crate::http::terminal::arguments::Query;
 use crate::http::terminal::stream;
 use message_box::Sender;
 
