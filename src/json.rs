@@ -16,7 +16,7 @@ pub(crate) const VALUES_MAX: usize = 50_000;
 /// The beginning of the failure of a text that holds more.
 const TOO_MANY: &str = "more than 50000 values";
 
-/// What a text holds at its top.
+/// The value at the top of a text.
 pub(crate) enum TopLevel {
     /// An object; of members that are not known there is the name.
     Object(Map<String, Value>),
@@ -62,7 +62,7 @@ pub(crate) fn value(text: &str) -> serde_json::Result<Value> {
     Ok(value)
 }
 
-/// Whether a text was refused for the number of its values.
+/// Returns `true` if a text was refused for the number of its values.
 pub(crate) fn has_too_many(error: &serde_json::Error) -> bool {
     error.is_data() && error.to_string().starts_with(TOO_MANY)
 }

@@ -35,7 +35,7 @@ const BASE: &str = "/fs";
 /// A compact tool.
 pub(super) type CompactTool = Tool<CompactCall>;
 
-/// How a compact tool is called.
+/// The calls of a compact tool.
 pub(super) struct CompactCall {
     /// Its name in the log.
     address: &'static str,

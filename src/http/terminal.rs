@@ -42,7 +42,7 @@ const GET: Method = Method::GET;
 const POST: Method = Method::POST;
 const DELETE: Method = Method::DELETE;
 
-/// Where the surface begins.
+/// The beginning of every path of the surface.
 pub(super) const BASE: &str = "/terminal";
 
 /// The surface, whose failures are `{"detail": …}`.
@@ -66,8 +66,8 @@ where
     answered.await
 }
 
-/// Every endpoint that takes and answers JSON, in the order in which the document shows them. What
-/// has a text is offered to models.
+/// Every endpoint that takes and answers JSON, in the order in which the document shows them. Models
+/// are offered those that have a text.
 static ENDPOINTS: LazyLock<Vec<EndpointEntry>> = LazyLock::new(|| {
     vec![
         endpoint(GET, "/files/list", "list_files", entries::list)

@@ -14,7 +14,7 @@ pub type Handler = fn(&Store, &Caller, Map<String, Value>) -> Result<Answer, Err
 /// Runs an operation without blocking, if that is possible.
 pub type ImmediateHandler = fn(&Store, &Caller, Map<String, Value>) -> Option<Answer>;
 
-/// How an operation is called.
+/// The calls of an operation.
 #[derive(Clone, Copy)]
 pub struct OperationCall {
     /// Coerces the arguments, runs the operation, gives its answer.

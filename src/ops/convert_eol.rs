@@ -2,7 +2,7 @@
 
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::{ConversionError, LineEnds, converted};
-use fileshed_core::{Caller, Code, Error, Store, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -66,8 +66,9 @@ impl Operation for ConvertEol {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let ends = line_ends(request.to.as_deref())?;
+        let zone = store.open_zone(caller, zone, request.group.as_deref())?;
         let file = write::FileWrite {
             zone: &zone,
             operation: Self::ID,

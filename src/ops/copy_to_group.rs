@@ -68,13 +68,12 @@ impl Operation for CopyToGroup {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let from = store.personal_zone(
-            caller,
-            ZoneName::parse_parameter("src_zone", &request.src_zone)?,
-        )?;
+        let from = ZoneName::parse_parameter("src_zone", &request.src_zone)?;
+        let mode = write_mode(request.mode.as_deref())?;
+        let from = store.personal_zone(caller, from)?;
         let to = store
             .group_zone(caller, Some(&request.group))?
-            .creating(write_mode(request.mode.as_deref())?);
+            .creating(mode);
         let done = CrossZoneTransfer {
             from: &from,
             to: &to,

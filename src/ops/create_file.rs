@@ -2,7 +2,7 @@
 
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, decode, line_count};
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -82,14 +82,16 @@ impl Operation for CreateFile {
         caller: &Caller,
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
+        let format = content_format(request.content_format.as_deref())?;
+        let mode = write_mode(request.mode.as_deref())?;
         let zone = store
-            .zone(caller, &request.zone, request.group.as_deref())?
-            .creating(write_mode(request.mode.as_deref())?);
+            .open_zone(caller, zone, request.group.as_deref())?
+            .creating(mode);
         let bytes = match request.file_type {
             Some(kind) => kind == ContentKind::Bytes,
             None => request.content_format.is_some(),
         };
-        let format = content_format(request.content_format.as_deref())?;
         let content = if bytes {
             decode(&request.content, format)?
         } else {

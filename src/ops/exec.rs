@@ -3,7 +3,7 @@
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::command::{self, CommandLine};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Settings, Store};
+use fileshed_core::{Caller, Code, Error, Settings, Store, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -141,9 +141,10 @@ impl Operation for Exec {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         not_negative("timeout", request.timeout)?;
         not_negative("max_output", request.max_output)?;
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, zone, request.group.as_deref())?;
         let ran = command::run(
             &zone,
             &CommandLine {

@@ -119,12 +119,15 @@ impl Operation for LinkCreate {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = request.zone.as_deref();
+        let zone = zone.map(|zone| ZoneName::parse_parameter("zone", zone));
+        let zone = zone.transpose()?;
         if request.workspace {
             return link_to_workspace(store, caller);
         }
         let missing = |parameter| ArgumentError::missing::<Self>(parameter);
-        let zone = match (request.zone.as_deref(), request.upload) {
-            (Some(zone), _) => ZoneName::parse_parameter("zone", zone)?,
+        let zone = match (zone, request.upload) {
+            (Some(zone), _) => zone,
             (None, true) => ZoneName::Uploads,
             (None, false) => return Err(missing("zone").into()),
         };

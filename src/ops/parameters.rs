@@ -3,15 +3,19 @@
 
 use fileshed_core::settings::NetworkMode;
 use fileshed_core::{Caller, Code, Error, Store};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::short_answer::Keep;
-use super::vocabulary::NoParameters;
 use super::{Effect, Operation, Reply};
 
 /// `shed_parameters`
 pub struct Parameters;
+
+/// Takes nothing.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = ParametersRequest)]
+pub struct Request {}
 
 /// What is decided.
 #[derive(Serialize, ToSchema)]
@@ -119,13 +123,13 @@ impl Operation for Parameters {
         Keep::Always("transfer_max_per_user"),
         Keep::Always("_info"),
     ];
-    type Request = NoParameters;
+    type Request = Request;
     type Response = Response;
 
     fn run(
         store: &Store,
         caller: &Caller,
-        _request: NoParameters,
+        _request: Request,
     ) -> Result<Reply<Self::Response>, Error> {
         let settings = store.settings();
         let report = store.workspace_report(caller, &settings.fs_workspace);

@@ -2,7 +2,7 @@
 
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -87,16 +87,19 @@ impl Operation for PatchBytes {
         caller: &Caller,
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
-        let zone = store
-            .zone(caller, &request.zone, request.group.as_deref())?
-            .creating(write_mode(request.mode.as_deref())?);
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let format = content_format(request.content_format.as_deref())?;
+        let position = match request.position.as_deref() {
+            Some(position) => BytePosition::parse(position)?,
+            None => BytePosition::End,
+        };
+        let mode = write_mode(request.mode.as_deref())?;
+        let zone = store
+            .open_zone(caller, zone, request.group.as_deref())?
+            .creating(mode);
         let content = decode(&request.content, format)?;
         let edit = BytesEdit {
-            position: match request.position.as_deref() {
-                Some(position) => BytePosition::parse(position)?,
-                None => BytePosition::End,
-            },
+            position,
             content: &content,
             offset: request.offset,
             length: request.length,

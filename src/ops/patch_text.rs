@@ -4,7 +4,7 @@ use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
 };
-use fileshed_core::{Caller, Code, Error, Repeat, Store};
+use fileshed_core::{Caller, Code, Error, Repeat, Store, ZoneName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -99,14 +99,18 @@ impl Operation for PatchText {
         caller: &Caller,
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
+        let position = request.position.as_deref().map(Position::parse);
+        let position = position.transpose()?;
+        let mode = write_mode(request.mode.as_deref())?;
         let zone = store
-            .zone(caller, &request.zone, request.group.as_deref())?
-            .creating(write_mode(request.mode.as_deref())?);
+            .open_zone(caller, zone, request.group.as_deref())?
+            .creating(mode);
         if request.overwrite && request.find.is_some() {
             return Err(TextError::FindWithOverwrite.into());
         }
-        let position = match request.position.as_deref() {
-            Some(position) => Position::parse(position)?,
+        let position = match position {
+            Some(position) => position,
             None => Position::meant(
                 request.find.is_some() || request.pattern.is_some(),
                 request.line,

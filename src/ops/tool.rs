@@ -43,7 +43,7 @@ pub struct Tool<C> {
     pub response_schema: fn() -> Value,
     /// The schema of the request, made once.
     pub(crate) parameters: fn() -> &'static Value,
-    /// How it is called.
+    /// The calls, in the form of its surface.
     pub call: C,
 }
 

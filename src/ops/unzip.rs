@@ -4,7 +4,7 @@ use fileshed_core::archive::Archive;
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::guard::ChangeRequest;
 use fileshed_core::storage::{DiskError, Kind, Target, Totals};
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -90,11 +90,13 @@ impl Operation for Unzip {
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
-        let zone = store.zone(caller, &request.zone, group)?;
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let from = match request.src_zone.as_deref() {
-            Some(name) => store.zone_of_parameter(caller, "src_zone", name, group)?,
-            None => store.open_zone(caller, zone.name(), group)?,
+            Some(name) => ZoneName::parse_parameter("src_zone", name)?,
+            None => zone,
         };
+        let zone = store.open_zone(caller, zone, group)?;
+        let from = store.open_zone(caller, from, group)?;
         let source = from.path("src", &request.src)?;
         let asked = request.dest.as_deref();
         let asked = asked.map(|dest| zone.path_to_fill("dest", dest));

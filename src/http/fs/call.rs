@@ -26,7 +26,7 @@ use crate::ops::{Answer, link_create};
 /// Bytes of an answer besides its text.
 const SURROUNDINGS: u64 = 256 * 1024;
 
-/// How compact tools are called.
+/// Identification of callers of compact tools.
 pub(super) const SURFACE: Surface = Surface {
     accepts: Accepts::Programs,
     channel: Channel::Fs,
@@ -157,7 +157,7 @@ pub(super) struct Workspace<'w> {
     store: &'w Store,
     caller: &'w Caller,
     pub(super) files: Files<'w>,
-    /// Where they are stored, for what leaves the workspace.
+    /// The provider that stores them, for files that leave the workspace.
     provider: &'w dyn Provider,
 }
 
@@ -195,15 +195,15 @@ impl Workspace<'_> {
 
 /// A directory below the one that is configured.
 const X_FILESHED_WORKSPACE: HeaderName = HeaderName::from_static("x-fileshed-workspace");
-/// Whether nothing is changed.
+/// `true` in a header of a request that must change nothing.
 const X_FILESHED_READ_ONLY: HeaderName = HeaderName::from_static("x-fileshed-read-only");
 
-/// What a request sees and may do.
+/// The part of the workspace that a request sees, and its rights.
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
     /// The directory that is its root.
     pub(super) workspace: ZonePath,
-    /// Whether it changes nothing.
+    /// `true` if it changes nothing.
     pub(super) read_only: bool,
 }
 

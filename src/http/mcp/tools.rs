@@ -86,7 +86,7 @@ fn described<C>(tool: &Tool<C>, doc: impl Into<String>) -> model::Tool {
     model::Tool::new(tool.id, doc.into(), schema).with_annotations(annotations(tool))
 }
 
-/// What a client may tell a person before a call.
+/// Facts that a client may tell a person before a call.
 fn annotations<C>(tool: &Tool<C>) -> ToolAnnotations {
     let annotations = match tool.summary {
         "" => ToolAnnotations::new(),
@@ -148,7 +148,7 @@ pub(super) fn find(toolset: McpToolset, name: &str) -> Option<Callable> {
     offered.find(|tool| tool.name() == name)
 }
 
-/// How a message uses the processes and shells of its user: as the tool does that it calls.
+/// The use that a message makes of the processes and shells of its user: that of the tool that it calls.
 pub(super) fn processes_of(toolset: McpToolset, message: &[u8]) -> Option<ProcessUse> {
     #[derive(Deserialize)]
     struct Call {
@@ -309,7 +309,7 @@ async fn call_terminal(
     let user = work.server.store.namespace(&work.arrival.caller);
     let waits = match work.server.admission.wait_permit(&user) {
         Ok(waits) => Some(waits),
-        // What has begun is answered at once if the caller may not wait for it.
+        // A call that has begun is answered at once if its caller may not wait.
         Err(_) if starts => None,
         Err(full) => return Err(full.into()),
     };
@@ -384,7 +384,7 @@ pub enum McpToolset {
     Core,
     /// The compact tools for files.
     Files,
-    /// What models are offered of the terminal: files by absolute paths, and a shell.
+    /// The tools of the terminal: files by absolute paths, and a shell.
     Terminal,
 }
 
@@ -420,7 +420,7 @@ impl McpToolset {
         }
     }
 
-    /// Whether its tools are operations, whose paths begin in a zone.
+    /// Returns `true` if its tools are operations, whose paths begin in a zone.
     pub(super) fn has_operations(self) -> bool {
         matches!(self, Self::Shed | Self::Core)
     }

@@ -35,7 +35,7 @@ pub(in crate::http) struct EndpointCall {
     pub(super) method: Method,
     /// Path below [`super::BASE`].
     pub(super) path: &'static str,
-    /// How it uses the processes and shells of its user, which may be on another server.
+    /// Its use of the processes and shells of its user, which may be on another server.
     pub(in crate::http) processes: Option<ProcessUse>,
     run: EndpointHandler,
     at_once: Option<ImmediateEndpointHandler>,
@@ -148,7 +148,7 @@ fn in_steps<T: DeserializeOwned + ToSchema + 'static>(
 pub(super) trait Endpoint: 'static {
     /// The name that models call it by, where they may; the same as open-terminal's.
     const ID: &'static str;
-    /// How it is called.
+    /// Its method.
     const METHOD: Method;
     /// Path below [`super::BASE`].
     const PATH: &'static str;
@@ -158,11 +158,11 @@ pub(super) trait Endpoint: 'static {
     const CHANGES: bool = false;
     /// Effects of a call, for clients that ask a person before one.
     const EFFECT: Effect = Effect::READS;
-    /// How it uses the processes and shells of its user, which may be on another server.
+    /// Its use of the processes and shells of its user, which may be on another server.
     const PROCESSES: Option<ProcessUse> = None;
-    /// What it takes, from the path, the query and the body together.
+    /// The request, from the path, the query and the body together.
     type Request: DeserializeOwned + ToSchema + Send + 'static;
-    /// What it answers.
+    /// The answer.
     type Response: Serialize + Send + 'static;
 
     /// Looks at a request before it is done: what it has to wait for, it names here. Blocks.
@@ -349,7 +349,7 @@ async fn run(
             drop(permit);
             match waits {
                 Ok(_waits) => awaited.happened(&clock).await,
-                // What has begun is answered at once if the caller may not wait for it.
+                // A call that has begun is answered at once if its caller may not wait.
                 Err(_) if entry.changes => {}
                 Err(full) => return Err(full.into()),
             }

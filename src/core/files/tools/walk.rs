@@ -14,10 +14,10 @@ const PAGE: usize = 1000;
 /// Directories that an answer names as not searched.
 const BRANCHES: usize = 20;
 
-/// What a search did not see.
+/// The part of a tree that a search did not see.
 #[derive(Debug, Default)]
 pub(super) struct Unseen {
-    /// Whether there is anything.
+    /// `true` if there is any.
     pub(super) any: bool,
     /// The first directories of it.
     pub(super) branches: Vec<String>,

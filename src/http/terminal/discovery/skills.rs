@@ -111,7 +111,7 @@ const DEPTH_MAX: usize = 4;
 /// Files of a skill that are named.
 const RESOURCES_MAX: usize = 50;
 
-/// Request of `read_skill`.
+/// What it takes.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct ReadSkillRequest {
     /// Name of the skill.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// Request of `compare_files`.
+/// What `compare_files` takes.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct Request {
     /// The file as it was.

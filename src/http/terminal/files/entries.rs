@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use super::find::name_of;
 use crate::http::terminal::endpoint::Nothing;
 
-/// Request of `list_files`.
+/// What `list_files` takes.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct ListRequest {
     /// Directory; default: the working directory.
@@ -112,7 +112,7 @@ fn entry(entry: &ListedFile) -> Option<ListedEntry> {
 /// The name of `POST /files/mkdir`.
 pub(in crate::http::terminal) const MAKE: &str = "mkdir";
 
-/// Request of `mkdir`.
+/// The directory.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct MakeRequest {
     /// Directory to make; one that is there stays as it is.
@@ -132,7 +132,7 @@ pub(in crate::http::terminal) fn make(
 /// The name of `POST /files/move`.
 pub(in crate::http::terminal) const MOVE: &str = "move_entry";
 
-/// Request of `move_entry`.
+/// From where to where.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct MoveRequest {
     /// File or directory.
@@ -166,7 +166,7 @@ pub(in crate::http::terminal) fn r#move(
 /// The name of `DELETE /files/delete`.
 pub(in crate::http::terminal) const DELETE: &str = "delete_entry";
 
-/// Request of `delete_entry`.
+/// What to remove.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct DeleteRequest {
     /// File or directory.
@@ -184,7 +184,7 @@ pub(in crate::http::terminal) fn delete(
     Ok(json!({"path": target.at.as_str(), "type": kind}))
 }
 
-/// Request of `display_file`.
+/// The file.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct DisplayRequest {
     /// File to show.
@@ -213,7 +213,7 @@ pub(in crate::http::terminal) fn working_directory(
     Ok(json!({"cwd": view.existing_cwd()?.as_str(), "home": HOME}))
 }
 
-/// Request of `set_cwd`.
+/// The directory.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct SetDirectoryRequest {
     /// Directory to work in.

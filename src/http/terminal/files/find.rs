@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// The kind of the entries that are looked for.
+/// Of which kind the entries are that are looked for.
 #[derive(Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum EntryType {
@@ -54,7 +54,7 @@ fn results(asked: Option<i64>, usual: i64, most: i64) -> usize {
     asked.unwrap_or(usual).clamp(1, most) as usize
 }
 
-/// Request of `glob_search`.
+/// What `glob_search` takes.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct GlobRequest {
     /// As in a shell: *.md, src/**/*.{js,ts}
@@ -102,7 +102,7 @@ pub(in crate::http::terminal) fn glob(
     }))
 }
 
-/// Request of `grep_search`.
+/// What `grep_search` takes.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct GrepRequest {
     /// Regular expression, or text.
@@ -154,7 +154,7 @@ pub(in crate::http::terminal) fn grep(
     }))
 }
 
-/// Request of `search_files`.
+/// What `search_files` takes.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct SearchRequest {
     /// What names hold, in any case.
@@ -197,7 +197,7 @@ pub(in crate::http::terminal) fn search(
     Ok(json!({"results": results.collect::<Value>()}))
 }
 
-/// Request of `match_files`.
+/// What `match_files` takes.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct MatchRequest {
     /// What names and lines hold, in any case.

@@ -15,7 +15,7 @@ use super::upload::to_fill;
 /// Lifetime of a link.
 const AGE: Duration = Timings::STANDARD.http.terminal_link;
 
-/// Request of `create_upload_link`.
+/// Where files go.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct UploadRequest {
     /// Directory that gets them.
@@ -31,7 +31,7 @@ pub(in crate::http::terminal) fn upload(
     link(view, &found, Purpose::Upload)
 }
 
-/// Request of `create_download_link`.
+/// What is fetched.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct DownloadRequest {
     /// File to fetch.

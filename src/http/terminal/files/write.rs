@@ -13,7 +13,7 @@ use crate::ops::write::{FileWrite, Written};
 /// The name of `POST /files/write`.
 pub(in crate::http::terminal) const WRITE: &str = "write_file";
 
-/// Request of `write_file`.
+/// The file.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct WriteRequest {
     /// File to write; directories are made.
@@ -53,7 +53,7 @@ fn written(
 /// The name of `POST /files/replace`.
 pub(in crate::http::terminal) const REPLACE: &str = "replace_file_content";
 
-/// Request of `replace_file_content`.
+/// What to replace.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct ReplaceRequest {
     /// File to change.
