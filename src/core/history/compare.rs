@@ -7,7 +7,7 @@ use rustix::fs::Stat;
 
 use super::HistoryError;
 use super::content::{identify, is_versioned, mode_of, zone_path};
-use super::stat_cache::{Line, Stamp, StatCache};
+use super::stat_cache::{Line, StatCache, is_untouched};
 use super::tree::files;
 use super::{Change, ChangeKind};
 use fileshed_storage::{DiskError, Kind, Root, Totals};
@@ -79,8 +79,8 @@ impl Comparison {
             };
             let cached = known
                 .get(path.as_bytes())
-                .filter(|(stamp, known, _)| *stamp == Stamp::of(&stat) && *known == mode)
-                .map(|(_, _, id)| *id);
+                .filter(|known| is_untouched(known, &stat) && known.mode == mode as u32)
+                .map(|known| known.id);
             comparison.learned |= cached.is_none();
             let outcome = cached.map_or_else(|| content_id(data, &path), |id| Ok(Some(id)));
             let id = match outcome {

@@ -95,9 +95,8 @@ impl CrossZoneTransfer<'_> {
         self.to.expect_space(whole.totals.bytes)?;
         let (leaving, arriving) = crossing.apart();
         let leaving = leaving.guard(ChangeRequest::remove(&entry, whole.totals))?;
-        let way = (self.to, self.from.data());
         let (staged, prepared) = prepared
-            .copy(arriving.staging(), way, &entry, |_| false)
+            .copy(arriving.staging(), self.from.data(), &entry, |_| false)
             .map_err(|error| self.from.explain_disk(error))?;
         let weight = staged.weight()?;
         let path = target.path().clone();
@@ -132,9 +131,8 @@ impl CrossZoneTransfer<'_> {
         let more = weight.totals.bytes.saturating_sub(replaced.bytes);
         self.to.expect_space(more)?;
         let skip = |inside: &ZonePath| self.is_kept_back(inside);
-        let way = (self.to, self.from.data());
         let (staged, prepared) = prepared
-            .copy(crossing.staging(), way, &entry, skip)
+            .copy(crossing.staging(), self.from.data(), &entry, skip)
             .map_err(|error| self.from.explain_disk(error))?;
         let weight = staged.weight()?;
         let path = target.path().clone();

@@ -40,9 +40,9 @@ pub fn document_text(zone: &Zone<'_>, entry: &Entry) -> Result<Option<DocumentTe
     let Some(reading) = Reading::of(name) else {
         return Ok(None);
     };
-    let beginning = entry.footprint();
-    let beginning = beginning.map_err(|error| zone.explain_disk(error))?;
-    if !reading.begins(&beginning.beginning) {
+    let looked = entry.state_and_beginning();
+    let (_, beginning) = looked.map_err(|error| zone.explain_disk(error))?;
+    if !reading.begins(&beginning) {
         return Ok(None);
     }
     let path = entry.path().as_str().to_owned();

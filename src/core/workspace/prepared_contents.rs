@@ -1,11 +1,10 @@
-//! Contents on their way into a zone with a history, made ready for it: large ones before the zone's
-//! writer lock is taken, so that nobody waits while they are named and compressed, and small ones
-//! while they are copied, beside the disk's work.
+//! Large contents on their way into a zone with a history, made ready for it before the zone's writer
+//! lock is taken, so that nobody waits while they are named and compressed.
 
 use std::fs::File;
 
 use crate::zone::{Zone, ZonePath};
-use fileshed_history::{Prepared, PreparedContent, SmallContents};
+use fileshed_history::PreparedContent;
 use fileshed_storage::{DiskError, Entry, Kind, Root, StagedEntry, Staging};
 
 /// The content of a file that nobody else changes, ready for the history of `zone`; nothing where
@@ -58,34 +57,24 @@ impl PreparedContents {
         self
     }
 
-    /// Copies the entry for `zone`, without what `skip` says: the copy, and the contents of its files.
+    /// Copies the entry below `data`, without what `skip` says: the copy, and the contents of its files.
     pub(crate) fn copy(
         self,
         staging: &Staging,
-        (zone, data): (&Zone<'_>, &Root),
+        data: &Root,
         entry: &Entry,
         skip: impl Fn(&ZonePath) -> bool,
-    ) -> Result<(StagedEntry, Prepared), DiskError> {
-        let is_many = zone.name.is_versioned() && entry.kind() == Kind::Directory;
-        let (copy, small) = if is_many {
-            SmallContents::beside(|seen| staging.copy_tree(data, entry, skip, seen))
-        } else {
-            let copy = staging.copy_tree(data, entry, skip, |_, _| {});
-            (copy, SmallContents::default())
-        };
-        let copy = copy?;
+    ) -> Result<(StagedEntry, Vec<PreparedContent>), DiskError> {
+        let copy = staging.copy_tree(data, entry, skip)?;
         let contents = self.0.into_iter();
-        let large = contents
+        let contents = contents
             .map(|(inside, content)| Ok(content.in_copy(copy.stamp(&inside)?)))
             .collect::<Result<_, DiskError>>()?;
-        Ok((copy, Prepared { large, small }))
+        Ok((copy, contents))
     }
 
     /// The same contents, where the entry itself moves.
-    pub(crate) fn moved(self) -> Prepared {
-        Prepared {
-            large: self.0.into_iter().map(|(_, content)| content).collect(),
-            small: SmallContents::default(),
-        }
+    pub(crate) fn moved(self) -> Vec<PreparedContent> {
+        self.0.into_iter().map(|(_, content)| content).collect()
     }
 }

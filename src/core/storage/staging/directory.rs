@@ -11,7 +11,7 @@ use super::journal::{Journal, Step};
 use super::note::below_home;
 use super::{Installed, Place, Staged, Staging, make_directories, remove_tree, report};
 use crate::entry::{create_file, file_mode, open_file};
-use crate::{Directory, DiskError, Entry, Kind, Root, Stamp, Target, Totals, Weight};
+use crate::{Directory, DiskError, Entry, Kind, Root, Stamp, Target, Weight};
 use fileshed_types::zone::{ZonePath, has_one_spelling};
 
 /// Permission bits of a directory.
@@ -80,11 +80,6 @@ impl StagedDirectory {
         self.root.hold(path)
     }
 
-    /// What it holds so far.
-    pub fn totals(&self) -> Result<Totals, DiskError> {
-        self.root.measure()
-    }
-
     /// What it holds so far, with the largest file.
     pub fn weight(&self) -> Result<Weight, DiskError> {
         self.root
@@ -137,13 +132,8 @@ impl StagedDirectory {
         let at = self
             .staging
             .take_in(self.root.entry(path)?.place(), "stage")?;
-        Ok(Staged {
-            file: open_file(&at.parent, &at.name, path)?,
-            staging: self.staging.try_clone()?,
-            name: at.name,
-            flushed: false,
-            installed: false,
-        })
+        let file = open_file(&at.parent, &at.name, path)?;
+        self.staging.staged(file, at.name)
     }
 
     /// Prepares to move what it holds into `directory`, which is below `data` and not empty.

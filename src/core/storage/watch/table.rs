@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use rustix::fs::Stat;
 
-use crate::Kind;
 use crate::kind::kind_of;
 use crate::walk::Totals;
+use crate::{Kind, Stamp};
 
 /// Every name, with what it stood for when it was last looked at.
 #[derive(Debug, Default)]
@@ -20,25 +20,26 @@ pub(super) struct NameTable {
 /// The names in one directory.
 type Listing = HashMap<Box<[u8]>, Known>;
 
-/// What a name stood for.
+/// File or something else that a name stood for.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    inode: u64,
     kind: Kind,
-    /// Of a file.
-    size: u64,
-    changed: (i64, u64),
+    stamp: Stamp,
 }
 
 impl Known {
     fn of(stat: &Stat) -> Self {
-        let kind = kind_of(stat);
-        let is_file = kind == Kind::File;
         Self {
-            inode: stat.st_ino,
-            kind,
-            size: if is_file { stat.st_size as u64 } else { 0 },
-            changed: changed(stat),
+            kind: kind_of(stat),
+            stamp: Stamp::of(stat),
+        }
+    }
+
+    /// Returns the bytes that it counts for.
+    fn size(&self) -> u64 {
+        match self.kind {
+            Kind::File => self.stamp.size(),
+            Kind::Directory | Kind::Symlink | Kind::Special => 0,
         }
     }
 }
@@ -57,25 +58,28 @@ impl NameTable {
         let known = self.known(path);
         known
             .filter(|known| known.kind == Kind::File)
-            .map(|known| known.size)
+            .map(Known::size)
     }
 
     /// What has this path: its inode and its kind.
     pub(super) fn what_had(&self, path: &[u8]) -> Option<(u64, Kind)> {
-        self.known(path).map(|known| (known.inode, known.kind))
+        self.known(path)
+            .map(|known| (known.stamp.inode(), known.kind))
     }
 
     /// Returns `true` if a path stands for this, unchanged.
     pub(super) fn has(&self, path: &[u8], stat: &Stat) -> bool {
         self.known(path)
-            .is_some_and(|known| known.inode == stat.st_ino && known.changed == changed(stat))
+            .is_some_and(|known| known.stamp == Stamp::of(stat))
     }
 
     /// Every path of a file with this inode.
     pub(super) fn paths_of(&self, inode: u64) -> Vec<Box<[u8]>> {
         let mut paths = Vec::new();
         for (above, listing) in &self.listings {
-            let names = listing.iter().filter(|(_, known)| known.inode == inode);
+            let names = listing
+                .iter()
+                .filter(|(_, known)| known.stamp.inode() == inode);
             paths.extend(names.map(|(name, _)| join(above, name)));
         }
         paths
@@ -88,7 +92,7 @@ impl NameTable {
         for (above, listing) in &self.listings {
             for (name, known) in listing {
                 let path = String::from_utf8_lossy(&join(above, name)).into_owned();
-                names.insert(path, (known.size, known.kind));
+                names.insert(path, (known.size(), known.kind));
             }
         }
         names
@@ -113,13 +117,13 @@ impl NameTable {
         if let Some(before) = before {
             self.subtract(before);
         }
-        self.totals.bytes += known.size;
+        self.totals.bytes += known.size();
         self.totals.files += u64::from(known.kind == Kind::File);
         self.directories += u64::from(known.kind == Kind::Directory);
     }
 
     fn subtract(&mut self, known: Known) {
-        self.totals.bytes -= known.size;
+        self.totals.bytes -= known.size();
         self.totals.files -= u64::from(known.kind == Kind::File);
         self.directories -= u64::from(known.kind == Kind::Directory);
     }
@@ -167,8 +171,4 @@ pub(super) fn join(above: &[u8], name: &[u8]) -> Box<[u8]> {
 pub(super) fn is_at_or_below(path: &[u8], above: &[u8]) -> bool {
     path.strip_prefix(above)
         .is_some_and(|rest| rest.first().is_none_or(|next| *next == b'/'))
-}
-
-fn changed(stat: &Stat) -> (i64, u64) {
-    (stat.st_ctime, stat.st_ctime_nsec)
 }

@@ -151,7 +151,7 @@ impl ProcessLog {
         };
         let begun = file.append(&line(&LogLine::Start(start))?);
         if let Err(error) = begun {
-            let _gone = LogFile::remove(&directory, &name);
+            let _gone = directory.remove_file(&name);
             return Err(error.into());
         }
         Ok(Some(Self {

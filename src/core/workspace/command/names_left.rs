@@ -9,9 +9,7 @@
 use crate::Error;
 use crate::guard::OpenEndedPermit;
 use crate::zone::{Zone, ZonePath, is_git_name, is_never_made, is_reserved};
-
-/// The device and the inode of a file.
-pub(super) type FileIdentity = (u64, u64);
+use fileshed_storage::FileIdentity;
 
 /// What has such names before a change of which nobody can say beforehand what it makes.
 #[derive(Debug)]
@@ -90,7 +88,7 @@ fn survey(zone: &Zone<'_>) -> Result<Vec<(String, FileIdentity)>, Error> {
         if let Ok(path) = std::str::from_utf8(path)
             && is_never_made(last(path))
         {
-            found.push((path.to_owned(), (stat.st_dev, stat.st_ino)));
+            found.push((path.to_owned(), FileIdentity::of(stat)));
         }
     })?;
     Ok(found)

@@ -7,10 +7,11 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::names_left::{FileIdentity, NamesBefore, is_below, last};
+use super::names_left::{NamesBefore, is_below, last};
 use crate::free_names::endless_names;
 use crate::guard::OpenEndedPermit;
 use crate::zone::{ZonePath, fault_of_name, portable_name};
+use fileshed_storage::FileIdentity;
 
 /// How many of them an answer names.
 const NAMED: usize = 10;

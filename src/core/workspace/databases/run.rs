@@ -532,7 +532,7 @@ fn shortened(mut text: String) -> String {
 /// Whether a database keeps changes in a log beside it (bytes 18 and 19 of its header,
 /// <https://sqlite.org/fileformat.html>): then even who reads it writes there.
 fn keeps_a_log(database: &Entry) -> Result<bool, DiskError> {
-    let header = database.footprint()?.beginning;
+    let (_, header) = database.state_and_beginning()?;
     Ok(header
         .get(18..20)
         .is_some_and(|versions| versions.contains(&2)))

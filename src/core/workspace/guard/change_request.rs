@@ -1,7 +1,7 @@
 //! What a change is going to touch, said before it is allowed.
 
 use crate::zone::ZonePath;
-use fileshed_history::Prepared;
+use fileshed_history::PreparedContent;
 use fileshed_registry::{Lock, OwnershipEffect};
 use fileshed_storage::{Entry, Merge, Target, Totals, Vacancy, Weight};
 
@@ -18,7 +18,7 @@ pub struct ChangeRequest {
     pub(super) ends_edit: Option<Lock>,
     pub(super) kind: RequestKind,
     /// What is ready for history of the files that come into being.
-    pub(super) prepared: Prepared,
+    pub(super) prepared: Vec<PreparedContent>,
 }
 
 /// How the paths of a change change.
@@ -142,7 +142,7 @@ impl ChangeRequest {
     }
 
     /// These contents need not be made ready for history any more.
-    pub(crate) fn prepared(mut self, contents: Prepared) -> Self {
+    pub(crate) fn prepared(mut self, contents: Vec<PreparedContent>) -> Self {
         self.prepared = contents;
         self
     }

@@ -329,10 +329,8 @@ fn directories_arrive_with_their_space_and_one_commit() {
         assert_eq!(scene.intents(), 0);
     }
     let documents = scene.zone("documents");
-    let changes = documents
-        .history(fileshed_history::History::changes)
-        .expect("compared");
-    assert_eq!(changes.changed, Vec::new(), "all is committed");
+    let found = documents.history(History::find).expect("compared");
+    assert_eq!(found.changes(), Vec::new(), "all is committed");
     assert_eq!(scene.staged(), Vec::<String>::new());
 }
 

@@ -133,7 +133,7 @@ impl Store {
             };
             let Some(id) = name.strip_suffix(".jsonl") else {
                 // Left by a server that ended while it made a log shorter.
-                LogFile::remove(logs, name)?;
+                logs.remove_file(name)?;
                 continue;
             };
             let Some(file) = LogFile::open(logs, name)? else {
@@ -208,7 +208,7 @@ impl Store {
         let known = self.background().of(&tenant.key);
         known.state().processes.retain(|process| process.id() != id);
         if let Some(logs) = tenant.root.existing_subdirectory(LOGS)? {
-            LogFile::remove(&logs, &file_name(id))?;
+            logs.remove_file(&file_name(id))?;
         }
         Ok(())
     }
@@ -254,7 +254,7 @@ impl Store {
             && let Some(logs) = tenant.root.existing_subdirectory(LOGS)?
         {
             for log in expired {
-                LogFile::remove(&logs, &log.name)?;
+                logs.remove_file(&log.name)?;
             }
         }
         Ok(())

@@ -123,7 +123,7 @@ impl<'a> ResumableUploads<'a> {
             return Ok(state(&row, row.length));
         }
         let directory = self.directory(&row)?.ok_or(ResumableError::Unknown)?;
-        let arrived = ArrivingFile::size_of(&directory, &row.id)?;
+        let arrived = directory.stamp(&row.id)?.map(|stamp| stamp.size());
         let arrived = arrived.ok_or(ResumableError::Unknown)?;
         if arrived < row.length {
             return Ok(state(&row, arrived));
@@ -198,7 +198,7 @@ impl<'a> ResumableUploads<'a> {
     /// The file goes first: what is left of a removal that was cut off is removed again.
     fn remove(self, row: &ResumableUpload) -> Result<(), Error> {
         if let Some(directory) = self.directory(row)? {
-            ArrivingFile::remove(&directory, &row.id)?;
+            directory.remove_file(&row.id)?;
         }
         self.0.registry().forget_resumable_upload(row)?;
         Ok(())
@@ -251,7 +251,7 @@ impl<'a> ResumableUploads<'a> {
         match store() {
             Ok(directory) => {
                 registry.complete_resumable_upload(row)?;
-                Ok(ArrivingFile::remove(&directory, &row.id)?)
+                Ok(directory.remove_file(&row.id)?)
             }
             Err(error) => {
                 registry.reserve_for_resumable_upload(row, reserved)?;

@@ -15,7 +15,7 @@ use crate::prepared_contents::prepare;
 use crate::zone::ZonePath;
 use crate::{Code, Error, Zone};
 pub use error::UploadError;
-use fileshed_history::{Prepared, PreparedContent};
+use fileshed_history::PreparedContent;
 use fileshed_storage::{DiskError, Entry, Kind, Root, StagedDirectory, Stamp, Target, Totals};
 use same::Fingerprint;
 
@@ -327,11 +327,8 @@ impl<'a> Upload<'a> {
         let prepared = self
             .files
             .iter_mut()
-            .filter_map(|file| file.prepared.take());
-        let prepared = Prepared {
-            large: prepared.collect(),
-            ..Prepared::default()
-        };
+            .filter_map(|file| file.prepared.take())
+            .collect();
         let (mut taken, mut targets) = (HashSet::new(), Vec::new());
         let mut all = Vec::new();
         for (number, file) in self.files.iter().enumerate() {

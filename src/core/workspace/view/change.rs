@@ -85,7 +85,7 @@ impl Resolved<'_> {
             zone.expect_space(bytes.saturating_sub(replaced.bytes))?;
             let skip = |inside: &ZonePath| is_kept_back(zone, inside);
             let (staged, prepared) = PreparedContents::default()
-                .copy(writer.staging(), (zone, zone.data()), &entry, skip)
+                .copy(writer.staging(), zone.data(), &entry, skip)
                 .map_err(|error| zone.explain_disk(error))?;
             let weight = staged.weight()?;
             writer

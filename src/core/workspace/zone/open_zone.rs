@@ -6,7 +6,7 @@ use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath};
 use crate::store::{HistoryOf, Store};
 use crate::tenant::TenantRoot;
 use crate::{Caller, Error};
-use fileshed_history::{Author, CommitId, Failure, History, HistoryError, Prepared};
+use fileshed_history::{Author, CommitId, Failure, History, HistoryError, PreparedContent};
 use fileshed_registry::FilePlace;
 use fileshed_storage::{
     DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy,
@@ -464,7 +464,7 @@ impl<'a> Zone<'a> {
     pub(crate) fn commit_paths(
         &self,
         paths: &[ZonePath],
-        prepared: &Prepared,
+        prepared: &[PreparedContent],
         message: &str,
         author: &Author,
     ) -> Result<Option<CommitId>, Error> {

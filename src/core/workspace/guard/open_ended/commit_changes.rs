@@ -8,7 +8,7 @@ use crate::guard::group_transaction::OUTSIDE;
 use crate::watched::Unsettled;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, ZoneName};
-use fileshed_history::{Author, HeldLine, Prepared};
+use fileshed_history::{Author, HeldLine};
 use fileshed_registry::{Intent, PathTable};
 use fileshed_storage::Totals;
 
@@ -41,9 +41,9 @@ impl Zone<'_> {
         message: &str,
         author: &Author,
     ) -> Result<(), Error> {
-        let (nothing, now) = (Prepared::default(), self.store.clock().now());
+        let now = self.store.clock().now();
         if !paths.is_empty() {
-            self.history(|history| history.commit_paths(paths, &nothing, message, author, now))?;
+            self.history(|history| history.commit_paths(paths, &[], message, author, now))?;
         }
         Ok(())
     }

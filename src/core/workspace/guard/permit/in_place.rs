@@ -6,9 +6,12 @@
 use super::Permit;
 use crate::Error;
 use crate::zone::{Zone, ZonePath};
-use fileshed_history::{CommitId, Prepared};
+use fileshed_history::CommitId;
 use fileshed_registry::OwnershipEffect;
-use fileshed_storage::{DiskError, Footprint, Kind};
+use fileshed_storage::{DiskError, Kind, Stamp};
+
+/// State and first bytes of each file, as far as it is there.
+type States = Vec<Option<(Stamp, Vec<u8>)>>;
 
 /// Files that may be changed. Dropped without [`InPlace::finish`], the zone is measured and
 /// committed with the next call.
@@ -16,13 +19,13 @@ use fileshed_storage::{DiskError, Footprint, Kind};
 #[must_use = "what changed must be entered"]
 pub(crate) struct InPlace<'a> {
     permit: Permit<'a>,
-    before: Vec<Option<Footprint>>,
+    before: States,
 }
 
 impl<'a> Permit<'a> {
     /// Lets the files that it was asked for be changed where they lie.
     pub(crate) fn in_place(self) -> Result<InPlace<'a>, Error> {
-        let before = footprints(self.zone(), &self.request.needs.paths)?;
+        let before = states(self.zone(), &self.request.needs.paths)?;
         Ok(InPlace {
             before,
             permit: self,
@@ -30,13 +33,13 @@ impl<'a> Permit<'a> {
     }
 }
 
-fn footprints(zone: &Zone<'_>, paths: &[ZonePath]) -> Result<Vec<Option<Footprint>>, DiskError> {
-    let footprint = |path| match zone.data().entry(path) {
-        Ok(entry) if entry.kind() == Kind::File => entry.footprint().map(Some),
+fn states(zone: &Zone<'_>, paths: &[ZonePath]) -> Result<States, DiskError> {
+    let state = |path| match zone.data().entry(path) {
+        Ok(entry) if entry.kind() == Kind::File => entry.state_and_beginning().map(Some),
         Ok(_) | Err(DiskError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
     };
-    paths.iter().map(footprint).collect()
+    paths.iter().map(state).collect()
 }
 
 impl InPlace<'_> {
@@ -44,7 +47,7 @@ impl InPlace<'_> {
     /// then the registry. Nothing where nothing changed.
     pub(crate) fn finish(mut self, message: &str) -> Result<Option<CommitId>, Error> {
         let zone = self.permit.zone();
-        let after = footprints(zone, &self.permit.request.needs.paths)?;
+        let after = states(zone, &self.permit.request.needs.paths)?;
         if after == self.before {
             if let Some(intent) = self.permit.intent.take() {
                 zone.store.registry().commit(intent)?;
@@ -58,14 +61,13 @@ impl InPlace<'_> {
             .map(|(path, _)| path.clone())
             .collect::<Vec<_>>();
         let commit = if zone.name.is_versioned() {
-            let (nothing, author) = (Prepared::default(), &self.permit.request.author);
-            zone.commit_paths(&changed, &nothing, message, author)?
+            zone.commit_paths(&changed, &[], message, &self.permit.request.author)?
         } else {
             None
         };
         // Of the files beside a database, most are there only while it changes.
         let there = self.permit.request.needs.paths.iter().zip(&after);
-        let there = there.filter(|(_, footprint)| footprint.is_some());
+        let there = there.filter(|(_, state)| state.is_some());
         let files = there.map(|(path, _)| path.as_str().to_owned()).collect();
         self.permit
             .record_intent(|| Ok(OwnershipEffect::Touch { files }))?;
@@ -86,9 +88,9 @@ impl InPlace<'_> {
     }
 }
 
-fn totals(footprints: &[Option<Footprint>]) -> (i64, i64) {
-    let there = footprints.iter().flatten();
-    let sizes = there.clone().map(|footprint| footprint.size as i64);
+fn totals(states: &States) -> (i64, i64) {
+    let there = states.iter().flatten();
+    let sizes = there.clone().map(|(stamp, _)| stamp.size() as i64);
     (sizes.sum(), there.count() as i64)
 }
 

@@ -6,7 +6,7 @@ use crate::Error;
 use crate::guard::OpenEndedPermit;
 use crate::zone::{Zone, ZonePath};
 use fileshed_registry::Lock;
-use fileshed_storage::{Entry, Footprint, Staged};
+use fileshed_storage::{Entry, Staged, Stamp};
 
 /// The locked files of one zone, as they were.
 pub(super) struct LockedFiles<'a> {
@@ -18,7 +18,8 @@ struct LockedFile {
     path: ZonePath,
     /// Tells this edit from a later one of the same file.
     working_copy: String,
-    footprint: Footprint,
+    /// State and first bytes, as they were.
+    state: (Stamp, Vec<u8>),
     content: Staged,
 }
 
@@ -34,13 +35,13 @@ impl<'a> LockedFiles<'a> {
             let path = ZonePath::found(lock.path);
             // What is not there is for the locked edit to notice.
             if let Ok(entry) = zone.data().entry(&path)
-                && let Ok(footprint) = entry.footprint()
+                && let Ok(state) = entry.state_and_beginning()
             {
                 let content = store.staging(&zone.tenant)?.copy(entry.open()?)?;
                 files.push(LockedFile {
                     path,
                     working_copy: lock.working_copy,
-                    footprint,
+                    state,
                     content,
                 });
             }
@@ -62,8 +63,8 @@ impl<'a> LockedFiles<'a> {
         };
         for file in self.files.into_iter().filter(is_held) {
             let now = self.zone.data().entry(&file.path);
-            let now = now.and_then(|entry| Entry::footprint(&entry));
-            if now.is_ok_and(|now| now == file.footprint) {
+            let now = now.and_then(|entry| Entry::state_and_beginning(&entry));
+            if now.is_ok_and(|now| now == file.state) {
                 continue;
             }
             let target = self.zone.target("command", &file.path)?;
