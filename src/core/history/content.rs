@@ -48,8 +48,8 @@ fn is_like_gitmodules(path: &str) -> bool {
 pub(super) fn identify(entry: &Entry) -> Result<Oid, HistoryError> {
     let fail = HistoryError::git("look up");
     match read(entry)? {
-        Content::Small(bytes) => Oid::hash_object(ObjectType::Blob, &bytes).map_err(fail),
-        Content::Large(file) => large::identify(&file),
+        BlobContent::Small(bytes) => Oid::hash_object(ObjectType::Blob, &bytes).map_err(fail),
+        BlobContent::Large(file) => large::identify(&file),
     }
 }
 
@@ -83,11 +83,13 @@ impl<'a> Contents<'a> {
     /// Stores the content of a file or a link, and returns its id.
     pub(super) fn store(&mut self, entry: &Entry) -> Result<Oid, HistoryError> {
         match (read(entry)?, &mut self.pack) {
-            (Content::Small(bytes), Some(pack)) => pack.add(&bytes),
-            (Content::Small(bytes), None) => {
+            (BlobContent::Small(bytes), Some(pack)) => pack.add(&bytes),
+            (BlobContent::Small(bytes), None) => {
                 object::write(self.repository, ObjectType::Blob, &bytes)
             }
-            (Content::Large(file), _) => large::store(self.repository, entry, &file, self.prepared),
+            (BlobContent::Large(file), _) => {
+                large::store(self.repository, entry, &file, self.prepared)
+            }
         }
     }
 
@@ -97,16 +99,16 @@ impl<'a> Contents<'a> {
     }
 }
 
-enum Content {
+enum BlobContent {
     Small(Vec<u8>),
     Large(std::fs::File),
 }
 
-fn read(entry: &Entry) -> Result<Content, DiskError> {
+fn read(entry: &Entry) -> Result<BlobContent, DiskError> {
     match entry.kind() {
-        Kind::Symlink => Ok(Content::Small(entry.link_target()?)),
-        _ if entry.size() < object::LARGE => Ok(Content::Small(entry.content()?)),
-        _ => Ok(Content::Large(entry.open()?)),
+        Kind::Symlink => Ok(BlobContent::Small(entry.link_target()?)),
+        _ if entry.size() < object::LARGE => Ok(BlobContent::Small(entry.content()?)),
+        _ => Ok(BlobContent::Large(entry.open()?)),
     }
 }
 

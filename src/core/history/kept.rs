@@ -29,12 +29,12 @@ const LOOKED_AT: [&str; 5] = [
 ];
 
 /// State of a repository: another one, or a change of it, has another.
-type Seal = [Option<Stamp>; LOOKED_AT.len() + 1];
+type RepositoryState = [Option<Stamp>; LOOKED_AT.len() + 1];
 
 /// Repositories that are open and that nobody works on, the latest last.
 #[derive(Default)]
 pub struct KeptRepositories {
-    kept: Mutex<Vec<(Seal, Repository)>>,
+    kept: Mutex<Vec<(RepositoryState, Repository)>>,
 }
 
 impl std::fmt::Debug for KeptRepositories {
@@ -72,8 +72,9 @@ impl KeptRepositories {
     fn take(&self, parent: &Root, data: &Root) -> Option<Repository> {
         let (seal, path) = (seal(parent, data)?, parent.location().join(NAME));
         let mut kept = self.lock();
-        let is_it =
-            |(known, repository): &(Seal, Repository)| *known == seal && repository.path() == path;
+        let is_it = |(known, repository): &(RepositoryState, Repository)| {
+            *known == seal && repository.path() == path
+        };
         let place = kept.iter().position(is_it)?;
         Some(kept.remove(place).1)
     }
@@ -90,13 +91,13 @@ impl KeptRepositories {
         kept.push((seal, history.repository));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(Seal, Repository)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(RepositoryState, Repository)>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Returns the state of the repository in `parent`, as far as it is known.
-fn seal(parent: &Root, data: &Root) -> Option<Seal> {
+fn seal(parent: &Root, data: &Root) -> Option<RepositoryState> {
     let mut seal = [None; LOOKED_AT.len() + 1];
     for (stamp, name) in seal.iter_mut().zip(LOOKED_AT) {
         *stamp = parent.stamp(name).ok()?;

@@ -25,7 +25,7 @@ pub struct Moved {
 }
 
 /// Files of the last commit, by their inodes.
-type Census = HashMap<u32, Vec<(String, IndexEntry)>>;
+type InodeIndex = HashMap<u32, Vec<(String, IndexEntry)>>;
 
 impl History {
     /// Remembers the inodes of a zone whose last commit has everything on disk.
@@ -107,7 +107,7 @@ impl History {
     }
 
     /// What was remembered, as far as the last commit says the same.
-    fn census(&self, found: &Found) -> Census {
+    fn census(&self, found: &Found) -> InodeIndex {
         let comparison = &found.0;
         let mut head: HashMap<&[u8], Oid> = HashMap::new();
         for seen in &comparison.seen {
@@ -118,7 +118,7 @@ impl History {
         for (path, id, _) in &comparison.deleted {
             head.insert(path, *id);
         }
-        let mut census = Census::new();
+        let mut census = InodeIndex::new();
         // An entry without a stat has no inode.
         let entries = self.cache().remembered().into_iter();
         for entry in entries.filter(|entry| entry.ino != 0) {
@@ -132,7 +132,7 @@ impl History {
     }
 
     /// Where the very file that is at a path now was before, if elsewhere.
-    fn former(&self, census: &Census, seen: &Seen) -> Option<String> {
+    fn former(&self, census: &InodeIndex, seen: &Seen) -> Option<String> {
         let candidates = census.get(&(seen.stat.st_ino as u32))?;
         if candidates.iter().any(|(path, _)| *path == seen.path) {
             return None;

@@ -27,7 +27,7 @@ const BLOCK: u64 = 4096;
 
 /// A measurement, and what came since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Measurement {
+struct HistorySize {
     measured: u64,
     commits: u64,
     /// At most; objects are compressed.
@@ -59,7 +59,7 @@ impl History {
         let written = on_disk.saturating_add(trees).saturating_add(BLOCK);
         write(
             place,
-            Measurement {
+            HistorySize {
                 commits: known.commits + 1,
                 written: known.written.saturating_add(written),
                 ..known
@@ -83,7 +83,7 @@ fn used(place: &Path, limit: u64) -> u64 {
     let measured = measure(&place.join("objects"));
     write(
         place,
-        Measurement {
+        HistorySize {
             measured,
             commits: 0,
             written: 0,
@@ -116,10 +116,10 @@ fn age(file: &Path) -> Option<Duration> {
     fs::metadata(file).ok()?.modified().ok()?.elapsed().ok()
 }
 
-fn read(place: &Path) -> Option<Measurement> {
+fn read(place: &Path) -> Option<HistorySize> {
     let text = small_text(&file(place)).ok()?;
     let mut numbers = text.strip_suffix('\n')?.split(' ').map(str::parse);
-    let known = Measurement {
+    let known = HistorySize {
         measured: numbers.next()?.ok()?,
         commits: numbers.next()?.ok()?,
         written: numbers.next()?.ok()?,
@@ -129,8 +129,8 @@ fn read(place: &Path) -> Option<Measurement> {
 
 /// What cannot be written is measured again. The numbers take the place of those before, which are as
 /// long: to cut the file, or to put another one in its place, would have the disk write it at once.
-fn write(place: &Path, known: Measurement) {
-    let Measurement {
+fn write(place: &Path, known: HistorySize) {
+    let HistorySize {
         measured,
         commits,
         written,
@@ -172,7 +172,7 @@ mod tests {
         put(&base, "00/a", 10_000);
         let first = used(base.path(), 1 << 20);
         assert!((10_000..20_000).contains(&first), "{first}");
-        let known = |commits, written| Measurement {
+        let known = |commits, written| HistorySize {
             measured: first,
             commits,
             written,

@@ -62,7 +62,7 @@ fn empty_entry() -> IndexEntry {
 
 /// One file on disk with the content that it was found to have.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct IndexLine {
     pub(super) path: Vec<u8>,
     pub(super) id: Oid,
     pub(super) mode: i32,
@@ -132,7 +132,7 @@ impl StatCache {
     }
 
     /// Writes what describes `tree`. `lines` in the order of their paths.
-    pub(super) fn write(&self, tree: Oid, lines: &[Line]) -> Result<(), HistoryError> {
+    pub(super) fn write(&self, tree: Oid, lines: &[IndexLine]) -> Result<(), HistoryError> {
         let fail = HistoryError::repository("index");
         self.forget().map_err(&fail)?;
         if let Some(own) = self.stat.parent() {
@@ -159,7 +159,7 @@ impl StatCache {
     }
 }
 
-impl Line {
+impl IndexLine {
     fn entry(&self) -> IndexEntry {
         IndexEntry {
             mode: self.mode as u32,

@@ -24,7 +24,7 @@ pub(super) struct Edits {
 /// Change of one name, in the order in which they are made: a file that became a directory is
 /// removed before the directory takes its place, and the reverse.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Edit {
+enum TreeEdit {
     Remove,
     /// The directory of this name; `None` if it became empty.
     Directory(Option<Oid>),
@@ -32,7 +32,7 @@ enum Edit {
 }
 
 /// Depth and path of a directory.
-type Place = (Reverse<usize>, String);
+type DirectoryKey = (Reverse<usize>, String);
 
 impl Edits {
     /// Takes away what HEAD has at `path`, with everything below it. Files that are put below
@@ -83,7 +83,7 @@ impl Edits {
             }
             let (above, name) = split(&path);
             let above = pending.entry(place(above)).or_default();
-            above.push((name.to_owned(), Edit::Directory(id)));
+            above.push((name.to_owned(), TreeEdit::Directory(id)));
         }
         // Nothing was changed; an empty history has an empty tree.
         let tree = match base {
@@ -93,9 +93,9 @@ impl Edits {
         Ok((tree, written))
     }
 
-    fn by_directory(&self) -> BTreeMap<Place, Vec<(String, Edit)>> {
-        let mut directories: BTreeMap<Place, Vec<(String, Edit)>> = BTreeMap::new();
-        let mut add = |path: &str, edit: Edit| {
+    fn by_directory(&self) -> BTreeMap<DirectoryKey, Vec<(String, TreeEdit)>> {
+        let mut directories: BTreeMap<DirectoryKey, Vec<(String, TreeEdit)>> = BTreeMap::new();
+        let mut add = |path: &str, edit: TreeEdit| {
             let (above, name) = split(path);
             let edits = directories.entry(place(above)).or_default();
             if !name.is_empty() {
@@ -103,10 +103,10 @@ impl Edits {
             }
         };
         for path in &self.removed {
-            add(path, Edit::Remove);
+            add(path, TreeEdit::Remove);
         }
         for (path, (id, mode)) in &self.put {
-            add(path, Edit::Put(*id, *mode));
+            add(path, TreeEdit::Put(*id, *mode));
         }
         directories
     }
@@ -126,7 +126,7 @@ impl Edits {
     }
 }
 
-fn place(directory: &str) -> Place {
+fn place(directory: &str) -> DirectoryKey {
     let depth = if directory.is_empty() {
         0
     } else {
@@ -159,16 +159,19 @@ fn subtree<'r>(
 }
 
 /// Changes the names of one directory.
-fn edit(builder: &mut TreeBuilder<'_>, mut edits: Vec<(String, Edit)>) -> Result<(), git2::Error> {
+fn edit(
+    builder: &mut TreeBuilder<'_>,
+    mut edits: Vec<(String, TreeEdit)>,
+) -> Result<(), git2::Error> {
     edits.sort_by(|(_, one), (_, other)| one.cmp(other));
     for (name, edit) in edits {
         let there = builder.get(&name)?.map(|entry| entry.filemode());
         match edit {
-            Edit::Remove if there.is_some() => builder.remove(&name)?,
-            Edit::Directory(None) if there == Some(TREE) => builder.remove(&name)?,
-            Edit::Remove | Edit::Directory(None) => {}
-            Edit::Directory(Some(id)) => drop(builder.insert(&name, id, TREE)?),
-            Edit::Put(id, mode) => drop(builder.insert(&name, id, mode)?),
+            TreeEdit::Remove if there.is_some() => builder.remove(&name)?,
+            TreeEdit::Directory(None) if there == Some(TREE) => builder.remove(&name)?,
+            TreeEdit::Remove | TreeEdit::Directory(None) => {}
+            TreeEdit::Directory(Some(id)) => drop(builder.insert(&name, id, TREE)?),
+            TreeEdit::Put(id, mode) => drop(builder.insert(&name, id, mode)?),
         }
     }
     Ok(())

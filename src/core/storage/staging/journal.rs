@@ -28,7 +28,7 @@ const NEIGHBOURS: u32 = 1000;
 
 /// One rename. Places are below the directory that holds staging and zones.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Step {
+pub(super) struct RenameStep {
     /// Whether both places change what they hold; else the second one is free before.
     pub(super) exchange: bool,
     /// What moves.
@@ -43,7 +43,7 @@ pub struct Journal {
     staging: Staging,
     home: Root,
     name: String,
-    steps: Vec<Step>,
+    steps: Vec<RenameStep>,
     /// Where a step may put something aside.
     aside: String,
     /// What the steps leave behind in staging.
@@ -52,14 +52,14 @@ pub struct Journal {
 }
 
 /// A step that could not be taken: its number and why.
-type Stopped = (usize, Errno);
+type StoppedStep = (usize, Errno);
 
 impl Journal {
     /// Writes down the steps. `rest` is the name in staging that is removed in the end.
     pub(super) fn write(
         staging: &Staging,
         rest: Option<String>,
-        steps: Vec<Step>,
+        steps: Vec<RenameStep>,
     ) -> Result<Self, DiskError> {
         let text = serde_json::to_vec(&steps).map_err(DiskError::server)?;
         let name = write_note(staging, &text)?;
@@ -75,7 +75,7 @@ impl Journal {
     }
 
     /// Takes all steps.
-    pub(super) fn carry_out(&self) -> Result<(), Stopped> {
+    pub(super) fn carry_out(&self) -> Result<(), StoppedStep> {
         for (number, step) in self.steps.iter().enumerate() {
             step.take(&self.home, &self.aside)
                 .map_err(|error| (number, error))?;
@@ -147,13 +147,13 @@ impl Staging {
         let beside = self.place(name.clone())?;
         let waiting = below_home(self, &beside)?;
         let steps = vec![
-            Step {
+            RenameStep {
                 exchange: false,
                 inode,
                 from: below_home(self, entry.place())?,
                 to: waiting.clone(),
             },
-            Step {
+            RenameStep {
                 exchange: true,
                 inode,
                 from: waiting,
@@ -192,7 +192,7 @@ impl Staging {
             addition.undo(&home)?;
         } else {
             // Written in part: no step was taken.
-            let steps: Vec<Step> = serde_json::from_slice(&text).unwrap_or_default();
+            let steps: Vec<RenameStep> = serde_json::from_slice(&text).unwrap_or_default();
             undo(&home, &steps, &aside_of(self, journal)?)?;
         }
         forget(self, journal)
@@ -200,14 +200,14 @@ impl Staging {
 }
 
 /// Undoes the steps that were taken, the last one first.
-fn undo(home: &Root, steps: &[Step], aside: &str) -> Result<(), DiskError> {
+fn undo(home: &Root, steps: &[RenameStep], aside: &str) -> Result<(), DiskError> {
     for step in steps.iter().rev() {
         step.undo(home, aside)?;
     }
     Ok(())
 }
 
-impl Step {
+impl RenameStep {
     fn take(&self, home: &Root, aside: &str) -> Result<(), Errno> {
         let (from, to) = (opened(home, &self.from)?, opened(home, &self.to)?);
         if self.exchange {

@@ -12,22 +12,22 @@ use crate::{Kind, Stamp};
 #[derive(Debug, Default)]
 pub(super) struct NameTable {
     /// By the path of their directory.
-    listings: HashMap<Box<[u8]>, Listing>,
+    listings: HashMap<Box<[u8]>, NameListing>,
     totals: Totals,
     directories: u64,
 }
 
 /// The names in one directory.
-type Listing = HashMap<Box<[u8]>, Known>;
+type NameListing = HashMap<Box<[u8]>, NamedEntry>;
 
 /// File or something else that a name stood for.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct NamedEntry {
     kind: Kind,
     stamp: Stamp,
 }
 
-impl Known {
+impl NamedEntry {
     fn of(stat: &Stat) -> Self {
         Self {
             kind: kind_of(stat),
@@ -58,7 +58,7 @@ impl NameTable {
         let known = self.known(path);
         known
             .filter(|known| known.kind == Kind::File)
-            .map(Known::size)
+            .map(NamedEntry::size)
     }
 
     /// What has this path: its inode and its kind.
@@ -98,19 +98,19 @@ impl NameTable {
         names
     }
 
-    fn known(&self, path: &[u8]) -> Option<&Known> {
+    fn known(&self, path: &[u8]) -> Option<&NamedEntry> {
         let (above, name) = split(path);
         self.listings.get(above)?.get(name)
     }
 
     /// Enters what has a path now.
     pub(super) fn add(&mut self, path: &[u8], stat: &Stat) {
-        let known = Known::of(stat);
+        let known = NamedEntry::of(stat);
         let (above, name) = split(path);
         let before = if let Some(listing) = self.listings.get_mut(above) {
             listing.insert(name.into(), known)
         } else {
-            let listing = Listing::from([(name.into(), known)]);
+            let listing = NameListing::from([(name.into(), known)]);
             self.listings.insert(above.into(), listing);
             None
         };
@@ -122,7 +122,7 @@ impl NameTable {
         self.directories += u64::from(known.kind == Kind::Directory);
     }
 
-    fn subtract(&mut self, known: Known) {
+    fn subtract(&mut self, known: NamedEntry) {
         self.totals.bytes -= known.size();
         self.totals.files -= u64::from(known.kind == Kind::File);
         self.directories -= u64::from(known.kind == Kind::Directory);
