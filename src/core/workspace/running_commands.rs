@@ -6,7 +6,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::write_lock::BusyError;
 use crate::{Error, UserId, ZoneName};
-use fileshed_sandbox::{Ending, StartedJob};
 use fileshed_types::cancellation::Cancellation;
 
 /// All of this process.
@@ -119,20 +118,6 @@ impl RunningCommand<'_> {
     /// Whether an administrator ended it.
     pub(crate) fn is_ended(&self) -> bool {
         self.ended.is_cancelled()
-    }
-
-    /// What looks after the command, and after its end by an administrator.
-    pub(crate) fn or_ended(
-        &self,
-        mut look: impl FnMut(&StartedJob<'_>) -> Option<Ending>,
-    ) -> impl FnMut(&StartedJob<'_>) -> Option<Ending> {
-        move |job| {
-            if self.is_ended() {
-                Some(Ending::Cancelled)
-            } else {
-                look(job)
-            }
-        }
     }
 }
 

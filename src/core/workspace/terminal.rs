@@ -8,6 +8,9 @@ mod places;
 mod processes;
 mod shell;
 
+/// The directory of logs, below the tenant's root, and their name in the registry.
+const LOGS: &str = "logs";
+
 pub use crate::background::StartingProcess;
 pub use execute::CommandRequest;
 pub use host::{ProcessUse, TerminalPlace};

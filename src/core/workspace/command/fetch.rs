@@ -24,10 +24,11 @@ pub fn fetch(
     operation: &'static str,
 ) -> Result<u64, Error> {
     let shown = || url.chars().take(200).collect();
-    if !["http://", "https://"]
-        .iter()
-        .any(|scheme| is_of(url, scheme))
-    {
+    let has_scheme = |scheme: &str| {
+        let begin = url.get(..scheme.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+    };
+    if !["http://", "https://"].into_iter().any(has_scheme) {
         return Err(FetchError::Address { url: shown() }.into());
     }
     zone.expect_write_scope()?;
@@ -70,11 +71,6 @@ pub fn fetch(
         .install(staged, target)?
         .commit(None, &format!("Fetch {path}"))?;
     Ok(size)
-}
-
-fn is_of(url: &str, scheme: &str) -> bool {
-    let begin = url.get(..scheme.len());
-    begin.is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
 }
 
 diagnostics! {

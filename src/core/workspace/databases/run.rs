@@ -8,8 +8,8 @@
 
 use serde_json::json;
 
+use super::DATABASE_JOB;
 use super::error::TableError;
-use super::job;
 use super::journal::{self, Statement, foreign};
 use crate::guard::{ChangeRequest, SizeError, Writer};
 use crate::process::{JobBounds, JobEnd, StreamFile, run_job};
@@ -17,7 +17,6 @@ use crate::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
 use crate::{Code, Error, timings};
 use fileshed_history::subject;
 use fileshed_registry::QuotaError;
-use fileshed_sandbox::SandboxError;
 use fileshed_storage::{DiskError, Entry, Kind, PrivateDirectory, Staged, Target, Vacancy};
 use fileshed_tables::{
     Action, Answer, Changed, Database, Exported, Import, Imported, OpenMode, PRIVATE_CSV,
@@ -365,18 +364,11 @@ impl<'a> DatabaseCall<'a> {
             // A journal may be as large as the database, and a little more.
             file_size: 2 * settings.largest_file() + FRAME,
         };
-        Ok(
-            match run_job(
-                self.zone,
-                job::spec(&work).map_err(SandboxError::start)?,
-                bounds,
-            )? {
-                JobEnd::Answered(answer) => serde_json::from_slice(answer.trim_ascii())
-                    .unwrap_or(Answer::Refused(Refusal::Died)),
-                JobEnd::TooLong => Answer::Refused(Refusal::TooLong),
-                JobEnd::Died => Answer::Refused(Refusal::Died),
-            },
-        )
+        Ok(match run_job(self.zone, &DATABASE_JOB, &work, bounds)? {
+            JobEnd::Answered(answer) => answer,
+            JobEnd::TooLong => Answer::Refused(Refusal::TooLong),
+            JobEnd::Died => Answer::Refused(Refusal::Died),
+        })
     }
 
     fn private(&self) -> Result<PrivateDirectory, Error> {

@@ -218,7 +218,7 @@ impl ProcessThread {
     fn attend(
         &self,
         job: &StartedJob<'_>,
-        watch: &ShellWatch<'_>,
+        watch: &mut ShellWatch<'_>,
         [stdout, stderr]: [OwnedFd; 2],
     ) -> Result<bool, Error> {
         let Some(control) = self.process.control() else {
@@ -227,7 +227,8 @@ impl ProcessThread {
         let minutes = self.store.settings().terminal_process_max_minutes;
         let (clock, timings) = (self.store.clock(), &self.store.settings().timings.processes);
         let mut deadline = clock.instant() + timings::minutes(minutes);
-        let places = watch.places_on_disk();
+        let places = watch.places_on_disk().to_vec();
+        let places = places.as_slice();
         let mut stdout = Drain::new(OutputStream::Stdout, stdout, places, (clock, timings))?;
         let mut stderr = Drain::new(OutputStream::Stderr, stderr, places, (clock, timings))?;
         let (mut asked, mut stopped) = (Request::None, false);

@@ -207,7 +207,7 @@ impl<'a> Attendance<'a> {
     }
 
     /// Stands between the terminal and the client until the shell is over, or must be.
-    fn attend(&mut self, job: &StartedJob<'_>, watch: &ShellWatch<'_>) -> Result<(), Error> {
+    fn attend(&mut self, job: &StartedJob<'_>, watch: &mut ShellWatch<'_>) -> Result<(), Error> {
         loop {
             let orders = self.shell.orders();
             if orders.stop || self.is_left(&orders) {
@@ -297,12 +297,12 @@ impl<'a> Attendance<'a> {
     }
 
     /// What is done from time to time; true where the shell must end.
-    fn look(&mut self, job: &StartedJob<'_>, watch: &ShellWatch<'_>) -> bool {
+    fn look(&mut self, job: &StartedJob<'_>, watch: &mut ShellWatch<'_>) -> bool {
         self.at_prompt = self.terminal.is_at_prompt();
         self.shell.set_at_prompt(self.at_prompt);
         let is_quiet = self.clock.elapsed(self.active) >= self.timings.quiet;
         if is_quiet && self.at_prompt && !self.taken_in {
-            self.taken_in = match watch.take_in() {
+            self.taken_in = match watch.commit_changes() {
                 // Others change the zone: later.
                 Err(error) if error.code() == Code::Busy => false,
                 Err(error) => {

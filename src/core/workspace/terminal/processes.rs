@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::LOGS;
 use crate::background::{
     BackgroundError, BackgroundProcess, Identity, KeptLog, OutputStream, ProcessLog, ProcessStatus,
     StartLine, TenantProcesses, TenantState, file_name, has_end, server_of,
@@ -14,9 +15,6 @@ use crate::zone_access::NOTHING;
 use crate::{Caller, Error, ZoneName, ZonePath};
 use fileshed_storage::{Kind, LogFile, Root, Totals};
 use fileshed_types::settings::MEBIBYTE;
-
-/// The directory of logs, below the tenant's root, and their name in the registry.
-const LOGS: &str = "logs";
 
 /// Bytes of all logs of a tenant: so many, or a part of its quota where that is small.
 const LOGS_BYTES: u64 = 64 * MEBIBYTE;

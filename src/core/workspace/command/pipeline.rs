@@ -1,8 +1,9 @@
-//! tar with compression: two programs one after the other, each in its own jail.
+//! Commands of two programs, one after the other, each in its own jail: tar with a compressor, and
+//! pandoc with a printer.
 //!
 //! tar compresses by starting a shell, which no jail has. So the server runs the compressor: what
 //! tar reads is unpacked beside the zone first, what it writes is packed there afterwards and
-//! then moved in like any other file.
+//! then moved in like any other file. A page of pandoc lies beside the zone, too, until it is printed.
 
 use std::io::{Read, Seek, SeekFrom};
 
@@ -13,8 +14,7 @@ use crate::guard::OpenEndedPermit;
 use crate::process::{StreamFile, file_sink};
 use crate::zone::ZonePath;
 use fileshed_rules::{ArchiveArgument, Compression};
-use fileshed_sandbox::Sink;
-use fileshed_storage::{DiskError, Staged};
+use fileshed_storage::DiskError;
 
 /// The first bytes of compressed files (each format's specification), and the program of each.
 const MAGIC: [(&[u8], &str); 5] = [
@@ -39,50 +39,81 @@ const ENDS: [(&str, &str); 10] = [
     (".tzst", "zstd"),
 ];
 
-/// What stands for a stream.
+/// The name of a standard stream.
 const STREAM: &str = "-";
 
+/// Runs pandoc, which writes a page, and prints it to `path`; `invocation` is the command as it was
+/// judged.
+pub(super) fn print(
+    run: &Run<'_>,
+    path: &str,
+    invocation: Invocation<'_>,
+    permit: Option<&OpenEndedPermit<'_>>,
+) -> Result<CommandOutcome, Error> {
+    let zone = run.zone;
+    let mut destination = StreamFile::new(zone, "shed_exec", "args", path)?;
+    let mut page = zone.store.staging(&zone.tenant)?.create()?;
+    let (_, stderr) = invocation.sinks;
+    let written = run.start(Invocation {
+        sinks: (file_sink(&mut page)?, stderr),
+        writes: false,
+        ..invocation
+    })?;
+    if written.status != 0 {
+        return Ok(written);
+    }
+    let output = file_sink(&mut destination.staged)?;
+    let printed = run.start(Invocation::helper(
+        "weasyprint",
+        &["-q", "-", "-"],
+        &page,
+        output,
+    ))?;
+    if printed.status != 0 {
+        return Ok(printed);
+    }
+    destination.install_by(zone, permit)?;
+    Ok(written)
+}
+
 /// Runs tar; `invocation` is the command as it was judged.
-pub(super) fn run(
+pub(super) fn archive(
     run: &Run<'_>,
     archive: &ArchiveArgument,
     invocation: Invocation<'_>,
     permit: Option<&OpenEndedPermit<'_>>,
 ) -> Result<CommandOutcome, Error> {
-    if archive.path == STREAM && !archive.creates {
-        return run.start(invocation);
-    }
     if !archive.creates {
-        return read(run, archive, invocation);
+        return match archive.path.as_str() {
+            STREAM => run.start(invocation),
+            _ => unpack(run, archive, invocation),
+        };
     }
+    let by_name = || ENDS.iter().find(|(end, _)| archive.path.ends_with(end));
     let program = match archive.compression {
         Some(Compression::By(program)) => Some(program),
-        Some(Compression::ByName) => by_name(&archive.path),
+        Some(Compression::ByName) => by_name().map(|(_, program)| *program),
         None => None,
     };
     match program {
-        Some(program) => write(run, archive, program, invocation, permit),
+        Some(program) => pack(run, archive, program, invocation, permit),
         None => run.start(invocation),
     }
 }
 
-fn by_name(path: &str) -> Option<&'static str> {
-    ENDS.iter()
-        .find(|(end, _)| path.ends_with(end))
-        .map(|(_, program)| *program)
-}
-
-fn on_stream(archive: &ArchiveArgument, arguments: &mut [String]) {
+/// The arguments of tar with a standard stream in the place of its archive.
+fn on_stream(archive: &ArchiveArgument, mut arguments: Vec<String>) -> Vec<String> {
     if let Some(argument) = arguments.get_mut(archive.position) {
         *argument = format!("{}{STREAM}", archive.prefix);
     }
+    arguments
 }
 
 /// Unpacks the archive beside the zone and gives tar the result.
-fn read(
+fn unpack(
     run: &Run<'_>,
     archive: &ArchiveArgument,
-    mut invocation: Invocation<'_>,
+    invocation: Invocation<'_>,
 ) -> Result<CommandOutcome, Error> {
     let zone = run.zone;
     let path = ZonePath::parse("args", &archive.path)?;
@@ -101,81 +132,56 @@ fn read(
     let staging = zone.store.staging(&zone.tenant)?;
     let packed = staging.copy(file)?;
     let mut unpacked = staging.create()?;
-    let outcome = compressor(run, program, &["-dc"], &packed, &mut unpacked)?;
+    let output = file_sink(&mut unpacked)?;
+    let outcome = run.start(Invocation::helper(program, &["-dc"], &packed, output))?;
     if outcome.status != 0 {
         return Ok(outcome);
     }
-    on_stream(archive, &mut invocation.arguments);
     run.start(Invocation {
+        arguments: on_stream(archive, invocation.arguments),
         input: Some(&unpacked),
         ..invocation
     })
 }
 
 /// Lets tar write beside the zone, and packs the result to where it belongs.
-fn write(
+fn pack(
     run: &Run<'_>,
     archive: &ArchiveArgument,
     program: &'static str,
-    mut invocation: Invocation<'_>,
+    invocation: Invocation<'_>,
     permit: Option<&OpenEndedPermit<'_>>,
 ) -> Result<CommandOutcome, Error> {
     let zone = run.zone;
-    let destination = match archive.path.as_str() {
+    let mut destination = match archive.path.as_str() {
         STREAM => None,
         path => Some(StreamFile::new(zone, "shed_exec", "args", path)?),
     };
     let mut plain = zone.store.staging(&zone.tenant)?.create()?;
-    on_stream(archive, &mut invocation.arguments);
     let (stdout, stderr) = invocation.sinks;
     // Verbose names go where messages go while the archive is on standard output.
     let tarred = run.start(Invocation {
+        arguments: on_stream(archive, invocation.arguments),
         sinks: (file_sink(&mut plain)?, stderr),
         ..invocation
     })?;
     if tarred.status != 0 {
         return Ok(tarred);
     }
-    let Some(mut destination) = destination else {
-        let packed = run.start(Invocation {
-            arguments: vec!["-c".to_owned()],
-            command: program,
-            input: Some(&plain),
-            writes: false,
-            sinks: (stdout, Sink::Answer(0)),
-            environment: Vec::new(),
-            repository: None,
-            directory: zone.data(),
-        })?;
-        return Ok(CommandOutcome {
+    let output = match &mut destination {
+        Some(destination) => file_sink(&mut destination.staged)?,
+        None => stdout,
+    };
+    let packed = run.start(Invocation::helper(program, &["-c"], &plain, output))?;
+    match destination {
+        None => Ok(CommandOutcome {
             stderr: tarred.stderr,
             ..packed
-        });
-    };
-    let packed = compressor(run, program, &["-c"], &plain, &mut destination.staged)?;
-    if packed.status != 0 {
-        return Ok(packed);
+        }),
+        Some(_) if packed.status != 0 => Ok(packed),
+        Some(destination) => {
+            destination.install_by(zone, permit)?;
+            Ok(tarred)
+        }
     }
-    destination.install_by(zone, permit)?;
-    Ok(tarred)
-}
-
-fn compressor(
-    run: &Run<'_>,
-    program: &'static str,
-    arguments: &[&str],
-    input: &Staged,
-    output: &mut Staged,
-) -> Result<CommandOutcome, Error> {
-    const COMPLAINTS: usize = 4096;
-    run.start(Invocation {
-        command: program,
-        arguments: arguments.iter().map(|&text| text.to_owned()).collect(),
-        directory: run.zone.data(),
-        writes: false,
-        input: Some(input),
-        sinks: (file_sink(output)?, Sink::Answer(COMPLAINTS)),
-        environment: Vec::new(),
-        repository: None,
-    })
 }
