@@ -62,11 +62,10 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
         }),
     };
     drop(retention);
-    store.stop_processes();
-    store.shells().stop();
-    store.shells().wait(patience);
+    store.processes().stop();
+    store.processes().wait(patience);
     runtime.shutdown_timeout(patience);
-    store.await_processes(patience);
+    store.processes().wait(patience);
     drop((recorder, takeover));
     let is_taken_for_dead = store.is_taken_for_dead();
     drop(store);
@@ -107,10 +106,7 @@ fn addresses(
             http::ServingEvent::NoWatches => store.end_most_watches(),
             http::ServingEvent::Draining => store.drain(),
             // What waits for a background process waits no longer.
-            http::ServingEvent::Stopping => {
-                store.stop_processes();
-                store.shells().stop();
-            }
+            http::ServingEvent::Stopping => store.processes().stop(),
         };
         let times = http::ServingTimes {
             clock: store.clock().clone(),

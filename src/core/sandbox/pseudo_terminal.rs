@@ -56,8 +56,16 @@ impl TerminalWaker {
         let _called = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    fn clear(&self) {
+    /// Forgets the calls so far.
+    pub fn clear(&self) {
         let _nobody_called = rustix::io::read(&self.0, &mut [0; 8]);
+    }
+}
+
+impl AsFd for TerminalWaker {
+    /// Readable after a call.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 }
 

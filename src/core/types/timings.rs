@@ -277,8 +277,6 @@ durations! {
         held_back: milliseconds(50),
         /// How long input waits for a process that does not read.
         input: seconds(5),
-        /// How often it is looked whether the processes of a server that stops are through.
-        ended_look: milliseconds(5),
         /// How long a process may take to end before the answer says that it runs still.
         kill: seconds(5),
     }

@@ -15,7 +15,7 @@
 //! The modules lie on floors, and each uses only those below it:
 //!
 //! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `space_in_use`,
-//!   `running_commands`, [`background`], [`shells`], `programs`, limiters, keys;
+//!   `running_commands`, [`processes`], `programs`, limiters, keys;
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
 //! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
@@ -35,7 +35,6 @@ pub mod archive;
 mod at_once;
 mod attachment_cache;
 mod attachments;
-pub mod background;
 pub mod bin;
 pub mod chat_host;
 pub mod chats;
@@ -66,13 +65,13 @@ mod packer;
 mod prepared_contents;
 mod process;
 mod process_identity;
+pub mod processes;
 pub mod programs;
 pub mod publication;
 mod recollection;
 mod running_commands;
 mod saves;
 pub mod sharing;
-pub mod shells;
 pub mod sign_in;
 mod space_in_use;
 pub mod store;

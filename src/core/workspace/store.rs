@@ -21,18 +21,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::attachment_cache::AttachmentCache;
-use crate::background::BackgroundProcesses;
 use crate::chat_host::{ChatHost, Ending, Task};
 use crate::command_slots::CommandSlots;
 use crate::file_storage::FileStorage;
 use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
 use crate::packer::HistoryPacker;
+use crate::processes::Processes;
 use crate::programs::Programs;
 use crate::recollection::Recollection;
 use crate::running_commands::RunningCommands;
 use crate::saves::Saves;
-use crate::shells::Shells;
 use crate::space_in_use::SpaceInUse;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
@@ -105,13 +104,12 @@ pub struct Store {
     space_in_use: SpaceInUse,
     running_commands: RunningCommands,
     last_calls: LastCalls,
-    background: BackgroundProcesses,
+    processes: Processes,
     limiter: Limiter,
     trusts: TrustList,
     /// Unix seconds of the opening.
     opened_at: i64,
     draining: AtomicBool,
-    shells: Shells,
     zygote: Zygote,
     confinement: OnceLock<Confinement>,
     egress: Egress,
@@ -158,10 +156,9 @@ impl Store {
         let slots = CommandSlots::new(&settings, &limiter);
         let shell_slots = CommandSlots::for_lines(&settings, &limiter);
         let transfer_limiter = TransferLimiter::new(&settings, &limiter);
-        let background = BackgroundProcesses::new(&settings, &limiter);
         let opened_at = clock.now().as_second();
         let among = registry.holds_leases().then(|| instance.name());
-        let shells = Shells::new(&settings, &limiter, among);
+        let processes = Processes::new(&settings, &limiter, among);
         let flusher = Flusher::start(
             &data,
             settings.durability,
@@ -195,12 +192,11 @@ impl Store {
             space_in_use: SpaceInUse::default(),
             running_commands: RunningCommands::default(),
             last_calls: LastCalls::default(),
-            background,
+            processes,
             limiter,
             trusts: TrustList::default(),
             opened_at,
             draining: AtomicBool::new(false),
-            shells,
             zygote,
             confinement: OnceLock::new(),
             egress,
@@ -434,20 +430,15 @@ impl Store {
         &self.trusts
     }
 
-    /// Processes that outlive the calls that start them.
-    pub(crate) fn background(&self) -> &BackgroundProcesses {
-        &self.background
+    /// Lines and shells, which outlive the calls that start them.
+    #[must_use]
+    pub fn processes(&self) -> &Processes {
+        &self.processes
     }
 
     /// Unix seconds of the opening.
     pub(crate) fn opened_at(&self) -> i64 {
         self.opened_at
-    }
-
-    /// The interactive shells.
-    #[must_use]
-    pub fn shells(&self) -> &Shells {
-        &self.shells
     }
 
     /// The directory of all data.

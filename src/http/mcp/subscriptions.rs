@@ -43,7 +43,7 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
             reason = ended(work.arrival.caller.cancellation.trust()) => return Err(reason.into()),
             () = timer::sleep(clock, pause(&server.admission.subscriptions, timings.look)) => {}
         }
-        if server.store.shells().is_stopping() {
+        if server.store.processes().is_stopping() {
             return Ok(());
         }
         let (seen, changed) = look(work, move |work| {

@@ -9,8 +9,8 @@ use axum::http::Method;
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
-use fileshed_core::background::BackgroundProcess;
 use fileshed_core::fair::Place;
+use fileshed_core::processes::Process;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
@@ -117,7 +117,7 @@ pub(in crate::http) enum Step {
     /// This is done once something has happened.
     Waits(Awaited, Rest),
     /// It goes on as long as this process.
-    Streams(Arc<BackgroundProcess>),
+    Streams(Arc<Process>),
 }
 
 /// One line of the list: an address without its types.

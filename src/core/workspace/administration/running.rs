@@ -1,9 +1,8 @@
 //! What runs on this server now, and its end.
 
 use super::{Administration, AdministrationError, gone};
-use crate::background::OutputStream;
 use crate::store::SHARED;
-use crate::{Error, UserId, running_commands};
+use crate::{Error, UserId};
 
 /// How something runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +33,9 @@ impl RunningKind {
 pub struct RunningSummary {
     /// How it runs.
     pub kind: RunningKind,
-    /// What it is ended by.
+    /// The name by which it is ended.
     pub id: String,
-    /// For whom; nobody in shared mode.
+    /// The user; `None` in shared mode.
     pub user: Option<UserId>,
     /// The program.
     pub program: String,
@@ -45,35 +44,30 @@ pub struct RunningSummary {
 }
 
 impl Administration<'_> {
-    /// What runs in this process of the server, the longest first.
+    /// Returns what runs in this process of the server, the longest first.
     #[must_use]
     pub fn running(&self) -> Vec<RunningSummary> {
         let commands = self.store.running_commands().list().into_iter();
-        let mut all: Vec<RunningSummary> = commands
-            .map(|(number, entry)| RunningSummary {
-                kind: RunningKind::Command,
-                id: running_commands::id(number),
-                user: entry.user,
-                program: entry.program,
-                since: entry.since,
-            })
-            .collect();
-        let processes = self.store.background().running();
-        all.extend(processes.iter().map(|process| RunningSummary {
-            kind: RunningKind::Process,
-            id: format!("process-{}", process.id()),
-            user: process.user().cloned(),
+        let commands = commands.map(|command| RunningSummary {
+            kind: RunningKind::Command,
+            id: command.id(),
+            user: command.user,
+            program: command.program,
+            since: command.since,
+        });
+        let processes = self.store.processes().running();
+        let processes = processes.iter().map(|process| RunningSummary {
+            kind: if process.is_shell() {
+                RunningKind::Shell
+            } else {
+                RunningKind::Process
+            },
+            id: process.public_id(),
+            user: process.identity().user.clone(),
             program: "sh".to_owned(),
-            since: process.started(),
-        }));
-        let shells = self.store.shells().entries_of_all().into_iter();
-        all.extend(shells.map(|(number, user, since)| RunningSummary {
-            kind: RunningKind::Shell,
-            id: format!("shell-{number}"),
-            user,
-            program: "sh".to_owned(),
-            since,
-        }));
+            since: process.identity().started.as_second(),
+        });
+        let mut all: Vec<RunningSummary> = commands.chain(processes).collect();
         all.sort_by_key(|one| one.since);
         all
     }
@@ -81,42 +75,20 @@ impl Administration<'_> {
     /// Ends what runs under this id. Its user is told that an administrator did.
     pub fn end_running(&self, id: &str) -> Result<(), Error> {
         self.expect_changes()?;
-        let mut running = self.running().into_iter();
-        let found = running.find(|one| one.id == id);
-        let ended = found.filter(|one| self.end(one)).ok_or_else(|| gone(id))?;
-        let tenant = match &ended.user {
+        let processes = self.store.processes().running();
+        let process = processes.iter().find(|one| one.public_id() == id);
+        let user = if let Some(process) = process {
+            process.end_for(&AdministrationError::Ended.into());
+            process.identity().user.clone()
+        } else {
+            let command = self.store.running_commands().end(id);
+            command.ok_or_else(|| gone(id))?.user
+        };
+        let tenant = match &user {
             Some(user) => self.store.tenant_of_user(user)?,
             None => SHARED.to_owned(),
         };
         self.log("end_running", &tenant);
         Ok(())
-    }
-
-    /// Ends it; false where it has ended by itself.
-    fn end(&self, running: &RunningSummary) -> bool {
-        let Some((_, id)) = running.id.split_once('-') else {
-            return false;
-        };
-        match running.kind {
-            RunningKind::Command => {
-                let number = id.parse().unwrap_or_default();
-                self.store.running_commands().end(number)
-            }
-            RunningKind::Process => {
-                let processes = self.store.background().running();
-                let Some(process) = processes.iter().find(|process| process.id() == id) else {
-                    return false;
-                };
-                let said = format!("ended: {}\n", AdministrationError::Ended);
-                process.wrote(OutputStream::Stderr, said, self.store.clock().seconds());
-                process.stop(true);
-                true
-            }
-            RunningKind::Shell => {
-                let reason = AdministrationError::Ended.into();
-                let number = id.parse().unwrap_or_default();
-                self.store.shells().end_by_number(number, &reason)
-            }
-        }
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
-use crate::background::{OutputSpan, ProcessStatus};
-use crate::{Chat, Clock, Settings, UserId};
+use crate::processes::OutputSpan;
+use crate::{Clock, Settings};
 
 const FIVE_MINUTES: i64 = 300;
 const DAY: i64 = 86_400;
@@ -51,28 +51,28 @@ impl World {
         }
     }
 
-    fn begun(&self, command: &str) -> Arc<BackgroundProcess> {
+    fn begun(&self, command: &str) -> Arc<Process> {
         let request = CommandRequest {
             command: command.to_owned(),
             cwd: ViewPath::home(),
             environment: Vec::new(),
         };
-        let entered = self.store.enter_process(&self.caller, &request);
+        let tenant = self.store.tenant(&self.caller).expect("a tenant");
+        let entered = self.store.enter_line(&self.caller, &tenant, &request);
         entered.expect("entered").0
     }
 
-    fn ended(&self, command: &str, output: &str) -> Arc<BackgroundProcess> {
+    fn ended(&self, command: &str, output: &str) -> Arc<Process> {
         let process = self.begun(command);
-        process.wrote(OutputStream::Stdout, output.to_owned(), 1.0);
-        let now = (self.clock.seconds(), self.clock.now().as_second());
-        process.end(Some(0), false, now);
+        process.wrote(OutputStream::Stdout, output.to_owned());
+        process.end(Some(0), false);
         let tenant = self.store.tenant(&self.caller).expect("a tenant");
         self.store.keep_log(&tenant, &process).expect("kept");
         process
     }
 
     fn listed(&self) -> Vec<String> {
-        let processes = self.store.processes(&self.caller).expect("a list");
+        let processes = self.store.lines(&self.caller).expect("a list");
         let commands = processes.iter().map(|process| process.command().to_owned());
         commands.collect()
     }
@@ -100,7 +100,7 @@ fn what_ended_leaves_the_list_after_five_minutes_and_its_log_stays() {
     assert_eq!(world.listed(), ["runs", "ended"]);
     world.clock.advance(60);
     assert_eq!(world.listed(), ["runs"]);
-    let gone = world.store.process(&world.caller, ended.id());
+    let gone = world.store.line(&world.caller, ended.id());
     assert!(gone.is_err());
     assert!(running.is_running());
     assert_eq!(world.logs(), 2);
@@ -146,13 +146,13 @@ fn the_oldest_logs_go_where_they_are_too_much() {
 fn the_next_server_lists_what_was_cut_off_for_five_minutes() {
     let world = World::new();
     let cut = world.begun("cut");
-    cut.wrote(OutputStream::Stdout, "half".to_owned(), 1.0);
+    cut.wrote(OutputStream::Stdout, "half".to_owned());
     let id = cut.id().to_owned();
     world.ended("whole", "all");
     drop(cut);
     let world = world.again();
     assert_eq!(world.listed(), ["cut"]);
-    let process = world.store.process(&world.caller, &id).expect("listed");
+    let process = world.store.line(&world.caller, &id).expect("listed");
     assert_eq!(process.status(), (ProcessStatus::Killed, None));
     let output = process.output(OutputSpan {
         offset: 0,
@@ -189,8 +189,8 @@ fn what_another_server_runs_is_not_cut_off() {
     let process = world.begun("runs");
     let settings = Settings::new(world.place.path());
     let other = Store::open_at(settings, world.clock.clone()).expect("open");
-    assert!(other.processes(&world.caller).expect("a list").is_empty());
-    process.wrote(OutputStream::Stdout, "on\n".to_owned(), 1.0);
+    assert!(other.lines(&world.caller).expect("a list").is_empty());
+    process.wrote(OutputStream::Stdout, "on\n".to_owned());
     let logs = other.logs_zone(&world.caller).expect("logs");
     let path = logs.path("path", &format!("{}.jsonl", process.id()));
     let text = logs.entry(&path.expect("a path")).expect("there").content();
@@ -210,19 +210,19 @@ fn who_waits_is_woken_by_output_or_the_end() {
         let wake = Box::new(move || {
             let _nobody = sender.send(());
         });
-        (process.wake_after(seen, wake), receiver)
+        (process.listen_beyond(seen, wake), receiver)
     };
     let (first, output) = woken(0);
     let (second, more) = woken(1);
     let (third, end) = woken(u64::MAX);
     let (gone, nobody) = woken(0);
     drop(gone);
-    process.wrote(OutputStream::Stdout, "x".to_owned(), 1.0);
+    process.wrote(OutputStream::Stdout, "x".to_owned());
     assert!(output.try_recv().is_ok());
     assert!(nobody.try_recv().is_err());
     assert!(more.try_recv().is_err() && end.try_recv().is_err());
     assert!(woken(0).0.is_none(), "there is output by now");
-    process.end(Some(0), false, (2.0, 2));
+    process.end(Some(0), false);
     assert!(more.try_recv().is_ok() && end.try_recv().is_ok());
     assert!(woken(u64::MAX).0.is_none(), "it has ended by now");
     drop((first, second, third));
@@ -239,7 +239,8 @@ fn a_user_has_so_many_at_once() {
         cwd: ViewPath::home(),
         environment: Vec::new(),
     };
-    let refused = world.store.enter_process(&world.caller, &request);
+    let tenant = world.store.tenant(&world.caller).expect("a tenant");
+    let refused = world.store.enter_line(&world.caller, &tenant, &request);
     let refused = refused.map(drop).expect_err("three run");
     assert_eq!(refused.code(), crate::Code::Busy);
     assert_eq!(refused.details()["scope"], "user");

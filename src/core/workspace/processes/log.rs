@@ -52,7 +52,7 @@ pub struct OutputSpan {
 }
 
 /// Entries of a log.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Output {
     /// In the order in which they were written.
     pub entries: Vec<OutputEntry>,
@@ -138,7 +138,7 @@ pub(crate) fn file_name(id: &str) -> String {
 }
 
 impl ProcessLog {
-    /// Begins a log that may have `most_bytes`; nothing where there is one of this name.
+    /// Begins a log that may have `most_bytes`; `None` if there is one of this name.
     pub(crate) fn begin(
         directory: Arc<Root>,
         id: &str,
@@ -154,22 +154,12 @@ impl ProcessLog {
             let _gone = LogFile::remove(&directory, &name);
             return Err(error.into());
         }
-        Ok(Some(Self {
-            directory,
-            name,
-            head: file.size(),
-            bytes: file.size(),
-            file: Some(file),
-            first: 0,
-            entries: 0,
-            marks: Vec::new(),
-            most_bytes,
-            lost: false,
-        }))
+        let head = file.size();
+        Ok(Some(Self::of(directory, name, file, (head, most_bytes))))
     }
 
     /// Opens a log whose process is gone, and says what was started. A last line that is not whole
-    /// was shown to nobody and goes. Nothing where the file is no log.
+    /// was shown to nobody and goes. `None` if the file is no log.
     pub(crate) fn reopen(
         directory: Arc<Root>,
         id: &str,
@@ -202,18 +192,33 @@ impl ProcessLog {
             file.cut(&directory, &name, torn, &[])?;
         }
         let log = Self {
+            first,
+            entries,
+            marks,
+            ..Self::of(directory, name, file, (head, u64::MAX))
+        };
+        Ok(Some((log, start)))
+    }
+
+    /// A log whose first line has `head` bytes and that may have `most_bytes`.
+    fn of(
+        directory: Arc<Root>,
+        name: String,
+        file: LogFile,
+        (head, most_bytes): (u64, u64),
+    ) -> Self {
+        Self {
             directory,
             name,
             bytes: file.size(),
             file: Some(file),
             head,
-            first,
-            entries,
-            marks,
-            most_bytes: u64::MAX,
+            first: 0,
+            entries: 0,
+            marks: Vec::new(),
+            most_bytes,
             lost: false,
-        };
-        Ok(Some((log, start)))
+        }
     }
 
     /// Bytes of the file.

@@ -1,17 +1,19 @@
-//! One stream of a process: read as it comes, as text, and no faster than the disk should take it.
+//! The output of a line: read as it comes, as text, and no faster than the disk should take it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
 use super::places::HiddenPlaces;
-use crate::background::{OutputStream, wait_for};
-use crate::{Clock, Error};
+use super::shell::ShellWatch;
+use crate::processes::{EndRequest, OutputStream, Process, wait_for};
+use crate::{Clock, Error, Store};
+use fileshed_sandbox::StartedJob;
 use fileshed_storage::DiskError;
-use fileshed_types::timings::ProcessTimings;
+use fileshed_types::timings::{self, ProcessTimings};
 
 /// Most bytes of one entry.
 const ENTRY_BYTES: usize = 8 * 1024;
@@ -25,14 +27,83 @@ const BYTES_PER_SECOND: f64 = 8.0 * 1024.0 * 1024.0;
 /// Entries that are read in a row before somebody else has a turn.
 const ENTRIES_IN_A_ROW: usize = 16;
 
+/// Reads what a line writes until it ends; returns `true` if the server ended it.
+pub(super) fn attend_line(
+    store: &Store,
+    line: &Process,
+    job: &StartedJob<'_>,
+    watch: &mut ShellWatch<'_>,
+    [stdout, stderr]: [OwnedFd; 2],
+) -> Result<bool, Error> {
+    let Some(waker) = line.waker() else {
+        return Ok(true);
+    };
+    let minutes = store.settings().terminal_process_max_minutes;
+    let (clock, timings) = (store.clock(), &store.settings().timings.processes);
+    let mut deadline = clock.instant() + timings::minutes(minutes);
+    let places = watch.places_on_disk().to_vec();
+    let drain = |stream, handle| Drain::new(stream, handle, &places, (clock, timings));
+    let mut drains = [
+        drain(OutputStream::Stdout, stdout)?,
+        drain(OutputStream::Stderr, stderr)?,
+    ];
+    let (mut asked, mut stopped) = (EndRequest::None, false);
+    loop {
+        let ended = job.wait(Duration::ZERO)?.is_some();
+        let now = clock.instant();
+        for drain in &mut drains {
+            drain.read(now, |stream, text| line.wrote(stream, text));
+        }
+        if ended {
+            break;
+        }
+        waker.clear();
+        let wished = line.request();
+        if wished > asked {
+            match wished {
+                EndRequest::None => {}
+                EndRequest::Terminate => job.terminate(),
+                EndRequest::Kill => job.kill(),
+            }
+            asked = wished;
+        }
+        if watch.must_stop(job) {
+            job.kill();
+            stopped = true;
+        }
+        if now >= deadline {
+            if stopped {
+                job.kill();
+            } else {
+                line.remark(&format!(
+                    "stopped after {minutes} minutes, as long as a process may run"
+                ));
+                job.terminate();
+            }
+            stopped = true;
+            deadline = now + timings.grace;
+        }
+        let ends = [job.end(), waker.as_fd()];
+        let ends = ends.map(|end| PollFd::from_borrowed_fd(end, PollFlags::IN));
+        let outputs = drains.iter().filter_map(|drain| drain.watched(now));
+        let mut watched: Vec<PollFd<'_>> = ends.into_iter().chain(outputs).collect();
+        wait_for(&mut watched, timings.attention);
+    }
+    let until = clock.instant() + timings.last_words;
+    for drain in &mut drains {
+        drain.finish(until, |stream, text| line.wrote(stream, text));
+    }
+    Ok(stopped)
+}
+
 /// The server's end of a stream.
-pub(super) struct Drain {
+struct Drain {
     stream: OutputStream,
-    /// Nothing after its end.
+    /// `None` after its end.
     file: Option<File>,
-    /// What is read into.
+    /// The buffer that is read into.
     piece: Vec<u8>,
-    /// What is not given yet: the beginning of a character, or of a line.
+    /// Bytes that are not given yet: the beginning of a character, or of a line.
     rest: Vec<u8>,
     places: HiddenPlaces,
     /// When it was read last.
@@ -46,7 +117,7 @@ pub(super) struct Drain {
 
 impl Drain {
     /// `places` on disk are called as they are in the tree.
-    pub(super) fn new(
+    fn new(
         stream: OutputStream,
         handle: OwnedFd,
         places: &[(String, String)],
@@ -67,8 +138,8 @@ impl Drain {
         })
     }
 
-    /// What has to be watched for it; nothing while it is to wait.
-    pub(super) fn watched(&self, now: Instant) -> Option<PollFd<'_>> {
+    /// Returns what has to be watched for it; `None` while it is to wait.
+    fn watched(&self, now: Instant) -> Option<PollFd<'_>> {
         let file = self
             .file
             .as_ref()
@@ -81,8 +152,8 @@ impl Drain {
         (self.allowance + seconds * BYTES_PER_SECOND).min(BURST_BYTES)
     }
 
-    /// Gives what is there, in entries.
-    pub(super) fn read(&mut self, now: Instant, mut give: impl FnMut(OutputStream, String)) {
+    /// Passes on what is there, in entries.
+    fn read(&mut self, now: Instant, mut give: impl FnMut(OutputStream, String)) {
         self.allowance = self.allowance_at(now);
         self.counted = now;
         for _ in 0..ENTRIES_IN_A_ROW {
@@ -92,7 +163,7 @@ impl Drain {
         }
     }
 
-    /// Reads once; false where nothing is there.
+    /// Reads once; returns `false` if nothing is there.
     fn read_once(&mut self, give: &mut impl FnMut(OutputStream, String)) -> bool {
         let Some(file) = &mut self.file else {
             return false;
@@ -131,8 +202,8 @@ impl Drain {
         self.give(entry, give);
     }
 
-    /// Gives what comes until the end of the stream, or `until` then.
-    pub(super) fn finish(&mut self, until: Instant, mut give: impl FnMut(OutputStream, String)) {
+    /// Passes on what comes until the end of the stream, or `until` then.
+    fn finish(&mut self, until: Instant, mut give: impl FnMut(OutputStream, String)) {
         while self.file.is_some() {
             while self.read_once(&mut give) {}
             let left = self.clock.until_look(until);
@@ -164,8 +235,8 @@ fn text(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// Where an entry ends in what was read: before a character that is not whole, and where it is as
-/// large as an entry may be, behind a line.
+/// Returns the end of an entry in what was read: before a character that is not whole, and, if it is
+/// as large as an entry may be, behind a line.
 fn entry_end(bytes: &[u8], most: usize) -> usize {
     if bytes.len() >= most
         && let Some(line) = bytes.iter().rposition(|byte| *byte == b'\n')
