@@ -8,6 +8,7 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fileshed_core::store::Loss;
 use fileshed_core::{Check, CheckState, Error, Store};
 
@@ -25,7 +26,6 @@ mod log;
 mod login_link;
 mod loss;
 mod mcp;
-mod names;
 mod openwebui;
 mod registry;
 mod start;
@@ -76,13 +76,13 @@ pub enum Failure {
     /// Files would be removed, and nobody said that this is meant.
     #[error("this removes for good: {what}. Add --yes if that is meant")]
     NotConfirmed {
-        /// How much, and whose.
+        /// Amount and owner.
         what: String,
     },
     /// Something would be removed, and it was not named once more.
     #[error("this removes for good: {what}. Add --name with the same id if that is meant")]
     NotNamed {
-        /// How much, and whose.
+        /// Amount and owner.
         what: String,
     },
     /// An archive would go to a screen.
@@ -283,12 +283,25 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     if storage {
         checks.extend(Store::check_storage(&config.core)?);
     }
-    for check in &checks {
+    print_all(checks.iter().map(|check| {
         let state = state_name(check.state);
-        print(&format!("{state:<7} {}: {}", check.name, check.text))?;
-    }
+        format!("{state:<7} {}: {}", check.name, check.text)
+    }))?;
     let failed = checks.iter().any(|check| check.state == CheckState::Failed);
     Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// Returns the state of a user or a tenant.
+fn state(is_suspended: bool) -> &'static str {
+    if is_suspended { "suspended" } else { "active" }
+}
+
+/// Writes lines, one after the other.
+fn print_all(lines: impl IntoIterator<Item = String>) -> Result<ExitCode, Failure> {
+    for line in lines {
+        print(&line)?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Writes lines. But for exports, the only place that uses standard output; a reader that went away is
@@ -296,4 +309,12 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
 fn print(text: &str) -> Result<ExitCode, Failure> {
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes a parser of values that have one of these names.
+fn one_of<T: Clone + Send + Sync + 'static>(
+    names: &'static [&'static str],
+    parse: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(move |name| parse(&name).ok_or("is not one of them"))
 }

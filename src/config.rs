@@ -1,4 +1,4 @@
-//! What an administrator decides, gathered from four layers.
+//! Decisions of an administrator, gathered from four layers.
 //!
 //! A flag beats the environment (`FILESHED_*`, or `FILESHED_*_FILE` that names a file with the
 //! value), the environment beats the TOML file, the file beats the default. [`SETTINGS`] is the one
@@ -14,7 +14,6 @@ use fileshed_core::Settings;
 use fileshed_core::settings::{GroupSource, PublicUrl};
 use tracing::Level;
 
-mod fault;
 mod layers;
 mod origin;
 mod settings;
@@ -22,8 +21,7 @@ mod value;
 
 pub use fileshed_core::Secret;
 
-pub use fault::{ConfigError, Fault, Source};
-pub use layers::{Effective, Inputs};
+pub use layers::{ConfigError, Effective, Fault, Inputs, Source};
 pub use origin::Origin;
 pub use settings::{SETTINGS, Setting};
 pub use value::SettingValue;
@@ -36,78 +34,78 @@ pub const AUTO: &str = "auto";
 pub struct Config {
     /// The settings of the core.
     pub core: Settings,
-    /// Where to listen.
+    /// Address to listen on.
     pub bind: SocketAddr,
     /// Keys with which a gateway may name its users.
     pub api_keys: Vec<Secret>,
     /// Keys with which a terminal connection may name its users.
     pub terminal_api_keys: Vec<Secret>,
-    /// How a gateway names the user.
+    /// Header in which a gateway names the user.
     pub header_user_id: HeaderName,
-    /// How a gateway gives the user's display name.
+    /// Header with the user's display name.
     pub header_user_name: HeaderName,
-    /// How a gateway gives the user's mail address.
+    /// Header with the user's mail address.
     pub header_user_email: HeaderName,
-    /// How a gateway gives the user's role.
+    /// Header with the user's role.
     pub header_user_role: HeaderName,
-    /// Where a gateway says all of this at once, signed.
+    /// Header in which a gateway says all of this at once, signed.
     pub header_user_jwt: HeaderName,
-    /// How a gateway names the ids of the user's groups.
+    /// Header with the ids of the user's groups.
     pub header_group_ids: HeaderName,
-    /// How a gateway names the groups themselves.
+    /// Header with the names of these groups.
     pub header_group_names: HeaderName,
-    /// How a gateway names the conversation.
+    /// Header that names the conversation.
     pub header_chat_id: HeaderName,
-    /// How a gateway names the message that is being written.
+    /// Header that names the message that is being written.
     pub header_message_id: HeaderName,
-    /// What a gateway signs its users with; where it is set, nothing unsigned is believed.
+    /// Secret with which a gateway signs its users; if it is set, nothing unsigned is believed.
     pub forward_jwt_secret: Option<Secret>,
-    /// What Open WebUI signs sessions with.
+    /// Secret with which Open WebUI signs sessions.
     pub webui_secret_key: Option<Secret>,
-    /// Where this server reaches Open WebUI.
+    /// Address at which this server reaches Open WebUI.
     pub openwebui_api_url: PublicUrl,
-    /// Where people reach it; links within it need no address without.
+    /// Address at which people reach it; links within it need none.
     pub openwebui_public_url: PublicUrl,
     /// The key of one of its administrators.
     pub openwebui_admin_key: Option<Secret>,
     /// The provider of OpenID Connect with which people sign in on the page.
     pub oidc_issuer: PublicUrl,
-    /// What it calls this server.
+    /// Id of this server at the provider.
     pub oidc_client_id: String,
-    /// How this server proves it, if the provider asks for that.
+    /// Secret that proves it, if the provider asks for that.
     pub oidc_client_secret: Option<Secret>,
     /// The claim that is the user id.
     pub oidc_user_claim: String,
-    /// What it is asked for, separated by blanks.
+    /// Scopes that it is asked for, separated by blanks.
     pub oidc_scopes: String,
     /// Claim that says who administers the server; empty where none does.
     pub oidc_admin_claim: String,
-    /// What it holds for them.
+    /// Value of that claim for them.
     pub oidc_admin_value: String,
     /// Sites whose pages may call this server from a browser.
     pub cors_origins: Vec<Origin>,
     /// Seconds for which its answers about groups count.
     pub openwebui_groups_ttl: u64,
-    /// Whether what takes long shows in the conversation.
+    /// `true` if long work shows in the conversation.
     pub live_status: bool,
     /// For how long the server goes on when it is told to stop, and says that it is not ready, so that
     /// who sends it calls has time to see that.
     pub drain_seconds: Option<NonZeroU64>,
-    /// Whether programs may mount the files, at `/dav`.
+    /// `true` if programs may mount the files, at `/dav`.
     pub webdav: bool,
-    /// How the compact tools say that they failed.
+    /// Form in which the compact tools fail.
     pub fs_envelope: FailureEnvelope,
     /// Largest body of a request with the content of a file, in MiB.
     pub max_body_mb: u64,
     /// Calls that run at once.
     pub max_concurrent_calls: u64,
-    /// How log lines look.
+    /// Format of log lines.
     pub log_format: LogFormat,
-    /// Which log lines are written.
+    /// Level of log lines that are written.
     pub log_level: Level,
 }
 
-/// How the compact tools say that they failed.
+/// Form in which the compact tools fail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailureEnvelope {
     /// As an answer like every other: status 200 and the error in it.
@@ -117,7 +115,7 @@ pub enum FailureEnvelope {
     Status,
 }
 
-/// How log lines look.
+/// Format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
@@ -170,13 +168,13 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Whether users of Open WebUI are let in with what they are signed in with.
+    /// Returns `true` if users of Open WebUI are let in with what they are signed in with.
     #[must_use]
     pub fn takes_sessions(&self) -> bool {
         !self.openwebui_api_url.is_empty() || self.webui_secret_key.is_some()
     }
 
-    /// Whether anybody has to say who calls.
+    /// Returns `true` if callers have to say who they are.
     #[must_use]
     pub fn asks_who_calls(&self) -> bool {
         !self.api_keys.is_empty()
@@ -204,79 +202,34 @@ impl Config {
         })
     }
 
-    /// Why these decisions do not go together: the two settings, and what to do about the first.
+    /// Returns the decisions that do not go together: two settings, and what to do about the first.
     fn contradictions(&self) -> Vec<([&'static str; 2], String)> {
-        let mut found = self.contradictions_of_identity();
-        found.extend(self.contradictions_of_oidc());
-        let core = &self.core;
-        for (low, least, high, most) in [
-            (
-                "exec_timeout_default",
-                core.exec_timeout_default,
-                "exec_timeout_max",
-                core.exec_timeout_max,
-            ),
-            (
-                "max_output_default",
-                core.max_output_default,
-                "max_output_absolute",
-                core.max_output_absolute,
-            ),
-            (
-                "exec.max_per_user",
-                core.exec_max_per_user,
-                "exec.max_total",
-                core.exec_max_total,
-            ),
-            (
-                "terminal.max_shells",
-                core.terminal_max_shells,
-                "terminal.max_shells_total",
-                core.terminal_max_shells_total,
-            ),
-            (
-                "transfer.max_per_user",
-                core.transfer_max_per_user,
-                "transfer.max_total",
-                core.transfer_max_total,
-            ),
-        ] {
-            if least > most {
-                found.push((
-                    [low, high],
-                    format!("must not be more than `{high}`, which is {most}"),
-                ));
-            }
-        }
-        found
-    }
-
-    /// Contradictions between the settings of identity.
-    fn contradictions_of_identity(&self) -> Vec<([&'static str; 2], String)> {
         let nobody = self.api_keys.is_empty();
         let unasked = self.openwebui_api_url.is_empty();
+        let is_reachable = !self.bind.ip().is_loopback();
+        let (groups, issuer) = (self.core.groups, &self.oidc_issuer);
         let cases = [
             (
-                !self.bind.ip().is_loopback() && !self.asks_who_calls(),
+                is_reachable && !self.asks_who_calls(),
                 ["bind", "api_keys"],
                 "is reachable from other machines, and without `api_keys` everybody there would \
                  share one workspace: set `api_keys` (or `openwebui_api_url`, whose users are then \
                  let in), or bind 127.0.0.1",
             ),
             (
-                !self.bind.ip().is_loopback() && self.has_weak_key(),
+                is_reachable && self.has_weak_key(),
                 ["bind", "api_keys"],
                 "is reachable from other machines, and `api_keys` or `terminal_api_keys` has a key \
                  that is short, repetitive or an example of the documents: set one of at least 16 \
                  characters, as `openssl rand -hex 32` makes it, or `auto`",
             ),
             (
-                self.core.groups == GroupSource::Openwebui && unasked,
+                groups == GroupSource::Openwebui && unasked,
                 ["groups", "openwebui_api_url"],
                 "needs `openwebui_api_url`, where Open WebUI can be asked",
             ),
             (
-                self.core.groups == GroupSource::Headers && nobody && self.asks_who_calls(),
+                groups == GroupSource::Headers && nobody && self.asks_who_calls(),
                 ["groups", "api_keys"],
                 "needs `api_keys`: headers are not believed from users who call with their own \
                  sessions; set `openwebui` or `local`",
@@ -289,9 +242,9 @@ impl Config {
                  nothing unsigned is believed, and terminals name their users unsigned",
             ),
             (
-                cfg!(not(feature = "tls")) && self.openwebui_api_url.as_str().starts_with("https:"),
+                needs_tls(&self.openwebui_api_url),
                 ["openwebui_api_url", "openwebui_api_url"],
-                "needs a program that was built with the feature `tls`",
+                NEEDS_TLS,
             ),
             (
                 self.openwebui_admin_key.is_some() && unasked,
@@ -304,17 +257,6 @@ impl Config {
                 "needs `api_keys`: signed users count beside a service key, and without any \
                  credential everybody would share one workspace",
             ),
-        ];
-        let contradict = cases.into_iter().filter(|(contradicts, ..)| *contradicts);
-        contradict
-            .map(|(_, settings, problem)| (settings, problem.to_owned()))
-            .collect()
-    }
-
-    /// Contradictions between the settings of OpenID Connect.
-    fn contradictions_of_oidc(&self) -> Vec<([&'static str; 2], String)> {
-        let issuer = &self.oidc_issuer;
-        let cases = [
             (
                 !issuer.is_empty() && self.oidc_client_id.is_empty(),
                 ["oidc.issuer", "oidc.client_id"],
@@ -326,9 +268,7 @@ impl Config {
                 "needs `oidc.issuer`, the address of the provider",
             ),
             (
-                !issuer.is_empty()
-                    && self.core.public_url.is_empty()
-                    && !self.bind.ip().is_loopback(),
+                !issuer.is_empty() && self.core.public_url.is_empty() && is_reachable,
                 ["oidc.issuer", "public_url"],
                 "needs `public_url`, where the provider sends people back",
             ),
@@ -337,17 +277,44 @@ impl Config {
                 ["oidc.issuer", "oidc.issuer"],
                 "must begin with https://: who could change its answers could be anybody",
             ),
-            (
-                cfg!(not(feature = "tls")) && issuer.as_str().starts_with("https:"),
-                ["oidc.issuer", "oidc.issuer"],
-                "needs a program that was built with the feature `tls`",
-            ),
+            (needs_tls(issuer), ["oidc.issuer", "oidc.issuer"], NEEDS_TLS),
         ];
-        let contradict = cases.into_iter().filter(|(contradicts, ..)| *contradicts);
-        contradict
-            .map(|(_, settings, problem)| (settings, problem.to_owned()))
-            .collect()
+        let cases = cases.into_iter().filter(|(contradicts, ..)| *contradicts);
+        let cases = cases.map(|(_, settings, problem)| (settings, problem.to_owned()));
+        let number = |name: &str| Setting::find(name)?.shown(self).parse::<u64>().ok();
+        let exceeds = |&[low, high]: &[&str; 2]| number(low) > number(high);
+        let limits = LIMITS.into_iter().filter(exceeds).map(|[low, high]| {
+            let most = number(high).unwrap_or_default();
+            let problem = format!("must not be more than `{high}`, which is {most}");
+            ([low, high], problem)
+        });
+        cases.chain(limits).collect()
     }
+}
+
+/// Pairs of settings of which the first must not exceed the second.
+const LIMITS: [[&str; 2]; 5] = [
+    ["exec_timeout_default", "exec_timeout_max"],
+    ["max_output_default", "max_output_absolute"],
+    ["exec.max_per_user", "exec.max_total"],
+    ["terminal.max_shells", "terminal.max_shells_total"],
+    ["transfer.max_per_user", "transfer.max_total"],
+];
+
+const NEEDS_TLS: &str = "needs a program that was built with the feature `tls`";
+
+/// `true` if an address can only be reached by a program that was built with TLS.
+fn needs_tls(url: &PublicUrl) -> bool {
+    cfg!(not(feature = "tls")) && url.as_str().starts_with("https:")
+}
+
+/// Returns where programs on this machine reach a server that listens at `address`.
+#[must_use]
+pub fn local_address(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        address.set_ip(Ipv4Addr::LOCALHOST.into());
+    }
+    address
 }
 
 /// `true` if a key is short, has few different characters, or is an example.
@@ -362,7 +329,7 @@ fn is_weak(key: &str) -> bool {
     is_short || characters.len() < 6 || EXAMPLES.iter().any(|example| lower.contains(example))
 }
 
-/// Whether two lists of keys have one in common.
+/// Returns `true` if two lists of keys have one in common.
 fn has_one_of(keys: &[Secret], others: &[Secret]) -> bool {
     let mut keys = keys.iter();
     keys.any(|key| {

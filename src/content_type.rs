@@ -24,13 +24,13 @@ const PICTURES: [&str; 6] = [
     "image/avif",
 ];
 
-/// Whether every browser shows a file of this type as a picture.
+/// Returns `true` if every browser shows a file of this type as a picture.
 #[must_use]
 pub fn is_picture(content_type: &str) -> bool {
     PICTURES.contains(&content_type)
 }
 
-/// Whether a browser opens a file of this type as a page.
+/// Returns `true` if a browser opens a file of this type as a page.
 #[must_use]
 pub fn is_page(content_type: &str) -> bool {
     let kind = content_type.split(';').next().unwrap_or_default();
@@ -50,7 +50,7 @@ pub fn header(name: &str, beginning: &[u8]) -> String {
     }
 }
 
-/// Whether this may be the beginning of a text in UTF-8.
+/// Returns `true` if this may be the beginning of a text in UTF-8.
 fn is_text(beginning: &[u8]) -> bool {
     let is_utf8 = match std::str::from_utf8(beginning) {
         Ok(_) => true,

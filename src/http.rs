@@ -20,7 +20,6 @@ use crate::openwebui::OpenWebUi;
 mod admin;
 mod admission;
 pub mod body;
-mod body_reader;
 mod call;
 mod cookie;
 mod cors;
@@ -31,22 +30,20 @@ mod files;
 pub mod fs;
 #[cfg(fuzzing)]
 pub use files::fuzzing;
+mod header;
 mod health;
 pub mod identity;
 mod mcp;
-mod metrics;
 mod middleware;
 mod packed_file;
 mod page;
 mod peer;
 mod pool;
-mod prefer;
 mod response_body;
 mod route;
 mod seal;
 mod serve;
 mod sign_in;
-mod swagger_ui;
 pub mod terminal;
 mod timer;
 
@@ -55,7 +52,7 @@ pub use health::state_name;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
 pub use seal::Seal;
-pub use serve::{ServedApp, ServingEvent, ServingLimits, ServingTimes, ShutdownSignal, serve};
+pub use serve::{ServeOptions, ServingEvent, ShutdownSignal, serve};
 use terminal::Listings;
 
 /// What every request needs.
@@ -80,7 +77,7 @@ pub(crate) struct Server {
     fs: fs::CompactTools,
     /// Signing in with another server, if one is configured.
     oidc: Option<sign_in::OpenIdConnect>,
-    metrics: metrics::Metrics,
+    metrics: health::Metrics,
 }
 
 impl Server {
@@ -101,7 +98,7 @@ impl Server {
             dav: dav::WebDav::new(config),
             fs: fs::CompactTools::new(config),
             oidc: sign_in::OpenIdConnect::new(config, &limiter),
-            metrics: metrics::Metrics::default(),
+            metrics: health::Metrics::default(),
         }
     }
 }
@@ -136,12 +133,11 @@ pub(crate) fn router(
         .merge(page::routes())
         .merge(sign_in::routes())
         .merge(admin::routes())
-        .merge(swagger_ui::routes())
+        .merge(documents::routes())
         .route("/", get(page::start).options(dav::options_of_root))
         .route("/health", get(health::health))
         .route("/ready", get(health::ready))
-        .route("/metrics", get(metrics::metrics))
-        .route("/openapi.json", get(documents::openapi))
+        .route("/metrics", get(health::metrics))
         .fallback(route::unknown)
         .method_not_allowed_fallback(route::wrong_method)
         .layer(CatchPanicLayer::custom(route::panicked))

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
 /// Values of one text: more than any call needs (SQLite takes 32766 parameters).
 pub(crate) const VALUES_MAX: usize = 50_000;
@@ -16,7 +16,7 @@ pub(crate) const VALUES_MAX: usize = 50_000;
 /// The beginning of the failure of a text that holds more.
 const TOO_MANY: &str = "more than 50000 values";
 
-/// What a text holds at its top.
+/// The value at the top of a text.
 pub(crate) enum TopLevel {
     /// An object; of members that are not known there is the name.
     Object(Map<String, Value>),
@@ -35,7 +35,20 @@ const UNKNOWN_NAME_MAX_BYTES: usize = 64;
 pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::Result<TopLevel> {
     let left = Cell::new(VALUES_MAX);
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    let top = deserializer.deserialize_any(TopVisitor { known, left: &left })?;
+    let begins = text.iter().find(|byte| !byte.is_ascii_whitespace());
+    let top = if begins == Some(&b'{') {
+        let members = KnownMembers { known, left: &left };
+        TopLevel::Object(deserializer.deserialize_map(members)?)
+    } else {
+        BoundedValue::skipped(&left).deserialize(&mut deserializer)?;
+        match begins {
+            Some(b'n') => TopLevel::Null,
+            Some(b'[') => TopLevel::Other("a list"),
+            Some(b'"') => TopLevel::Other("a string"),
+            Some(b't' | b'f') => TopLevel::Other("a boolean"),
+            _ => TopLevel::Other("a number"),
+        }
+    };
     deserializer.end()?;
     Ok(top)
 }
@@ -44,70 +57,45 @@ pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::R
 pub(crate) fn value(text: &str) -> serde_json::Result<Value> {
     let left = Cell::new(VALUES_MAX);
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = BoundedValue(&left).deserialize(&mut deserializer)?;
+    let value = BoundedValue::kept(&left).deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }
 
-/// Whether a text was refused for the number of its values.
+/// Returns `true` if a text was refused for the number of its values.
 pub(crate) fn has_too_many(error: &serde_json::Error) -> bool {
     error.is_data() && error.to_string().starts_with(TOO_MANY)
 }
 
-struct TopVisitor<'a, K> {
+/// The members of an object, as far as they are known.
+struct KnownMembers<'a, K> {
     known: K,
     left: &'a Cell<usize>,
 }
 
-impl<'de, K: Fn(&str) -> bool> Visitor<'de> for TopVisitor<'_, K> {
-    type Value = TopLevel;
+impl<'de, K: Fn(&str) -> bool> Visitor<'de> for KnownMembers<'_, K> {
+    type Value = Map<String, Value>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a JSON object")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<TopLevel, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
         let mut object = Map::new();
         let mut unknown = 0;
         while let Some(name) = members.next_key::<String>()? {
             if (self.known)(&name) {
-                let value = members.next_value_seed(BoundedValue(self.left))?;
+                let value = members.next_value_seed(BoundedValue::kept(self.left))?;
                 object.insert(name, value);
-            } else if !members.next_value_seed(SkippedValue)? && unknown < UNKNOWN_MAX {
+                continue;
+            }
+            let says = members.next_value_seed(BoundedValue::skipped(self.left))?;
+            if !says.is_null() && unknown < UNKNOWN_MAX {
                 unknown += 1;
-                object.insert(shortened(name), Value::Bool(true));
+                object.insert(shortened(name), says);
             }
         }
-        Ok(TopLevel::Object(object))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<TopLevel, A::Error> {
-        while members.next_element_seed(SkippedValue)?.is_some() {}
-        Ok(TopLevel::Other("a list"))
-    }
-
-    fn visit_unit<E>(self) -> Result<TopLevel, E> {
-        Ok(TopLevel::Null)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<TopLevel, E> {
-        Ok(TopLevel::Other("a boolean"))
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<TopLevel, E> {
-        Ok(TopLevel::Other("a number"))
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<TopLevel, E> {
-        Ok(TopLevel::Other("a number"))
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<TopLevel, E> {
-        Ok(TopLevel::Other("a number"))
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<TopLevel, E> {
-        Ok(TopLevel::Other("a string"))
+        Ok(object)
     }
 }
 
@@ -119,15 +107,35 @@ fn shortened(mut name: String) -> String {
     name
 }
 
-/// A value, counted against what is left.
+/// A value. One that is kept is counted against what is left. One that is not must be JSON, no deeper
+/// than others, and becomes `true`, or null if it says nothing: null and an empty text.
 #[derive(Clone, Copy)]
-struct BoundedValue<'a>(&'a Cell<usize>);
+struct BoundedValue<'a> {
+    left: &'a Cell<usize>,
+    is_kept: bool,
+}
 
-impl BoundedValue<'_> {
-    fn count<E: Error>(self) -> Result<(), E> {
-        let left = self.0.get().checked_sub(1);
-        self.0.set(left.ok_or_else(|| E::custom(TOO_MANY))?);
-        Ok(())
+impl<'a> BoundedValue<'a> {
+    fn kept(left: &'a Cell<usize>) -> Self {
+        Self {
+            left,
+            is_kept: true,
+        }
+    }
+
+    fn skipped(left: &'a Cell<usize>) -> Self {
+        Self {
+            left,
+            is_kept: false,
+        }
+    }
+
+    fn value(self, value: impl Into<Value>) -> Value {
+        if self.is_kept {
+            value.into()
+        } else {
+            Value::Bool(true)
+        }
     }
 }
 
@@ -135,7 +143,11 @@ impl<'de> DeserializeSeed<'de> for BoundedValue<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        self.count()?;
+        if self.is_kept {
+            let left = self.left.get().checked_sub(1);
+            self.left
+                .set(left.ok_or_else(|| D::Error::custom(TOO_MANY))?);
+        }
         deserializer.deserialize_any(self)
     }
 }
@@ -152,101 +164,47 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
     }
 
     fn visit_bool<E>(self, flag: bool) -> Result<Value, E> {
-        Ok(Value::Bool(flag))
+        Ok(self.value(flag))
     }
 
     fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(number.into())
+        Ok(self.value(number))
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(number.into())
+        Ok(self.value(number))
     }
 
     fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(number).map_or(Value::Null, Value::Number))
+        Ok(self.value(number))
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::String(text.to_owned()))
-    }
-
-    fn visit_string<E>(self, text: String) -> Result<Value, E> {
-        Ok(Value::String(text))
+        if text.is_empty() && !self.is_kept {
+            return Ok(Value::Null);
+        }
+        Ok(self.value(text))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         while let Some(member) = members.next_element_seed(self)? {
-            list.push(member);
+            if self.is_kept {
+                list.push(member);
+            }
         }
-        Ok(Value::Array(list))
+        Ok(self.value(list))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             let value = members.next_value_seed(self)?;
-            object.insert(name, value);
+            if self.is_kept {
+                object.insert(name, value);
+            }
         }
-        Ok(Value::Object(object))
-    }
-}
-
-/// A value that is looked at and not kept: it must be JSON, no deeper than others. Whether it
-/// says nothing is told: null and an empty text do.
-#[derive(Clone, Copy)]
-struct SkippedValue;
-
-impl<'de> DeserializeSeed<'de> for SkippedValue {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<bool, D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for SkippedValue {
-    type Value = bool;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<bool, E> {
-        Ok(true)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<bool, E> {
-        Ok(text.is_empty())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<bool, A::Error> {
-        while members.next_element_seed(self)?.is_some() {}
-        Ok(false)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<bool, A::Error> {
-        while members.next_key_seed(self)?.is_some() {
-            members.next_value_seed(self)?;
-        }
-        Ok(false)
+        Ok(self.value(object))
     }
 }
 

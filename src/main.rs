@@ -62,11 +62,10 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
         }),
     };
     drop(retention);
-    store.stop_processes();
-    store.shells().stop();
-    store.shells().wait(patience);
+    store.processes().stop();
+    store.processes().wait(patience);
     runtime.shutdown_timeout(patience);
-    store.await_processes(patience);
+    store.processes().wait(patience);
     drop((recorder, takeover));
     let is_taken_for_dead = store.is_taken_for_dead();
     drop(store);
@@ -99,35 +98,27 @@ fn addresses(
         let stop = http::ShutdownSignal::listen()?;
         tracing::info!(%address, "listening");
         cli::report(config, address);
-        let app = http::ServedApp {
+        let serving = http::ServeOptions {
             router: fileshed::app_with_tools(Arc::clone(store), config, toolset),
             seal: http::Seal::of(store),
+            limiter: store.limiter().clone(),
+            descriptors,
+            http: config.core.timings.http.clone(),
+            drain: timings::seconds(config.drain_seconds.map_or(0, NonZeroU64::get)),
+            patience,
         };
         let on_event = |event| match event {
             http::ServingEvent::NoWatches => store.end_most_watches(),
             http::ServingEvent::Draining => store.drain(),
             // What waits for a background process waits no longer.
-            http::ServingEvent::Stopping => {
-                store.stop_processes();
-                store.shells().stop();
-            }
-        };
-        let times = http::ServingTimes {
-            clock: store.clock().clone(),
-            http: config.core.timings.http.clone(),
-            drain: timings::seconds(config.drain_seconds.map_or(0, NonZeroU64::get)),
-            patience,
+            http::ServingEvent::Stopping => store.processes().stop(),
         };
         let at_rest = || {
             sandbox::release_heaps();
             sandbox::release_program_pages();
         };
         at_rest();
-        let limits = http::ServingLimits {
-            limiter: store.limiter().clone(),
-            descriptors,
-        };
-        http::serve(listener, app, stop, on_event, at_rest, times, limits)
+        http::serve(listener, serving, stop, on_event, at_rest)
             .await
             .map_err(Failure::from)
     })

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::io::Read;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fileshed_core::chat_host::{
     Attached, Attachment, ChatHost, Line, Publication, Published, Sink, Task,
@@ -16,7 +16,7 @@ use fileshed_core::chat_host::{
 use fileshed_core::directory::{Group, Member};
 use fileshed_core::settings::PublicUrl;
 use fileshed_core::timings::{self, OpenWebUiTimings};
-use fileshed_core::{Caller, Chat, Clock, Error, Secret, UserId};
+use fileshed_core::{Caller, Chat, Check, CheckState, Clock, Error, Secret, UserId};
 use moka::sync::Cache;
 
 use crate::config::Config;
@@ -24,19 +24,17 @@ use crate::config::Config;
 mod account;
 mod breaker;
 mod chat;
+mod chats;
 pub mod client;
 mod error;
 mod file;
-mod gone_chats;
 mod groups;
 pub mod health;
 mod item;
 mod multipart;
-mod page;
 mod record;
 pub mod register;
 mod status;
-mod titles;
 mod upload_notice;
 
 pub use account::{Account, presentable, role};
@@ -50,17 +48,21 @@ const REMEMBERED: u64 = 10_000;
 #[derive(Debug)]
 pub struct OpenWebUi {
     client: Client,
-    /// Where people reach it; empty where nobody said it.
+    /// Address at which people reach it; empty if nobody said it.
     public: PublicUrl,
     admin: Option<Secret>,
-    known: groups::GroupCache,
     clock: Clock,
     timings: OpenWebUiTimings,
     /// Reports status lines, if they are shown.
     reporter: Option<status::StatusReporter>,
-    accounts: account::AccountCache,
-    /// Whether users exist who were named without a credential of their own.
-    users: account::UserCache,
+    /// Accounts by a hash of their credential.
+    accounts: Cache<[u8; 32], Option<Account>>,
+    /// Existence of users who were named without a credential of their own.
+    users: Cache<String, bool>,
+    /// Groups by user, with the time when they were asked for.
+    groups: Cache<String, (Instant, Vec<Group>)>,
+    /// Members by group.
+    members: Cache<String, Vec<Member>>,
 }
 
 /// The credential of a request to Open WebUI.
@@ -97,11 +99,12 @@ impl OpenWebUi {
                 .then(|| status::StatusReporter::new(client.clone(), clock, timings)),
             client,
             admin: config.openwebui_admin_key.clone(),
-            known: groups::GroupCache::new(lifetime),
             clock: clock.clone(),
             timings: timings.clone(),
-            accounts: account::known(timings),
-            users: account::users(timings),
+            accounts: remembered(timings.account),
+            users: remembered(timings.account),
+            groups: remembered(lifetime),
+            members: remembered(lifetime),
         })
     }
 
@@ -202,7 +205,15 @@ fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// What was answered, for a bounded time in bounded space.
+/// Makes a check of what was found: a failure is a warning, because all else works.
+fn check(name: &str, found: Result<String, String>) -> Check {
+    match found {
+        Ok(text) => Check::new(name, CheckState::Ok, text),
+        Err(text) => Check::new(name, CheckState::Warning, text),
+    }
+}
+
+/// Makes a cache of answers, for a bounded time in bounded space.
 fn remembered<K, V>(lifetime: Duration) -> Cache<K, V>
 where
     K: Hash + Eq + Send + Sync + 'static,

@@ -7,28 +7,29 @@
 
 use fileshed_core::Code;
 
-mod access;
 mod answer;
 pub(crate) mod arguments;
+mod call;
 mod codes;
 mod cross_zone;
 mod effect;
-mod entry;
 mod markdown;
 mod missing_file;
 mod operation;
 pub mod parameters;
 mod read_only_zone;
-pub mod schema;
+mod schema;
 pub mod short_answer;
+mod tool;
 mod vocabulary;
-pub(crate) mod write;
+mod write;
 
-pub use access::Access;
-pub use answer::{Answer, AnswerData, SuccessEnvelope};
-pub use effect::Effect;
-pub use entry::{Entry, Handler, ImmediateHandler, offered};
-pub use operation::{ImmediateRun, Operation, Picture, Reply};
+pub use answer::{Answer, AnswerData, Picture, SuccessEnvelope};
+pub use call::{Handler, ImmediateHandler, OperationCall, offered};
+pub use effect::{Access, Effect};
+pub use operation::{ImmediateRun, Operation, Reply};
+pub(crate) use tool::request;
+pub use tool::{Entry, Tool};
 
 pub mod allowed_commands;
 pub mod convert_eol;

@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Arg, ArgMatches, Args, CommandFactory as _, FromArgMatches, Parser, Subcommand};
+use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use fileshed_core::Toolset;
 
 use super::group::GroupCommand;
 use super::login_link::LoginLinkArguments;
 use super::loss::LossArguments;
 use super::mcp::McpArguments;
-use super::names::one_of;
+use super::one_of;
 use super::openwebui::OpenWebUiCommand;
 use super::registry::RegistryCommand;
 use super::tenant::TenantCommand;
@@ -38,8 +38,6 @@ struct Arguments {
         help = "Configuration file in TOML [default: ./fileshed.toml, if it is there] [env: FILESHED_CONFIG]"
     )]
     config: Option<PathBuf>,
-    #[command(flatten)]
-    settings: SettingFlags,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -121,9 +119,13 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLin
     if let Command::Mcp(arguments) = &command {
         arguments.check()?;
     }
+    let given = SETTINGS.iter().filter_map(|setting| {
+        let value = matches.get_one::<String>(setting.key)?;
+        Some((setting.key.to_owned(), value.clone()))
+    });
     let inputs = Inputs {
         file: arguments.config,
-        flags: arguments.settings.0,
+        flags: given.collect(),
         environment: std::env::vars_os().collect(),
     };
     Ok(CommandLine { command, inputs })
@@ -131,7 +133,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLin
 
 /// Every command takes the settings as flags; they are in the help of the server alone.
 fn command() -> clap::Command {
-    let command = Arguments::command();
+    let command = Arguments::command().args(flags().map(|flag| flag.hide_short_help(true)));
     let names = command.get_subcommands().map(clap::Command::get_name);
     let others = names.filter(|name| *name != "serve");
     let others: Vec<String> = others.map(str::to_owned).collect();
@@ -146,11 +148,7 @@ fn with_hidden_settings(command: clap::Command) -> clap::Command {
         .after_help("Every setting is a flag here too; `fileshed serve --help` lists them.")
 }
 
-/// The settings on the command line, by name. The flags are made from [`SETTINGS`], so that none
-/// can be forgotten.
-#[derive(Debug)]
-struct SettingFlags(Vec<(String, String)>);
-
+/// The settings as flags, made from [`SETTINGS`], so that none can be forgotten.
 fn flags() -> impl Iterator<Item = Arg> {
     let config = Config::default();
     SETTINGS.iter().map(move |setting| {
@@ -167,29 +165,4 @@ fn flags() -> impl Iterator<Item = Arg> {
             .help_heading("Settings")
             .value_name("VALUE")
     })
-}
-
-impl Args for SettingFlags {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        command.args(flags().map(|flag| flag.hide_short_help(true)))
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Self::augment_args(command)
-    }
-}
-
-impl FromArgMatches for SettingFlags {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = SETTINGS.iter().filter_map(|setting| {
-            let value = matches.get_one::<String>(setting.key)?;
-            Some((setting.key.to_owned(), value.clone()))
-        });
-        Ok(Self(given.collect()))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
 }

@@ -82,16 +82,11 @@ impl GroupCommand {
             }
             Self::List => {
                 for group in groups.list()? {
-                    let members = groups.members(group.id.as_str())?;
-                    let members: Vec<String> =
-                        members.into_iter().map(|member| member.id).collect();
-                    let columns = [
-                        group.id.as_str(),
-                        &group.name,
-                        &members.join(","),
-                        &group.description,
-                    ];
-                    print(&columns.join("\t"))?;
+                    let members = groups.members(group.id.as_str())?.into_iter();
+                    let members: Vec<String> = members.map(|member| member.id).collect();
+                    let (id, members) = (group.id.as_str(), members.join(","));
+                    let (name, description) = (&group.name, &group.description);
+                    print(&format!("{id}\t{name}\t{members}\t{description}"))?;
                 }
                 Ok(ExitCode::SUCCESS)
             }

@@ -1,4 +1,4 @@
-//! Where log lines go: standard error, plain or JSON.
+//! Log lines on standard error, plain or JSON.
 
 use tracing::Level;
 use tracing_subscriber::filter::{LevelFilter, Targets};

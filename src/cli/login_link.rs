@@ -6,8 +6,8 @@ use clap::Args;
 use fileshed_core::UserId;
 use fileshed_core::sign_in::Principal;
 
-use super::{Failure, open, print, start};
-use crate::config::Config;
+use super::{Failure, open, print};
+use crate::config::{Config, local_address};
 
 /// Whom the link signs in.
 #[derive(Debug, Args)]
@@ -20,7 +20,7 @@ pub struct LoginLinkArguments {
 impl LoginLinkArguments {
     pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
         let store = open(config)?;
-        store.listens_at(start::from_here(config.bind));
+        store.listens_at(local_address(config.bind));
         let principal = Principal::of(self.user.clone());
         print(&store.sign_in_link_of(&principal)?.url)
     }

@@ -6,8 +6,7 @@ use clap::Args;
 use fileshed_core::Store;
 use fileshed_core::store::Part;
 
-use super::names::one_of;
-use super::{Failure, cannot_open, name_directory, print};
+use super::{Failure, cannot_open, name_directory, one_of, print};
 use crate::config::Config;
 
 const PARTS: [Part; 2] = [Part::Pepper, Part::Registry];

@@ -7,8 +7,7 @@ use clap::Args;
 use fileshed_core::caller::Chat;
 use fileshed_core::{Caller, UserId};
 
-use super::Failure;
-use super::names::one_of;
+use super::{Failure, one_of};
 use crate::config::Config;
 use crate::http::McpToolset;
 

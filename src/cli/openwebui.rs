@@ -8,8 +8,7 @@ use clap::{Args, Subcommand};
 use fileshed_core::Toolset;
 use fileshed_core::settings::PublicUrl;
 
-use super::names::one_of;
-use super::{Failure, print, tell};
+use super::{Failure, one_of, print, tell};
 use crate::config::{Config, Secret};
 use crate::openwebui::register::{
     Auth, ConnectionOptions, Grantee, RegisterOptions, connection_file, register,
@@ -75,7 +74,7 @@ pub struct ConnectionFileArguments {
 }
 
 /// What the connection should be.
-#[derive(Clone, Debug, Args)]
+#[derive(Debug, Args)]
 struct ConnectionArguments {
     #[arg(
         long,
@@ -134,35 +133,15 @@ fn id(text: &str) -> Result<String, String> {
 }
 
 impl ConnectionArguments {
-    fn options(&self, grants: &[Grantee]) -> ConnectionOptions {
-        let Self {
-            server_url,
-            auth,
-            id,
-            name,
-            terminal,
-            toolset,
-        } = self.clone();
+    fn options(self, grants: Vec<Grantee>) -> ConnectionOptions {
         ConnectionOptions {
-            server_url,
-            auth,
-            id,
-            name,
-            terminal,
-            toolset,
-            grants: grants.to_vec(),
-        }
-    }
-}
-
-impl RegisterArguments {
-    fn options(&self) -> RegisterOptions {
-        RegisterOptions {
-            url: self.url.clone(),
-            admin_token: self.admin_token.clone(),
-            connection: self.connection.options(&self.grants),
-            verify: !self.no_verify,
-            dry_run: self.dry_run,
+            server_url: self.server_url,
+            auth: self.auth,
+            id: self.id,
+            name: self.name,
+            terminal: self.terminal,
+            toolset: self.toolset,
+            grants,
         }
     }
 }
@@ -190,15 +169,22 @@ impl OpenWebUiCommand {
         Some(("openwebui_api_url".to_owned(), url.to_string()))
     }
 
-    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self, config: &Config) -> Result<ExitCode, Failure> {
         match self {
-            Self::Register(arguments) => print(&register(config, &arguments.options())?.join("\n")),
+            Self::Register(arguments) => {
+                let options = RegisterOptions {
+                    url: arguments.url,
+                    admin_token: arguments.admin_token,
+                    connection: arguments.connection.options(arguments.grants),
+                    verify: !arguments.no_verify,
+                    dry_run: arguments.dry_run,
+                };
+                print(&register(config, &options)?.join("\n"))
+            }
             Self::Connection(arguments) => {
-                let options = arguments.connection.options(&arguments.grants);
+                let options = arguments.connection.options(arguments.grants);
                 let file = connection_file(config, &options)?;
-                for line in &file.lines {
-                    tell(line);
-                }
+                file.lines.iter().for_each(|line| tell(line));
                 print(&file.json)
             }
         }

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use fileshed_core::Store;
 use fileshed_core::settings::RegistryUrl;
 
-use super::{Failure, cannot_open, name_directory, print};
+use super::{Failure, cannot_open, name_directory, print, print_all};
 use crate::config::Config;
 
 /// What to do with the registry.
@@ -68,9 +68,8 @@ impl RegistryCommand {
         name_directory(config);
         let copied = Store::copy_registry(&config.core, from, to)
             .map_err(|error| cannot_open(config, error))?;
-        for table in copied.iter().filter(|table| table.rows > 0) {
-            print(&format!("{}\t{}", table.name, table.rows))?;
-        }
+        let filled = copied.iter().filter(|table| table.rows > 0);
+        print_all(filled.map(|table| format!("{}\t{}", table.name, table.rows)))?;
         let rows: u64 = copied.iter().map(|table| table.rows).sum();
         print(&format!(
             "copied and compared {rows} rows; what they were copied from is set aside"

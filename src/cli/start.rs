@@ -1,12 +1,12 @@
-//! What the log says when the server starts: its address, how commands are confined, and what is
+//! Log lines of the start of the server: its address, how commands are confined, and what is
 //! connected.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 
 use fileshed_core::settings::GroupSource;
 use fileshed_core::{Check, CheckState, Store};
 
-use crate::config::Config;
+use crate::config::{Config, local_address};
 use crate::openwebui::health;
 
 /// Logs the state of what the store depends on.
@@ -43,42 +43,29 @@ fn write(check: &Check) {
     }
 }
 
-/// Where people reach the server, as far as it knows.
+/// Returns the address at which people reach the server, as far as it knows.
 fn url(config: &Config, address: SocketAddr) -> String {
     let public = &config.core.public_url;
     if !public.is_empty() {
         return public.to_string();
     }
-    format!("http://{}", from_here(address))
+    format!("http://{}", local_address(address))
 }
 
-/// Where this machine reaches a server that listens there.
-pub(super) fn from_here(mut address: SocketAddr) -> SocketAddr {
-    if address.ip().is_unspecified() {
-        address.set_ip(Ipv4Addr::LOCALHOST.into());
-    }
-    address
-}
-
-/// Who is let in.
+/// Returns who is let in.
 fn callers(config: &Config) -> Check {
     let mut ways = Vec::new();
     if !config.api_keys.is_empty() {
-        let signed = if config.forward_jwt_secret.is_some() {
-            "signed users"
-        } else {
-            "users in headers"
+        let signed = match config.forward_jwt_secret {
+            Some(_) => "signed users",
+            None => "users in headers",
         };
-        ways.push(format!(
-            "{} service keys with {signed}",
-            config.api_keys.len()
-        ));
+        let count = config.api_keys.len();
+        ways.push(format!("{count} service keys with {signed}"));
     }
     if !config.terminal_api_keys.is_empty() {
-        ways.push(format!(
-            "{} keys of terminal connections",
-            config.terminal_api_keys.len()
-        ));
+        let count = config.terminal_api_keys.len();
+        ways.push(format!("{count} keys of terminal connections"));
     }
     if config.takes_sessions() {
         ways.push("sessions of Open WebUI".to_owned());
@@ -91,60 +78,41 @@ fn callers(config: &Config) -> Check {
     } else {
         format!("{}, personal tokens", ways.join(", "))
     };
-    Check {
-        name: "callers".to_owned(),
-        state: CheckState::Ok,
-        text,
-    }
+    Check::new("callers", CheckState::Ok, text)
 }
 
-/// Whether links lead somewhere for others than this machine.
+/// Checks that links lead somewhere for others than this machine.
 pub(super) fn links(config: &Config, address: SocketAddr) -> Check {
     let public = &config.core.public_url;
-    let is_for_one = !config.asks_who_calls();
+    let begin = url(config, address);
     let (state, text) = if public.is_empty() && !address.ip().is_loopback() {
         let text = "begin with `/links/`, because the server does not know its own address: set \
                     `public_url` to where people reach it";
         (CheckState::Warning, text.to_owned())
+    } else if !(public.is_loopback() || public.is_empty()) {
+        (CheckState::Ok, format!("begin with {begin}"))
+    } else if config.asks_who_calls() {
+        let text = format!(
+            "begin with {begin}, which works on this machine only: set `public_url` to \
+             where people reach the server"
+        );
+        (CheckState::Warning, text)
     } else {
-        let begin = url(config, address);
-        if public.is_loopback() || public.is_empty() {
-            if is_for_one {
-                (
-                    CheckState::Ok,
-                    format!("begin with {begin}, for this machine"),
-                )
-            } else {
-                let text = format!(
-                    "begin with {begin}, which works on this machine only: set `public_url` to \
-                     where people reach the server"
-                );
-                (CheckState::Warning, text)
-            }
-        } else {
-            (CheckState::Ok, format!("begin with {begin}"))
-        }
+        let text = format!("begin with {begin}, for this machine");
+        (CheckState::Ok, text)
     };
-    Check {
-        name: "links".to_owned(),
-        state,
-        text,
-    }
+    Check::new("links", state, text)
 }
 
 /// Warns of service keys that can be guessed; beyond loopback they stop the start.
 pub(super) fn weak_keys(config: &Config) -> Option<Check> {
-    config.has_weak_key().then(|| Check {
-        name: "keys".to_owned(),
-        state: CheckState::Warning,
-        text:
-            "`api_keys` or `terminal_api_keys` has a key that can be guessed: set one of at least \
-               16 characters, as `openssl rand -hex 32` makes it, or `auto`"
-                .to_owned(),
-    })
+    let text = "`api_keys` or `terminal_api_keys` has a key that can be guessed: set one of at least \
+                16 characters, as `openssl rand -hex 32` makes it, or `auto`";
+    let is_weak = config.has_weak_key();
+    is_weak.then(|| Check::new("keys", CheckState::Warning, text))
 }
 
-/// Which ends of trust the server learns by itself, and when it learns the others.
+/// Returns which ends of trust the server learns by itself, and when it learns the others.
 pub(super) fn ends_of_trust(config: &Config) -> Option<Check> {
     if !config.asks_who_calls() {
         return None;
@@ -157,16 +125,12 @@ pub(super) fn ends_of_trust(config: &Config) -> Option<Check> {
     } else {
         "accounts of others are learnt at the next call, for want of openwebui_admin_key"
     };
-    let forwarded = if config.core.groups == GroupSource::Headers {
-        "; forwarded groups count until the next call"
-    } else {
-        ""
+    let forwarded = match config.core.groups {
+        GroupSource::Headers => "; forwarded groups count until the next call",
+        GroupSource::Local | GroupSource::Openwebui => "",
     };
-    Some(Check {
-        name: "ends".to_owned(),
-        state: CheckState::Ok,
-        text: format!("{own}, {of_openwebui}{forwarded}"),
-    })
+    let text = format!("{own}, {of_openwebui}{forwarded}");
+    Some(Check::new("ends", CheckState::Ok, text))
 }
 
 #[cfg(test)]

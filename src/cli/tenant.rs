@@ -11,7 +11,7 @@ use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Store, UserId};
 use jiff::Timestamp;
 
-use super::{Failure, print, tell};
+use super::{Failure, print, print_all, state, tell};
 
 /// What to do with users and groups.
 #[derive(Debug, Subcommand)]
@@ -74,12 +74,7 @@ impl OneTenant {
 impl TenantCommand {
     pub(super) fn run(&self, store: &Store) -> Result<ExitCode, Failure> {
         match self {
-            Self::List => {
-                for tenant in store.tenant_summaries()? {
-                    print(&line(&tenant))?;
-                }
-                Ok(ExitCode::SUCCESS)
-            }
+            Self::List => print_all(store.tenant_summaries()?.iter().map(line)),
             Self::Show(tenant) => show(&store.tenant_summary(&tenant.id()?)?),
             Self::Quota { tenant, mib, .. } => {
                 let id = tenant.id()?;
@@ -131,13 +126,13 @@ impl TenantCommand {
 fn line(tenant: &TenantSummary) -> String {
     let columns = [
         tenant.kind.as_str().to_owned(),
-        tenant.id.clone().unwrap_or_else(|| "-".to_owned()),
+        or_dash(tenant.id.as_ref()),
         tenant.tenant.clone(),
         tenant.bytes.to_string(),
         (tenant.limit / MEBIBYTE).to_string(),
         tenant.files.to_string(),
         last_call(tenant),
-        state(tenant).to_owned(),
+        state(tenant.suspended).to_owned(),
         tenant.name.clone().unwrap_or_default(),
     ];
     columns.join("\t")
@@ -145,40 +140,31 @@ fn line(tenant: &TenantSummary) -> String {
 
 fn show(tenant: &TenantSummary) -> Result<ExitCode, Failure> {
     let quota = if tenant.has_own_limit { "own" } else { "usual" };
-    for (name, value) in [
+    let rows = [
         ("kind", tenant.kind.as_str().to_owned()),
-        ("id", tenant.id.clone().unwrap_or_else(|| "-".to_owned())),
-        (
-            "name",
-            tenant.name.clone().unwrap_or_else(|| "-".to_owned()),
-        ),
-        ("state", state(tenant).to_owned()),
+        ("id", or_dash(tenant.id.as_ref())),
+        ("name", or_dash(tenant.name.as_ref())),
+        ("state", state(tenant.suspended).to_owned()),
         ("directory", tenant.tenant.clone()),
         ("bytes", tenant.bytes.to_string()),
         ("files", tenant.files.to_string()),
         ("quota", format!("{} MiB, {quota}", tenant.limit / MEBIBYTE)),
         ("last call", last_call(tenant)),
-        ("tokens", tenant.tokens.to_string()),
-        ("links", tenant.links.to_string()),
-        ("sessions", tenant.sessions.to_string()),
+        ("tokens", tenant.credentials.tokens.to_string()),
+        ("links", tenant.credentials.links.to_string()),
+        ("sessions", tenant.credentials.sessions.to_string()),
         ("locks", tenant.locks.to_string()),
-    ] {
-        print(&format!("{name}\t{value}"))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    ];
+    print_all(rows.map(|(name, value)| format!("{name}\t{value}")))
 }
 
-fn state(tenant: &TenantSummary) -> &'static str {
-    if tenant.suspended {
-        "suspended"
-    } else {
-        "active"
-    }
+/// A value for people; `-` if it is not known.
+pub(super) fn or_dash(value: Option<&String>) -> String {
+    value.map_or("-", String::as_str).to_owned()
 }
 
 fn last_call(tenant: &TenantSummary) -> String {
-    let moment = tenant.last_call.map(Timestamp::from_second);
-    match moment {
+    match tenant.last_call.map(Timestamp::from_second) {
         Some(Ok(moment)) => moment.to_string(),
         _ => "-".to_owned(),
     }

@@ -8,8 +8,7 @@ use fileshed_core::tokens::Token;
 use fileshed_core::{Role, Scope, Store, UserId};
 use jiff::Timestamp;
 
-use super::names::one_of;
-use super::{Failure, print};
+use super::{Failure, one_of, print, print_all};
 
 /// What to do with tokens.
 #[derive(Debug, Subcommand)]
@@ -52,23 +51,16 @@ impl TokenCommand {
                 expires_days,
                 label,
             } => {
-                let expires_at = expires_days
-                    .map(|days| {
-                        let span = timings::hours(u64::from(days) * 24);
-                        store.clock().now().checked_add(span)
-                    })
-                    .transpose()
-                    .map_err(|_| Failure::NoSuchDate)?;
+                let span = expires_days.map(|days| timings::hours(u64::from(days) * 24));
+                let expires_at = span.map(|span| store.clock().now().checked_add(span));
+                let expires_at = expires_at.transpose().map_err(|_| Failure::NoSuchDate)?;
                 let tokens = store.tokens();
                 let token = tokens.create_with_role(user, *scope, expires_at, label)?;
                 print(&token.secret)
             }
             Self::List => {
                 let now = store.clock().now();
-                for token in store.tokens().list()? {
-                    print(&line(&token, now))?;
-                }
-                Ok(ExitCode::SUCCESS)
+                print_all(store.tokens().list()?.iter().map(|token| line(token, now)))
             }
             Self::Revoke { id } => {
                 if store.tokens().revoke(id)? {

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fileshed_core::administration::TenantSummary;
-use fileshed_core::users::UserSummary;
 use fileshed_core::{Store, UserId};
 
-use super::{Failure, print};
+use super::tenant::or_dash;
+use super::{Failure, print, print_all, state};
 
 /// What to do with users.
 #[derive(Debug, Subcommand)]
@@ -51,19 +51,9 @@ pub struct OneUser {
 impl UserCommand {
     pub(super) fn run(&self, store: &Store) -> Result<ExitCode, Failure> {
         match self {
-            Self::List => {
-                for user in store.users()? {
-                    print(&line(&user))?;
-                }
-                Ok(ExitCode::SUCCESS)
-            }
+            Self::List => print_all(store.users()?.iter().map(line)),
             Self::Show(OneUser { id: user }) => show(store, &store.user(user)?),
-            Self::Usage => {
-                for space in store.tenant_summaries()? {
-                    print(&space_line(&space))?;
-                }
-                Ok(ExitCode::SUCCESS)
-            }
+            Self::Usage => print_all(store.tenant_summaries()?.iter().map(space_line)),
             Self::Suspend(OneUser { id: user }) => suspend(store, user),
             Self::Resume(OneUser { id: user }) => {
                 let what = if store.resume(user)? {
@@ -112,19 +102,13 @@ fn delete(
         store.user(user)?
     };
     let id = user.as_str();
+    let files = counted(found.owned_files, "file");
     let in_groups = match (found.owned_files, heir) {
         (0, _) => "nothing in groups is the user's".to_owned(),
-        (count, Some(heir)) => {
-            format!(
-                "{} of groups become {}'s",
-                counted(count, "file"),
-                heir.as_str()
-            )
+        (_, Some(heir)) => format!("{files} of groups become {}'s", heir.as_str()),
+        (_, None) => {
+            format!("{files} of groups stay {id}'s, --give-to <id> gives them to somebody")
         }
-        (count, None) => format!(
-            "{} of groups stay {id}'s, --give-to <id> gives them to somebody",
-            counted(count, "file")
-        ),
     };
     let what = format!("{} of {id}; {in_groups}", what(&found));
     if !confirmed {
@@ -146,17 +130,17 @@ fn space_line(space: &TenantSummary) -> String {
         format!("{percent}%"),
         space.files.to_string(),
         space.tenant.clone(),
-        space.id.clone().unwrap_or_else(|| "-".to_owned()),
+        or_dash(space.id.as_ref()),
         space.name.clone().unwrap_or_default(),
     ];
     columns.join("\t")
 }
 
-fn what(user: &UserSummary) -> String {
+fn what(user: &TenantSummary) -> String {
     format!(
         "{} ({} bytes), {} and {}",
-        counted(user.files(), "file"),
-        user.bytes(),
+        counted(user.files, "file"),
+        user.bytes,
         counted(user.credentials.tokens, "token"),
         counted(user.credentials.links, "link")
     )
@@ -171,49 +155,43 @@ fn counted(count: u64, what: &str) -> String {
 
 /// A user for people and for `cut`: tabs, because an id may hold blanks. `-` is an id that nobody
 /// has named yet: the directory does not tell it.
-fn line(user: &UserSummary) -> String {
-    let id = user.user.as_ref().map_or("-", |user| user.as_str());
+fn line(user: &TenantSummary) -> String {
+    let id = user.id.as_deref().unwrap_or("-");
     let columns = [
         id.to_owned(),
         user.tenant.clone(),
-        user.bytes().to_string(),
-        user.files().to_string(),
+        user.bytes.to_string(),
+        user.files.to_string(),
         user.credentials.tokens.to_string(),
         user.credentials.links.to_string(),
-        state(user).to_owned(),
+        state(user.suspended).to_owned(),
         user.name.clone().unwrap_or_default(),
     ];
     columns.join("\t")
 }
 
-fn state(user: &UserSummary) -> &'static str {
-    if user.suspended {
-        "suspended"
-    } else {
-        "active"
-    }
-}
-
-fn show(store: &Store, user: &UserSummary) -> Result<ExitCode, Failure> {
-    let id = user.user.as_ref().map_or("-", |user| user.as_str());
-    print(&format!("user\t{id}"))?;
-    print(&format!("name\t{}", user.name.as_deref().unwrap_or("-")))?;
-    print(&format!("state\t{}", state(user)))?;
-    print(&format!("directory\t{}", user.tenant))?;
-    for usage in &user.usage {
+fn show(store: &Store, user: &TenantSummary) -> Result<ExitCode, Failure> {
+    let id = user.id.as_deref().unwrap_or("-");
+    let row = |name: &str, value: &dyn std::fmt::Display| format!("{name}\t{value}");
+    let mut rows = vec![
+        row("user", &id),
+        row("name", &user.name.as_deref().unwrap_or("-")),
+        row("state", &state(user.suspended)),
+        row("directory", &user.tenant),
+    ];
+    rows.extend(user.usage.iter().map(|usage| {
         let totals = usage.totals;
-        print(&format!(
-            "{}\t{} bytes\t{} files",
-            usage.zone, totals.bytes, totals.files
-        ))?;
-    }
-    for token in store.tokens().list()? {
-        if token.user.as_str() == id && !token.revoked {
-            print(&format!("token\t{}\t{}", token.id, token.label))?;
-        }
-    }
-    print(&format!("tokens\t{}", user.credentials.tokens))?;
-    print(&format!("links\t{}", user.credentials.links))?;
-    print(&format!("sessions\t{}", user.credentials.sessions))?;
-    print(&format!("files of groups\t{}", user.owned_files))
+        let files = totals.files;
+        format!("{}\t{} bytes\t{files} files", usage.zone, totals.bytes)
+    }));
+    let tokens = store.tokens().list()?.into_iter();
+    let own = tokens.filter(|token| token.user.as_str() == id && !token.revoked);
+    rows.extend(own.map(|token| format!("token\t{}\t{}", token.id, token.label)));
+    rows.extend([
+        row("tokens", &user.credentials.tokens),
+        row("links", &user.credentials.links),
+        row("sessions", &user.credentials.sessions),
+        row("files of groups", &user.owned_files),
+    ]);
+    print_all(rows)
 }

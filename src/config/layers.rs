@@ -1,16 +1,17 @@
-//! The four layers, from the weakest to the strongest.
+//! The four layers, from the weakest to the strongest, and what is wrong in them, all at once.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::{Config, ConfigError, Fault, SETTINGS, Secret, Setting, Source};
+use super::{Config, SETTINGS, Secret, Setting};
 use fileshed_core::nearest::nearest;
 
 const PREFIX: &str = "FILESHED_";
 const DEFAULT_FILE: &str = "fileshed.toml";
 
-/// What the program was started with.
+/// Inputs with which the program was started.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     /// `--config`
@@ -24,7 +25,7 @@ pub struct Inputs {
 /// A configuration, and where each part of it comes from.
 #[derive(Clone, Debug)]
 pub struct Effective {
-    /// What was decided.
+    /// The decisions.
     pub config: Config,
     sources: BTreeMap<&'static str, Source>,
 }
@@ -44,22 +45,19 @@ impl Effective {
         reading.environment(&environment);
         for (name, value) in &inputs.flags {
             if let Some(setting) = Setting::find(name) {
-                reading.set(
-                    setting,
-                    Source::Flag(setting.flag()),
-                    &RawValue::Text(value),
-                );
+                let source = Source::Flag(setting.flag());
+                reading.set(setting, source, &RawValue::Text(value));
             }
         }
         reading.contradictions();
         if reading.faults.is_empty() {
             Ok(reading.effective)
         } else {
-            Err(ConfigError::new(reading.faults))
+            Err(ConfigError(reading.faults))
         }
     }
 
-    /// Where a setting comes from.
+    /// Returns the source of a setting.
     #[must_use]
     pub fn source(&self, setting: &Setting) -> &Source {
         self.sources.get(setting.key).unwrap_or(&Source::Default)
@@ -85,11 +83,77 @@ impl Effective {
             .join("\n")
     }
 
-    /// Whether a secret is set.
+    /// Returns `true` if a secret is set.
     #[must_use]
     pub fn has_secrets(&self) -> bool {
         let mut secrets = SETTINGS.iter().filter(|setting| setting.secret);
         secrets.any(|setting| setting.shown(&self.config).contains(Secret::MASK))
+    }
+}
+
+/// Source of a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Nobody decided.
+    Default,
+    /// The TOML file.
+    File(PathBuf),
+    /// An environment variable.
+    Variable(String),
+    /// A flag of the command line.
+    Flag(String),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => formatter.write_str("default"),
+            Self::File(path) => write!(formatter, "file {}", path.display()),
+            Self::Variable(name) => write!(formatter, "environment {name}"),
+            Self::Flag(name) => write!(formatter, "flag --{name}"),
+        }
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    /// Its source.
+    pub source: Source,
+    /// Its name there.
+    pub key: String,
+    /// Its value, unless that may be a secret.
+    pub value: Option<String>,
+    /// The rule that it breaks.
+    pub problem: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: `{}`", self.source, self.key)?;
+        if let Some(value) = &self.value {
+            write!(formatter, " = `{value}`")?;
+        }
+        write!(formatter, " {}", self.problem)
+    }
+}
+
+/// The configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub struct ConfigError(Vec<Fault>);
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let faults = if self.0.len() == 1 { "fault" } else { "faults" };
+        write!(
+            formatter,
+            "the configuration has {} {faults}:",
+            self.0.len()
+        )?;
+        for fault in &self.0 {
+            write!(formatter, "\n  {fault}")?;
+        }
+        Ok(())
     }
 }
 
@@ -115,31 +179,26 @@ impl Loader {
 
     fn set(&mut self, setting: &'static Setting, source: Source, given: &RawValue<'_>) {
         let field = setting.field(&mut self.effective.config);
-        let (shown, result) = match given {
-            RawValue::Text("") if setting.secret => (
-                None,
-                Err("is empty: give a key, or leave it out entirely".to_owned()),
-            ),
-            RawValue::Text("") => (
-                Some(String::new()),
-                Err("is empty: give a value, or leave it out entirely".to_owned()),
-            ),
-            RawValue::Text(text) if setting.secret && is_masked(text) => {
-                (None, Err(MASKED.to_owned()))
+        let shown = match given {
+            RawValue::Text(text) => (*text).to_owned(),
+            RawValue::List(items) => items.join(", "),
+        };
+        let result = match given {
+            RawValue::Text("") => {
+                let what = if setting.secret { "key" } else { "value" };
+                Err(format!("is empty: give a {what}, or leave it out entirely"))
             }
-            RawValue::List(items) if setting.secret && items.iter().any(|item| is_masked(item)) => {
-                (None, Err(MASKED.to_owned()))
-            }
-            RawValue::Text(text) => (Some((*text).to_owned()), field.read(text)),
-            RawValue::List(items) => (Some(items.join(", ")), field.read_list(items)),
+            _ if setting.secret && is_masked(&shown) => Err(MASKED.to_owned()),
+            RawValue::Text(text) => field.read(text),
+            RawValue::List(items) => field.read_list(items),
         };
         match result {
             Ok(()) => {
                 self.effective.sources.insert(setting.key, source);
             }
             Err(problem) => {
-                let shown = shown.filter(|_| !setting.secret);
-                self.fault(source, setting.key, shown.as_deref(), problem);
+                let shown = (!setting.secret).then_some(shown.as_str());
+                self.fault(source, setting.key, shown, problem);
             }
         }
     }
@@ -181,12 +240,8 @@ impl Loader {
             Err(error) => {
                 let path = path.display().to_string();
                 let source = asked_by.unwrap_or(source);
-                return self.fault(
-                    source,
-                    "config",
-                    Some(&path),
-                    format!("cannot be read: {error}"),
-                );
+                let problem = format!("cannot be read: {error}");
+                return self.fault(source, "config", Some(&path), problem);
             }
         };
         match text.parse::<toml::Table>() {
@@ -231,45 +286,35 @@ impl Loader {
     }
 
     fn environment(&mut self, environment: &BTreeMap<String, String>) {
-        let known: Vec<(String, &'static Setting)> = SETTINGS
-            .iter()
-            .map(|setting| (setting.variable(), setting))
-            .collect();
+        let known = SETTINGS.iter().map(|setting| (setting.variable(), setting));
+        let known: BTreeMap<String, &'static Setting> = known.collect();
         for (name, value) in environment {
             let source = Source::Variable(name.clone());
-            let direct = known.iter().find(|(variable, _)| variable == name);
-            let by_file = name
-                .strip_suffix("_FILE")
-                .and_then(|stem| known.iter().find(|(variable, _)| variable == stem));
-            match (direct, by_file) {
-                (Some((_, setting)), _) => self.set(setting, source, &RawValue::Text(value)),
-                (None, Some((variable, setting))) => {
-                    if environment.contains_key(variable) {
-                        let problem = format!("and {variable} are both set: keep one");
-                        self.fault(source, name, None, problem);
-                        continue;
-                    }
-                    match read(Path::new(value)) {
-                        Ok(text) => {
-                            self.set(
-                                setting,
-                                source,
-                                &RawValue::Text(text.trim_end_matches(['\r', '\n'])),
-                            );
-                        }
-                        Err(error) => {
-                            self.fault(
-                                source,
-                                name,
-                                Some(value),
-                                format!("cannot be read: {error}"),
-                            );
-                        }
-                    }
+            if let Some(setting) = known.get(name) {
+                self.set(setting, source, &RawValue::Text(value));
+                continue;
+            }
+            let by_file = name.strip_suffix("_FILE");
+            let by_file = by_file.and_then(|stem| known.get_key_value(stem));
+            match by_file {
+                Some((variable, _)) if environment.contains_key(variable) => {
+                    let problem = format!("and {variable} are both set: keep one");
+                    self.fault(source, name, None, problem);
                 }
-                (None, None) if name == "FILESHED_CONFIG" => {}
-                (None, None) => {
-                    let names = known.iter().map(|(variable, _)| variable.as_str());
+                Some((_, setting)) => match read(Path::new(value)) {
+                    Ok(text) => {
+                        let text = text.trim_end_matches(['\r', '\n']);
+                        self.set(setting, source, &RawValue::Text(text));
+                    }
+                    Err(error) => {
+                        let problem = format!("cannot be read: {error}");
+                        self.fault(source, name, Some(value), problem);
+                    }
+                },
+                None if name == "FILESHED_CONFIG" => {}
+                None => {
+                    let names: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
+                    let names = names.iter().map(String::as_str);
                     let problem = unknown(name, names, "fileshed --help lists what there is");
                     self.fault(source, name, None, problem);
                 }
@@ -294,7 +339,7 @@ impl Loader {
     }
 }
 
-/// What a masked secret would be if it were taken for one: a key that everybody knows.
+/// Fault of a masked secret, which would be a key that everybody knows.
 const MASKED: &str = "is the mask that `fileshed config` shows, not a secret";
 
 fn is_masked(text: &str) -> bool {

@@ -148,27 +148,25 @@ impl SettingValue for HeaderName {
     }
 }
 
-impl SettingValue for PublicUrl {
-    fn read(&mut self, text: &str) -> Result<(), String> {
-        *self = text.parse()?;
-        Ok(())
-    }
+/// Reads a value that has a form of its own, and shows it by a method of its own.
+macro_rules! parsed {
+    ($type:ty, $text:ident) => {
+        impl SettingValue for $type {
+            fn read(&mut self, text: &str) -> Result<(), String> {
+                *self = text.parse()?;
+                Ok(())
+            }
 
-    fn show(&self) -> String {
-        quoted(self.as_str())
-    }
+            fn show(&self) -> String {
+                quoted(AsRef::<str>::as_ref(&self.$text()))
+            }
+        }
+    };
 }
 
-impl SettingValue for PeerAddress {
-    fn read(&mut self, text: &str) -> Result<(), String> {
-        *self = text.parse()?;
-        Ok(())
-    }
-
-    fn show(&self) -> String {
-        quoted(self.as_str())
-    }
-}
+parsed!(PublicUrl, as_str);
+parsed!(PeerAddress, as_str);
+parsed!(FilesUrl, to_string);
 
 impl SettingValue for ZonePath {
     fn read(&mut self, text: &str) -> Result<(), String> {
@@ -184,17 +182,6 @@ impl SettingValue for ZonePath {
 
     fn show(&self) -> String {
         quoted(self.as_str())
-    }
-}
-
-impl SettingValue for FilesUrl {
-    fn read(&mut self, text: &str) -> Result<(), String> {
-        *self = text.parse()?;
-        Ok(())
-    }
-
-    fn show(&self) -> String {
-        quoted(&self.to_string())
     }
 }
 

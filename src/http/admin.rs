@@ -4,9 +4,6 @@
 //! personal token of that scope. For everybody else these addresses say that, and nothing more. The
 //! page calls them as it calls its own, under the same rules.
 
-mod actions;
-mod lists;
-
 use std::sync::Arc;
 
 use axum::http::header::{AUTHORIZATION, LOCATION};
@@ -14,14 +11,18 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router};
-use fileshed_core::administration::Administration;
-use fileshed_core::{Channel, Error, diagnostics};
+use fileshed_core::administration::{Administration, AdministrationError, TenantId, TenantSummary};
+use fileshed_core::directory::GroupId;
+use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::{Channel, Error, UserId, diagnostics};
+use jiff::Timestamp;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::call::{Call, Surface};
-use super::sign_in::unstored;
-use super::{Server, body, envelope};
+use crate::http::call::{Call, Surface};
+use crate::http::sign_in::unstored;
+use crate::http::{Server, body, envelope, health, state_name};
 use crate::ops::Reply;
 
 /// The page, beginning with what is an administrator's; a proxy may have put the server below a path.
@@ -33,31 +34,40 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/admin", get(page))
         .route(
             "/admin/api/overview",
-            read(|server, administration| Ok(lists::overview(server, administration))),
+            read(|server, admin| Ok(overview(server, admin))),
+        )
+        .route("/admin/api/tenants", read(tenants))
+        .route("/admin/api/running", read(|_, admin| Ok(running(admin))))
+        .route("/admin/api/links", read(links))
+        .route("/admin/api/locks", read(locks))
+        .route("/admin/api/users/suspend", act(suspend))
+        .route("/admin/api/users/resume", act(resume))
+        .route(
+            "/admin/api/tenants/quota",
+            act(|admin, given: &Quota| {
+                admin.set_quota(&given.tenant.id()?, given.quota_mb)?;
+                Ok("The quota is set")
+            }),
         )
         .route(
-            "/admin/api/tenants",
-            read(|_, administration| lists::tenants(administration)),
+            "/admin/api/tenants/delete",
+            act(|admin, given: &Removal| {
+                admin.delete(&given.tenant.id()?, &given.name)?;
+                Ok("Everything is removed")
+            }),
         )
         .route(
-            "/admin/api/running",
-            read(|_, administration| Ok(lists::running(administration))),
+            "/admin/api/running/end",
+            act(|admin, NamedId { id }| admin.end_running(id).map(|()| "It is ended")),
         )
         .route(
-            "/admin/api/links",
-            read(|_, administration| lists::links(administration)),
+            "/admin/api/links/end",
+            act(|admin, NamedId { id }| admin.end_link(id).map(|()| "The link has ended")),
         )
         .route(
-            "/admin/api/locks",
-            read(|_, administration| lists::locks(administration)),
+            "/admin/api/locks/release",
+            act(|admin, NamedId { id }| admin.release_lock(id).map(|()| "The lock is released")),
         )
-        .route("/admin/api/users/suspend", act(actions::suspend))
-        .route("/admin/api/users/resume", act(actions::resume))
-        .route("/admin/api/tenants/quota", act(actions::quota))
-        .route("/admin/api/tenants/delete", act(actions::delete))
-        .route("/admin/api/running/end", act(actions::end_running))
-        .route("/admin/api/links/end", act(actions::end_link))
-        .route("/admin/api/locks/release", act(actions::release_lock))
 }
 
 /// `GET /admin`: leads to the page.
@@ -126,9 +136,190 @@ diagnostics! {
     /// The body of a call of an administrator is not what is expected.
     #[derive(Debug, thiserror::Error)]
     #[error("the request body is not a JSON object with what this address needs")]
-    pub(super) struct UnreadableArguments => {
+    struct UnreadableArguments => {
         code: InvalidParameter,
         hint: "send {\"user\": \"<id>\"} or {\"group\": \"<id>\"}, with \"quota_mb\" for a quota and \
                \"name\" for a deletion; {\"id\": \"…\"} for what is ended or released",
     }
+}
+
+/// One user.
+#[derive(Deserialize)]
+struct NamedUser {
+    user: String,
+}
+
+/// A user or a group.
+#[derive(Deserialize)]
+struct NamedTenant {
+    user: Option<String>,
+    group: Option<String>,
+}
+
+impl NamedTenant {
+    fn id(&self) -> Result<TenantId, Error> {
+        match (&self.user, &self.group) {
+            (Some(user), None) => Ok(TenantId::User(named(user)?)),
+            (None, Some(group)) => {
+                let id = GroupId::parse(group).map_err(|_| AdministrationError::UnknownGroup {
+                    group: group.clone(),
+                });
+                Ok(TenantId::Group(id?))
+            }
+            _ => Err(AdministrationError::NoTenant.into()),
+        }
+    }
+}
+
+/// A user as somebody else names one.
+fn named(user: &str) -> Result<UserId, AdministrationError> {
+    UserId::parse(user).map_err(|_| AdministrationError::UnknownUser {
+        user: user.chars().take(80).collect(),
+    })
+}
+
+#[derive(Deserialize)]
+struct Quota {
+    #[serde(flatten)]
+    tenant: NamedTenant,
+    /// Null, for the quota that all have.
+    quota_mb: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Removal {
+    #[serde(flatten)]
+    tenant: NamedTenant,
+    /// The id once more.
+    name: String,
+}
+
+/// What is ended or released.
+#[derive(Deserialize)]
+struct NamedId {
+    id: String,
+}
+
+/// `POST /admin/api/users/suspend`
+fn suspend(administration: &Administration<'_>, given: &NamedUser) -> Result<&'static str, Error> {
+    let is_new = administration.suspend(&named(&given.user)?)?;
+    Ok(if is_new {
+        "The user is suspended"
+    } else {
+        "The user was suspended before"
+    })
+}
+
+/// `POST /admin/api/users/resume`
+fn resume(administration: &Administration<'_>, given: &NamedUser) -> Result<&'static str, Error> {
+    let was_suspended = administration.resume(&named(&given.user)?)?;
+    Ok(if was_suspended {
+        "The suspension has ended"
+    } else {
+        "The user was not suspended"
+    })
+}
+
+/// A list with a row for each item.
+fn list<T>(name: &str, items: Vec<T>, row: impl FnMut(T) -> Value) -> Value {
+    let rows: Vec<Value> = items.into_iter().map(row).collect();
+    json!({ name: rows })
+}
+
+/// `GET /admin/api/tenants`. The id is null if only a directory is there, which does not tell it.
+fn tenants(_: &Server, administration: &Administration<'_>) -> Result<Value, Error> {
+    let row = |tenant: TenantSummary| {
+        json!({
+            "kind": tenant.kind.as_str(),
+            "id": tenant.id,
+            "name": tenant.name,
+            "directory": tenant.tenant,
+            "bytes": tenant.bytes,
+            "files": tenant.files,
+            "quota_mb": tenant.limit / MEBIBYTE,
+            "own_quota": tenant.has_own_limit,
+            "last_call": tenant.last_call.and_then(moment),
+            "suspended": tenant.suspended,
+            "tokens": tenant.credentials.tokens,
+            "links": tenant.credentials.links,
+            "sessions": tenant.credentials.sessions,
+            "locks": tenant.locks,
+        })
+    };
+    Ok(list("tenants", administration.tenants()?, row))
+}
+
+/// `GET /admin/api/running`
+fn running(administration: &Administration<'_>) -> Value {
+    list("running", administration.running(), |running| {
+        json!({
+            "id": running.id,
+            "kind": running.kind.as_str(),
+            "user": running.user.as_ref().map(UserId::as_str),
+            "program": running.program,
+            "since": moment(running.since),
+        })
+    })
+}
+
+/// `GET /admin/api/links`
+fn links(_: &Server, administration: &Administration<'_>) -> Result<Value, Error> {
+    Ok(list("links", administration.links()?, |link| {
+        json!({
+            "id": link.id,
+            "user": link.user,
+            "zone": link.zone,
+            "group": link.group,
+            "purpose": link.purpose,
+            "created_at": moment(link.created_at),
+            "expires_at": moment(link.expires_at),
+        })
+    }))
+}
+
+/// `GET /admin/api/locks`
+fn locks(_: &Server, administration: &Administration<'_>) -> Result<Value, Error> {
+    Ok(list("locks", administration.locks()?, |lock| {
+        json!({
+            "id": lock.id,
+            "kind": lock.kind.as_str(),
+            "user": lock.user,
+            "zone": lock.zone,
+            "group": lock.group,
+            "since": moment(lock.since),
+            "expires_at": moment(lock.expires_at),
+        })
+    }))
+}
+
+/// A moment in the form of RFC 3339.
+fn moment(seconds: i64) -> Option<String> {
+    let moment = Timestamp::from_second(seconds).ok()?;
+    Some(moment.to_string())
+}
+
+/// `GET /admin/api/overview`
+fn overview(server: &Server, administration: &Administration<'_>) -> Value {
+    let store = &server.store;
+    let mut checks = store.check();
+    checks.push(store.check_histories());
+    let checks = checks.into_iter().map(
+        |check| json!({"name": check.name, "state": state_name(check.state), "text": check.text}),
+    );
+    let queues = administration.queues().into_iter().map(|queue| {
+        json!({
+            "name": queue.name,
+            "taken": queue.occupancy.held,
+            "waiting": queue.occupancy.waiting,
+            "places": queue.occupancy.total,
+        })
+    });
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "since": moment(administration.since()),
+        "sandbox": health::confinement(store),
+        "checks": checks.collect::<Vec<Value>>(),
+        "queues": queues.collect::<Vec<Value>>(),
+        "errors": server.metrics.failures(),
+    })
 }

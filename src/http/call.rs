@@ -17,13 +17,13 @@ use fileshed_core::zone::ZoneError;
 use fileshed_core::{Caller, Channel, Code, Error, Scope, Store};
 
 use super::admission::{self, AdmissionError, CallPermit};
-use super::body_reader::{self, BodyReader};
+use super::body::BodyReader;
 use super::envelope::{self, FailureForm, Subject};
-use super::identity::{Accepts, Credential, is_by_page};
+use super::identity::{Accepts, Credential, Sources, is_by_page};
 use super::pool::{blocking, holding};
 use super::response_body::trusted;
 use super::serve::current;
-use super::{Server, body, timer};
+use super::{Server, body, header, timer};
 
 /// An answer that is being made.
 pub(super) type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
@@ -165,10 +165,9 @@ async fn refused_slowly(server: &Server, error: Error) -> Error {
 
 async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Caller, Error> {
     let authenticator = &server.authenticator;
-    let credential = match authenticator.authenticate_at_once(credential, &server.store) {
-        Ok(caller) => return caller,
-        Err(credential) => credential,
-    };
+    if let Some(caller) = authenticator.authenticate(&credential, &server.store, Sources::Memory)? {
+        return Ok(caller);
+    }
     // Forged credentials must not take all threads; those that Open WebUI is asked about, which may
     // take long, must not delay the others.
     let permit = match authenticator.lookup_permit(&credential).await? {
@@ -178,7 +177,8 @@ async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Calle
     let server = Arc::clone(server);
     holding(permit, move || {
         let authenticator = &server.authenticator;
-        authenticator.authenticate(*credential, &server.store)
+        let caller = authenticator.authenticate(&credential, &server.store, Sources::All)?;
+        caller.ok_or_else(|| authenticator.wrong_credential().into())
     })
     .await
 }
@@ -216,7 +216,7 @@ impl Call {
         limit: u64,
         permit: &mut CallPermit,
     ) -> Result<Vec<u8>, Error> {
-        let length = body::content_length(&self.parts.headers);
+        let length = header::content_length(&self.parts.headers);
         body::collect(&mut self.body, length, limit, permit).await
     }
 
@@ -249,12 +249,8 @@ impl Call {
     ) -> Result<T, Error> {
         let (store, caller, parts) = (Arc::clone(&self.server.store), self.caller, self.parts);
         let body = trusted(self.body, caller.cancellation.trust());
-        body_reader::receive(self.server.store.clock(), body, move |reader| {
-            let view = View {
-                store: &store,
-                caller: &caller,
-            };
-            work(view, &parts, reader)
+        body::receive(self.server.store.clock(), body, move |reader| {
+            work(View::of(&store, &caller), &parts, reader)
         })
         .await
     }
@@ -277,11 +273,7 @@ pub(super) async fn run<P: Send + 'static, T: Send + 'static>(
 ) -> Result<(Result<T, Error>, P), Error> {
     let store = Arc::clone(store);
     let running = blocking(move || {
-        let view = View {
-            store: &store,
-            caller: &caller,
-        };
-        let done = work(view, &mut permit);
+        let done = work(View::of(&store, &caller), &mut permit);
         (done, permit)
     });
     Ok(running.await?)

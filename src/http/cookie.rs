@@ -78,12 +78,12 @@ pub(super) fn read(headers: &HeaderMap, name: &str) -> Option<Secret> {
         .flat_map(|line| line.split(';'))
         .filter_map(|pair| pair.trim().split_once('='));
     let mut values = pairs.filter(|(given, _)| *given == name);
-    match (values.next(), values.next()) {
-        (Some((_, value)), None) => Some(value)
-            .filter(|value| (1..=VALUE_MAX_BYTES).contains(&value.len()))
-            .map(Secret::new),
-        _ => None,
-    }
+    let (Some((_, value)), None) = (values.next(), values.next()) else {
+        return None;
+    };
+    (1..=VALUE_MAX_BYTES)
+        .contains(&value.len())
+        .then(|| Secret::new(value))
 }
 
 #[cfg(test)]

@@ -13,9 +13,9 @@ use axum::http::header::{
     AUTHORIZATION, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, LOCATION, ORIGIN, RETRY_AFTER, VARY,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::IntoResponse as _;
 use fileshed_core::Timings;
 use tower_http::cors::{AllowOrigin, AllowPrivateNetwork, CorsLayer};
 
@@ -23,9 +23,9 @@ use super::Server;
 use super::files::resumable::{
     TUS_RESUMABLE, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET,
 };
+use super::header::{PREFER, X_FILESHED_PREFER};
 use super::identity::{X_SESSION_ID, X_USER_ID};
 use super::middleware::X_REQUEST_ID;
-use super::prefer::{PREFER, X_FILESHED_PREFER};
 use crate::config::{Config, Origin};
 
 /// How long a browser need not ask again.
@@ -37,15 +37,14 @@ pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<
     if listed.is_empty() {
         return routes;
     }
-    let (by_origin, by_network) = (Arc::clone(&listed), Arc::clone(&listed));
+    let is_listed = move |origin: &HeaderValue, _: &Parts| {
+        let mut listed = listed.iter();
+        listed.any(|listed| listed.as_str().as_bytes() == origin.as_bytes())
+    };
     let layer = CorsLayer::new()
-        .allow_origin(AllowOrigin::predicate(move |origin, _| {
-            is_listed(&by_origin, origin)
-        }))
+        .allow_origin(AllowOrigin::predicate(is_listed.clone()))
         // A page of the internet asks for a server at home or at work.
-        .allow_private_network(AllowPrivateNetwork::predicate(
-            move |origin: &HeaderValue, _: &Parts| is_listed(&by_network, origin),
-        ))
+        .allow_private_network(AllowPrivateNetwork::predicate(is_listed.clone()))
         .allow_methods([
             Method::GET,
             Method::POST,
@@ -68,12 +67,19 @@ pub(super) fn allow(routes: Router<Arc<Server>>, config: &Config) -> Router<Arc<
             UPLOAD_EXPIRES,
         ])
         .max_age(MAX_AGE);
-    routes
-        .layer(layer)
-        .layer(from_fn(move |request: Request, next: Next| {
-            let listed = Arc::clone(&listed);
-            async move { unless_foreign(&listed, request, next).await }
-        }))
+    // The layer would name the methods and headers to every site.
+    let unless_foreign = from_fn(move |request: Request, next: Next| {
+        let (parts, body) = request.into_parts();
+        let origin = parts.headers.get(ORIGIN);
+        let is_listed = origin.is_some_and(|origin| is_listed(origin, &parts));
+        async move {
+            if parts.method == Method::OPTIONS && !is_listed {
+                return (StatusCode::NO_CONTENT, [(VARY, "origin")]).into_response();
+            }
+            next.run(Request::from_parts(parts, body)).await
+        }
+    });
+    routes.layer(layer).layer(unless_foreign)
 }
 
 /// Headers with a meaning for this server.
@@ -99,22 +105,4 @@ fn taken(config: &Config) -> Vec<HeaderName> {
         config.header_chat_id.clone(),
         config.header_message_id.clone(),
     ]
-}
-
-/// The layer would name the methods and headers to every site.
-async fn unless_foreign(listed: &[Origin], request: Request, next: Next) -> Response {
-    if request.method() == Method::OPTIONS && !comes_from(listed, request.headers()) {
-        return (StatusCode::NO_CONTENT, [(VARY, "origin")]).into_response();
-    }
-    next.run(request).await
-}
-
-fn comes_from(listed: &[Origin], headers: &HeaderMap) -> bool {
-    let origin = headers.get(ORIGIN);
-    origin.is_some_and(|origin| is_listed(listed, origin))
-}
-
-fn is_listed(listed: &[Origin], origin: &HeaderValue) -> bool {
-    let mut listed = listed.iter();
-    listed.any(|listed| listed.as_str().as_bytes() == origin.as_bytes())
 }

@@ -14,7 +14,7 @@ mod tree;
 mod xml;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -33,18 +33,17 @@ use fileshed_core::{Channel, Error};
 use futures_util::stream;
 use tokio::sync::OnceCell;
 
+use super::admission::Slot;
 use super::body::MinimumRate;
 use super::call::{Call, Surface};
 use super::files::content::PartialError;
 use super::files::download::{FileDownload, Presentation};
 use super::identity::Accepts;
-use super::response_body::HeldBody;
-use super::response_body::trusted;
+use super::response_body::{HeldBody, trusted};
 use super::route::{self, RouteError};
 use super::{Server, pool};
 use crate::config::Config;
-use locks::Locks;
-use request::{DavRequest, Purpose, tree_path, view_path};
+use request::{DavRequest, Verb, tree_path, view_path};
 use sidecar::{SidecarPlace, Sidecars};
 use tree::DavTree;
 
@@ -73,7 +72,7 @@ impl WebDav {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             enabled: config.webdav,
-            sidecars: Sidecars::new(),
+            sidecars: sidecar::sidecars(),
         }
     }
 }
@@ -94,72 +93,10 @@ pub(super) fn operation(method: &Method) -> String {
     }
 }
 
-/// The methods of the surface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
-    Get,
-    Options,
-    Propfind,
-    Proppatch,
-    Mkcol,
-    Delete,
-    Put,
-    Copy,
-    Move,
-    Lock,
-    Unlock,
-}
-
-impl Verb {
-    /// The methods as answers list them.
-    const ALL: HeaderValue = HeaderValue::from_static(
-        "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK",
-    );
-
-    fn of(method: &Method) -> Option<Self> {
-        Some(match method.as_str() {
-            "GET" | "HEAD" => Self::Get,
-            "OPTIONS" => Self::Options,
-            "PROPFIND" => Self::Propfind,
-            "PROPPATCH" => Self::Proppatch,
-            "MKCOL" => Self::Mkcol,
-            "DELETE" => Self::Delete,
-            "PUT" => Self::Put,
-            "COPY" => Self::Copy,
-            "MOVE" => Self::Move,
-            "LOCK" => Self::Lock,
-            "UNLOCK" => Self::Unlock,
-            _ => return None,
-        })
-    }
-
-    /// Whether a credential that only reads may have it.
-    fn reads(self) -> bool {
-        matches!(self, Self::Get | Self::Options | Self::Propfind)
-    }
-
-    /// Whether its body is XML.
-    fn takes_xml(self) -> bool {
-        matches!(self, Self::Propfind | Self::Proppatch | Self::Lock)
-    }
-
-    /// What the tree is asked for.
-    fn purpose(self, parts: &Parts, path: &ViewPath) -> Purpose {
-        match self {
-            Self::Get | Self::Options | Self::Propfind | Self::Unlock => Purpose::Look,
-            Self::Proppatch => Purpose::Describe,
-            Self::Mkcol => Purpose::MakeDirectory,
-            Self::Delete => Purpose::Delete,
-            Self::Put => Purpose::Put,
-            Self::Move => Purpose::Move,
-            Self::Lock => Purpose::Lock,
-            Self::Copy => Purpose::Copy {
-                from: path.clone(),
-                deep: parts.headers.get(&DEPTH).is_none_or(|depth| depth != "0"),
-            },
-        }
-    }
-}
+/// The methods as answers list them.
+const METHODS: HeaderValue = HeaderValue::from_static(
+    "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK",
+);
 
 /// How programs that show files as a drive call.
 const SURFACE: Surface = Surface {
@@ -201,11 +138,10 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         _ => {}
     }
     parts.headers.remove(&X_LITMUS);
-    let transfer_permit = if matches!(verb, Verb::Put | Verb::Lock) {
-        Some(call.transfer_permit().await?)
-    } else {
-        None
-    };
+    let transfer_permit = Slot::default();
+    if matches!(verb, Verb::Put | Verb::Lock) {
+        transfer_permit.put(call.transfer_permit().await?);
+    }
     let mut admitted = None;
     if verb != Verb::Put {
         admitted = Some(call.admit().await?);
@@ -230,24 +166,26 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
     let _cancel = caller.cancellation.on_drop();
     let request = Arc::new(DavRequest {
         server,
-        purpose: verb.purpose(&parts, &path),
         caller,
+        verb,
         path,
+        deep: parts.headers.get(&DEPTH).is_none_or(|depth| depth != "0"),
         headers: parts.headers.clone(),
-        transfer_permit: Mutex::new(transfer_permit),
+        transfer_permit,
         has_properties: OnceCell::new(),
-        taken: Mutex::default(),
-        refusal: Mutex::default(),
+        taken: OnceLock::new(),
+        refusal: Slot::default(),
         replaces: AtomicBool::default(),
     });
+    let tree = DavTree(Arc::clone(&request));
     let handler = DavHandler::builder()
-        .filesystem(Box::new(DavTree(Arc::clone(&request))))
-        .locksystem(Box::new(Locks(Arc::clone(&request))))
+        .filesystem(Box::new(tree.clone()))
+        .locksystem(Box::new(tree))
         .strip_prefix(BASE)
         .build_handler();
     let response = handler.handle(Request::from_parts(parts, body)).await;
     if [StatusCode::FORBIDDEN, StatusCode::LOCKED].contains(&response.status())
-        && let Some(error) = request.refusal()
+        && let Some(error) = request.refusal.take()
     {
         return Err(error);
     }
@@ -290,7 +228,7 @@ fn describe(response: &mut Response) {
     let headers = response.headers_mut();
     headers.insert("dav", HeaderValue::from_static("1, 2"));
     headers.insert("ms-author-via", HeaderValue::from_static("DAV"));
-    headers.insert(ALLOW, Verb::ALL);
+    headers.insert(ALLOW, METHODS);
 }
 
 /// The answer to `OPTIONS /`: Windows asks the root what the server can do, wherever the files are.

@@ -1,16 +1,26 @@
-//! `GET /openapi.json`: what there is, for programs. It needs no credential and shows nothing of a
-//! user.
+//! `GET /openapi.json`: what there is, for programs; and `GET /docs/`: Swagger UI, in which developers read and
+//! try it. They need no credential and show nothing of a user.
+//!
+//! The files of Swagger UI are in the program, so neither the build nor the browser needs the internet.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::{Cursor, Read as _};
 use std::sync::LazyLock;
 
-use axum::extract::Query;
-use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::Router;
+use axum::extract::{Path, Query, Request};
+use axum::http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{Redirect, Response};
+use axum::routing::get;
 use fileshed_core::{Toolset, diagnostics};
 use serde::Deserialize;
+use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
+use zip::ZipArchive;
 
-use super::envelope;
-use super::packed_file::PackedFile;
+use crate::http::packed_file::PackedFile;
+use crate::http::{envelope, route};
 use crate::openapi;
 
 /// The document of all operations, made once: Open WebUI fetches it on every chat turn.
@@ -22,17 +32,17 @@ static CORE: LazyLock<PackedFile> =
     LazyLock::new(|| PackedFile::document(&openapi::document(Toolset::Core)));
 
 #[derive(Deserialize)]
-pub(super) struct DocumentQuery {
+struct DocumentQuery {
     toolset: Option<String>,
 }
 
 /// `GET /openapi.json`
-pub(super) async fn openapi(headers: HeaderMap, Query(query): Query<DocumentQuery>) -> Response {
+async fn openapi(headers: HeaderMap, Query(query): Query<DocumentQuery>) -> Response {
     let name = query.toolset.unwrap_or_else(|| "all".to_owned());
     let document: &PackedFile = match Toolset::parse(&name) {
         Some(Toolset::All) => &ALL,
         Some(Toolset::Core) => &CORE,
-        None => return envelope::failure(UnknownToolset(name)),
+        None => return envelope::failure(UnknownToolset { toolset: name }),
     };
     document.answer_fresh(&headers)
 }
@@ -40,9 +50,95 @@ pub(super) async fn openapi(headers: HeaderMap, Query(query): Query<DocumentQuer
 diagnostics! {
     /// A toolset that does not exist.
     #[derive(Debug, thiserror::Error)]
-    #[error("there is no toolset `{0}`")]
-    struct UnknownToolset(toolset: String) => {
+    #[error("there is no toolset `{toolset}`")]
+    struct UnknownToolset { toolset: String } => {
         code: InvalidParameter,
         hint: format!("toolset is one of {}", Toolset::NAMES.join(", ")),
     }
+}
+
+const DOCUMENT: &str = "index.html";
+const INITIALIZER: &str = "swagger-initializer.js";
+
+/// The document and the files that it loads.
+const FILES: [&str; 8] = [
+    DOCUMENT,
+    INITIALIZER,
+    "swagger-ui-bundle.js",
+    "swagger-ui-standalone-preset.js",
+    "swagger-ui.css",
+    "index.css",
+    "favicon-16x16.png",
+    "favicon-32x32.png",
+];
+
+/// The initializer of the distribution shows a pet shop. The validator badge would call a server on the
+/// internet.
+const INITIALIZE: &str = r##"window.onload = () => {
+  window.ui = SwaggerUIBundle({
+    url: "../openapi.json",
+    dom_id: "#swagger-ui",
+    deepLinking: true,
+    validatorUrl: "none",
+    presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+    layout: "StandaloneLayout",
+  });
+};
+"##;
+
+/// Scripts and calls of this address alone; Swagger UI writes styles into its elements.
+const POLICY: HeaderValue = HeaderValue::from_static(
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+     img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
+     form-action 'none'",
+);
+
+/// The files, unpacked when somebody first opens the page.
+static UI: LazyLock<HashMap<&str, PackedFile>> = LazyLock::new(|| {
+    let unpacked = FILES.iter().filter_map(|name| {
+        let content = match *name {
+            INITIALIZER => INITIALIZE.as_bytes().to_vec(),
+            name => from_distribution(name)?,
+        };
+        Some((*name, PackedFile::new(name, content.into())))
+    });
+    unpacked.collect()
+});
+
+/// The content of a file of the distribution, which lies in a directory named for its version.
+fn from_distribution(name: &str) -> Option<Vec<u8>> {
+    let mut archive = ZipArchive::new(Cursor::new(SWAGGER_UI_VENDORED)).ok()?;
+    let end = format!("/dist/{name}");
+    let ends = |path: Result<Cow<'_, str>, _>| path.is_ok_and(|path| path.ends_with(&end));
+    let index = archive.file_names().position(ends)?;
+    let mut content = Vec::new();
+    archive
+        .by_index(index)
+        .ok()?
+        .read_to_end(&mut content)
+        .ok()?;
+    Some(content)
+}
+
+/// The addresses of documents.
+pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+    Router::new()
+        .route("/openapi.json", get(openapi))
+        .route("/docs", get(|| async { Redirect::to("/docs/") }))
+        .route("/docs/", get(|request| file(DOCUMENT.to_owned(), request)))
+        .route(
+            "/docs/{name}",
+            get(|Path(name), request| file(name, request)),
+        )
+}
+
+async fn file(name: String, request: Request) -> Response {
+    let Some(file) = UI.get(name.as_str()) else {
+        return route::unknown(request).await;
+    };
+    let mut response = file.answer_fresh(request.headers());
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_SECURITY_POLICY, POLICY);
+    headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    response
 }

@@ -4,7 +4,7 @@
 //! once the request id is known. A failure of the server itself is not described: the caller gets
 //! the request id, the log gets the rest.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
@@ -16,9 +16,9 @@ use fileshed_core::{Answers, Caller, Client, Code, Error, Store, diagnostics};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::admission::CallPermit;
+use super::admission::{CallPermit, Slot};
 use super::response_body;
-use crate::ops::{self, Answer, Reply, SuccessEnvelope, short_answer};
+use crate::ops::{self, AnswerData, Reply, SuccessEnvelope, short_answer};
 use crate::status::statuses;
 
 /// The caller of a request: its namespace for the log, and the trust in it for the answer.
@@ -42,31 +42,31 @@ impl Subject {
 #[derive(Clone)]
 struct FailureExtension(Arc<Error>);
 
-/// The text of a success.
-pub(super) fn text(answer: &Answer) -> Result<Vec<u8>, Error> {
-    answer.text().map_err(|error| SerializeError(error).into())
-}
-
-/// A success as JSON.
-pub(super) fn value(answer: &Answer) -> Result<Value, Error> {
-    answer.value().map_err(|error| SerializeError(error).into())
+/// The JSON text of an answer.
+pub(super) fn text(data: &dyn AnswerData) -> Result<Vec<u8>, Error> {
+    data.text()
+        .map_err(|error| SerializeError { source: error }.into())
 }
 
 /// An answer as JSON text.
 pub(super) fn json_text(answer: &impl Serialize) -> Result<Vec<u8>, Error> {
-    serde_json::to_vec(answer).map_err(|error| SerializeError(error).into())
+    serde_json::to_vec(answer).map_err(|error| SerializeError { source: error }.into())
 }
 
 /// An answer as data.
-pub(super) fn json_value(answer: &impl Serialize) -> Result<Value, Error> {
-    serde_json::to_value(answer).map_err(|error| SerializeError(error).into())
+pub(super) fn value(data: &dyn AnswerData) -> Result<Value, Error> {
+    data.value()
+        .map_err(|error| SerializeError { source: error }.into())
 }
 
 diagnostics! {
     /// The answer could not be serialized.
     #[derive(Debug, thiserror::Error)]
     #[error("the answer could not be written")]
-    struct SerializeError(#[source] source: serde_json::Error = serde::de::Error::custom("…")) => {
+    struct SerializeError {
+        #[source]
+        source: serde_json::Error = serde::de::Error::custom("…"),
+    } => {
         code: InternalApiError,
         hint: "repeat the call",
     }
@@ -76,7 +76,7 @@ diagnostics! {
 #[must_use]
 pub fn answer(result: Result<Reply<Value>, Error>) -> Response {
     match result {
-        Ok(reply) => Json(SuccessEnvelope::new(&reply.data, &reply.message)).into_response(),
+        Ok(reply) => Json(SuccessEnvelope::new(reply.data, reply.message)).into_response(),
         Err(error) => failure(error),
     }
 }
@@ -96,16 +96,11 @@ pub fn failure(error: impl Into<Error>) -> Response {
     response
 }
 
-/// The permit that the failure of a call keeps until it has been written out: it may hold the output
-/// of a command.
-#[derive(Clone)]
-struct PermitExtension(Arc<Mutex<Option<CallPermit>>>);
-
-/// The answer of a call that failed.
+/// The answer of a call that failed. It keeps the permit until it has been written out: it may hold the
+/// output of a command.
 pub(super) fn failure_of_call(error: Error, admitted: CallPermit) -> Response {
     let mut response = failure(error);
-    let held = PermitExtension(Arc::new(Mutex::new(Some(admitted))));
-    response.extensions_mut().insert(held);
+    response.extensions_mut().insert(Slot::of(admitted));
     response
 }
 
@@ -131,9 +126,8 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
         None => failure_envelope(&error, request_id, client),
     }
     .to_string();
-    let held = parts.extensions.remove::<PermitExtension>();
-    let held = held.and_then(|held| held.0.lock().ok()?.take());
-    let body = match held {
+    let held = parts.extensions.remove::<Slot<CallPermit>>();
+    let body = match held.and_then(|held| held.take()) {
         Some(admitted) => response_body::body(text.into_bytes(), admitted),
         None => Body::from(text),
     };

@@ -21,20 +21,16 @@ use super::Server;
 use super::call::{Call, Surface};
 
 pub(super) mod archive;
-mod browser_policy;
+mod browser;
 pub(super) mod condition;
 pub(super) mod content;
-mod disposition;
 pub(super) mod download;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod link;
 pub(super) mod multipart;
 mod page;
-mod range;
 pub(in crate::http) mod resumable;
-mod selection;
-mod upload;
 
 pub(super) use page::{
     escaped, is_wanted as is_page_wanted, page as show_page, refused as show_refusal,
@@ -43,10 +39,10 @@ pub(super) use page::{
 /// The addresses of files.
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
-        .route("/files/upload", post(SURFACE.handler(upload::upload)))
+        .route("/files/upload", post(SURFACE.handler(content::upload)))
         .route("/files/uploads", any(resumable::uploads))
         .route("/files/uploads/{id}", any(resumable::upload))
-        .route("/files/archive", get(SURFACE.handler(selection::archive)))
+        .route("/files/archive", get(SURFACE.handler(archive::selection)))
         .route(
             "/files/content",
             get(SURFACE.handler(content::fetch)).put(SURFACE.handler(content::store)),

@@ -1,45 +1,173 @@
 //! The compact tools, under `/fs`: nine tools for small models over the files of one user.
 //!
-//! What they do is in the crate `files`; here is how calls arrive and leave. An answer is one flat
-//! object, and what a tool refuses is an answer like every other: `{"error", "path"}` with status
+//! The tools themselves are in the crate `files`; here is how calls arrive and leave. An answer is one
+//! flat object, and what a tool refuses is an answer like every other: `{"error", "path"}` with status
 //! 200, because many clients show a model nothing of a failed request. `TOOLS` is the one list: the
 //! routes and the document are made from it.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::routing::{get, post};
-use fileshed_core::files;
+use fileshed_core::Error;
+use fileshed_core::files::{
+    EditFile, Files, GlobSearch, GrepSearch, ListFiles, Read, ReadFile, RemoveFile, StatFile,
+    WriteFile,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 use super::Server;
 use crate::config::{Config, FailureEnvelope};
-use tool::ToolEntry;
+use crate::ops::{self, Answer, Effect, Picture, Tool};
+use call::Workspace;
 
 pub(super) mod call;
 pub mod document;
 pub(super) mod failure;
-mod info;
-pub(super) mod tool;
-mod tools;
 
-/// Where the surface begins.
+/// The beginning of every path of the surface.
 const BASE: &str = "/fs";
 
-/// Every tool, in the order in which the document shows them.
-pub(super) static TOOLS: &[ToolEntry] = &[
-    ToolEntry::of::<files::ReadFile>(),
-    ToolEntry::of::<files::WriteFile>(),
-    ToolEntry::of::<files::EditFile>(),
-    ToolEntry::of::<files::GlobSearch>(),
-    ToolEntry::of::<files::GrepSearch>(),
-    ToolEntry::of::<files::ListFiles>(),
-    ToolEntry::of::<files::RemoveFile>(),
-    ToolEntry::of::<files::StatFile>(),
-    ToolEntry::of::<files::OutputFile>(),
-];
+/// A compact tool.
+pub(super) type CompactTool = Tool<CompactCall>;
 
-/// What is decided of the surface.
+/// The calls of a compact tool.
+pub(super) struct CompactCall {
+    /// Its name in the log.
+    address: &'static str,
+    run: CompactHandler,
+}
+
+/// Runs a call with these arguments. Blocks.
+type CompactHandler =
+    Box<dyn Fn(&Workspace<'_>, Map<String, Value>) -> Result<Answer, Error> + Send + Sync>;
+
+/// Every tool, in the order in which the document shows them.
+pub(super) static TOOLS: LazyLock<Vec<CompactTool>> = LazyLock::new(|| {
+    const READS: Effect = Effect::READS;
+    const REPLACES: Effect = Effect::REPLACES;
+    let read = "Read a text file as numbered lines, or an image.";
+    let output = Effect::ADDS.each_time().outside();
+    vec![
+        tool("fs/read_file", read, READS, |workspace, request| {
+            read_file(&workspace.files, request)
+        }),
+        of_files(
+            "fs/write_file",
+            "Write a whole file, new or not.",
+            REPLACES,
+            |files, request: &WriteFile| files.write_file(request),
+        ),
+        of_files(
+            "fs/edit_file",
+            "Replace a text in a file.",
+            Effect::CHANGES,
+            |files, request: &EditFile| files.edit_file(request),
+        ),
+        of_files(
+            "fs/glob_search",
+            "Find files by their names.",
+            READS,
+            |files, request: &GlobSearch| files.glob_search(request),
+        ),
+        of_files(
+            "fs/grep_search",
+            "Find lines in files.",
+            READS,
+            |files, request: &GrepSearch| files.grep_search(request),
+        ),
+        of_files(
+            "fs/list_files",
+            "List a directory.",
+            READS,
+            |files, request: &ListFiles| files.list_files(request),
+        ),
+        of_files(
+            "fs/remove_file",
+            "Remove a file or a directory.",
+            REPLACES,
+            |files, request: &RemoveFile| files.remove_file(request),
+        ),
+        of_files(
+            "fs/stat_file",
+            "Type, size and times of a file.",
+            READS,
+            |files, request: &StatFile| files.stat_file(request),
+        ),
+        Tool {
+            // It changes no file.
+            changes: false,
+            ..tool(
+                "fs/output_file",
+                "Send a file to the user.",
+                output,
+                |workspace, request| Ok(Answer::of(workspace.output_file(request))),
+            )
+        },
+    ]
+});
+
+fn tool<T: DeserializeOwned + ToSchema + 'static>(
+    address: &'static str,
+    doc: &'static str,
+    effect: Effect,
+    run: impl Fn(&Workspace<'_>, &T) -> Result<Answer, Error> + Send + Sync + 'static,
+) -> CompactTool {
+    let run = move |workspace: &Workspace<'_>, mut arguments: Map<String, Value>| {
+        for (name, other) in [("cwd", "path"), ("mimeType", "mime_type")] {
+            if let Some(value) = arguments.remove(name) {
+                arguments.entry(other).or_insert(value);
+            }
+        }
+        run(workspace, &ops::request(arguments)?)
+    };
+    let call = CompactCall {
+        address,
+        run: Box::new(run),
+    };
+    let id = address.trim_start_matches("fs/");
+    Tool {
+        doc,
+        effect,
+        changes: !effect.reads_only,
+        ..Tool::new::<T>(id, call)
+    }
+}
+
+/// A tool that answers one object.
+fn of_files<T, R>(
+    address: &'static str,
+    doc: &'static str,
+    effect: Effect,
+    run: impl Fn(&Files<'_>, &T) -> Result<R, Error> + Send + Sync + 'static,
+) -> CompactTool
+where
+    T: DeserializeOwned + ToSchema + 'static,
+    R: Serialize + Send + 'static,
+{
+    tool(address, doc, effect, move |workspace, request| {
+        Ok(Answer::of(run(&workspace.files, request)?))
+    })
+}
+
+fn read_file(files: &Files<'_>, request: &ReadFile) -> Result<Answer, Error> {
+    Ok(match files.read_file(request)? {
+        Read::Image { mime_type, bytes } => {
+            let mime_type = mime_type.into();
+            Answer {
+                picture: Some(Picture { mime_type, bytes }),
+                ..Answer::of(())
+            }
+        }
+        read => Answer::of(read),
+    })
+}
+
+/// Settings of the surface.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CompactTools {
     envelope: FailureEnvelope,
@@ -56,14 +184,14 @@ impl CompactTools {
 /// Every address of the surface.
 pub(super) fn routes() -> Router<Arc<Server>> {
     let mut router = Router::new();
-    for entry in TOOLS {
+    for entry in TOOLS.iter() {
         let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
             call::answer(server, entry, request).await
         };
         router = router.route(&format!("/{}", entry.id), post(handler));
     }
     let router = router
-        .route("/info", get(info::info))
+        .route("/info", get(call::info))
         .route("/openapi.json", get(document::openapi))
         .fallback(failure::unknown)
         .method_not_allowed_fallback(failure::wrong_method);
@@ -71,6 +199,6 @@ pub(super) fn routes() -> Router<Arc<Server>> {
 }
 
 /// The tool of that name.
-fn find(name: &str) -> Option<&'static ToolEntry> {
+fn find(name: &str) -> Option<&'static CompactTool> {
     TOOLS.iter().find(|entry| entry.id == name)
 }

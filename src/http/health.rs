@@ -1,16 +1,19 @@
-//! `GET /health` and `GET /ready`: the state of the server. They need no credential and show nothing of a
-//! user.
+//! `GET /health`, `GET /ready` and `GET /metrics`: the state of the server, and what happened since the start,
+//! in numbers. They need no credential and show nothing of a user.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{CheckState, Store};
+use fileshed_core::{Check, CheckState, Code, Store, WorkspaceMode};
 use serde_json::{Value, json};
 
-use super::{Server, envelope, pool};
+use crate::http::{Server, envelope, pool};
 
 /// `GET /health`: the process answers, and says how commands are held.
 pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
@@ -69,18 +72,13 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
         (StatusCode::OK, "ok")
     };
     // What an administrator has to put right is said where files are: nobody can work.
-    let problems = checks
-        .iter()
-        .filter(|check| check.name == "data" && check.state == CheckState::Failed)
-        .map(|check| (check.name.clone(), check.text.clone().into()));
-    let problems: serde_json::Map<String, serde_json::Value> = problems.collect();
-    let checks: serde_json::Map<String, serde_json::Value> = checks
-        .into_iter()
-        .map(|check| (check.name.clone(), state_name(check.state).into()))
-        .collect();
-    let mut answer = json!({"status": word, "checks": checks});
-    if !problems.is_empty() {
-        answer["problems"] = problems.into();
+    let is_problem = |check: &&Check| check.name == "data" && check.state == CheckState::Failed;
+    let mut answer = json!({"status": word, "checks": {}});
+    if let Some(problem) = checks.iter().find(is_problem) {
+        answer["problems"] = json!({"data": problem.text});
+    }
+    for check in checks {
+        answer["checks"][check.name] = state_name(check.state).into();
     }
     (status, Json(answer)).into_response()
 }
@@ -93,4 +91,102 @@ pub fn state_name(state: CheckState) -> &'static str {
         CheckState::Warning => "warning",
         CheckState::Failed => "failed",
     }
+}
+
+/// The media type of the text form of Prometheus.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Everything that is counted.
+#[derive(Debug, Default)]
+pub(super) struct Metrics(Mutex<Counters>);
+
+#[derive(Debug, Default)]
+struct Counters {
+    /// By tool, and by what came of it.
+    calls: BTreeMap<(&'static str, &'static str), u64>,
+    /// By whose workspace was to be left.
+    boundary_violations: BTreeMap<&'static str, u64>,
+    refused: u64,
+    /// Failures of all calls, by code.
+    failures: BTreeMap<&'static str, u64>,
+}
+
+impl Metrics {
+    fn counters(&self) -> MutexGuard<'_, Counters> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A call of a compact tool ended.
+    pub(super) fn called(&self, tool: &'static str, failed: bool) {
+        let outcome = if failed { "error" } else { "ok" };
+        *self.counters().calls.entry((tool, outcome)).or_default() += 1;
+    }
+
+    /// A path led out of a workspace, or to a reserved name.
+    pub(super) fn violated(&self, mode: WorkspaceMode) {
+        let mut counters = self.counters();
+        *counters
+            .boundary_violations
+            .entry(mode.as_str())
+            .or_default() += 1;
+    }
+
+    /// Somebody called who is nobody.
+    pub(super) fn refused(&self) {
+        self.counters().refused += 1;
+    }
+
+    /// A call failed.
+    pub(super) fn failed(&self, code: Code) {
+        *self.counters().failures.entry(code.as_str()).or_default() += 1;
+    }
+
+    /// Failures of all calls since the start, by code.
+    pub(super) fn failures(&self) -> BTreeMap<&'static str, u64> {
+        self.counters().failures.clone()
+    }
+
+    /// All of them as text.
+    fn text(&self) -> String {
+        let counters = self.counters();
+        let calls = counters.calls.iter().map(|((tool, outcome), count)| {
+            let labels = format!("{{action=\"{tool}\",outcome=\"{outcome}\"}}");
+            (labels, *count)
+        });
+        let modes = [WorkspaceMode::Shared, WorkspaceMode::Isolated].map(WorkspaceMode::as_str);
+        let violations = modes.map(|mode| {
+            let count = counters.boundary_violations.get(mode);
+            (format!("{{mode=\"{mode}\"}}"), count.copied().unwrap_or(0))
+        });
+        let mut text = String::new();
+        for (name, help, rows) in [
+            (
+                "calls_total",
+                "Calls of the compact file tools.",
+                calls.collect(),
+            ),
+            (
+                "boundary_violations_total",
+                "Paths that lead out of a workspace or to a reserved name.",
+                violations.to_vec(),
+            ),
+            (
+                "refused_total",
+                "Calls without a user where one is needed.",
+                vec![(String::new(), counters.refused)],
+            ),
+        ] {
+            let _ = writeln!(text, "# HELP fileshed_fs_{name} {help}");
+            let _ = writeln!(text, "# TYPE fileshed_fs_{name} counter");
+            for (labels, count) in rows {
+                let _ = writeln!(text, "fileshed_fs_{name}{labels} {count}");
+            }
+        }
+        text
+    }
+}
+
+/// `GET /metrics`
+pub(super) async fn metrics(State(server): State<Arc<Server>>) -> Response {
+    ([(CONTENT_TYPE, TEXT)], server.metrics.text()).into_response()
 }

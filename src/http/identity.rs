@@ -18,20 +18,16 @@ use fileshed_core::{Caller, Chat, Error, GroupClaim, Store, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
-use crate::config::{AUTO, Config, Origin, Secret};
+use crate::config::{AUTO, Config, Secret};
 use crate::openwebui::{OpenWebUi, role};
 
-mod basic;
-mod browser;
 mod error;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod headers;
 mod jwt;
-mod page;
-mod session;
-mod signed;
-mod terminal;
+mod openwebui;
+mod surfaces;
 #[cfg(test)]
 mod tests;
 
@@ -39,10 +35,11 @@ pub use error::{AcceptedCredentials, IdentityError};
 use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub(super) use jwt::{JwtHeader, check as check_jwt};
-use page::OwnPage;
-pub(super) use page::{CookieUse, is_by_page};
-use session::{SessionCredential, SessionOrigin, SessionUser, SessionVerifier};
-use signed::{SignedUser, SignedUserVerifier};
+use openwebui::{
+    SessionCredential, SessionOrigin, SessionUser, SessionVerifier, SignedUser, SignedUserVerifier,
+};
+use surfaces::OwnPage;
+pub(super) use surfaces::{CookieUse, is_by_page};
 
 /// What every personal token begins with.
 const TOKEN_PREFIX: &str = "shed_";
@@ -63,17 +60,9 @@ pub struct Authenticator {
     signatures: Option<SignedUserVerifier>,
     /// Verifies sessions of Open WebUI, if they are accepted.
     sessions: Option<SessionVerifier>,
-    /// Sites whose pages may call without a credential.
-    origins: Vec<Origin>,
     page: OwnPage,
-    user_id: HeaderName,
-    user_name: HeaderName,
-    user_email: HeaderName,
-    user_role: HeaderName,
-    chat_id: HeaderName,
-    message_id: HeaderName,
-    /// Headers with the ids and names of groups, if the gateway says them.
-    groups: Option<(HeaderName, HeaderName)>,
+    /// The headers that say who calls, and the sites whose pages may call without a credential.
+    config: Config,
 }
 
 /// The credentials that a surface accepts.
@@ -81,12 +70,23 @@ pub struct Authenticator {
 pub enum Accepts {
     /// Those in the header `Authorization`.
     Programs,
+    /// The same, but of no page of a site that is not listed: no page of this server calls either.
+    Models,
     /// Cookies of the server's own page too.
     People,
     /// A personal token as a password too.
     Drives,
     /// Keys of terminals too.
     Terminals,
+}
+
+/// What is asked for the user of a credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sources {
+    /// What this process remembers, which does not block.
+    Memory,
+    /// The registry and Open WebUI too.
+    All,
 }
 
 /// What a request presents to say who calls.
@@ -125,36 +125,27 @@ impl Authenticator {
             terminal_keys: digests(&config.terminal_api_keys),
             signatures: SignedUserVerifier::new(config, limiter.clock()),
             sessions: SessionVerifier::new(config, limiter, openwebui),
-            origins: config.cors_origins.clone(),
             page: OwnPage::new(config.core.public_url.as_str()),
-            user_id: config.header_user_id.clone(),
-            user_name: config.header_user_name.clone(),
-            user_email: config.header_user_email.clone(),
-            user_role: config.header_user_role.clone(),
-            chat_id: config.header_chat_id.clone(),
-            message_id: config.header_message_id.clone(),
-            groups: (config.core.groups == GroupSource::Headers).then(|| {
-                let names = config.header_group_names.clone();
-                (config.header_group_ids.clone(), names)
-            }),
+            config: config.clone(),
         }
     }
 
     /// Reads the credential of a request, without disk, registry or network.
     pub fn read(&self, request: &Parts, accepts: Accepts) -> Result<Credential, IdentityError> {
         match accepts {
-            Accepts::Programs => self.read_header(request),
+            Accepts::Programs => self.read_header(request, self.accepted()),
+            Accepts::Models => {
+                headers::refuse_unlisted_pages(request, &self.config.cors_origins)?;
+                self.read_header(request, self.accepted())
+            }
             Accepts::People => self.read_for_page(request),
-            Accepts::Drives => self.read_for_files(request),
+            Accepts::Drives => self.read_for_drive(request),
             Accepts::Terminals => self.read_for_terminal(request),
         }
     }
 
-    fn read_header(&self, request: &Parts) -> Result<Credential, IdentityError> {
-        self.read_where(request, self.accepted())
-    }
-
-    fn read_where(
+    /// Reads a credential in the header `Authorization`.
+    fn read_header(
         &self,
         request: &Parts,
         accepted: AcceptedCredentials,
@@ -162,7 +153,7 @@ impl Authenticator {
         let headers = &request.headers;
         let kind = match (credential(headers, accepted)?, &self.sessions) {
             (None, None) if !self.asks => {
-                browser::refuse_foreign_pages(request, &self.origins)?;
+                headers::refuse_foreign_pages(request, &self.config.cors_origins)?;
                 let mut caller = Caller::shared(self.chat(headers)?);
                 caller.message = self.message(headers)?;
                 caller.client.gateway = caller.message.is_some();
@@ -185,11 +176,6 @@ impl Authenticator {
         Ok(Credential(kind))
     }
 
-    /// Refuses pages of sites that are not listed, for surfaces that no page of this server calls.
-    pub fn refuse_unlisted_pages(&self, request: &Parts) -> Result<(), IdentityError> {
-        browser::refuse_unlisted_pages(request, &self.origins)
-    }
-
     /// Waits for a permit to ask Open WebUI, if the credential needs its answer. Dropping the permit
     /// gives it back.
     pub async fn lookup_permit(
@@ -204,60 +190,44 @@ impl Authenticator {
         }
     }
 
-    /// Finds out who calls, without blocking; the credential, where something has to be asked for
-    /// that. What is known here is as new as what [`Self::authenticate`] knows.
-    pub fn authenticate_at_once(
+    /// Finds the caller of a credential; `None` if the sources know nobody. What memory knows is as new as
+    /// what the other sources say.
+    pub fn authenticate(
         &self,
-        credential: Credential,
+        credential: &Credential,
         store: &Store,
-    ) -> Result<Result<Caller, Error>, Box<Credential>> {
-        let known = match (&credential.0, &self.sessions) {
-            (CredentialKind::Session(session, _), Some(sessions)) => sessions
-                .find_at_once(session, self.accepted())
-                .map(Known::Session),
-            (CredentialKind::PersonalToken(secret, _), _) => store
-                .principal_of_token_at_once(secret.reveal())
-                .map(Known::Principal),
-            _ => None,
+        sources: Sources,
+    ) -> Result<Option<Caller>, Error> {
+        let caller = match (&credential.0, &self.sessions) {
+            (CredentialKind::Resolved(caller), _) => Some(caller.clone()),
+            (CredentialKind::Session(session, headers), Some(sessions)) => {
+                let found = sessions.find(session, self.accepted(), sources)?;
+                let caller = found.map(|found| session_caller(session, found, headers));
+                caller.transpose()?
+            }
+            (CredentialKind::PersonalToken(secret, headers), _) => {
+                let principal = match sources {
+                    Sources::Memory => store.principal_of_token_at_once(secret.reveal()),
+                    Sources::All => store.principal_of_token(secret.reveal())?,
+                };
+                principal.map(|it| headers.caller_of(it)).transpose()?
+            }
+            (CredentialKind::PageSession(secret, headers), _) if sources == Sources::All => {
+                let principal = store.principal_of_session(secret.reveal())?;
+                let mut caller =
+                    headers.caller_of(principal.ok_or(IdentityError::SessionEnded)?)?;
+                caller.client.gateway = false;
+                caller.session = Some(secret.clone());
+                Some(caller)
+            }
+            (CredentialKind::Session(..) | CredentialKind::PageSession(..), _) => None,
         };
-        match (credential.0, known) {
-            (CredentialKind::Resolved(caller), _) => Ok(Ok(caller)),
-            (CredentialKind::Session(session, headers), Some(Known::Session(found))) => {
-                Ok(found.and_then(|found| session_caller(session, found, headers)))
-            }
-            (CredentialKind::PersonalToken(_, headers), Some(Known::Principal(principal))) => {
-                Ok(headers.into_caller_of(principal).map_err(Error::from))
-            }
-            (unknown, _) => Err(Box::new(Credential(unknown))),
-        }
+        Ok(caller)
     }
 
-    /// Finds out who calls; blocks.
-    pub fn authenticate(&self, credential: Credential, store: &Store) -> Result<Caller, Error> {
-        let accepted = self.accepted();
-        match (credential.0, &self.sessions) {
-            (CredentialKind::Resolved(caller), _) => Ok(caller),
-            (CredentialKind::Session(session, principal_headers), Some(sessions)) => {
-                let found = sessions.find(&session, accepted)?;
-                session_caller(session, found, principal_headers)
-            }
-            (CredentialKind::Session(..), None) => {
-                Err(IdentityError::WrongCredential(accepted).into())
-            }
-            (CredentialKind::PersonalToken(secret, principal_headers), _) => {
-                let principal = store.principal_of_token(secret.reveal())?;
-                let principal = principal.ok_or(IdentityError::WrongCredential(accepted))?;
-                Ok(principal_headers.into_caller_of(principal)?)
-            }
-            (CredentialKind::PageSession(secret, principal_headers), _) => {
-                let principal = store.principal_of_session(secret.reveal())?;
-                let principal = principal.ok_or(IdentityError::SessionEnded)?;
-                let mut caller = principal_headers.into_caller_of(principal)?;
-                caller.client.gateway = false;
-                caller.session = Some(secret);
-                Ok(caller)
-            }
-        }
+    /// The failure of a credential of nobody.
+    pub(super) fn wrong_credential(&self) -> IdentityError {
+        IdentityError::WrongCredential(self.accepted())
     }
 
     /// What this server accepts, for hints.
@@ -298,13 +268,13 @@ impl Authenticator {
     ) -> Result<Caller, IdentityError> {
         let signed = signatures.read(headers)?;
         let signed = signed.ok_or_else(|| IdentityError::Unsigned {
-            header: signatures.header().clone(),
+            header: signatures.header.clone(),
         })?;
-        let plain = self.user(headers)?;
+        let plain = self.named_user(headers)?;
         if plain.is_some_and(|plain| plain != signed.id) {
             return Err(IdentityError::TwoUsers {
-                header: self.user_id.clone(),
-                other: signatures.header().clone(),
+                header: self.config.header_user_id.clone(),
+                other: signatures.header.clone(),
             });
         }
         let mut caller = Caller::known(signed.id.clone(), Chat::default());
@@ -313,13 +283,15 @@ impl Authenticator {
     }
 
     fn plain_user(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
-        let user = self.user(headers)?.ok_or_else(|| IdentityError::NoUser {
-            header: self.user_id.clone(),
-        })?;
+        let user = self
+            .named_user(headers)?
+            .ok_or_else(|| IdentityError::NoUser {
+                header: self.config.header_user_id.clone(),
+            })?;
         let mut caller = Caller::known(user, Chat::default());
-        caller.name = personal(headers, &self.user_name, true)?;
-        caller.email = personal(headers, &self.user_email, false)?;
-        if let Some(text) = single(headers, &self.user_role)? {
+        caller.name = personal(headers, &self.config.header_user_name, true)?;
+        caller.email = personal(headers, &self.config.header_user_email, false)?;
+        if let Some(text) = single(headers, &self.config.header_user_role)? {
             caller.role = role(text).ok_or(IdentityError::Pending)?;
         }
         Ok(caller)
@@ -329,29 +301,24 @@ impl Authenticator {
         let signatures = self.signatures.as_ref();
         let signed = signatures.map(|signatures| signatures.read(headers));
         Ok(PrincipalHeaders {
-            user: self.user(headers)?,
+            user: self.named_user(headers)?,
             signed: signed.transpose()?.flatten(),
             chat: self.chat(headers)?,
             message: self.message(headers)?,
         })
     }
 
-    /// The user that the headers name, which nothing proves.
+    /// The user that the headers name, which nothing proves; two headers must agree.
     pub(super) fn named_user(&self, headers: &HeaderMap) -> Result<Option<UserId>, IdentityError> {
-        self.user(headers)
-    }
-
-    /// The user that the headers name; two headers must agree.
-    fn user(&self, headers: &HeaderMap) -> Result<Option<UserId>, IdentityError> {
         let read = |name: &HeaderName| {
             let text = filled(headers, name)?;
             text.map(UserId::parse)
                 .transpose()
                 .map_err(IdentityError::User)
         };
-        match (read(&self.user_id)?, read(&X_USER_ID)?) {
+        match (read(&self.config.header_user_id)?, read(&X_USER_ID)?) {
             (Some(one), Some(other)) if one != other => Err(IdentityError::TwoUsers {
-                header: self.user_id.clone(),
+                header: self.config.header_user_id.clone(),
                 other: X_USER_ID,
             }),
             (one, other) => Ok(one.or(other)),
@@ -360,10 +327,12 @@ impl Authenticator {
 
     /// The groups that the gateway names: ids, and names if there is one for each id.
     fn group_claims(&self, headers: &HeaderMap) -> Result<Vec<GroupClaim>, IdentityError> {
-        let Some((header, names)) = &self.groups else {
+        if self.config.core.groups != GroupSource::Headers {
             return Ok(Vec::new());
-        };
-        let (ids, given) = (list(headers, header)?, list(headers, names)?);
+        }
+        let header = &self.config.header_group_ids;
+        let ids = list(headers, header)?;
+        let given = list(headers, &self.config.header_group_names)?;
         // A comma in a name that was not encoded makes two names: then none is certain.
         let sure = given.len() == ids.len();
         let mut given = given.into_iter();
@@ -379,7 +348,7 @@ impl Authenticator {
     }
 
     fn chat(&self, headers: &HeaderMap) -> Result<Chat, IdentityError> {
-        for name in [&self.chat_id, &X_SESSION_ID] {
+        for name in [&self.config.header_chat_id, &X_SESSION_ID] {
             if let Some(id) = identifier(headers, name)? {
                 return Ok(Chat::new(id));
             }
@@ -388,32 +357,28 @@ impl Authenticator {
     }
 
     fn message(&self, headers: &HeaderMap) -> Result<Option<String>, IdentityError> {
-        Ok(identifier(headers, &self.message_id)?.map(str::to_owned))
+        Ok(identifier(headers, &self.config.header_message_id)?.map(str::to_owned))
     }
 }
 
 impl PrincipalHeaders {
-    /// The caller whom the credential names, and what is signed about the same user. Headers that
-    /// name another user are refused.
-    fn into_caller(self, user: UserId) -> Result<(Caller, Option<SignedUser>), IdentityError> {
+    /// The caller whom the credential names. Headers that name another user are refused.
+    fn caller(&self, user: UserId) -> Result<Caller, IdentityError> {
         let signed = self.signed.as_ref().map(|signed| &signed.id);
-        if [self.user.as_ref(), signed]
-            .into_iter()
-            .flatten()
-            .any(|named| *named != user)
-        {
+        let mut named = [self.user.as_ref(), signed].into_iter().flatten();
+        if named.any(|named| *named != user) {
             return Err(IdentityError::NotItsUser);
         }
-        let mut caller = Caller::known(user, self.chat);
+        let mut caller = Caller::known(user, self.chat.clone());
         // Only an application in which a model writes names a message.
         caller.client.gateway = self.message.is_some();
-        caller.message = self.message;
-        Ok((caller, self.signed))
+        caller.message.clone_from(&self.message);
+        Ok(caller)
     }
 
     /// The caller whom a credential of this server stands for.
-    fn into_caller_of(self, principal: Principal) -> Result<Caller, IdentityError> {
-        let (mut caller, _) = self.into_caller(principal.user.clone())?;
+    fn caller_of(&self, principal: Principal) -> Result<Caller, IdentityError> {
+        let mut caller = self.caller(principal.user.clone())?;
         principal.describe(&mut caller);
         // The header is not authenticated, and status lines may use an administrator's key.
         caller.message = None;
@@ -421,44 +386,31 @@ impl PrincipalHeaders {
     }
 }
 
-/// What is known of a credential without asking anybody.
-enum Known {
-    Session(Result<SessionUser, Error>),
-    Principal(Principal),
-}
-
 /// The caller whom a session of Open WebUI stands for.
 fn session_caller(
-    session: SessionCredential,
+    session: &SessionCredential,
     found: SessionUser,
-    principal_headers: PrincipalHeaders,
-) -> Result<Caller, Error> {
-    let mut caller = user_of_open_webui(found, principal_headers)?;
-    caller.credential = Some(session.secret);
-    caller.client.gateway = session.origin == SessionOrigin::Header;
-    Ok(caller)
-}
-
-fn user_of_open_webui(
-    found: SessionUser,
-    principal_headers: PrincipalHeaders,
+    headers: &PrincipalHeaders,
 ) -> Result<Caller, IdentityError> {
-    match found {
+    let mut caller = match found {
         SessionUser::Account(account) => {
-            let (mut caller, _) = principal_headers.into_caller(account.user)?;
+            let mut caller = headers.caller(account.user)?;
             caller.role = account.role.ok_or(IdentityError::Pending)?;
             caller.name = account.name;
             caller.email = account.email;
-            Ok(caller)
+            caller
         }
         SessionUser::Signature(user) => {
-            let (mut caller, signed) = principal_headers.into_caller(user)?;
-            if let Some(signed) = signed {
+            let mut caller = headers.caller(user)?;
+            if let Some(signed) = &headers.signed {
                 signed.describe(&mut caller);
             }
-            Ok(caller)
+            caller
         }
-    }
+    };
+    caller.credential = Some(session.secret.clone());
+    caller.client.gateway = session.origin == SessionOrigin::Header;
+    Ok(caller)
 }
 
 /// Whether a credential is one of these keys. All are compared, whichever matches.

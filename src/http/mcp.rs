@@ -19,24 +19,21 @@ use fileshed_core::{Answers, Caller, Channel, Error};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::admission::CallPermit;
+use super::admission::{CallPermit, Slot};
 use super::call::{Call, Surface};
 use super::identity::Accepts;
 use super::middleware::{Outcome, RequestId};
 use super::peer::{self, Destination};
 use super::response_body::HeldBody;
-use super::{Server, envelope, prefer, response_body, route};
+use super::{Server, envelope, header, response_body, route};
 
 mod failure;
 mod handler;
-mod input;
 mod listener;
 mod message;
-mod metadata;
 mod person;
 mod prompts;
 mod resources;
-mod slot;
 pub(super) mod stdio;
 mod subscriptions;
 mod tools;
@@ -45,7 +42,6 @@ mod work;
 use handler::McpHandler;
 use listener::Listener;
 use person::Closing;
-use slot::Slot;
 pub use tools::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
@@ -63,8 +59,8 @@ pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
         };
         router = router.route(path, post(handler).fallback(wrong_method));
     }
-    metadata::PATHS.iter().fold(router, |router, path| {
-        router.route(path, get(metadata::document))
+    message::PATHS.iter().fold(router, |router, path| {
+        router.route(path, get(message::document))
     })
 }
 
@@ -95,7 +91,7 @@ type PermitSlot = Slot<CallPermit>;
 
 /// How the protocol is spoken over HTTP.
 const SURFACE: Surface = Surface {
-    accepts: Accepts::Programs,
+    accepts: Accepts::Models,
     channel: Channel::Mcp,
     form: None,
 };
@@ -103,8 +99,8 @@ const SURFACE: Surface = Surface {
 /// Answers a message.
 async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> Response {
     let (parts, mut body) = request.into_parts();
-    let refuse = |error| metadata::challenge(&server.public_url, &parts, envelope::failure(error));
-    let caller = match identify(&server, &parts).await {
+    let refuse = |error| message::challenge(&server.public_url, &parts, envelope::failure(error));
+    let caller = match SURFACE.identify(&server, &parts).await {
         Ok(caller) => caller,
         Err(error) if names_nobody(&server, &parts) => {
             return match message::answer(&server, toolset, &parts, &mut body).await {
@@ -122,34 +118,27 @@ async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> R
         body,
     };
     let answered = SURFACE.answer_to(call, |call| async move {
-        let answers = prefer::answers(&call.parts.headers);
+        let answers = header::answers(&call.parts.headers);
         let outcome = Outcome::default();
         let answered = run(toolset, call, &outcome).await;
         let mut response = answered.unwrap_or_else(envelope::failure);
-        prefer::applied(&mut response, answers);
+        header::applied(&mut response, answers);
         response.extensions_mut().insert(outcome);
         Ok(response)
     });
     answered.await
 }
 
-/// Identifies the caller.
-async fn identify(server: &Arc<Server>, parts: &Parts) -> Result<Caller, Error> {
-    server.authenticator.refuse_unlisted_pages(parts)?;
-    SURFACE.identify(server, parts).await
-}
-
 /// Whether a gateway calls for nobody: with the right key, from where it may.
 fn names_nobody(server: &Server, parts: &Parts) -> bool {
     let read = server.authenticator.read(parts, SURFACE.accepts);
-    server.authenticator.refuse_unlisted_pages(parts).is_ok()
-        && read.is_err_and(|error| error.is_of_gateway())
+    read.is_err_and(|error| error.is_of_gateway())
 }
 
 /// Waits for the permit of a call, reads its body, and hands it to the protocol.
 async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<Response, Error> {
     let mut admitted = call.admit().await?;
-    call.caller.client.answers = prefer::answers(&call.parts.headers);
+    call.caller.client.answers = header::answers(&call.parts.headers);
     let limit = call.server.body_limit;
     let text = call.read_body(limit, &mut admitted).await?;
     if let Err(refusal) = message::check(&text)? {

@@ -18,9 +18,9 @@ use super::admission::AdmissionError;
 use super::envelope::Subject;
 use super::identity::CookieUse;
 use super::response_body::trusted;
-use super::serve::request_line::TargetHasFragment;
+use super::serve::stream::TargetHasFragment;
 use super::serve::{HEADERS_MAX_BYTES, current};
-use super::{Server, dav, envelope, terminal};
+use super::{Server, dav, envelope, header, terminal};
 
 pub(super) const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const REQUEST_ID_MAX_BYTES: usize = 64;
@@ -136,18 +136,13 @@ pub(super) async fn log_request(
 }
 
 fn request_id(headers: &HeaderMap) -> String {
-    let mut values = headers.get_all(X_REQUEST_ID).iter();
-    let given = match (values.next(), values.next()) {
-        (Some(value), None) => value.to_str().ok(),
-        _ => None,
-    };
     let is_sane = |id: &&str| {
         (1..=REQUEST_ID_MAX_BYTES).contains(&id.len())
             && id
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
     };
-    match given.filter(is_sane) {
+    match header::text(headers, &X_REQUEST_ID).filter(is_sane) {
         Some(id) => id.to_owned(),
         None => uuid::Uuid::new_v4().to_string(),
     }

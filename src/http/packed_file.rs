@@ -12,32 +12,40 @@ use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
+use crate::content_type;
+
 /// A file as it is, and as gzip packs it.
 pub(super) struct PackedFile {
-    kind: &'static str,
+    kind: HeaderValue,
     plain: Bytes,
     gzip: Option<Bytes>,
     tag: Option<ETag>,
 }
 
 impl PackedFile {
-    /// A file of the page.
-    pub(super) fn new(kind: &'static str, plain: Bytes) -> Self {
+    /// A file of a page, whose name says what it is.
+    pub(super) fn new(name: &str, plain: Bytes) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let packed = encoder.write_all(&plain).and_then(|()| encoder.finish());
+        let beginning = plain.get(..content_type::BEGINNING).unwrap_or(&plain);
+        let kind = HeaderValue::try_from(content_type::header(name, beginning));
         Self {
             // A writer to memory does not fail.
             gzip: packed.ok().map(Bytes::from),
-            ..Self::unpacked(kind, plain)
+            ..Self::unpacked(
+                kind.unwrap_or(HeaderValue::from_static(content_type::BYTES)),
+                plain,
+            )
         }
     }
 
     /// A document for programs.
     pub(super) fn document(document: &Value) -> Self {
-        Self::unpacked("application/json", document.to_string().into())
+        let json = HeaderValue::from_static("application/json");
+        Self::unpacked(json, document.to_string().into())
     }
 
-    fn unpacked(kind: &'static str, plain: Bytes) -> Self {
+    fn unpacked(kind: HeaderValue, plain: Bytes) -> Self {
         let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&plain)[..16]));
         Self {
             kind,
@@ -49,10 +57,8 @@ impl PackedFile {
 
     /// The file, packed for a client that takes gzip, or that the client has it already.
     pub(super) fn answer(&self, request: &HeaderMap, cache: HeaderValue) -> Response {
-        let mut headers = HeaderMap::from_iter([
-            (CACHE_CONTROL, cache),
-            (CONTENT_TYPE, HeaderValue::from_static(self.kind)),
-        ]);
+        let mut headers =
+            HeaderMap::from_iter([(CACHE_CONTROL, cache), (CONTENT_TYPE, self.kind.clone())]);
         if let Some(tag) = &self.tag {
             headers.typed_insert(tag.clone());
             let condition = request.typed_get::<IfNoneMatch>();
@@ -60,13 +66,12 @@ impl PackedFile {
                 return (StatusCode::NOT_MODIFIED, headers).into_response();
             }
         }
-        let Some(gzip) = &self.gzip else {
-            return (headers, self.plain.clone()).into_response();
-        };
-        headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
-        if takes_gzip(request) {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-            return (headers, gzip.clone()).into_response();
+        if let Some(gzip) = &self.gzip {
+            headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
+            if takes_gzip(request) {
+                headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+                return (headers, gzip.clone()).into_response();
+            }
         }
         (headers, self.plain.clone()).into_response()
     }

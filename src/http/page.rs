@@ -7,10 +7,7 @@
 //! policy that is sent with it lets nothing else run or load.
 
 mod assets;
-mod bin;
-mod list;
-mod search;
-mod uploads;
+mod lists;
 
 use std::sync::Arc;
 
@@ -29,17 +26,27 @@ use super::files::{FileQuery, is_page_wanted};
 use super::{Server, envelope, response_body};
 
 use assets::document;
+use lists::{BinQueryError, PageQueryError, UploadsQueryError};
 
 /// The addresses that only the page asks.
 pub(super) fn routes() -> Router<Arc<Server>> {
     Router::new()
         .route("/page/assets/{version}/{*name}", get(assets::asset))
-        .route("/page/list", get(answer(FileQuery::of, list::list)))
-        .route("/page/search", get(answer(search::query, search::search)))
-        .route("/page/uploads", get(answer(uploads::query, uploads::list)))
-        .route("/page/bin", get(answer(bin::query, bin::list)))
-        .route("/page/bin/restore", post(answer(bin::query, bin::restore)))
-        .route("/page/bin/remove", post(answer(bin::query, bin::remove)))
+        .route("/page/list", get(answer(FileQuery::of, lists::directory)))
+        .route("/page/search", get(asked(PageQueryError, lists::search)))
+        .route(
+            "/page/uploads",
+            get(asked(UploadsQueryError, lists::uploads)),
+        )
+        .route("/page/bin", get(asked(BinQueryError, lists::bin)))
+        .route(
+            "/page/bin/restore",
+            post(asked(BinQueryError, lists::restore_deleted)),
+        )
+        .route(
+            "/page/bin/remove",
+            post(asked(BinQueryError, lists::remove_deleted)),
+        )
 }
 
 /// How the page calls.
@@ -48,25 +55,34 @@ const SURFACE: Surface = Surface::of_page(Channel::Page);
 /// A handler that reads the query of a call, waits for a place like any call, and answers with what
 /// `work` reads.
 fn answer<Q: Send + 'static, T: Serialize + 'static>(
-    query: fn(&mut Call) -> Result<Q, Error>,
+    query: impl Fn(&mut Call) -> Result<Q, Error> + Clone + Send + Sync + 'static,
     work: fn(View<'_>, &Q) -> Result<T, Error>,
 ) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static {
-    SURFACE.handler(move |mut call: Call| async move {
-        let query = query(&mut call)?;
-        let permit = call.admit().await?;
-        let text = call.run(permit, move |view, _| {
-            view.store.expect_active(view.caller)?;
-            envelope::json_text(&work(view, &query)?)
-        });
-        let (text, permit) = text.await?;
-        Ok(response_body::json(text?, permit))
+    SURFACE.handler(move |mut call: Call| {
+        let query = query.clone();
+        async move {
+            let query = query(&mut call)?;
+            let permit = call.admit().await?;
+            let text = call.run(permit, move |view, _| {
+                view.store.expect_active(view.caller)?;
+                envelope::json_text(&work(view, &query)?)
+            });
+            let (text, permit) = text.await?;
+            Ok(response_body::json(text?, permit))
+        }
     })
 }
 
-/// Reads the query of a call as data.
-fn query<Q: DeserializeOwned, E: Into<Error>>(call: &Call, wrong: E) -> Result<Q, Error> {
-    let query = Query::try_from_uri(&call.parts.uri);
-    query.map(|query| query.0).map_err(|_| wrong.into())
+/// The same with a query of plain data; `wrong` is the failure of one that cannot be read.
+fn asked<Q: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
+    wrong: impl Into<Error> + Clone + Send + Sync + 'static,
+    work: fn(View<'_>, &Q) -> Result<T, Error>,
+) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static {
+    let query = move |call: &mut Call| {
+        let query = Query::try_from_uri(&call.parts.uri);
+        query.map(|query| query.0).map_err(|_| wrong.clone().into())
+    };
+    answer(query, work)
 }
 
 /// The page for browsers, JSON for others. It shows nothing of any user and needs no credential.

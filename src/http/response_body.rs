@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::HeaderValue;
@@ -12,16 +13,26 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
 use axum::response::Response;
+use fileshed_core::transfer::TransferPermit;
 use fileshed_core::trust::{Revocation, Trust};
+use fileshed_core::{Clock, Timings};
 use futures_util::stream;
 use hyper::body::{Frame, SizeHint};
+use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
 use super::admission::CallPermit;
+use super::{pool, timer};
 
 /// Bytes that the connection gets at once. An answer that is no larger keeps no permit.
-const CHUNK_BYTES: usize = 64 * 1024;
+const PIECE_BYTES: usize = 64 * 1024;
 
+/// Bytes of one chunk of what is written in a thread.
+pub(super) const CHUNK_BYTES: usize = 128 * 1024;
+/// Chunks of it that wait for the connection.
+const CHUNKS_QUEUED: usize = 1;
+/// How long one chunk may wait: a client that reads more slowly comes back for the rest with a range.
+const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
 /// What a file may do in the browser that opens it: nothing, whatever it holds.
 pub(super) const INERT: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
@@ -30,7 +41,7 @@ pub(super) const INERT: HeaderValue =
 pub(super) fn body(text: Vec<u8>, mut admitted: CallPermit) -> Body {
     admitted.set_held(text.len() as u64);
     let text = Bytes::from(text);
-    if text.len() <= CHUNK_BYTES {
+    if text.len() <= PIECE_BYTES {
         return Body::from(text);
     }
     Body::new(ResponseBody {
@@ -78,7 +89,7 @@ impl HttpBody for ResponseBody {
         if self.left.is_empty() {
             return Poll::Ready(None);
         }
-        let chunk = CHUNK_BYTES.min(self.left.len());
+        let chunk = PIECE_BYTES.min(self.left.len());
         // A copy: what is left of the whole would else be held by its last piece.
         let chunk = Bytes::copy_from_slice(&self.left.split_to(chunk));
         Poll::Ready(Some(Ok(Frame::data(chunk))))
@@ -110,12 +121,12 @@ impl<T> HeldBody<T> {
     }
 }
 
-/// A body of this size is on its way at once.
-const SHORT: u64 = 64 * 1024;
-
 /// Breaks a body off when the trust ends in the caller who sends or receives it.
 pub(super) fn trusted(body: Body, trust: &Trust) -> Body {
-    let is_short = body.size_hint().exact().is_some_and(|size| size <= SHORT);
+    let is_short = body
+        .size_hint()
+        .exact()
+        .is_some_and(|size| size <= PIECE_BYTES as u64);
     if is_short || trust.grounds().is_none() {
         return body;
     }
@@ -151,6 +162,56 @@ impl<T: Unpin> HttpBody for HeldBody<T> {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+/// The body that `write` makes in a thread that may block, while it is sent. If it fails, the connection
+/// breaks off, so that nobody takes a part for the whole. The permit is held until then.
+pub(super) fn written(
+    transfer_permit: TransferPermit,
+    write: impl FnOnce(&mut BodyWriter) -> io::Result<()> + Send + 'static,
+) -> Body {
+    let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
+    drop(pool::blocking(move || {
+        let mut writer = BodyWriter {
+            sender,
+            runtime: Handle::current(),
+            clock: transfer_permit.clock().clone(),
+        };
+        let end = write(&mut writer).map(|()| Bytes::new());
+        let _gone = writer.send(end);
+    }));
+    of_chunks(chunks)
+}
+
+/// The connection, for a thread that may block.
+pub(super) struct BodyWriter {
+    sender: mpsc::Sender<io::Result<Bytes>>,
+    runtime: Handle,
+    clock: Clock,
+}
+
+impl BodyWriter {
+    /// Sends a chunk; an empty one is the end.
+    pub(super) fn send(&mut self, chunk: io::Result<Bytes>) -> io::Result<()> {
+        let sent = timer::within(&self.clock, CHUNK_TIMEOUT, self.sender.send(chunk));
+        match self.runtime.block_on(sent) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(_)) | None => Err(io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+}
+
+impl io::Write for BodyWriter {
+    fn write(&mut self, chunk: &[u8]) -> io::Result<usize> {
+        if !chunk.is_empty() {
+            self.send(Ok(Bytes::copy_from_slice(chunk)))?;
+        }
+        Ok(chunk.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -1,6 +1,7 @@
 //! From an address to an operation, and the call itself.
 
 use std::any::Any;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Router;
@@ -14,7 +15,7 @@ use fileshed_core::{Channel, Error, Hint, Toolset, diagnostics};
 use super::admission::CallPermit;
 use super::call::{Call, Surface};
 use super::pool::PanicError;
-use super::{Server, body, envelope, prefer, response_body};
+use super::{Server, body, envelope, header, response_body};
 use crate::ops::{self, Answer, Entry, OPERATIONS};
 use fileshed_core::nearest::nearest;
 
@@ -45,12 +46,12 @@ async fn call(
     request: Request,
 ) -> Response {
     let answered = SURFACE.answer(server, request, |mut call| async move {
-        let answers = prefer::answers(&call.parts.headers);
+        let answers = header::answers(&call.parts.headers);
         let client = &mut call.caller.client;
         (client.toolset, client.answers) = (toolset, answers);
         let client = *client;
         let mut response = run(call, entry).await.unwrap_or_else(envelope::failure);
-        prefer::applied(&mut response, answers);
+        header::applied(&mut response, answers);
         response.extensions_mut().insert(client);
         Ok(response)
     });
@@ -73,26 +74,26 @@ async fn run(mut call: Call, entry: &'static Entry) -> Result<Response, Error> {
 
 /// The answer to a call that needs no thread; nothing where it needs one.
 fn at_once(call: &Call, entry: &Entry, body: &[u8]) -> Option<Answer> {
-    let at_once = entry.at_once.filter(|_| body.len() <= SHORT_BODY)?;
-    let arguments = body::parse(body, entry.is_known).ok()?;
+    let at_once = entry.call.at_once.filter(|_| body.len() <= SHORT_BODY)?;
+    let arguments = body::parse(body, |name| entry.is_known(name)).ok()?;
     at_once(&call.server.store, &call.caller, arguments)
 }
 
 fn response(result: Result<WrittenAnswer, Error>, admitted: CallPermit) -> Response {
     match result {
         Ok((None, text)) => response_body::json(text, admitted),
-        Ok((Some(kind), picture)) => response_body::picture(kind, picture, admitted),
+        Ok((Some(kind), picture)) => response_body::picture(&kind, picture, admitted),
         Err(error) => envelope::failure_of_call(error, admitted),
     }
 }
 
 /// The bytes of an answer, with their type where it is a picture.
-type WrittenAnswer = (Option<&'static str>, Vec<u8>);
+type WrittenAnswer = (Option<Cow<'static, str>>, Vec<u8>);
 
 fn written(answer: Answer) -> Result<WrittenAnswer, Error> {
-    match answer {
-        Answer::Picture(_, picture) => Ok((Some(picture.mime_type), picture.bytes)),
-        answer => Ok((None, envelope::text(&answer)?)),
+    match answer.picture {
+        Some(picture) => Ok((Some(picture.mime_type), picture.bytes)),
+        None => Ok((None, envelope::text(&*answer.data)?)),
     }
 }
 
@@ -103,12 +104,12 @@ fn execute(
     body: Vec<u8>,
     admitted: &mut CallPermit,
 ) -> Result<WrittenAnswer, Error> {
-    let arguments = body::parse(&body, entry.is_known)?;
+    let arguments = body::parse(&body, |name| entry.is_known(name))?;
     let body_bytes = body.len() as u64;
     drop(body);
-    let answer = (entry.answer_max)(store.settings(), &arguments);
+    let answer = (entry.call.answer_max)(store.settings(), &arguments);
     admitted.reserve_blocking(body_bytes + answer, &caller.cancellation)?;
-    written((entry.call)(store, caller, arguments)?)
+    written((entry.call.run)(store, caller, arguments)?)
 }
 
 /// There is nothing at this address.
@@ -218,12 +219,16 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::http::{router, timer};
-    use crate::ops::Reply;
+    use crate::ops::OperationCall;
     use fileshed_core::timings::minutes;
     use fileshed_core::{Caller, Clock, Code, Store};
     use serde_json::Value;
 
     fn entry(call: crate::ops::Handler) -> &'static Entry {
+        let call = OperationCall {
+            run: call,
+            ..OPERATIONS[0].call
+        };
         Box::leak(Box::new(Entry {
             call,
             ..OPERATIONS[0]
@@ -231,7 +236,7 @@ mod tests {
     }
 
     fn nothing() -> Answer {
-        Answer::Full(Reply::new(Box::new(Value::Null), "done"))
+        Answer::of(Value::Null)
     }
 
     fn server(calls: u64) -> (tempfile::TempDir, Arc<Server>) {

@@ -5,9 +5,7 @@
 mod connection;
 pub(super) mod current;
 mod request_body;
-pub(super) mod request_line;
-mod stream;
-mod table;
+pub(super) mod stream;
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,11 +30,9 @@ use tower::ServiceExt as _;
 use super::response_body::HeldBody;
 use super::seal::{Seal, SentOn};
 use super::timer;
-use connection::Connection;
+use connection::{Connection, ConnectionTable};
 use current::{CURRENT, CurrentRequest};
-use request_line::{RequestLines, TargetHasFragment};
-use stream::MonitoredStream;
-use table::ConnectionTable;
+use stream::{MonitoredStream, RequestLines, TargetHasFragment};
 
 /// Most bytes of all headers together; the connection itself ends at four times that.
 pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;
@@ -90,11 +86,17 @@ pub enum ServingEvent {
     Stopping,
 }
 
-/// How long the server waits for what, by which clock.
+/// What is served, and within which limits.
 #[derive(Clone, Debug)]
-pub struct ServingTimes {
-    /// By this one.
-    pub clock: Clock,
+pub struct ServeOptions {
+    /// Every address.
+    pub router: Router,
+    /// Of connections from other servers on the same data, if there may be any.
+    pub seal: Option<Seal>,
+    /// With the pools of what it serves, and the clock by which it waits.
+    pub limiter: Limiter,
+    /// Descriptors that the process may have.
+    pub descriptors: u64,
     /// Of connections and their requests.
     pub http: HttpTimings,
     /// For how long calls are taken after the server was told to stop.
@@ -103,56 +105,36 @@ pub struct ServingTimes {
     pub patience: Duration,
 }
 
-/// The application, and for whom else it is there.
-#[derive(Clone, Debug)]
-pub struct ServedApp {
-    /// Every address.
-    pub router: Router,
-    /// Of connections from other servers on the same data, if there may be any.
-    pub seal: Option<Seal>,
-}
-
-/// How much the server takes on at once.
-#[derive(Clone, Debug)]
-pub struct ServingLimits {
-    /// With the pools of what it serves.
-    pub limiter: Limiter,
-    /// Descriptors that the process may have.
-    pub descriptors: u64,
-}
-
 /// Serves until it is asked to stop, and for a while longer; says what happens to `on_event`, and lets
-/// what runs finish, as long as `times` says. A second signal skips what is left of a step. Each time when
+/// what runs finish, as long as it is told to. A second signal skips what is left of a step. Each time when
 /// nothing has been under way for a while, `at_rest` is called.
 pub async fn serve(
     listener: TcpListener,
-    app: ServedApp,
+    serving: ServeOptions,
     mut stop: ShutdownSignal,
     on_event: impl Fn(ServingEvent),
     at_rest: impl Fn() + Send + 'static,
-    times: ServingTimes,
-    limits: ServingLimits,
 ) -> std::io::Result<()> {
     // Tells every connection when to end.
     let (connections, _) = watch::channel(false);
-    let most = most_connections(limits.descriptors);
+    let most = most_connections(serving.descriptors);
     let places = Shares::dynamic(most - most.div_ceil(RESERVE));
-    let places = limits.limiter.open(Pool::Requests, places);
-    let table = ConnectionTable::new(most as usize, &times.clock, &times.http);
+    let (clock, timings) = (serving.limiter.clock().clone(), serving.http);
+    let table = ConnectionTable::new(most as usize, &clock, &timings);
     let server = Arc::new(Acceptor {
-        builder: builder(&times.http),
-        app: app.router,
-        seal: app.seal,
+        builder: builder(&timings),
+        app: serving.router,
+        seal: serving.seal,
         table: Arc::clone(&table),
-        places,
-        clock: times.clock.clone(),
-        timings: times.http.clone(),
+        places: serving.limiter.open(Pool::Requests, places),
+        clock: clock.clone(),
+        timings: timings.clone(),
     });
-    let (clock, timings) = (times.clock.clone(), times.http.clone());
+    let watched = clock.clone();
     let watch = tokio::spawn(async move {
         let mut was_at_rest = true;
         loop {
-            timer::sleep(&clock, timings.slow_look).await;
+            timer::sleep(&watched, timings.slow_look).await;
             table.close_slow();
             let is_at_rest = table.rested() >= timings.rest;
             if is_at_rest && !was_at_rest {
@@ -163,11 +145,11 @@ pub async fn serve(
     });
     let told = async {
         stop.received().await;
-        if !times.drain.is_zero() {
-            tracing::info!(seconds = times.drain.as_secs(), "draining");
+        if !serving.drain.is_zero() {
+            tracing::info!(seconds = serving.drain.as_secs(), "draining");
             on_event(ServingEvent::Draining);
             tokio::select! {
-                () = timer::sleep(&times.clock, times.drain) => {}
+                () = timer::sleep(&clock, serving.drain) => {}
                 () = stop.received() => {}
             }
         }
@@ -182,7 +164,7 @@ pub async fn serve(
     connections.send_replace(true);
     tokio::select! {
         () = connections.closed() => {}
-        () = timer::sleep(&times.clock, times.patience) => tracing::warn!("connections were cut"),
+        () = timer::sleep(&clock, serving.patience) => tracing::warn!("connections were cut"),
         () = stop.received() => tracing::warn!("told twice, connections were cut"),
     }
     watch.abort();
@@ -263,31 +245,22 @@ impl Acceptor {
             };
             if is_sealed {
                 // Boxed, because it is larger than what other connections need.
-                let sealed = self.open_sealed(seal, stream, client, connection, stopping);
-                return Box::pin(sealed).await;
+                let sealed = Box::pin(async {
+                    match seal.accept(stream).await {
+                        Ok(stream) => {
+                            self.answer(stream, Some(SentOn), client, connection, stopping)
+                                .await;
+                        }
+                        Err(error) => {
+                            tracing::warn!(%error, address = %client, "a sealed connection was refused");
+                        }
+                    }
+                });
+                return sealed.await;
             }
         }
         self.answer(stream, None, client, connection, stopping)
             .await;
-    }
-
-    async fn open_sealed(
-        &self,
-        seal: &Seal,
-        stream: TcpStream,
-        client: IpAddr,
-        connection: &Arc<Connection>,
-        stopping: Stopping,
-    ) {
-        match seal.accept(stream).await {
-            Ok(stream) => {
-                self.answer(stream, Some(SentOn), client, connection, stopping)
-                    .await;
-            }
-            Err(error) => {
-                tracing::warn!(%error, address = %client, "a sealed connection was refused");
-            }
-        }
     }
 
     async fn answer<S>(

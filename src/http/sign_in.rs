@@ -4,34 +4,34 @@
 //! at the command line, signs in with a provider of OpenID Connect, or comes from an Open WebUI at the
 //! same address, whose session counts here as it is. What a browser gets for it is a cookie with a secret of its own, new at each sign-in.
 
-use crate::http::serve::current;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
-use axum::http::HeaderValue;
-use axum::http::header::{CACHE_CONTROL, SET_COOKIE};
+use axum::extract::{Path, Request, State};
+use axum::http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use axum::http::request::Parts;
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
+use fileshed_core::link::LinkError;
 use fileshed_core::sign_in::Principal;
 use fileshed_core::{Caller, Channel, Chat, Code, Error, Secret, Store, diagnostics};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::call::Surface;
-use super::files::show_refusal;
-use super::identity::is_by_page;
-use super::{Server, body, envelope, pool};
+use crate::http::call::Surface;
+use crate::http::files::{escaped, show_page, show_refusal};
+use crate::http::identity::is_by_page;
+use crate::http::serve::current;
+use crate::http::{Server, body, envelope, pool};
 use crate::ops::Reply;
 
-mod link;
+pub(super) use oidc::OpenIdConnect;
+
 mod oidc;
 mod tokens;
-
-pub(super) use oidc::OpenIdConnect;
 
 /// How the page calls.
 const SURFACE: Surface = Surface::of_page(Channel::Page);
@@ -47,7 +47,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/page/sign-out", post(sign_out))
         .route("/page/tokens", get(tokens::list).post(tokens::create))
         .route("/page/tokens/revoke", post(tokens::revoke))
-        .route("/page/sign-in/{secret}", get(link::show).post(link::open))
+        .route("/page/sign-in/{secret}", get(show_link).post(open_link))
         .route(oidc::BEGIN, get(oidc::start))
         .route(oidc::ANSWER, get(oidc::finish))
 }
@@ -204,6 +204,17 @@ fn with_session(server: &Server, response: Response, secret: &Secret) -> Respons
     response
 }
 
+/// Leads a browser that has signed in to the page, or shows why it has not.
+fn lead_to_page(server: &Server, signed_in: Result<Secret, Error>) -> Response {
+    match signed_in {
+        Ok(session) => {
+            let response = (StatusCode::SEE_OTHER, [(LOCATION, PAGE)]).into_response();
+            with_session(server, response, &session)
+        }
+        Err(error) => refused(error),
+    }
+}
+
 /// A failure as a page.
 fn refused(error: Error) -> Response {
     if envelope::is_ours(error.code()) {
@@ -260,4 +271,56 @@ diagnostics! {
                    {\"label\": \"backup\"} for a token, {\"id\": \"…\"} to end one",
         },
     }
+}
+
+/// `GET /page/sign-in/<secret>`: the button, which alone uses the link up: programs that look at the links
+/// of a chat in advance press none.
+async fn show_link(State(server): State<Arc<Server>>, Path(secret): Path<String>) -> Response {
+    let found = async {
+        expect_users(&server)?;
+        look_up(&server, move |store| store.look_at_sign_in_link(&secret)).await
+    };
+    match found.await.and_then(expected) {
+        Ok(principal) => button(&principal),
+        Err(error) => refused(error),
+    }
+}
+
+/// `POST /page/sign-in/<secret>`: signs in, once.
+async fn open_link(
+    State(server): State<Arc<Server>>,
+    Path(secret): Path<String>,
+    request: Request,
+) -> Response {
+    let (parts, _body) = request.into_parts();
+    let previous = server.authenticator.page_session(&parts);
+    let signed_in = async {
+        expect_users(&server)?;
+        server.authenticator.expect_own_page(&parts)?;
+        look_up(&server, move |store| {
+            let principal = expected(store.redeem_sign_in_link(&secret)?)?;
+            begin(store, &principal, previous.as_ref())
+        })
+        .await
+    };
+    lead_to_page(&server, signed_in.await)
+}
+
+/// Whoever has a link is not told why it does not work.
+fn expected(found: Option<Principal>) -> Result<Principal, Error> {
+    found.ok_or_else(|| LinkError::Gone.into())
+}
+
+fn button(principal: &Principal) -> Response {
+    let user = principal.user.as_str();
+    let name = escaped(principal.name.as_deref().unwrap_or(user));
+    let content = format!(
+        "<p>This opens the files of <strong>{name}</strong> in this browser. The link works once.</p>\n\
+         <form method=\"post\"><button type=\"submit\">Open the files</button></form>"
+    );
+    let mut response = show_page(StatusCode::OK, "Open files", &content, "");
+    // Else a browser does not say where the form comes from.
+    let policy = HeaderValue::from_static("same-origin");
+    response.headers_mut().insert(REFERRER_POLICY, policy);
+    response
 }

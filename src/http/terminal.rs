@@ -2,39 +2,47 @@
 //! tools call.
 //!
 //! It speaks the interface of open-terminal, so that the application needs to know nothing of us;
-//! the zones are its tree of files ([`fileshed_core::view`]). `endpoint` is what an address is,
-//! `ENDPOINTS` the one list of those that take and answer JSON: the routes and the document for
-//! models are made from it. Files, streams and the shell's socket have routes of their own.
+//! the zones are its tree of files ([`fileshed_core::view`]). `ENDPOINTS` is the one list of the
+//! endpoints that take and answer JSON: the routes, the tools and the document for models are made
+//! from it. Files, streams and the shell's socket have routes of their own.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::extract::Request;
 use axum::http::Method;
 use axum::response::Response;
 use axum::routing::{get, post};
-use fileshed_core::{Channel, Error};
+use fileshed_core::{Channel, Error, Store};
+use serde_json::json;
 
 use super::Server;
 use super::call::{Call, Surface};
 use super::envelope::FailureForm;
 use super::identity::Accepts;
-use endpoint::EndpointEntry;
+use crate::ops::Effect;
+use discovery::skills;
+use endpoint::{Endpoint as _, EndpointEntry, Nothing, endpoint, of_processes};
+use execute::describe::describe_execute;
+use execute::run::RunCommand;
 pub(super) use files::upload::message_box::Listings;
+use files::{compare, entries, find, links, read, write};
 
 mod arguments;
 mod discovery;
 pub mod document;
-mod endpoint;
+pub(in crate::http) mod endpoint;
 mod execute;
-mod failure;
+pub(in crate::http) mod failure;
 mod files;
-mod pending;
-mod query;
+pub(in crate::http) mod pending;
 mod shell;
-pub(in crate::http) mod tools;
 
-/// Where the surface begins.
+const GET: Method = Method::GET;
+const POST: Method = Method::POST;
+const DELETE: Method = Method::DELETE;
+
+/// The beginning of every path of the surface.
 pub(super) const BASE: &str = "/terminal";
 
 /// The surface, whose failures are `{"detail": …}`.
@@ -58,48 +66,91 @@ where
     answered.await
 }
 
-/// Every address that takes and answers JSON, in the order in which the document shows them.
-static ENDPOINTS: &[EndpointEntry] = &[
-    EndpointEntry::of::<files::entries::ListFiles>(),
-    EndpointEntry::of::<files::find::GrepSearch>(),
-    EndpointEntry::of::<files::find::GlobSearch>(),
-    EndpointEntry::of::<files::find::SearchFiles>(),
-    EndpointEntry::of::<files::find::MatchFiles>(),
-    EndpointEntry::of::<discovery::skills::ListSkills>(),
-    EndpointEntry::of::<discovery::skills::ReadSkill>(),
-    EndpointEntry::of::<discovery::ListPorts>(),
-    EndpointEntry::of::<execute::run::RunCommand>(),
-    EndpointEntry::of::<execute::process::ListProcesses>(),
-    EndpointEntry::of::<execute::process::GetProcessStatus>(),
-    EndpointEntry::of::<execute::process::GetProcessStatus>().also_at(
-        "get_process_status_by_process",
-        "/processes/{process_id}/status",
-    ),
-    EndpointEntry::of::<execute::process::SendProcessInput>(),
-    EndpointEntry::of::<execute::process::KillProcess>(),
-    EndpointEntry::of::<files::read::ReadFile>(),
-    EndpointEntry::of::<files::entries::DisplayFile>(),
-    EndpointEntry::of::<files::write::WriteFile>(),
-    EndpointEntry::of::<files::replace::ReplaceContent>(),
-    EndpointEntry::of::<files::entries::MakeDirectory>(),
-    EndpointEntry::of::<files::entries::DeleteEntry>(),
-    EndpointEntry::of::<files::entries::MoveEntry>(),
-    EndpointEntry::of::<files::entries::GetDirectory>(),
-    EndpointEntry::of::<files::entries::SetDirectory>(),
-    EndpointEntry::of::<files::links::UploadLink>(),
-    EndpointEntry::of::<files::links::DownloadLink>(),
-    EndpointEntry::of::<files::compare::CompareFiles>(),
-    EndpointEntry::of::<shell::OpenShell>(),
-    EndpointEntry::of::<shell::ListShells>(),
-    EndpointEntry::of::<shell::CloseShell>(),
-    EndpointEntry::of::<shell::ReadUserShell>(),
-    EndpointEntry::of::<shell::WriteUserShell>(),
-];
+/// Every endpoint that takes and answers JSON, in the order in which the document shows them. Models
+/// are offered those that have a text.
+static ENDPOINTS: LazyLock<Vec<EndpointEntry>> = LazyLock::new(|| {
+    vec![
+        endpoint(GET, "/files/list", "list_files", entries::list)
+            .doc("List a directory.")
+            .at_once(entries::list_at_once),
+        endpoint(GET, "/files/grep", "grep_search", find::grep).doc("Search the lines of files."),
+        endpoint(GET, "/files/glob", "glob_search", find::glob)
+            .doc("Find files and directories by name."),
+        endpoint(GET, "/files/search", "search_files", find::search),
+        endpoint(GET, "/files/matches", "match_files", find::matches),
+        endpoint(GET, "/skills", "list_skills", |view, _: &Nothing| {
+            Ok(skills::all(view))
+        }),
+        endpoint(GET, "/skills/read", "read_skill", skills::read),
+        // No server of a user can be reached.
+        endpoint(GET, "/ports", "list_ports", |_, _: &Nothing| {
+            Ok(json!({"ports": []}))
+        }),
+        of_processes::<RunCommand>(),
+        of_processes::<execute::process::ListProcesses>(),
+        of_processes::<execute::process::GetProcessStatus>(),
+        of_processes::<execute::process::GetProcessStatus>().also_at(
+            "get_process_status_by_process",
+            "/processes/{process_id}/status",
+        ),
+        of_processes::<execute::process::SendProcessInput>(),
+        of_processes::<execute::process::KillProcess>(),
+        endpoint(GET, "/files/read", "read_file", read::read)
+            .doc(
+                "Read a text file or some of its lines, the text of a document, or look at a \
+                 picture.",
+            )
+            .at_once(read::read_at_once),
+        endpoint(GET, "/files/display", "display_file", entries::display).doc(
+            "Show a file to the user in their viewer. You do not see it: read_file does that.",
+        ),
+        endpoint(POST, "/files/write", write::WRITE, write::write)
+            .doc("Write a whole text file, new or not.")
+            .changing(Effect::REPLACES)
+            .of_any_size(),
+        endpoint(POST, "/files/replace", write::REPLACE, write::replace)
+            .doc("Replace exact text in a file.")
+            .changing(Effect::CHANGES)
+            .of_any_size(),
+        endpoint(POST, "/files/mkdir", entries::MAKE, entries::make).changing(Effect::ADDS),
+        endpoint(DELETE, "/files/delete", entries::DELETE, entries::delete)
+            .changing(Effect::REPLACES),
+        endpoint(POST, "/files/move", entries::MOVE, entries::r#move).changing(Effect::REPLACES),
+        endpoint(GET, "/files/cwd", "get_cwd", entries::working_directory),
+        endpoint(
+            POST,
+            "/files/cwd",
+            "set_cwd",
+            entries::set_working_directory,
+        )
+        .changing(Effect::REPLACES),
+        endpoint(
+            POST,
+            "/files/upload/link",
+            "create_upload_link",
+            links::upload,
+        )
+        .changing(Effect::ADDS),
+        endpoint(
+            GET,
+            "/files/download/link",
+            "create_download_link",
+            links::download,
+        )
+        .changing(Effect::ADDS),
+        endpoint(POST, "/files/compare", "compare_files", compare::compare),
+        of_processes::<shell::OpenShell>(),
+        of_processes::<shell::ListShells>(),
+        of_processes::<shell::CloseShell>(),
+        of_processes::<shell::ReadUserShell>(),
+        of_processes::<shell::WriteUserShell>(),
+    ]
+});
 
 /// Every address of the surface.
 pub(super) fn routes() -> Router<Arc<Server>> {
     let mut router = Router::new();
-    for entry in ENDPOINTS {
+    for entry in ENDPOINTS.iter() {
         router = entry.add_to(router);
     }
     let router = router
@@ -118,8 +169,22 @@ pub(super) fn routes() -> Router<Arc<Server>> {
 /// The id of the endpoint at a route.
 pub(super) fn endpoint_id(method: &Method, route: &str) -> Option<&'static str> {
     let mut at = endpoints_at(route);
-    let found = at.find(|entry| (entry.method)() == *method);
+    let found = at.find(|entry| entry.call.method == *method);
     found.map(|entry| entry.id)
+}
+
+/// The endpoints that models are offered.
+pub(super) fn tools() -> impl Iterator<Item = &'static EndpointEntry> {
+    ENDPOINTS.iter().filter(|entry| !entry.doc.is_empty())
+}
+
+/// The text of a tool that a model reads. What it says of commands is true of this server. Blocks.
+pub(super) fn description(tool: &EndpointEntry, store: &Store) -> String {
+    if tool.id == RunCommand::ID {
+        describe_execute(store)
+    } else {
+        tool.doc.to_owned()
+    }
 }
 
 /// The endpoints at a route.
@@ -127,5 +192,5 @@ fn endpoints_at(route: &str) -> impl Iterator<Item = &'static EndpointEntry> {
     let below = route.strip_prefix(BASE);
     ENDPOINTS
         .iter()
-        .filter(move |entry| below == Some(entry.path))
+        .filter(move |entry| below == Some(entry.call.path))
 }

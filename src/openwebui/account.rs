@@ -5,15 +5,13 @@
 //! nothing. A missing answer is never remembered.
 
 use fileshed_core::identifier::is_short_text;
-use fileshed_core::timings::OpenWebUiTimings;
 use fileshed_core::{Error, Role, UserId};
-use moka::sync::Cache;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::client::{CallError, segment};
 use super::error::SharedError;
-use super::{Key, OpenWebUi, OpenWebUiError, remembered};
+use super::{Key, OpenWebUi, OpenWebUiError};
 
 /// Somebody whom Open WebUI knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,22 +22,8 @@ pub struct Account {
     pub name: Option<String>,
     /// Mail address.
     pub email: Option<String>,
-    /// What the user may do; nothing until an administrator activates the account.
+    /// Role of the user; `None` until an administrator activates the account.
     pub role: Option<Role>,
-}
-
-/// What was answered lately, by a hash of the credential.
-pub(super) type AccountCache = Cache<[u8; 32], Option<Account>>;
-
-pub(super) fn known(timings: &OpenWebUiTimings) -> AccountCache {
-    remembered(timings.account)
-}
-
-/// Whether there is such a user, as it was answered lately.
-pub(super) type UserCache = Cache<String, bool>;
-
-pub(super) fn users(timings: &OpenWebUiTimings) -> UserCache {
-    remembered(timings.account)
 }
 
 /// The role that Open WebUI calls so; none for one who waits for an administrator.
@@ -83,12 +67,12 @@ impl AccountResponse {
 pub(crate) struct NotRemembered;
 
 impl OpenWebUi {
-    /// Whether Open WebUI said lately whose credential it is, or that it is nobody's.
+    /// Returns `true` if Open WebUI said lately whose credential it is, or that it is nobody's.
     pub(crate) fn remembers_account(&self, credential: &str) -> bool {
         self.accounts.contains_key(&key(credential))
     }
 
-    /// Whose credential it is, or that it is nobody's, where Open WebUI said so lately.
+    /// Returns the account of a credential, or that it has none, if Open WebUI said so lately.
     pub(crate) fn remembered_account(
         &self,
         credential: &str,
@@ -96,8 +80,8 @@ impl OpenWebUi {
         self.accounts.get(&key(credential)).ok_or(NotRemembered)
     }
 
-    /// Whose credential it is; nobody's where Open WebUI refuses it. `is_session` says whether it
-    /// looks like one that a browser has. However many ask at once, Open WebUI is asked once.
+    /// Returns the account of a credential; `None` if Open WebUI refuses it. `is_session` is `true` if
+    /// it looks like one that a browser has. However many ask at once, Open WebUI is asked once.
     pub(crate) fn account(
         &self,
         credential: &str,
@@ -138,8 +122,9 @@ struct AnyUser {
 }
 
 impl OpenWebUi {
-    /// Whether Open WebUI has this user, and not as one who waits for an administrator, asked with the administrator's key; nothing where it does
-    /// not say so clearly, and for ids that it gives nobody: they belong to programs.
+    /// Returns `true` if Open WebUI has this user, and not as one who waits for an administrator. Asks
+    /// with the administrator's key. `None` if it does not say so clearly, and for ids that it gives
+    /// nobody: they belong to programs.
     pub(super) fn knows_user(&self, user: &UserId) -> Option<bool> {
         let Some(Key::Admin(key)) = self.admin_key() else {
             return None;
@@ -185,11 +170,14 @@ fn key(credential: &str) -> [u8; 32] {
 
 #[cfg(test)]
 mod tests {
+    use fileshed_core::timings::OpenWebUiTimings;
+
+    use super::super::remembered;
     use super::*;
 
     #[test]
     fn answers_count_for_seconds_in_bounded_space() {
-        let known = known(&OpenWebUiTimings::STANDARD);
+        let known = remembered::<String, bool>(OpenWebUiTimings::STANDARD.account);
         let policy = known.policy();
         assert_eq!(
             policy.time_to_live(),

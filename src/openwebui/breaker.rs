@@ -16,7 +16,7 @@ const FAILURES: u32 = 3;
 pub(super) struct Breaker {
     state: Mutex<BreakerState>,
     clock: Clock,
-    /// How long calls fail at once, until one is let through.
+    /// Time for which calls fail at once, until one is let through.
     pause: Duration,
 }
 
@@ -36,7 +36,7 @@ impl Breaker {
         }
     }
 
-    /// Whether a call may be made. Its end has to be recorded.
+    /// Returns `true` if a call may be made. Its end has to be recorded.
     pub(super) fn allows(&self) -> bool {
         let now = self.clock.instant();
         let mut state = self.state();

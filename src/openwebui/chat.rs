@@ -162,7 +162,8 @@ pub(super) fn kept(chat: &Chat) -> Option<String> {
     kept.then(|| segment(text)).flatten()
 }
 
-/// Where events of the message go that is being written; none in conversations that are not kept.
+/// Returns the path for events of the message that is being written; `None` in conversations that
+/// are not kept.
 pub(super) fn events(caller: &Caller) -> Option<String> {
     let (chat, message) = (kept(&caller.chat)?, segment(caller.message.as_deref()?)?);
     Some(format!("/api/v1/chats/{chat}/messages/{message}/event"))

@@ -19,12 +19,12 @@ use ureq::{AsSendBody, Body, SendBody};
 
 use super::breaker::Breaker;
 
-/// How long calls take at most that know no settings.
+/// Time limits of calls that know no settings.
 const TIMINGS: OpenWebUiTimings = OpenWebUiTimings::STANDARD;
 /// Longest answer that is read whole: a long chat with its files' texts.
 const ANSWER_MAX_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What may stand in a segment of a path as it is.
+/// Characters that are not escaped in a segment of a path.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// Why a call has no answer that can be used.
@@ -45,7 +45,7 @@ pub enum CallError {
 }
 
 impl CallError {
-    /// Whether the same call may succeed later.
+    /// Returns `true` if the same call may succeed later.
     #[must_use]
     pub fn passes(&self) -> bool {
         matches!(self, Self::Silent(_) | Self::Paused)
@@ -57,7 +57,7 @@ impl CallError {
         self.passes().then_some(TIMINGS.breaker.as_secs())
     }
 
-    /// Whether Open WebUI says that there is no such thing for who asks.
+    /// Returns `true` if Open WebUI says that there is no such thing for the caller.
     #[must_use]
     pub fn is_absence(&self) -> bool {
         // It answers 401 where others answer 403 or 404.
@@ -124,7 +124,7 @@ impl Client {
         let text = serde_json::to_vec(message).unwrap_or_default();
         let request = self.request(Method::POST, key, path);
         let request = request.header("content-type", "application/json");
-        read(self.send(request, &text[..], self.call)?)
+        read(self.send(request, &text[..], self.call, |_| false)?)
     }
 
     /// Sends a body that is read from somewhere, `size` bytes long.
@@ -141,19 +141,24 @@ impl Client {
             .header("content-type", content_type)
             .header("content-length", size);
         let body = SendBody::from_reader(&mut body);
-        read(self.send_to(request, body, self.timings.transfer, may_break_off)?)
+        read(self.send(request, body, self.timings.transfer, may_break_off)?)
     }
 
     /// `DELETE`.
     pub fn delete(&self, key: &str, path: &str) -> Result<(), CallError> {
         let request = self.request(Method::DELETE, key, path);
-        self.send(request, (), self.call).map(drop)
+        self.send(request, (), self.call, |_| false).map(drop)
     }
 
     fn ask(&self, key: &str, path: &str, limit: Duration) -> Result<Response<Body>, CallError> {
-        let once = || self.send(self.request(Method::GET, key, path), (), limit);
+        let once = || {
+            let request = self.request(Method::GET, key, path);
+            self.send(request, (), limit, |_| false)
+        };
         match once() {
-            Err(CallError::Silent(cause)) if !cause.as_deref().is_some_and(is_timeout) => {
+            Err(CallError::Silent(cause))
+                if !matches!(cause.as_deref(), Some(ureq::Error::Timeout(_))) =>
+            {
                 self.clock.sleep(self.timings.again);
                 once()
             }
@@ -172,17 +177,8 @@ impl Client {
         request.header("authorization", format!("Bearer {key}"))
     }
 
-    fn send(
-        &self,
-        request: ureq::http::request::Builder,
-        body: impl AsSendBody,
-        limit: Duration,
-    ) -> Result<Response<Body>, CallError> {
-        self.send_to(request, body, limit, |_| false)
-    }
-
     /// Sends a request; `is_answer` says which failures are as good as an answer.
-    fn send_to(
+    fn send(
         &self,
         request: ureq::http::request::Builder,
         body: impl AsSendBody,
@@ -217,7 +213,7 @@ impl Client {
     }
 }
 
-/// What speaks HTTP to another server: with time limits, without redirects and proxies.
+/// Makes a client of HTTP with time limits, without redirects and proxies.
 #[must_use]
 pub fn agent() -> Agent {
     let config = Agent::config_builder();
@@ -248,24 +244,17 @@ pub fn segment(text: &str) -> Option<String> {
     (!dots).then(|| utf8_percent_encode(text, SEGMENT).to_string())
 }
 
-/// Whether a server may have hung up because it does not want what it is sent, as proxies do with
-/// what is too large for them; or the sender did. Neither is silence.
+/// Returns `true` if a server may have hung up because it does not want what it is sent, as proxies
+/// do with what is too large for them; or the sender did. Neither is silence.
 fn may_break_off(error: &ureq::Error) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     let ureq::Error::Io(error) = error else {
         return false;
     };
-    let kinds = [
-        BrokenPipe,
-        ConnectionAborted,
-        ConnectionReset,
-        UnexpectedEof,
-    ];
-    kinds.contains(&error.kind())
-}
-
-fn is_timeout(error: &ureq::Error) -> bool {
-    matches!(error, ureq::Error::Timeout(_))
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof
+    )
 }
 
 fn read<T: DeserializeOwned>(mut response: Response<Body>) -> Result<T, CallError> {

@@ -1,4 +1,4 @@
-//! What could not be had from Open WebUI.
+//! Failures of calls to Open WebUI.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ diagnostics! {
             code: OpenwebuiInsertError,
             hint: "repeat the call",
         },
-        /// What it answered to a file names none.
+        /// Its answer to a file names none.
         #[error("Open WebUI did not say where it put the file")]
         Unusable => {
             code: OpenwebuiInsertError,
@@ -95,7 +95,7 @@ diagnostics! {
                 WebUI to Session (`auth_type`), or `links` of fileshed to own",
             details: { "missing_setting": "auth_type" },
         },
-        /// Nothing to ask with.
+        /// There is no credential to ask with.
         #[error("there is no credential to take the file back from Open WebUI with")]
         NoCredential => {
             code: OpenwebuiDeleteError,
@@ -145,7 +145,7 @@ impl OpenWebUiError {
 const ASK_THE_ADMINISTRATOR: &str = "repeat the call once; then tell the user that an \
      administrator should look at the log of fileshed";
 
-/// What it answered, for programs.
+/// Returns the status of its answer, for programs.
 fn status(cause: &CallError) -> Facts {
     let mut facts = Facts::new();
     if let CallError::Status(status) = cause {
@@ -157,14 +157,17 @@ fn status(cause: &CallError) -> Facts {
 diagnostics! {
     /// One failure for all that waited for the same answer.
     #[derive(Debug, thiserror::Error)]
-    #[error("{0}")]
-    pub(super) struct SharedError(#[source] error: Arc<OpenWebUiError>) => {
+    #[error("{error}")]
+    pub(super) struct SharedError {
+        #[source]
+        error: Arc<OpenWebUiError>,
+    } => {
         same_as: &**error
     }
 }
 
 impl From<Arc<OpenWebUiError>> for SharedError {
     fn from(error: Arc<OpenWebUiError>) -> Self {
-        Self(error)
+        Self { error }
     }
 }

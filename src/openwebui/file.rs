@@ -1,7 +1,10 @@
-//! Files of the caller in Open WebUI: the ones that this server put there, and no others.
+//! Files of the caller in Open WebUI: the ones that this server put there, and no others; and pages
+//! that show at an answer.
 //!
 //! They are the caller's own files over there, marked in their metadata. They hang on the answer
-//! that is being written, where that is known; a link to one works by itself as well.
+//! that is being written, where that is known; a link to one works by itself as well. Open WebUI shows
+//! pages in a frame that is kept apart from its own page. They are part of the message: what is shown
+//! is the page as it was then.
 
 use std::io::Read;
 
@@ -11,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::chat::events;
 use super::client::{CallError, segment};
-use super::multipart::MultipartForm;
+use super::multipart::{MultipartForm, SizedFile};
 use super::record::{MARK, Record};
 use super::{Key, OpenWebUi, OpenWebUiError, item};
 
@@ -27,20 +30,15 @@ impl OpenWebUi {
         let own = own.ok_or(OpenWebUiError::NoSession)?;
         let metadata = json!({MARK: {"source": file.source}});
         let form = MultipartForm::new(file, &metadata);
-        let mut body = form.body(content);
-        let sent = self.client.upload::<Record>(
-            own.reveal(),
-            // Without `process`, no text is taken out of it and indexed.
-            "/api/v1/files/?process=false",
-            form.content_type(),
-            form.size(),
-            &mut body,
-        );
-        let record = match sent {
-            Ok(record) => record,
-            Err(_) if body.is_short() => return Err(OpenWebUiError::Changed.into()),
-            Err(error) => return Err(OpenWebUiError::not_taken(error).into()),
-        };
+        let mut content = SizedFile::new(content, file.size);
+        // Without `process`, no text is taken out of it and indexed.
+        let path = "/api/v1/files/?process=false";
+        let (key, body) = (own.reveal(), form.body(&mut content));
+        let sent = (self.client).upload::<Record>(key, path, &form.content_type, form.size, body);
+        let record = sent.map_err(|error| match error {
+            _ if content.is_short => OpenWebUiError::Changed,
+            error => OpenWebUiError::not_taken(error),
+        })?;
         let id = segment(&record.id).ok_or(OpenWebUiError::Unusable)?;
         let item = item::of_record(&id, &address("", &id), &record);
         let attached = self.attach(caller, own.reveal(), &item);
@@ -60,9 +58,8 @@ impl OpenWebUi {
         };
         let record = self.record(Key::Own(own), &id);
         let record = record.map_err(|error| OpenWebUiError::of("the file", error))?;
-        let same = record.filter(|record| {
-            record.is_of(caller) && record.is_marked() && record.sha256() == Some(sha256)
-        });
+        let same =
+            record.filter(|record| record.is_ours(caller) && record.sha256() == Some(sha256));
         Ok(same.map(|record| {
             let hangs = self.files_of_message(caller, own);
             let hangs = hangs.is_some_and(|files| item::names(&files, &record.id));
@@ -78,7 +75,7 @@ impl OpenWebUi {
         };
         let record = self.record(key, &id);
         let record = record.map_err(|error| OpenWebUiError::of("the file", error))?;
-        Ok(record.is_some_and(|record| record.is_of(caller) && record.is_marked()))
+        Ok(record.is_some_and(|record| record.is_ours(caller)))
     }
 
     pub(super) fn withdraw_file(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
@@ -90,7 +87,7 @@ impl OpenWebUi {
         let Some(record) = record else {
             return Ok(false);
         };
-        if !record.is_of(caller) || !record.is_marked() {
+        if !record.is_ours(caller) {
             return Err(OpenWebUiError::NotOurs.into());
         }
         let path = format!("/api/v1/files/{id}");
@@ -105,7 +102,7 @@ impl OpenWebUi {
         }
     }
 
-    /// What Open WebUI has under an id, a segment of a path; nothing where it shows nothing.
+    /// Returns the record of an id, a segment of a path; `None` if Open WebUI shows none.
     pub(super) fn record(&self, key: Key<'_>, id: &str) -> Result<Option<Record>, CallError> {
         let path = format!("/api/v1/files/{id}");
         match self.client.get::<Option<Record>>(key.reveal(), &path) {
@@ -121,10 +118,9 @@ impl OpenWebUi {
         };
         let tell = |kind: &str, files: &Value| {
             let event = json!({"type": kind, "data": {"files": files}});
-            let told = self.client.post::<Option<bool>>(key, &path, &event);
-            told.inspect_err(|error| tracing::debug!(%error, "no file on the message"))
+            self.tell(key, &path, &event)
         };
-        if !matches!(tell("files", &json!([item])), Ok(Some(true))) {
+        if !tell("files", &json!([item])) {
             return false;
         }
         // The chat keeps the files of all such events, the newest first; a browser that is open
@@ -137,9 +133,49 @@ impl OpenWebUi {
         }
         true
     }
+
+    /// Sends an event of a message; whether it was taken.
+    fn tell(&self, key: &str, path: &str, event: &Value) -> bool {
+        let told = self.client.post::<Option<bool>>(key, path, event);
+        let told = told.inspect_err(|error| tracing::debug!(%error, "the message takes no event"));
+        matches!(told, Ok(Some(true)))
+    }
+
+    pub(super) fn embed(&self, caller: &Caller, source: &str, html: &str) -> bool {
+        let (Some(path), Some(key)) = (events(caller), self.key(caller)) else {
+            return false;
+        };
+        let mark = mark(source);
+        let page = Value::from(format!("{mark}{html}"));
+        let mut pages = self.pages_of_message(caller, key.reveal());
+        if pages.contains(&page) {
+            return true;
+        }
+        pages.retain(|other| !other.as_str().is_some_and(|html| html.starts_with(&mark)));
+        pages.push(page);
+        let event = json!({"type": "embeds", "data": {"embeds": pages, "replace": true}});
+        self.tell(key.reveal(), &path, &event)
+    }
 }
 
-/// Where a browser opens a file.
+/// Returns the address at which a browser opens a file.
 pub(super) fn address(base: &str, id: &str) -> String {
     format!("{base}/api/v1/files/{id}/content")
+}
+
+/// Returns the beginning of a page, by which it is found again.
+fn mark(source: &str) -> String {
+    let source = source.replace(['<', '>'], "").replace("--", "- -");
+    format!("<!-- fileshed {source} -->\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mark;
+
+    #[test]
+    fn a_mark_stays_a_comment() {
+        assert_eq!(mark("storage:a.html"), "<!-- fileshed storage:a.html -->\n");
+        assert_eq!(mark("x--><script>"), "<!-- fileshed x- -script -->\n");
+    }
 }

@@ -1,40 +1,19 @@
-//! Who is in which group of Open WebUI.
+//! Groups of Open WebUI and their members.
 //!
 //! Answers count for `openwebui_groups_ttl` seconds; a name that is not among them is asked for
 //! once more, so that a new member need not wait.
 
-use std::time::{Duration, Instant};
-
 use fileshed_core::directory::{Group, GroupId, Member};
 use fileshed_core::{Caller, Error, UserId};
-use moka::sync::Cache;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::client::{CallError, segment};
 use super::error::SharedError;
-use super::{Key, OpenWebUi, OpenWebUiError, remembered};
+use super::{Key, OpenWebUi, OpenWebUiError};
 
 /// Pages of members that are read, of some thirty each.
 const PAGES_MAX: u32 = 100;
-
-/// What was answered lately.
-#[derive(Debug)]
-pub(super) struct GroupCache {
-    /// By user.
-    groups: Cache<String, (Instant, Vec<Group>)>,
-    /// By group.
-    members: Cache<String, Vec<Member>>,
-}
-
-impl GroupCache {
-    pub(super) fn new(lifetime: Duration) -> Self {
-        Self {
-            groups: remembered(lifetime),
-            members: remembered(lifetime),
-        }
-    }
-}
 
 #[derive(Deserialize)]
 struct ListedGroup {
@@ -64,8 +43,7 @@ impl OpenWebUi {
         let (Some(user), Some(key)) = (&caller.user, self.key(caller)) else {
             return Ok(None);
         };
-        let known = &self.known.groups;
-        let asked = known.try_get_with(user.as_str().to_owned(), || {
+        let asked = self.groups.try_get_with(user.as_str().to_owned(), || {
             let groups = self.ask_groups(user, key).map_err(away("your groups"))?;
             Ok::<_, OpenWebUiError>((self.clock.instant(), groups))
         });
@@ -76,12 +54,11 @@ impl OpenWebUi {
     /// Forgets the groups of the caller, unless they were asked for just now.
     pub(super) fn forget_groups_of(&self, caller: &Caller) -> bool {
         let user = caller.user.as_ref().map_or("", |user| user.as_str());
-        let known = &self.known.groups;
-        let is_old = known
-            .get(user)
-            .is_some_and(|(asked, _)| self.clock.elapsed(asked) >= self.timings.groups);
+        let known = self.groups.get(user);
+        let is_old =
+            known.is_some_and(|(asked, _)| self.clock.elapsed(asked) >= self.timings.groups);
         if is_old {
-            known.invalidate(user);
+            self.groups.invalidate(user);
         }
         is_old
     }
@@ -91,8 +68,7 @@ impl OpenWebUi {
         let Some(key) = self.admin_key() else {
             return Ok(None);
         };
-        let known = &self.known.members;
-        let asked = known.try_get_with(group.id.as_str().to_owned(), || {
+        let asked = self.members.try_get_with(group.id.as_str().to_owned(), || {
             let members = self.ask_members(&group.id, key);
             members.map_err(away("the members of the group"))
         });

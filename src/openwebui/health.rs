@@ -1,6 +1,6 @@
-//! Whether Open WebUI can be asked: for `fileshed doctor`. The server itself is ready without it.
+//! Check for `fileshed doctor` that Open WebUI can be asked. The server itself is ready without it.
 
-use fileshed_core::{Check, CheckState};
+use fileshed_core::Check;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -13,7 +13,7 @@ struct VersionResponse {
     version: String,
 }
 
-/// Which version it is, as it says itself, for a terminal.
+/// Returns its version, as it says itself, for a terminal.
 pub(super) fn version(client: &Client) -> Result<String, CallError> {
     let VersionResponse { version } = client.get("", "/api/version")?;
     Ok(printable(&version))
@@ -26,15 +26,8 @@ pub fn check(config: &Config) -> Option<Check> {
     if url.is_empty() {
         return None;
     }
-    let (state, text) = match ask(config, &Client::new(url.as_str())) {
-        Ok(text) => (CheckState::Ok, text),
-        Err(text) => (CheckState::Warning, text),
-    };
-    Some(Check {
-        name: "openwebui".to_owned(),
-        state,
-        text,
-    })
+    let found = ask(config, &Client::new(url.as_str()));
+    Some(super::check("openwebui", found))
 }
 
 fn ask(config: &Config, client: &Client) -> Result<String, String> {

@@ -16,7 +16,7 @@ use crate::content_type::is_picture;
 /// Longest name that is kept as it is.
 const NAME_MAX_BYTES: usize = 1000;
 
-/// Where a terminal shows the uploads of a conversation.
+/// Directory in which a terminal shows the uploads of a conversation.
 const UPLOADS: &str = "/uploads/";
 
 /// Longest id that is asked for.
@@ -31,12 +31,12 @@ impl<'a> FileEntry<'a> {
         Self(value)
     }
 
-    /// Whether it says that this server made the file.
+    /// Returns `true` if it says that this server made the file.
     pub(super) fn is_ours(self) -> bool {
         self.0["file"]["meta"]["data"][MARK].is_object()
     }
 
-    /// Whether a terminal brought it into another chat than this.
+    /// Returns `true` if a terminal brought it into another chat than this.
     pub(super) fn is_in_another_chat(self, chat: &Chat) -> bool {
         let said = self.0["session_id"].as_str();
         self.0["type"] == "filesystem" && said.is_some_and(|said| said != chat.as_str())
@@ -108,7 +108,7 @@ impl<'a> FileEntry<'a> {
     }
 }
 
-/// Whether one of a message's files has this id.
+/// Returns `true` if one of a message's files has this id.
 pub(super) fn names(files: &Value, id: &str) -> bool {
     let files = files.as_array().into_iter().flatten();
     files.into_iter().any(|file| file["id"] == id)

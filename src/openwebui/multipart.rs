@@ -1,27 +1,25 @@
 //! A file as a form sends it: its size is known before it is read, and it is never held whole.
 
-use std::io::{self, Read};
+use std::io::{self, Read, Take};
 
 use fileshed_core::chat_host::Publication;
 use serde_json::Value;
 
-/// A form with a file that is not in it yet.
+/// A form around a file: what comes before it, and what comes behind it.
 #[derive(Debug)]
 pub(super) struct MultipartForm {
-    content_type: String,
+    pub(super) content_type: String,
     head: Vec<u8>,
-    file: u64,
     tail: Vec<u8>,
+    /// Bytes of the whole.
+    pub(super) size: u64,
 }
 
-/// The bytes of a form.
-pub(super) struct MultipartBody<'a> {
-    head: &'a [u8],
-    file: &'a mut (dyn Read + Send),
-    /// Bytes of the file that are still to come.
-    left: u64,
-    tail: &'a [u8],
-    is_short: bool,
+/// A file of which as many bytes are read as it is said to have.
+pub(super) struct SizedFile<'a> {
+    file: Take<&'a mut (dyn Read + Send)>,
+    /// `true` if it had fewer.
+    pub(super) is_short: bool,
 }
 
 impl MultipartForm {
@@ -35,55 +33,37 @@ impl MultipartForm {
              --{boundary}\r\ncontent-disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\
              content-type: {content_type}\r\n\r\n"
         );
+        let tail = format!("\r\n--{boundary}--\r\n");
         Self {
             content_type: format!("multipart/form-data; boundary={boundary}"),
+            size: (head.len() + tail.len()) as u64 + file.size,
             head: head.into_bytes(),
-            file: file.size,
-            tail: format!("\r\n--{boundary}--\r\n").into_bytes(),
+            tail: tail.into_bytes(),
         }
     }
 
-    pub(super) fn content_type(&self) -> &str {
-        &self.content_type
+    /// Returns the bytes of the form with its file.
+    pub(super) fn body<'a>(&'a self, file: &'a mut SizedFile<'_>) -> impl Read + 'a {
+        self.head.chain(file).chain(&*self.tail)
     }
+}
 
-    pub(super) fn size(&self) -> u64 {
-        self.head.len() as u64 + self.file + self.tail.len() as u64
-    }
-
-    pub(super) fn body<'a>(&'a self, file: &'a mut (dyn Read + Send)) -> MultipartBody<'a> {
-        MultipartBody {
-            head: &self.head,
-            file,
-            left: self.file,
-            tail: &self.tail,
+impl<'a> SizedFile<'a> {
+    pub(super) fn new(file: &'a mut (dyn Read + Send), size: u64) -> Self {
+        Self {
+            file: file.take(size),
             is_short: false,
         }
     }
 }
 
-impl MultipartBody<'_> {
-    /// Whether the file had fewer bytes than were said.
-    pub(super) fn is_short(&self) -> bool {
-        self.is_short
-    }
-}
-
-impl Read for MultipartBody<'_> {
+impl Read for SizedFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if !self.head.is_empty() {
-            return self.head.read(buffer);
-        }
-        if self.left == 0 {
-            return self.tail.read(buffer);
-        }
-        let length = usize::try_from(self.left).map_or(buffer.len(), |left| left.min(buffer.len()));
-        let read = self.file.read(&mut buffer[..length])?;
-        if read == 0 && length > 0 {
+        let read = self.file.read(buffer)?;
+        if read == 0 && !buffer.is_empty() && self.file.limit() > 0 {
             self.is_short = true;
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
-        self.left -= read as u64;
         Ok(read)
     }
 }
@@ -116,10 +96,11 @@ mod tests {
         let mut text = String::new();
         // What has been added to the file since is not sent.
         let mut file = &b"12345"[..];
+        let mut file = SizedFile::new(&mut file, 3);
         form.body(&mut file)
             .read_to_string(&mut text)
             .expect("a form");
-        assert_eq!(text.len() as u64, form.size());
+        assert_eq!(text.len() as u64, form.size);
         assert!(text.contains("\r\n\r\n{\"a\":1}\r\n--"), "{text}");
         assert!(text.contains("filename=\"a %22ü%22%0D%0A.txt\"\r\n"));
         assert!(text.contains("\r\n\r\n123\r\n--"), "{text}");
@@ -129,8 +110,8 @@ mod tests {
     fn a_file_that_lost_bytes_is_not_sent_whole() {
         let form = MultipartForm::new(&publication(9), &json!({}));
         let mut file = &b"12345"[..];
-        let mut body = form.body(&mut file);
-        assert!(body.read_to_end(&mut Vec::new()).is_err());
-        assert!(body.is_short());
+        let mut file = SizedFile::new(&mut file, 9);
+        assert!(form.body(&mut file).read_to_end(&mut Vec::new()).is_err());
+        assert!(file.is_short);
     }
 }

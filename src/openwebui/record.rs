@@ -4,7 +4,7 @@ use fileshed_core::Caller;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// What a file's metadata have where this server made it.
+/// Key in the metadata of files that this server made.
 pub(super) const MARK: &str = "fileshed";
 
 /// A file as Open WebUI has it.
@@ -33,7 +33,7 @@ impl Record {
         self.meta["file_hash"].as_str()
     }
 
-    /// What a browser is shown of it.
+    /// Returns what a browser is shown of it.
     pub(super) fn shown(&self) -> Value {
         json!({
             "id": self.id,
@@ -44,12 +44,10 @@ impl Record {
         })
     }
 
-    pub(super) fn is_marked(&self) -> bool {
-        self.meta["data"][MARK].is_object()
-    }
-
-    pub(super) fn is_of(&self, caller: &Caller) -> bool {
+    /// `true` if this server made it for the caller.
+    pub(super) fn is_ours(&self, caller: &Caller) -> bool {
         let user = caller.user.as_ref();
-        user.is_some_and(|user| user.as_str() == self.user_id)
+        let is_of_caller = user.is_some_and(|user| user.as_str() == self.user_id);
+        is_of_caller && self.meta["data"][MARK].is_object()
     }
 }

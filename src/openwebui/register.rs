@@ -3,15 +3,15 @@
 //! Open WebUI keeps one list of connections a kind and replaces it as a whole. So the list is read,
 //! our own connection in it made what it should be, and the list written back, with everybody
 //! else's connections as they were; nothing is written where nothing changed. Before that Open
-//! WebUI itself has to reach this server. A kind of `Connection` is its list (`ConnectionList`) and
-//! what ours is in it (`tool_server`, `terminal`).
+//! WebUI itself has to reach this server. For administrators who have no credential for its
+//! interface, the connection is written to a file that its settings import ([`connection_file`]).
 
 use std::time::Duration;
 
 use fileshed_core::Toolset;
 use fileshed_core::settings::{GroupSource, PublicUrl};
 use fileshed_core::timings::OpenWebUiTimings;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::client::{CallError, Client};
 use super::health::version;
@@ -22,62 +22,54 @@ mod auth;
 mod change;
 mod connection;
 mod error;
-mod file;
 mod grant;
-mod list;
-mod terminal;
 mod terminal_check;
 #[cfg(test)]
 mod tests;
-mod tool_server;
 
 pub use auth::Auth;
 pub use error::RegisterError;
-pub use file::{ConnectionFile, connection_file};
 pub use grant::Grantee;
 pub use terminal_check::check_terminal;
 
 use change::Change;
-use connection::RegisteredConnection;
-use grant::Grant;
-use terminal::Terminal;
-use tool_server::ToolServer;
+use connection::{ConnectionKind, RegisteredConnection};
 
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
 const PATIENCE: Duration = OpenWebUiTimings::STANDARD.register;
 
-/// What the administrator said of the connection. What was not said follows from the configuration,
+/// Wishes of the administrator for the connection. All else follows from the configuration,
 /// or stays as an existing connection has it.
 #[derive(Clone, Debug)]
 pub struct ConnectionOptions {
-    /// Where Open WebUI reaches this server.
+    /// Address at which Open WebUI reaches this server.
     pub server_url: Option<PublicUrl>,
-    /// With what it calls.
+    /// Credential with which it calls.
     pub auth: Option<Auth>,
     /// The name of the connection for programs.
     pub id: String,
     /// The name of the connection for people.
     pub name: Option<String>,
-    /// Whether it is a terminal: then it is in another list, and has its own tools.
+    /// `true` for a terminal, which is in another list, and has its own tools.
     pub terminal: bool,
-    /// Which operations are offered.
+    /// Operations that are offered.
     pub toolset: Option<Toolset>,
-    /// Who may use it.
+    /// Users and groups that may use it.
     pub grants: Vec<Grantee>,
 }
 
 /// The connection, and how it is registered.
 #[derive(Clone, Debug)]
 pub struct RegisterOptions {
-    /// Where Open WebUI is, if that was said for this run; the configuration then has it, too.
+    /// Address of Open WebUI, if that was said for this run; the configuration then has it, too.
     pub url: Option<PublicUrl>,
     /// The credential of one of its administrators.
     pub admin_token: Option<Secret>,
-    /// What the connection should be.
+    /// The connection as it should be.
     pub connection: ConnectionOptions,
-    /// Whether Open WebUI has to reach this server first.
+    /// `true` if Open WebUI has to reach this server first.
     pub verify: bool,
-    /// Whether nothing is changed.
+    /// `true` if nothing is changed.
     pub dry_run: bool,
 }
 
@@ -94,15 +86,14 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
 
     let mut lines = vec![where_it_is(&client, url)?];
     let grants = grant::resolve(&client, token, &options.connection.grants)?;
-    let ours = ours(config, &options.connection, grants)?;
-    let kind = ours.list();
-    let list = kind.read(&client, token)?;
+    let ours = RegisteredConnection::new(config, &options.connection, grants)?;
+    let list = ours.kind.read(&client, token)?;
     if options.verify {
         let existing = ours.find(&list).map(|place| &list[place]);
         lines.push(ours.verify(&client, token, &ours.connection(existing))?);
     }
     // Others may have worked on the list while Open WebUI was looking for this server.
-    let mut list = kind.read(&client, token)?;
+    let mut list = ours.kind.read(&client, token)?;
     let found = ours.find(&list);
     let existing = found.map(|place| &list[place]);
     let wanted = ours.connection(existing);
@@ -113,7 +104,7 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
             Some(place) => list[place] = wanted.clone(),
             None => list.push(wanted.clone()),
         }
-        let stored = kind.write(&client, token, &list)?;
+        let stored = ours.kind.write(&client, token, &list)?;
         if ours.find(&stored).is_none() {
             return Err(RegisterError::NotStored);
         }
@@ -126,20 +117,43 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
         ));
     }
     let sessions_are_taken = config.takes_sessions() && options.url.is_none();
-    lines.extend(remember(config, sessions_are_taken, &*ours));
+    lines.extend(remember(config, sessions_are_taken, &ours));
     Ok(lines)
 }
 
-/// The connection that was asked for.
-fn ours(
+/// A connection as a file that the settings of Open WebUI import, and what the administrator has to
+/// know.
+#[derive(Debug)]
+pub struct ConnectionFile {
+    /// The file, with the service key where the connection has one.
+    pub json: String,
+    /// Instructions for the administrator.
+    pub lines: Vec<String>,
+}
+
+/// Makes the file as Open WebUI's own export writes it: a list with one connection. Asks nobody.
+pub fn connection_file(
     config: &Config,
     options: &ConnectionOptions,
-    grants: Option<Vec<Grant>>,
-) -> Result<Box<dyn RegisteredConnection>, RegisterError> {
-    Ok(if options.terminal {
-        Box::new(Terminal::new(config, options, grants)?)
-    } else {
-        Box::new(ToolServer::new(config, options, grants)?)
+) -> Result<ConnectionFile, RegisterError> {
+    let grants = grant::by_ids(&options.grants)?;
+    let ours = RegisteredConnection::new(config, options, grants)?;
+    let mut lines = vec![ours.next_step()];
+    let url = ours.url.parse::<PublicUrl>();
+    if url.is_ok_and(|url| url.is_loopback()) {
+        lines.push(
+            "remember: an Open WebUI in a container or on another machine does not reach this \
+             address; say its own with --server-url, or set `public_url`"
+                .to_owned(),
+        );
+    }
+    if ours.auth == Auth::Bearer {
+        lines.push("remember: the file holds the service key".to_owned());
+    }
+    lines.extend(remember(config, config.takes_sessions(), &ours));
+    Ok(ConnectionFile {
+        json: format!("{:#}", json!([ours.connection(None)])),
+        lines,
     })
 }
 
@@ -152,39 +166,33 @@ fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError
     }
 }
 
-/// What this command cannot do.
-fn remember(
-    config: &Config,
-    sessions_are_taken: bool,
-    ours: &dyn RegisteredConnection,
-) -> Vec<String> {
-    let (auth, mut lines) = (ours.auth(), Vec::new());
-    if auth == Auth::Session && !sessions_are_taken && config.webui_secret_key.is_none() {
-        lines.push(
-            "remember: the server lets sessions in only with `openwebui_api_url` or `webui_secret_key`"
-                .to_owned(),
-        );
-    }
-    if auth == Auth::Bearer && config.forward_jwt_secret.is_some() && !ours.is_terminal() {
-        lines.push(
+/// Returns reminders of what this command cannot do.
+fn remember(config: &Config, sessions_are_taken: bool, ours: &RegisteredConnection) -> Vec<String> {
+    let has_sessions = ours.auth == Auth::Session;
+    let names_users = ours.auth == Auth::Bearer && ours.kind == ConnectionKind::ToolServer;
+    let cases = [
+        (
+            has_sessions && !sessions_are_taken && config.webui_secret_key.is_none(),
+            "remember: the server lets sessions in only with `openwebui_api_url` or `webui_secret_key`",
+        ),
+        (
+            names_users && config.forward_jwt_secret.is_some(),
             "remember: Open WebUI needs ENABLE_FORWARD_USER_INFO_HEADERS=True, and in \
-             FORWARD_USER_INFO_HEADER_JWT_SECRET what `forward_jwt_secret` is here"
-                .to_owned(),
-        );
-    }
-    if auth == Auth::Session && config.core.groups == GroupSource::Headers {
-        lines.push(
+             FORWARD_USER_INFO_HEADER_JWT_SECRET what `forward_jwt_secret` is here",
+        ),
+        (
+            has_sessions && config.core.groups == GroupSource::Headers,
             "remember: with sessions the groups that headers name are not believed; \
-             set `groups` to openwebui"
-                .to_owned(),
-        );
-    }
-    lines.push(
-        "next: set Function Calling to Native for each model that uses it, unless that is the \
-         default of this Open WebUI"
-            .to_owned(),
-    );
-    lines
+             set `groups` to openwebui",
+        ),
+        (
+            true,
+            "next: set Function Calling to Native for each model that uses it, unless that is the \
+             default of this Open WebUI",
+        ),
+    ];
+    let cases = cases.into_iter().filter(|(is_so, _)| *is_so);
+    cases.map(|(_, line)| line.to_owned()).collect()
 }
 
 /// A text field of a JSON object.

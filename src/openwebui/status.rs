@@ -26,21 +26,27 @@ use super::upload_notice::UploadNotice;
 /// Longest text of a line, in characters.
 const TEXT_MAX: usize = 120;
 
-/// How often an end that Open WebUI did not accept is sent.
+/// Most times that an end is sent that Open WebUI did not accept.
 const ATTEMPTS: u32 = 5;
+
+/// Client and clock with which status lines are reported.
+#[derive(Clone, Debug)]
+struct Means {
+    client: Client,
+    clock: Clock,
+    timings: OpenWebUiTimings,
+}
 
 /// Reports the status lines of all conversations.
 #[derive(Debug)]
 pub(super) struct StatusReporter {
-    client: Client,
-    clock: Clock,
-    timings: OpenWebUiTimings,
+    means: Means,
     /// Started with the first line.
     thread: OnceLock<Sender<StatusEvent>>,
     next: AtomicU64,
 }
 
-/// What the thread is informed of.
+/// Event for the thread.
 #[derive(Debug)]
 enum StatusEvent {
     Begun(u64, Box<RunningTask>),
@@ -111,8 +117,7 @@ struct StatusLine {
     is_seen: Arc<AtomicBool>,
     thread: Sender<StatusEvent>,
     ending: Ending,
-    clock: Clock,
-    timings: OpenWebUiTimings,
+    means: Means,
 }
 
 impl Line for StatusLine {
@@ -127,7 +132,8 @@ impl Drop for StatusLine {
         let event = StatusEvent::Ended(self.number, self.ending.clone(), reported);
         let _nobody_listens_at_the_end = self.thread.send(event);
         if self.is_seen.load(Ordering::Acquire) {
-            let _reported_or_not = self.clock.receive(&wait, self.timings.status_end);
+            let Means { clock, timings, .. } = &self.means;
+            let _reported_or_not = clock.receive(&wait, timings.status_end);
         }
     }
 }
@@ -135,9 +141,11 @@ impl Drop for StatusLine {
 impl StatusReporter {
     pub(super) fn new(client: Client, clock: &Clock, timings: &OpenWebUiTimings) -> Self {
         Self {
-            client,
-            clock: clock.clone(),
-            timings: timings.clone(),
+            means: Means {
+                client,
+                clock: clock.clone(),
+                timings: timings.clone(),
+            },
             thread: OnceLock::new(),
             next: AtomicU64::new(0),
         }
@@ -147,9 +155,7 @@ impl StatusReporter {
         self.thread.get_or_init(|| {
             let (sender, receiver) = channel();
             let reporter = ReporterThread {
-                client: self.client.clone(),
-                clock: self.clock.clone(),
-                timings: self.timings.clone(),
+                means: self.means.clone(),
                 tasks: HashMap::new(),
                 retries: Vec::new(),
                 notices: Vec::new(),
@@ -169,8 +175,7 @@ impl StatusReporter {
             is_seen,
             thread: thread.clone(),
             ending: Ending::Stopped,
-            clock: self.clock.clone(),
-            timings: self.timings.clone(),
+            means: self.means.clone(),
         }
     }
 }
@@ -200,8 +205,16 @@ impl OpenWebUi {
         ) else {
             return;
         };
-        let (key, now) = (Secret::new(key.reveal()), self.clock.instant());
-        let notice = UploadNotice::new(user, chat, place, key, (names, now));
+        let now = self.clock.instant();
+        let notice = UploadNotice {
+            user,
+            chat,
+            place: place.to_owned(),
+            key: Secret::new(key.reveal()),
+            names,
+            first: now,
+            last: now,
+        };
         let _reported_or_not = reporter
             .thread()
             .send(StatusEvent::Arrived(Box::new(notice)));
@@ -210,9 +223,7 @@ impl OpenWebUi {
 
 /// The thread that reports to Open WebUI.
 struct ReporterThread {
-    client: Client,
-    clock: Clock,
-    timings: OpenWebUiTimings,
+    means: Means,
     tasks: HashMap<u64, Box<RunningTask>>,
     retries: Vec<PendingRetry>,
     notices: Vec<UploadNotice>,
@@ -222,7 +233,7 @@ impl ReporterThread {
     fn run(mut self, events: &Receiver<StatusEvent>) {
         loop {
             let received = match self.next() {
-                Some(due) => self.clock.receive(events, self.clock.left(due)),
+                Some(due) => self.means.clock.receive(events, self.means.clock.left(due)),
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match received {
@@ -234,7 +245,7 @@ impl ReporterThread {
                     drop(reported);
                 }
                 Ok(StatusEvent::Arrived(notice)) => self.gather(*notice),
-                Err(RecvTimeoutError::Timeout) => self.show(self.clock.instant()),
+                Err(RecvTimeoutError::Timeout) => self.show(self.means.clock.instant()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -243,9 +254,12 @@ impl ReporterThread {
     /// When something is to be sent, unless an event comes before.
     fn next(&self) -> Option<Instant> {
         let waiting = self.tasks.values().filter(|work| !work.shows());
-        let waiting = waiting.map(|work| work.started + self.timings.status);
+        let waiting = waiting.map(|work| work.started + self.means.timings.status);
         let retries = self.retries.iter().map(|retry| retry.due);
-        let notices = self.notices.iter().map(|notice| notice.due(&self.timings));
+        let notices = self
+            .notices
+            .iter()
+            .map(|notice| notice.due(&self.means.timings));
         waiting.chain(retries).chain(notices).min()
     }
 
@@ -255,7 +269,9 @@ impl ReporterThread {
             return;
         };
         let event = work.event(
-            &work.task.ended(ending, self.clock.elapsed(work.started)),
+            &work
+                .task
+                .ended(ending, self.means.clock.elapsed(work.started)),
             true,
         );
         self.send_until_accepted(event);
@@ -263,10 +279,10 @@ impl ReporterThread {
 
     /// Sends what must arrive, if not now then later.
     fn send_until_accepted(&mut self, event: ChatEvent) {
-        if !event.send(&self.client) {
+        if !event.send(&self.means.client) {
             self.retries.push(PendingRetry {
                 event,
-                due: self.clock.instant() + self.timings.status_again,
+                due: self.means.clock.instant() + self.means.timings.status_again,
                 attempts: 1,
             });
         }
@@ -286,18 +302,19 @@ impl ReporterThread {
 
     fn show(&mut self, now: Instant) {
         for work in self.tasks.values() {
-            if !work.shows() && work.started + self.timings.status <= now {
+            if !work.shows() && work.started + self.means.timings.status <= now {
                 work.shown.store(true, Ordering::Release);
-                work.event(work.task.doing(), false).send(&self.client);
+                work.event(work.task.doing(), false)
+                    .send(&self.means.client);
             }
         }
         let (due, wait) = std::mem::take(&mut self.notices)
             .into_iter()
-            .partition(|notice: &UploadNotice| notice.due(&self.timings) <= now);
+            .partition(|notice: &UploadNotice| notice.due(&self.means.timings) <= now);
         self.notices = wait;
         let due: Vec<UploadNotice> = due;
         for notice in due {
-            if let Some(path) = notice.path(&self.client) {
+            if let Some(path) = notice.path(&self.means.client) {
                 self.send_until_accepted(ChatEvent::new(
                     path,
                     notice.key.clone(),
@@ -306,7 +323,7 @@ impl ReporterThread {
                 ));
             }
         }
-        let (client, again) = (&self.client, self.timings.status_again);
+        let (client, again) = (&self.means.client, self.means.timings.status_again);
         self.retries.retain_mut(|retries| {
             if retries.due > now {
                 return true;

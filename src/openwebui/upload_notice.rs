@@ -20,30 +20,14 @@ pub(super) struct UploadNotice {
     pub(super) chat: String,
     pub(super) place: String,
     pub(super) key: Secret,
-    names: Vec<String>,
-    first: Instant,
-    last: Instant,
+    pub(super) names: Vec<String>,
+    /// When the first of the files came.
+    pub(super) first: Instant,
+    /// When the last of them came.
+    pub(super) last: Instant,
 }
 
 impl UploadNotice {
-    pub(super) fn new(
-        user: UserId,
-        chat: String,
-        place: &str,
-        key: Secret,
-        (names, now): (Vec<String>, Instant),
-    ) -> Self {
-        Self {
-            user,
-            chat,
-            place: place.to_owned(),
-            key,
-            names,
-            first: now,
-            last: now,
-        }
-    }
-
     /// Adds a later notice, unless it is for another user, chat or place.
     pub(super) fn join(&mut self, later: Self) -> Option<Self> {
         let same = self.user == later.user && self.chat == later.chat && self.place == later.place;
@@ -61,25 +45,14 @@ impl UploadNotice {
     }
 
     pub(super) fn text(&self) -> String {
-        let names = self.names.iter().take(NAMES).cloned();
-        let names: Vec<String> = names.collect();
-        let more = if self.names.len() > NAMES {
-            ", …"
-        } else {
-            ""
-        };
-        let files = match self.names.len() {
-            1 => "1 file".to_owned(),
-            count => format!("{count} files"),
-        };
-        format!(
-            "{files} came into {}: {}{more}",
-            self.place,
-            names.join(", ")
-        )
+        let (place, count) = (&self.place, self.names.len());
+        let names = self.names[..count.min(NAMES)].join(", ");
+        let files = if count == 1 { "file" } else { "files" };
+        let more = if count > NAMES { ", …" } else { "" };
+        format!("{count} {files} came into {place}: {names}{more}")
     }
 
-    /// Where events go of the last answer in the conversation, if it is the user's.
+    /// Returns the path for events of the last answer in the conversation, if it is the user's.
     pub(super) fn path(&self, client: &Client) -> Option<String> {
         let key = self.key.reveal();
         let answer = super::chat::last_answer(client, key, &self.chat, &self.user)?;
@@ -100,10 +73,15 @@ mod tests {
     const TIMINGS: OpenWebUiTimings = OpenWebUiTimings::STANDARD;
 
     fn arrival(user: &str, names: &[&str], now: Instant) -> UploadNotice {
-        let user = UserId::parse(user).expect("a user");
-        let names = names.iter().map(|&name| name.to_owned()).collect();
-        let key = Secret::new("k");
-        UploadNotice::new(user, "c".to_owned(), "uploads", key, (names, now))
+        UploadNotice {
+            user: UserId::parse(user).expect("a user"),
+            chat: "c".to_owned(),
+            place: "uploads".to_owned(),
+            key: Secret::new("k"),
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            first: now,
+            last: now,
+        }
     }
 
     #[test]

@@ -6,15 +6,13 @@
 //! for something optional is its default. What cannot be meant is refused with the parameter, the
 //! value, its type and the value that was probably meant.
 
-use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, PoisonError};
-
 use fileshed_core::Error;
 use fileshed_core::nearest::nearest;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::{Operation, schema};
+use super::Operation;
+use super::schema::parameters;
 
 mod error;
 mod misnamed;
@@ -23,30 +21,14 @@ mod request;
 
 pub(super) use error::ArgumentError;
 use error::{Meaning, Received};
+pub(super) use misnamed::is_other_name;
 use parameter_type::ParameterType;
 pub(super) use parameter_type::is_true;
 pub(crate) use parameter_type::{integer, truth};
 
-type Schemas = Mutex<HashMap<&'static str, &'static Value>>;
-
-/// Schemas are made once and live as long as the process: there is one an operation.
-static SCHEMAS: LazyLock<Schemas> = LazyLock::new(Schemas::default);
-
-fn schema_of<O: Operation>() -> &'static Value {
-    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
-    schemas
-        .entry(O::ID)
-        .or_insert_with(|| Box::leak(Box::new(schema::of_request::<O>())))
-}
-
-/// Whether `O` has a parameter of that name.
+/// Returns `true` if `O` has a parameter of that name.
 pub(super) fn has_parameter<O: Operation>(name: &str) -> bool {
-    schema_of::<O>()["properties"].get(name).is_some()
-}
-
-/// Whether an argument of that name says something to `O`: a parameter, or what others call one.
-pub(super) fn is_known<O: Operation>(name: &str) -> bool {
-    has_parameter::<O>(name) || misnamed::is_known(schema_of::<O>(), name)
+    parameters::<O>()["properties"].get(name).is_some()
 }
 
 /// Most names that an answer lists, and most characters of one.
@@ -65,7 +47,7 @@ pub(super) fn ignore_unknown<O: Operation>(arguments: &mut Map<String, Value>) -
         if !is_known && says_something(value) {
             unknown.push(name.chars().take(NAME_MAX_CHARACTERS).collect::<String>());
         }
-        is_known || misnamed::is_known(schema_of::<O>(), name)
+        is_known || is_other_name(parameters::<O>(), name)
     });
     unknown.truncate(NAMES_MAX);
     (!unknown.is_empty()).then(|| format!("no parameter, ignored: {}", unknown.join(", ")))
@@ -74,7 +56,7 @@ pub(super) fn ignore_unknown<O: Operation>(arguments: &mut Map<String, Value>) -
 /// Coerces `arguments` and reads the request of `O` from them. What changes something refuses a
 /// name that it does not know: what the name asks for would not be done.
 pub(super) fn read<O: Operation>(arguments: Map<String, Value>) -> Result<O::Request, Error> {
-    let schema = schema_of::<O>();
+    let schema = parameters::<O>();
     let unknown = arguments
         .iter()
         .find(|(name, value)| says_something(value) && !has_parameter::<O>(name));
@@ -170,7 +152,7 @@ pub(super) fn split_words(arguments: &mut Map<String, Value>, name: &str) {
 
 /// Reads one of a few words, in any case.
 pub(super) fn choice(
-    parameter: &'static str,
+    parameter: &str,
     value: &str,
     allowed: &'static [&'static str],
 ) -> Result<&'static str, ArgumentError> {
@@ -179,7 +161,7 @@ pub(super) fn choice(
         .copied()
         .find(|word| word.eq_ignore_ascii_case(value.trim()))
         .ok_or_else(|| ArgumentError::Choice {
-            parameter,
+            parameter: parameter.to_owned(),
             received: Received::of(&value.into()),
             meant: nearest(value, allowed.iter().copied()).map(str::to_owned),
             allowed,
@@ -191,11 +173,20 @@ pub(super) fn not_negative(
     parameter: &'static str,
     value: Option<i64>,
 ) -> Result<Option<u64>, ArgumentError> {
-    value
-        .map(|value| {
-            u64::try_from(value).map_err(|_| ArgumentError::range(parameter, value, "0 or more"))
-        })
-        .transpose()
+    at_least(parameter, value, 0, "0 or more")
+}
+
+/// A number that is not below `least`, which is 0 or more; `range` says so.
+pub(super) fn at_least(
+    parameter: &'static str,
+    value: Option<i64>,
+    least: i64,
+    range: &'static str,
+) -> Result<Option<u64>, ArgumentError> {
+    match value {
+        Some(value) if value < least => Err(ArgumentError::range(parameter, value, range)),
+        value => Ok(value.map(i64::unsigned_abs)),
+    }
 }
 
 #[cfg(test)]

@@ -1,15 +1,17 @@
 //! `shed_convert_eol`: other line ends for a whole file.
 
+use fileshed_core::changes::FileWrite;
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::{ConversionError, LineEnds, converted};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::arguments::{ArgumentError, choice};
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply, write};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_convert_eol`
 pub struct ConvertEol;
@@ -19,12 +21,12 @@ pub struct ConvertEol;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// Line ends
-    #[schema(default = "unix")]
-    to: Option<LineEnds>,
+    #[schema(default = "unix", value_type = Option<LineEnds>)]
+    to: Option<String>,
     /// Commit message
     message: Option<String>,
     /// For zone group
@@ -65,9 +67,10 @@ impl Operation for ConvertEol {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
-        let ends = request.to.unwrap_or(LineEnds::Unix);
-        let file = write::FileWrite {
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
+        let ends = line_ends(request.to.as_deref())?;
+        let zone = store.open_zone(caller, zone, request.group.as_deref())?;
+        let file = FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,
@@ -89,7 +92,7 @@ impl Operation for ConvertEol {
         };
         Ok(Reply::new(
             Response {
-                path,
+                path: path.as_str().to_owned(),
                 original_format: found.as_str(),
                 new_format: ends.as_str(),
                 changed: lines_converted > 0,
@@ -98,4 +101,15 @@ impl Operation for ConvertEol {
             message,
         ))
     }
+}
+
+/// The line ends that a word means, under all their names.
+fn line_ends(word: Option<&str>) -> Result<LineEnds, ArgumentError> {
+    let words = &["unix", "windows", "lf", "crlf", "dos"];
+    Ok(
+        match word.map(|word| choice("to", word, words)).transpose()? {
+            None | Some("unix" | "lf") => LineEnds::Unix,
+            Some(_) => LineEnds::Windows,
+        },
+    )
 }

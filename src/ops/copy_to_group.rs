@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::vocabulary::PersonalZone;
+use super::vocabulary::{PersonalZone, write_mode};
 use super::{Effect, Operation, Reply, cross_zone};
 
 /// `shed_copy_to_group`
@@ -19,7 +19,7 @@ pub struct CopyToGroup;
 pub struct Request {
     /// Zone of the source
     #[schema(value_type = PersonalZone)]
-    src_zone: ZoneName,
+    src_zone: String,
     /// File or directory there
     src_path: String,
     /// Name or id
@@ -29,7 +29,8 @@ pub struct Request {
     /// Commit message
     message: Option<String>,
     /// Who may change it; default as the server has it
-    mode: Option<WriteMode>,
+    #[schema(value_type = Option<WriteMode>)]
+    mode: Option<String>,
     /// Replace what is there
     #[serde(default)]
     overwrite: bool,
@@ -67,10 +68,12 @@ impl Operation for CopyToGroup {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let from = store.personal_zone(caller, request.src_zone)?;
+        let from = ZoneName::parse_parameter("src_zone", &request.src_zone)?;
+        let mode = write_mode(request.mode.as_deref())?;
+        let from = store.personal_zone(caller, from)?;
         let to = store
             .group_zone(caller, Some(&request.group))?
-            .creating(request.mode);
+            .creating(mode);
         let done = CrossZoneTransfer {
             from: &from,
             to: &to,

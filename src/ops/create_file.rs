@@ -1,5 +1,6 @@
 //! `shed_create_file`: a file with this content, whatever was there.
 
+use fileshed_core::changes::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, decode, line_count};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
@@ -9,8 +10,8 @@ use utoipa::ToSchema;
 
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Effect, Operation, Reply, write};
+use super::vocabulary::{WritableZone, content_format, write_mode};
+use super::{Access, Effect, Operation, Reply, write};
 
 /// `shed_create_file`
 pub struct CreateFile;
@@ -28,7 +29,7 @@ enum ContentKind {
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// The whole file
@@ -37,14 +38,15 @@ pub struct Request {
     #[schema(default = "text")]
     file_type: Option<ContentKind>,
     /// Of bytes, and means them
-    #[schema(default = "hex")]
-    content_format: Option<ContentFormat>,
+    #[schema(default = "hex", value_type = Option<ContentFormat>)]
+    content_format: Option<String>,
     /// Commit message
     message: Option<String>,
     /// For zone group
     group: Option<String>,
     /// In a group: who may change it
-    mode: Option<WriteMode>,
+    #[schema(value_type = Option<WriteMode>)]
+    mode: Option<String>,
 }
 
 impl Operation for CreateFile {
@@ -68,7 +70,7 @@ impl Operation for CreateFile {
     ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
-    const CREATES: bool = true;
+    const ACCESS: Access = Access::Create;
     type Request = Request;
     type Response = write::Response;
 
@@ -81,27 +83,29 @@ impl Operation for CreateFile {
         caller: &Caller,
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
+        let format = content_format(request.content_format.as_deref())?;
+        let mode = write_mode(request.mode.as_deref())?;
         let zone = store
-            .open_zone(caller, request.zone, request.group.as_deref())?
-            .creating(request.mode);
+            .open_zone(caller, zone, request.group.as_deref())?
+            .creating(mode);
         let bytes = match request.file_type {
             Some(kind) => kind == ContentKind::Bytes,
             None => request.content_format.is_some(),
         };
-        let format = request.content_format.unwrap_or(ContentFormat::Hex);
         let content = if bytes {
             decode(&request.content, format)?
         } else {
             request.content.into_bytes()
         };
-        let written = write::FileWrite {
+        let written = FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,
             message: request.message.as_deref(),
         }
         .overwrite(&content)?;
-        let (message, note) = (written.sentence(), written.note());
+        let (response, message, note) = write::answer(&zone, &written, "overwrite", true)?;
         let size = content.len() as u64;
         Ok(Reply::new(
             write::Response {
@@ -109,7 +113,7 @@ impl Operation for CreateFile {
                 bytes_written: bytes.then_some(size),
                 bytes_affected: bytes.then_some(size),
                 content_format: bytes.then(|| format.as_str()),
-                ..written.response(&zone, "overwrite", true)
+                ..response
             },
             message,
         )

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fileshed_core::storage::Kind;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -20,7 +20,7 @@ pub struct Delete;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = AnyZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// Commit message
@@ -33,7 +33,7 @@ pub struct Request {
 }
 
 /// What was removed.
-#[derive(Serialize, ToSchema)]
+#[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Zone from which it was removed.
     zone: &'static str,
@@ -70,7 +70,7 @@ impl Operation for Delete {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         if request.restore {
             let back = zone.bring_back(&path)?;
@@ -78,10 +78,9 @@ impl Operation for Delete {
             let message = format!("Brought back {path}");
             let response = Response {
                 zone: back.zone.as_str(),
-                deleted: None,
                 restored: Some(path),
                 was_directory: back.is_directory,
-                restorable_days: None,
+                ..Response::default()
             };
             return Ok(Reply::new(response, message));
         }

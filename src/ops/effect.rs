@@ -1,20 +1,19 @@
-//! What a call of an operation does, as far as programs want to know that ask a person before a
-//! call.
+//! Effects of a call, for programs that ask a person before one, and for hints about missing files.
 
-/// What a call may do. It is said of the operation: what may be so with any arguments is so.
+/// The possible effects of a call, whatever its arguments are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "four questions, each of which can be answered either way"
 )]
 pub struct Effect {
-    /// Nothing is different afterwards.
+    /// `true` if a call changes nothing.
     pub reads_only: bool,
-    /// What was there may be replaced or gone.
+    /// `true` if a call may replace or remove something.
     pub destroys: bool,
-    /// The same call again changes nothing more.
+    /// `true` if the same call again changes nothing more.
     pub settles: bool,
-    /// It reaches, or may let others reach, what is outside of this server.
+    /// `true` if a call reaches something outside this server, or lets others reach it.
     pub reaches_out: bool,
 }
 
@@ -59,4 +58,17 @@ impl Effect {
             ..self
         }
     }
+}
+
+/// The effect of an operation on the file that it is called for, for hints about a missing one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Looks at it, or takes a copy.
+    Read,
+    /// Makes it if it is not there, whatever is in other zones.
+    Create,
+    /// Changes it where it is.
+    Change,
+    /// Takes it away from where it is: another file of that name is not meant.
+    Remove,
 }

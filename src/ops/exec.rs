@@ -26,7 +26,7 @@ pub struct Exec;
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     #[schema(value_type = AnyZone)]
-    zone: ZoneName,
+    zone: String,
     /// Name alone, such as ls
     cmd: String,
     /// One item an argument; globs work
@@ -141,9 +141,10 @@ impl Operation for Exec {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         not_negative("timeout", request.timeout)?;
         not_negative("max_output", request.max_output)?;
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, zone, request.group.as_deref())?;
         let ran = command::run(
             &zone,
             &CommandLine {

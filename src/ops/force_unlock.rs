@@ -1,6 +1,6 @@
 //! `shed_force_unlock`: end a locked edit that nobody will end.
 
-use fileshed_core::guard::Holder;
+use fileshed_core::changes::Holder;
 use fileshed_core::lockedit;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ pub struct ForceUnlock;
 pub struct Request {
     /// Zone of the file, unless it is in a group
     #[schema(value_type = Option<WritableZone>)]
-    zone: Option<ZoneName>,
+    zone: Option<String>,
     /// The locked file
     path: String,
     /// Name or id
@@ -49,8 +49,8 @@ impl Operation for ForceUnlock {
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
-        let zone = match (request.zone, group) {
-            (Some(zone), _) => zone,
+        let zone = match (request.zone.as_deref(), group) {
+            (Some(zone), _) => ZoneName::parse_parameter("zone", zone)?,
             (None, Some(_)) => ZoneName::Group,
             (None, None) => return Err(ArgumentError::missing::<Self>("zone").into()),
         };

@@ -7,13 +7,13 @@ use fileshed_core::{Caller, Code, Error, Store, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::arguments::ArgumentError;
+use super::arguments::{at_least, not_negative};
 use super::short_answer::Keep;
 use super::stats::Total as Space;
 use super::{Effect, Operation, Reply};
 
 /// Files of one answer.
-const FILES: i64 = 500;
+const FILES: u64 = 500;
 
 /// `shed_group_info`
 pub struct GroupInfo;
@@ -101,13 +101,8 @@ impl Operation for GroupInfo {
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = store.group(caller, Some(&request.group))?;
         let zone = store.group_zone(caller, Some(group.id.as_str()))?;
-        let offset = request.offset.unwrap_or(0);
-        let offset = usize::try_from(offset)
-            .map_err(|_| ArgumentError::range("offset", offset, "0 or more"))?;
-        let limit = request.limit.unwrap_or(FILES);
-        if limit < 1 {
-            return Err(ArgumentError::range("limit", limit, "1 to 500").into());
-        }
+        let offset = not_negative("offset", request.offset)?.unwrap_or(0) as usize;
+        let limit = at_least("limit", request.limit, 1, "1 to 500")?.unwrap_or(FILES);
         let page = sharing::page(&zone, offset, limit.min(FILES) as usize)?;
         let membership = store.members(&group)?;
         let person = |member: &Member| Person {

@@ -1,6 +1,7 @@
 //! `shed_group_set_mode`: who may write a file of a group.
 
 use fileshed_core::settings::WriteMode;
+use fileshed_core::zone::parse_mode;
 use fileshed_core::{Caller, Code, Error, Store, sharing};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -21,7 +22,8 @@ pub struct Request {
     /// Your file, relative to the group
     path: String,
     /// owner: you; group: every member; `owner_ro`: nobody
-    mode: WriteMode,
+    #[schema(value_type = WriteMode)]
+    mode: String,
 }
 
 /// What changed.
@@ -56,7 +58,7 @@ impl Operation for GroupSetMode {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let mode = request.mode;
+        let mode = parse_mode(request.mode.trim())?;
         let zone = store.group_zone(caller, Some(&request.group))?;
         let path = zone.path_to_change("path", &request.path)?;
         let old = sharing::set_mode(&zone, &path, mode)?;

@@ -137,29 +137,22 @@ impl Operation for Help {
             toolset @ Toolset::Core => offered::guide(&text, toolset),
         };
         let settings = store.settings();
-        let help = text
+        let values = [
+            ("{timeout}", settings.exec_timeout_default),
+            ("{timeout_max}", settings.exec_timeout_max),
+            ("{max_output}", settings.output_of(caller.client)),
+            ("{max_output_absolute}", settings.max_output_absolute),
+            ("{max_file_size_mb}", settings.max_file_size_mb),
+            ("{quota_per_user_mb}", store.quota_mb(caller)?),
+            ("{link_expiry_hours}", settings.link_expiry_hours),
+            ("{lock_max_age_hours}", settings.lock_max_age_hours),
+        ];
+        let text = text
             .replace("{network_mode}", settings.network_mode.as_str())
-            .replace("{group_default_mode}", settings.group_default_mode.as_str())
-            .replace("{timeout}", &settings.exec_timeout_default.to_string())
-            .replace("{timeout_max}", &settings.exec_timeout_max.to_string())
-            .replace(
-                "{max_output}",
-                &settings.output_of(caller.client).to_string(),
-            )
-            .replace(
-                "{max_output_absolute}",
-                &settings.max_output_absolute.to_string(),
-            )
-            .replace("{max_file_size_mb}", &settings.max_file_size_mb.to_string())
-            .replace("{quota_per_user_mb}", &store.quota_mb(caller)?.to_string())
-            .replace(
-                "{link_expiry_hours}",
-                &settings.link_expiry_hours.to_string(),
-            )
-            .replace(
-                "{lock_max_age_hours}",
-                &settings.lock_max_age_hours.to_string(),
-            );
+            .replace("{group_default_mode}", settings.group_default_mode.as_str());
+        let help = values.iter().fold(text, |text, (name, value)| {
+            text.replace(name, &value.to_string())
+        });
         Ok(Reply::new(
             Response {
                 help,

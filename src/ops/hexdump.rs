@@ -4,22 +4,21 @@ use std::io::{Read, Seek, SeekFrom};
 
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::hexdump;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::arguments::ArgumentError;
+use super::arguments::{at_least, not_negative};
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
 use super::{Effect, Operation, Reply};
 
 /// Bytes that are shown unless the call says otherwise.
-const LENGTH: i64 = 256;
+const LENGTH: u64 = 256;
 
 /// Bytes that are shown at most.
-const MOST: i64 = 4096;
+const MOST: u64 = 4096;
 
 /// `shed_hexdump`
 pub struct Hexdump;
@@ -29,7 +28,7 @@ pub struct Hexdump;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = AnyZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// First byte
@@ -71,29 +70,19 @@ impl Operation for Hexdump {
     type Request = Request;
     type Response = Response;
 
-    fn is_harmless(_arguments: &Map<String, Value>) -> bool {
-        true
-    }
-
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
-        let offset = request.offset.unwrap_or(0);
-        if offset < 0 {
-            return Err(ArgumentError::range("offset", offset, "0 or more").into());
-        }
-        let length = request.length.unwrap_or(LENGTH);
-        if length < 1 {
-            return Err(ArgumentError::range("length", length, "1 to 4096").into());
-        }
+        let offset = not_negative("offset", request.offset)?.unwrap_or(0);
+        let length = at_least("length", request.length, 1, "1 to 4096")?.unwrap_or(LENGTH);
         let entry = zone.entry(&path)?;
         let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
         let mut bytes = Vec::new();
         let mut read = || -> std::io::Result<u64> {
             let file_size = file.metadata()?.len();
-            file.seek(SeekFrom::Start(file_size.min(offset as u64)))?;
+            file.seek(SeekFrom::Start(file_size.min(offset)))?;
             file.by_ref()
-                .take(length.min(MOST) as u64)
+                .take(length.min(MOST))
                 .read_to_end(&mut bytes)?;
             Ok(file_size)
         };
@@ -102,10 +91,10 @@ impl Operation for Hexdump {
         Ok(Reply::new(
             Response {
                 path: path.as_str().to_owned(),
-                offset: offset as u64,
+                offset,
                 length: bytes.len() as u64,
                 file_size,
-                hexdump: hexdump(&bytes, offset as u64),
+                hexdump: hexdump(&bytes, offset),
             },
             message,
         ))

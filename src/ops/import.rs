@@ -10,7 +10,6 @@ mod choice;
 mod error;
 
 use fileshed_core::chat_host::{Attached, Attachment};
-use fileshed_core::guard::ChangeRequest;
 use fileshed_core::storage::Kind;
 use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
@@ -189,7 +188,6 @@ fn moved(zone: &Zone<'_>, path: ZonePath, directory: Option<&ZonePath>) -> Resul
     let entry = zone.entry_itself(&path)?;
     let vacancy = zone.vacancy("dest_subdir", &destination)?;
     writer
-        .guard(ChangeRequest::rename(&entry, &vacancy))?
         .rename(&entry, vacancy)?
         .commit(None, Import::SUMMARY)?;
     Ok(destination)

@@ -28,7 +28,7 @@ pub struct LinkCreate;
 pub struct Request {
     /// With upload default uploads
     #[schema(value_type = Option<AnyZone>)]
-    zone: Option<ZoneName>,
+    zone: Option<String>,
     /// With upload the directory that gets the files
     path: Option<String>,
     /// Instead a page where a person sends files
@@ -44,7 +44,7 @@ pub struct Request {
 }
 
 /// The link.
-#[derive(Serialize, ToSchema)]
+#[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Id for `shed_link_delete`; absent for the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,11 +119,14 @@ impl Operation for LinkCreate {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = request.zone.as_deref();
+        let zone = zone.map(|zone| ZoneName::parse_parameter("zone", zone));
+        let zone = zone.transpose()?;
         if request.workspace {
             return link_to_workspace(store, caller);
         }
         let missing = |parameter| ArgumentError::missing::<Self>(parameter);
-        let zone = match (request.zone, request.upload) {
+        let zone = match (zone, request.upload) {
             (Some(zone), _) => zone,
             (None, true) => ZoneName::Uploads,
             (None, false) => return Err(missing("zone").into()),
@@ -215,15 +218,9 @@ fn link_to_workspace(store: &Store, caller: &Caller) -> Result<Reply<Response>, 
     Ok(Reply::new(
         Response {
             clickable_link: markdown::link(Purpose::Download, &link.url, "Open my files"),
-            filename: None,
-            file_id: None,
             download_url: link.url,
-            size_bytes: None,
-            zone: None,
-            path: None,
-            upload: false,
             expires_at: link.expires_at.map(|end| end.to_string()),
-            attached: None,
+            ..Response::default()
         },
         message,
     )
@@ -250,7 +247,7 @@ pub(crate) struct Handed {
 /// Hands a file of the storage zone to its person.
 pub(crate) fn hand_over(store: &Store, caller: &Caller, path: &ZonePath) -> Result<Handed, Error> {
     let request = Request {
-        zone: Some(ZoneName::Storage),
+        zone: Some(ZoneName::Storage.as_str().to_owned()),
         path: Some(path.as_str().to_owned()),
         upload: false,
         workspace: false,
@@ -360,9 +357,8 @@ fn reply_of(file: PublishedFile, attached: bool, shows: Shows) -> Reply<Response
             size_bytes: Some(file.size),
             zone: Some(file.zone.as_str()),
             path: Some(file.path.display().to_owned()),
-            upload: false,
-            expires_at: None,
             attached: Some(attached),
+            ..Response::default()
         },
         message,
     )

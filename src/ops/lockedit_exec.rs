@@ -1,7 +1,7 @@
 //! `shed_lockedit_exec`: run a command on a locked file.
 
 use fileshed_core::chat_host::Task;
-use fileshed_core::command::CommandLine;
+use fileshed_core::command::{CommandLine, run_on_copy};
 use fileshed_core::lockedit;
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct LockeditExec;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// The file that is open
     path: String,
     /// Name alone, such as sed
@@ -87,16 +87,18 @@ impl Operation for LockeditExec {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         not_negative("timeout", request.timeout)?;
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.open_zone(caller, zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
-        let ran = edit.run(&CommandLine {
+        let line = CommandLine {
             command: &request.cmd,
             arguments: &request.args,
             timeout: request.timeout,
             ..CommandLine::default()
-        })?;
+        };
+        let ran = run_on_copy(&edit, &line)?;
         let message = ran.message(&request.cmd, "ran on the working copy");
         let note = ran.note();
         Ok(Reply::new(

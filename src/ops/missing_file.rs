@@ -5,8 +5,7 @@ use fileshed_core::whereabouts::{Likeness, Missing, Place};
 use fileshed_core::{Call, Caller, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};
 
-use super::Operation;
-use super::access::Access;
+use super::{Access, Operation};
 
 /// Parameters that name what is to be there.
 const PARAMETERS: [&str; 5] = ["path", "src", "src_path", "old_path", "import_csv"];
@@ -171,8 +170,9 @@ fn hint(aim: Access, parameter: &Parameter, missing: &Missing, places: &[Place])
     let first = places.first()?;
     let is_alone = places.len() == 1;
     let is_here = first.zone == missing.zone && first.group == missing.group;
-    let reads =
-        aim == Access::Read || parameter.zone == Some("src_zone") || parameter.path == "import_csv";
+    let reads = matches!(aim, Access::Read | Access::Create)
+        || parameter.zone == Some("src_zone")
+        || parameter.path == "import_csv";
     let is_meant = match first.likeness {
         Likeness::Case => is_alone,
         _ if reads => true,

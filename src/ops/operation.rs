@@ -1,4 +1,4 @@
-//! What an operation is, and what it answers.
+//! Operations and their replies.
 
 use fileshed_core::chat_host::Task;
 use fileshed_core::settings::MEBIBYTE;
@@ -8,15 +8,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::access::Access;
-use super::effect::Effect;
+use super::answer::Picture;
+use super::effect::{Access, Effect};
 use super::short_answer::Keep;
 
 /// Work that does not block, or nothing.
 pub type ImmediateRun<O> =
     fn(&Store, &Caller, &<O as Operation>::Request) -> Option<Reply<<O as Operation>::Response>>;
 
-/// What the file of an operation provides.
+/// An operation: its words, its types and its work.
 pub trait Operation: Sized + 'static {
     /// Name on every surface; the file `src/ops/<name>.rs` is called so without `shed_`.
     const ID: &'static str;
@@ -24,50 +24,46 @@ pub trait Operation: Sized + 'static {
     const SUMMARY: &'static str;
     /// The text a model reads on every turn: the fewest words that make the first call right.
     const DOC: &'static str;
-    /// Whether the small toolset has it.
+    /// `true` if the small toolset has it.
     const CORE: bool = false;
-    /// What a call may do.
+    /// Effects of a call.
     const EFFECT: Effect;
-    /// Whether it ignores names of arguments that it does not know although it may change something.
+    /// `true` if it ignores unknown names of arguments although it may change something.
     const IGNORES_UNKNOWN: bool = false;
     /// The codes of its own failures; `COMMON_ERRORS` come on top.
     const ERRORS: &'static [Code];
     /// Requests that work, as JSON. The first is shown in the OpenAPI document.
     const EXAMPLES: &'static [&'static str];
-    /// What it takes: a flat object of simple types.
+    /// The request: a flat object of simple types.
     type Request: DeserializeOwned + ToSchema;
-    /// What it answers in `data`.
+    /// The data of the answer.
     type Response: Serialize + ToSchema + Send + 'static;
 
-    /// What of [`Response`](Self::Response) a short answer keeps.
+    /// The fields of [`Response`](Self::Response) that a short answer keeps.
     const SHORT_ANSWER: &'static [Keep];
 
     /// Most bytes of a call: of one that carries the content of a file, as many as the server takes.
     const BODY_MAX: u64 = MEBIBYTE;
-    /// Whether it always changes something, so that a credential that only reads need not send it.
+    /// `true` if it always changes something, so that a credential that only reads need not call it.
     const CHANGES: bool = false;
 
     /// Does the work without blocking, where that can be: then no thread is asked for one. Nothing
     /// where it is not certain, and where it would fail: [`Self::run`] says why.
     const AT_ONCE: Option<ImmediateRun<Self>> = None;
 
-    /// Whether it makes a file that is not there, whatever is in other zones.
-    const CREATES: bool = false;
-
-    /// What it does to the file that it is called for.
+    /// Its effect on the file that it is called for.
     const ACCESS: Access = Access::Read;
 
-    /// What it does to the file when called with these arguments.
+    /// Its effect on the file if it is called with these arguments.
     #[must_use]
     fn access(_arguments: &Map<String, Value>) -> Access {
         Self::ACCESS
     }
 
-    /// Whether a call may be made in a zone that was not named: it only reads there, or makes what
-    /// was not there.
+    /// Returns `true` if a call may be made in a zone that was not named, because it only reads there.
     #[must_use]
     fn is_harmless(_arguments: &Map<String, Value>) -> bool {
-        false
+        Self::EFFECT.reads_only
     }
 
     /// Most bytes of its answer to these arguments, where that can be more than a few.
@@ -83,17 +79,12 @@ pub trait Operation: Sized + 'static {
     /// Gives data the form in which a short answer keeps its fields.
     fn shorten(_data: &mut Map<String, Value>) {}
 
-    /// The picture that the answer is, where it is one.
-    fn picture(_response: &mut Self::Response) -> Option<Picture> {
-        None
-    }
-
-    /// What a person reads in the conversation if the work lasts; nothing where it never does.
+    /// The line that a person reads in the conversation if the work lasts; `None` if it never does.
     fn task(_request: &Self::Request) -> Option<Task> {
         None
     }
 
-    /// What a person reads there of what came of it, in a few words.
+    /// The result that a person reads there, in a few words.
     fn result(_response: &Self::Response) -> Option<String> {
         None
     }
@@ -106,24 +97,17 @@ pub trait Operation: Sized + 'static {
     ) -> Result<Reply<Self::Response>, Error>;
 }
 
-/// A picture, for who can see.
-#[derive(Debug)]
-pub struct Picture {
-    /// What it is.
-    pub mime_type: &'static str,
-    /// Its bytes.
-    pub bytes: Vec<u8>,
-}
-
 /// A success: data for programs, a sentence for the model.
 #[derive(Debug)]
 pub struct Reply<T> {
     /// The fields that the operation declares.
     pub data: T,
-    /// What was done, in a few words.
+    /// The work that was done, in a few words.
     pub message: String,
-    /// What a caller must know and no field says; at the end of the message too.
+    /// Notes that no field has; they are at the end of the message too.
     pub notes: Vec<Hint>,
+    /// The picture that the answer is.
+    pub picture: Option<Picture>,
 }
 
 impl<T> Reply<T> {
@@ -133,6 +117,7 @@ impl<T> Reply<T> {
             data,
             message: message.into(),
             notes: Vec::new(),
+            picture: None,
         }
     }
 

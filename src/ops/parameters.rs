@@ -129,7 +129,7 @@ impl Operation for Parameters {
     fn run(
         store: &Store,
         caller: &Caller,
-        _request: Self::Request,
+        _request: Request,
     ) -> Result<Reply<Self::Response>, Error> {
         let settings = store.settings();
         let report = store.workspace_report(caller, &settings.fs_workspace);

@@ -1,5 +1,6 @@
 //! `shed_patch_bytes`: write bytes, whole or at an offset.
 
+use fileshed_core::changes::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
 use fileshed_core::{Caller, Code, Error, Store, ZoneName};
@@ -9,7 +10,7 @@ use utoipa::ToSchema;
 
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
+use super::vocabulary::{WritableZone, content_format, write_mode};
 use super::{Access, Effect, Operation, Reply, write};
 
 /// `shed_patch_bytes`
@@ -20,17 +21,17 @@ pub struct PatchBytes;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// The bytes, in their format
     content: String,
     /// Of content
-    #[schema(default = "hex")]
-    content_format: Option<ContentFormat>,
+    #[schema(default = "hex", value_type = Option<ContentFormat>)]
+    content_format: Option<String>,
     /// at and replace need offset
-    #[schema(default = "end")]
-    position: Option<BytePosition>,
+    #[schema(default = "end", value_type = Option<BytePosition>)]
+    position: Option<String>,
     /// First byte, from 0
     offset: Option<i64>,
     /// Bytes to replace; default as many as content has
@@ -47,7 +48,8 @@ pub struct Request {
     /// For zone group
     group: Option<String>,
     /// In a group: who may change it
-    mode: Option<WriteMode>,
+    #[schema(value_type = Option<WriteMode>)]
+    mode: Option<String>,
 }
 
 impl Operation for PatchBytes {
@@ -86,19 +88,25 @@ impl Operation for PatchBytes {
         caller: &Caller,
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
+        let format = content_format(request.content_format.as_deref())?;
+        let position = match request.position.as_deref() {
+            Some(position) => BytePosition::parse(position)?,
+            None => BytePosition::End,
+        };
+        let mode = write_mode(request.mode.as_deref())?;
         let zone = store
-            .open_zone(caller, request.zone, request.group.as_deref())?
-            .creating(request.mode);
-        let format = request.content_format.unwrap_or(ContentFormat::Hex);
+            .open_zone(caller, zone, request.group.as_deref())?
+            .creating(mode);
         let content = decode(&request.content, format)?;
         let edit = BytesEdit {
-            position: request.position.unwrap_or(BytePosition::End),
+            position,
             content: &content,
             offset: request.offset,
             length: request.length,
         };
         let mut bytes_affected = content.len() as u64;
-        let file = write::FileWrite {
+        let file = FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,
@@ -116,19 +124,19 @@ impl Operation for PatchBytes {
                 })?,
             }
         };
-        let (message, note) = (written.sentence(), written.note());
         let position = if request.overwrite {
             "overwrite"
         } else {
             edit.position.as_str()
         };
+        let (response, message, note) = write::answer(&zone, &written, position, request.safe)?;
         Ok(Reply::new(
             write::Response {
                 bytes_written: Some(content.len() as u64),
                 bytes_affected: Some(bytes_affected),
                 content_format: Some(format.as_str()),
                 offset: request.offset,
-                ..written.response(&zone, position, request.safe)
+                ..response
             },
             message,
         )

@@ -1,5 +1,6 @@
 //! `shed_patch_text`: write text, whole or at a line or pattern.
 
+use fileshed_core::changes::{FileWrite, WrittenFile};
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
@@ -11,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::codes::errors;
 use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
+use super::vocabulary::{WritableZone, write_mode};
 use super::{Access, Effect, Operation, Reply, write};
 
 /// `shed_patch_text`
@@ -22,7 +23,7 @@ pub struct PatchText;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// The new text
@@ -30,7 +31,8 @@ pub struct Request {
     /// Exact text that the file has once; content replaces it
     find: Option<String>,
     /// Default replace with find or pattern, else end
-    position: Option<Position>,
+    #[schema(value_type = Option<Position>)]
+    position: Option<String>,
     /// From 1
     line: Option<i64>,
     /// Last line to replace
@@ -54,7 +56,8 @@ pub struct Request {
     /// For zone group
     group: Option<String>,
     /// In a group: who may change it
-    mode: Option<WriteMode>,
+    #[schema(value_type = Option<WriteMode>)]
+    mode: Option<String>,
 }
 
 impl Operation for PatchText {
@@ -97,13 +100,17 @@ impl Operation for PatchText {
         caller: &Caller,
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
+        let position = request.position.as_deref().map(Position::parse);
+        let position = position.transpose()?;
+        let mode = write_mode(request.mode.as_deref())?;
         let zone = store
-            .open_zone(caller, request.zone, request.group.as_deref())?
-            .creating(request.mode);
+            .open_zone(caller, zone, request.group.as_deref())?
+            .creating(mode);
         if request.overwrite && request.find.is_some() {
             return Err(TextError::FindWithOverwrite.into());
         }
-        let position = match request.position {
+        let position = match position {
             Some(position) => position,
             None => Position::meant(
                 request.find.is_some() || request.pattern.is_some(),
@@ -124,7 +131,7 @@ impl Operation for PatchText {
         if !request.overwrite {
             edit.check().map_err(|error| at_an_end(&edit, error))?;
         }
-        let file = write::FileWrite {
+        let file = FileWrite {
             zone: &zone,
             operation: Self::ID,
             path: &request.path,
@@ -148,20 +155,19 @@ impl Operation for PatchText {
                 }
             })
         });
-        let (message, note) = (written.sentence(), written.note());
+        let created = written.created;
         let position = if request.overwrite {
             "overwrite"
         } else {
             edit.position.as_str()
         };
+        let (response, message, note) = write::answer(&zone, &written, position, request.safe)?;
         Ok(Reply::new(
             write::Response {
                 lines_affected: Some(lines_affected),
                 pattern_matches: (matches > 0).then_some(matches),
-                lines: edited
-                    .map(|edited| edited.lines)
-                    .filter(|_| !written.created),
-                ..written.response(&zone, position, request.safe)
+                lines: edited.map(|edited| edited.lines).filter(|_| !created),
+                ..response
             },
             message,
         )
@@ -187,10 +193,10 @@ fn at_an_end(edit: &TextEdit<'_>, error: TextError) -> Error {
 
 /// Makes the edit. What a long file has at its end is not looked at, nor shown.
 fn apply(
-    file: &write::FileWrite<'_>,
+    file: &FileWrite<'_>,
     edit: &TextEdit<'_>,
     largest: u64,
-) -> Result<(write::Written, Option<Edited>), Error> {
+) -> Result<(WrittenFile, Option<Edited>), Error> {
     let expect_editable = |old: &[u8]| {
         expect_editable(old).map_err(|error| Error::from(error).with_detail("path", file.path))
     };

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::arguments::ArgumentError;
+use super::arguments::{ArgumentError, at_least};
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
@@ -28,7 +28,7 @@ pub struct Read;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = AnyZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     path: String,
     /// First line, from 1
@@ -61,9 +61,6 @@ pub struct Response {
     /// Its media type, by its name.
     #[serde(skip_serializing_if = "Option::is_none")]
     mime_type: Option<&'static str>,
-    #[serde(skip)]
-    #[schema(ignore)]
-    picture: Option<Picture>,
 }
 
 impl Operation for Read {
@@ -89,20 +86,12 @@ impl Operation for Read {
     type Response = Response;
     const AT_ONCE: Option<ImmediateRun<Self>> = Some(small_text);
 
-    fn is_harmless(_arguments: &Map<String, Value>) -> bool {
-        true
-    }
-
     fn answer_max(settings: &Settings, _arguments: &Map<String, Value>) -> u64 {
         text_limit(settings)
     }
 
-    fn picture(response: &mut Response) -> Option<Picture> {
-        response.picture.take()
-    }
-
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let first = line("offset", request.offset)?.unwrap_or(1);
         let limit = line("limit", request.limit)?.unwrap_or(u64::MAX);
@@ -126,13 +115,14 @@ fn text_limit(settings: &Settings) -> u64 {
 
 /// A small text that is in memory.
 fn small_text(store: &Store, caller: &Caller, request: &Request) -> Option<Reply<Response>> {
+    let zone = ZoneName::parse_parameter("zone", &request.zone).ok()?;
     let path = ZonePath::parse("path", &request.path).ok()?;
     let first = line("offset", request.offset).ok()?.unwrap_or(1);
     let limit = line("limit", request.limit).ok()?.unwrap_or(u64::MAX);
     if request.group.is_some() || path.name().is_none_or(may_be_document) {
         return None;
     }
-    let file = store.file_at_once(caller, request.zone, &path)?;
+    let file = store.file_at_once(caller, zone, &path)?;
     if file.stamp.size() > text_limit(store.settings()) {
         return None;
     }
@@ -162,7 +152,7 @@ fn reply(
         let next = first + shown.count;
         format!("more with offset={next}")
     });
-    Reply::new(
+    let reply = Reply::new(
         Response {
             path: path.as_str().to_owned(),
             total_lines: shown.total,
@@ -172,22 +162,18 @@ fn reply(
             content: shown.content,
             file_size: size,
             mime_type: content_type::by_name(path.name().unwrap_or_default()),
-            picture,
         },
         message,
-    )
-    .noting(more)
+    );
+    Reply { picture, ..reply }.noting(more)
 }
 
-fn line(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, Error> {
-    match value {
-        Some(value) if value < 1 => Err(ArgumentError::range(parameter, value, "1 or more").into()),
-        value => Ok(value.map(|value| value as u64)),
-    }
+fn line(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, ArgumentError> {
+    at_least(parameter, value, 1, "1 or more")
 }
 
-/// The text of a document; nothing of a file that is none.
-fn document(zone: &Zone<'_>, entry: &Entry) -> Result<Option<String>, Error> {
+/// The text of a document; `None` for a file that is none.
+pub(crate) fn document(zone: &Zone<'_>, entry: &Entry) -> Result<Option<String>, Error> {
     Ok(document_text(zone, entry)?.map(|document| {
         if document.truncated {
             document.text + "\n[cut here: the document has more text]\n"
@@ -213,7 +199,10 @@ fn content(zone: &Zone<'_>, entry: &Entry) -> Result<(String, Option<Picture>), 
     }
     let kind = content_type::by_name(entry.path().name().unwrap_or_default());
     match kind.filter(|kind| content_type::is_picture(kind)) {
-        Some(mime_type) => Ok((String::new(), Some(Picture { mime_type, bytes }))),
+        Some(mime_type) => {
+            let mime_type = mime_type.into();
+            Ok((String::new(), Some(Picture { mime_type, bytes })))
+        }
         None => Err(zone.explain(
             ReadError::Binary {
                 path,

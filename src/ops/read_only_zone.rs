@@ -3,7 +3,7 @@
 use fileshed_core::{Call, Caller, Code, Error, Hint, Repeat, Store, ZoneName, ZonePath};
 use serde_json::{Map, Value};
 
-use super::Operation;
+use super::{Access, Operation};
 
 /// The paths that a call in uploads names, and nothing of another call.
 pub(super) fn named_paths(arguments: &Map<String, Value>) -> Vec<String> {
@@ -51,7 +51,9 @@ pub(super) fn with_alternative<O: Operation>(
                 .say(" takes it to storage, where it can be changed")
         }
         (None, _, [path])
-            if O::CREATES && path.zone_in_front().is_none() && !is_in(ZoneName::Storage, path) =>
+            if O::ACCESS == Access::Create
+                && path.zone_in_front().is_none()
+                && !is_in(ZoneName::Storage, path) =>
         {
             Hint::new("new files go into storage: ").again(Repeat::with("zone", "storage"))
         }

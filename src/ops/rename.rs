@@ -1,7 +1,6 @@
 //! `shed_rename`: give a file or directory another path inside its zone.
 
-use fileshed_core::guard::ChangeRequest;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -18,7 +17,7 @@ pub struct Rename;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// Relative to the zone
     old_path: String,
     /// In the same zone; nothing may be there
@@ -57,19 +56,16 @@ impl Operation for Rename {
     type Response = Response;
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let old_path = zone.path_to_change("old_path", &request.old_path)?;
         let new_path = zone.path_to_bring("new_path", &request.new_path, zone.name(), &old_path)?;
         let writer = zone.writer(Self::ID)?;
         let entry = zone.entry_itself(&old_path)?;
         let vacancy = zone.vacancy("new_path", &new_path)?;
+        let default = format!("Rename {old_path} to {new_path}");
         writer
-            .guard(ChangeRequest::rename(&entry, &vacancy))?
             .rename(&entry, vacancy)?
-            .commit(
-                request.message.as_deref(),
-                &format!("Rename {old_path} to {new_path}"),
-            )?;
+            .commit(request.message.as_deref(), &default)?;
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),

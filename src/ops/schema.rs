@@ -3,7 +3,9 @@
 //! Open WebUI and several model providers understand plain `type`s only: no `$ref`, no `oneOf`,
 //! no `["string", "null"]`. utoipa derives the schemas; this pass flattens them, once at start.
 
-use std::collections::BTreeMap;
+use std::any::TypeId;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use fileshed_core::Code;
 use serde_json::{Map, Value, json};
@@ -22,14 +24,12 @@ enum Null {
 }
 
 /// The schema of a request with every reference replaced by what it refers to, and without null.
-#[must_use]
-pub fn of<T: ToSchema>() -> Value {
+pub(super) fn of<T: ToSchema>() -> Value {
     resolved::<T>(Null::Dropped)
 }
 
 /// The schema of what an operation takes: its request, and what every operation with paths takes.
-#[must_use]
-pub fn of_request<O: Operation>() -> Value {
+pub(super) fn of_request<O: Operation>() -> Value {
     let mut schema = of::<O::Request>();
     if O::ERRORS.contains(&Code::PathStartsWithZone) {
         schema["properties"][ALLOW_ZONE_IN_PATH] = json!({"type": "boolean"});
@@ -37,10 +37,29 @@ pub fn of_request<O: Operation>() -> Value {
     schema
 }
 
+/// The schema of a request, made once.
+pub(super) fn parameters_of<T: ToSchema + 'static>() -> &'static Value {
+    cached::<T>(of::<T>)
+}
+
+/// The schema of what an operation takes, made once.
+pub(super) fn parameters<O: Operation>() -> &'static Value {
+    cached::<O>(of_request::<O>)
+}
+
+/// Schemas are made once and live as long as the process: there is one for each type.
+static SCHEMAS: LazyLock<Mutex<HashMap<TypeId, &'static Value>>> = LazyLock::new(Mutex::default);
+
+fn cached<T: 'static>(make: fn() -> Value) -> &'static Value {
+    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+    schemas
+        .entry(TypeId::of::<T>())
+        .or_insert_with(|| Box::leak(Box::new(make())))
+}
+
 /// The schema of an answer, where null stands for a field that is always there and has no value.
 /// Clients make parameters of requests only, so no provider reads it.
-#[must_use]
-pub fn of_answer<T: ToSchema>() -> Value {
+pub(super) fn of_answer<T: ToSchema>() -> Value {
     resolved::<T>(Null::WhereRequired)
 }
 

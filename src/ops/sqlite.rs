@@ -5,7 +5,7 @@ use fileshed_core::databases::{
     self, DatabaseTask, DateFormat, Export, IfExists, Import, Parameters, Query,
 };
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Caller, Client, Code, Error, Repeat, Settings, Store, ZoneName};
+use fileshed_core::{Caller, Client, Code, Error, Repeat, Settings, Store};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -29,7 +29,7 @@ pub struct Sqlite;
 pub struct Request {
     /// Zone of the database
     #[schema(value_type = AnyZone)]
-    zone: ZoneName,
+    zone: String,
     /// Database; made when missing
     path: String,
     /// One statement
@@ -192,7 +192,7 @@ impl Operation for Sqlite {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let limit = not_negative("limit", request.limit)?;
         let path = request.path.clone();
         let if_exists = request.if_exists.unwrap_or(IfExists::Fail);

@@ -7,7 +7,6 @@ use fileshed_core::storage::{DiskError, Found, Kind};
 use fileshed_core::zone::is_git_name;
 use fileshed_core::{Caller, Code, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
@@ -30,7 +29,7 @@ pub struct Tree;
 pub struct Request {
     /// Zone to list
     #[schema(value_type = AnyZone)]
-    zone: ZoneName,
+    zone: String,
     /// Directory
     #[schema(default = ".")]
     path: Option<String>,
@@ -69,12 +68,8 @@ impl Operation for Tree {
     type Request = Request;
     type Response = Response;
 
-    fn is_harmless(_arguments: &Map<String, Value>) -> bool {
-        true
-    }
-
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let text = request.path.as_deref().unwrap_or(".");
         let path = zone.path("path", text).map_err(|error| {
             match whole_zone(text).filter(|_| error.code() == Code::PathStartsWithZone) {

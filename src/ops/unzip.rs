@@ -2,7 +2,6 @@
 
 use fileshed_core::archive::Archive;
 use fileshed_core::chat_host::{Task, counted};
-use fileshed_core::guard::ChangeRequest;
 use fileshed_core::storage::{DiskError, Kind, Target, Totals};
 use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
@@ -27,14 +26,14 @@ pub struct Unzip;
 pub struct Request {
     /// Where the files go
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// The archive
     src: String,
     /// Directory; default: beside the archive
     dest: Option<String>,
     /// Zone of the archive. Default zone
     #[schema(value_type = Option<AnyZone>)]
-    src_zone: Option<ZoneName>,
+    src_zone: Option<String>,
     /// For zone group
     group: Option<String>,
 }
@@ -90,8 +89,13 @@ impl Operation for Unzip {
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
-        let zone = store.open_zone(caller, request.zone, group)?;
-        let from = store.open_zone(caller, request.src_zone.unwrap_or(request.zone), group)?;
+        let zone = ZoneName::parse_parameter("zone", &request.zone)?;
+        let from = match request.src_zone.as_deref() {
+            Some(name) => ZoneName::parse_parameter("src_zone", name)?,
+            None => zone,
+        };
+        let zone = store.open_zone(caller, zone, group)?;
+        let from = store.open_zone(caller, from, group)?;
         let source = from.path("src", &request.src)?;
         let asked = request.dest.as_deref();
         let asked = asked.map(|dest| zone.path_to_fill("dest", dest));
@@ -114,13 +118,9 @@ impl Operation for Unzip {
                     .directory
                     .merge_into(zone.data(), &directory)
                     .map_err(|error| zone.explain_disk(error))?;
-                writer.guard(ChangeRequest::merge(&merge))?.merge(merge)?
+                writer.merge(merge, Totals::default())?
             }
-            target @ Target::Vacancy(_) => {
-                let weight = unpacked.directory.weight()?;
-                let needs = ChangeRequest::install(&target, &weight, Totals::default());
-                writer.guard(needs)?.install(unpacked.directory, target)?
-            }
+            target @ Target::Vacancy(_) => writer.install(unpacked.directory, target)?,
         };
         change.commit(None, &format!("Unpack {source} into {directory}"))?;
         let truncated = unpacked.files > unpacked.names.len() as u64;

@@ -1,61 +1,53 @@
 //! What the requests of several operations have in common.
 
-use fileshed_core::ZoneName;
+use fileshed_core::settings::WriteMode;
+use fileshed_core::text::{ContentFormat, TextError};
+use fileshed_core::zone::{ModeError, parse_mode};
 use serde::Deserialize;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 
-/// What is offered where any zone may be named.
-pub(super) enum AnyZone {}
-
-impl PartialSchema for AnyZone {
-    fn schema() -> RefOr<Schema> {
-        words(
-            "uploads: this chat's files, read and delete only; storage: scratch; documents: kept, every change a commit; group: shared, needs group",
-            &[
-                ZoneName::Uploads,
-                ZoneName::Storage,
-                ZoneName::Documents,
-                ZoneName::Group,
-            ],
-        )
-    }
+/// uploads: this chat's files, read and delete only; storage: scratch; documents: kept, every change a commit; group: shared, needs group
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(
+    dead_code,
+    reason = "it is a schema: what may be named is read by the core"
+)]
+pub(super) enum AnyZone {
+    Uploads,
+    Storage,
+    Documents,
+    Group,
 }
 
-impl ToSchema for AnyZone {}
-
-/// What is offered where files can be made and changed.
-pub(super) enum WritableZone {}
-
-impl PartialSchema for WritableZone {
-    fn schema() -> RefOr<Schema> {
-        words(
-            "storage: scratch; documents: kept, every change a commit; group: shared, needs group",
-            &[ZoneName::Storage, ZoneName::Documents, ZoneName::Group],
-        )
-    }
+/// storage: scratch; documents: kept, every change a commit; group: shared, needs group
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "as above")]
+pub(super) enum WritableZone {
+    Storage,
+    Documents,
+    Group,
 }
 
-impl ToSchema for WritableZone {}
-
-/// What is offered where a zone has to be the caller's own.
-pub(super) enum PersonalZone {}
-
-impl PartialSchema for PersonalZone {
-    fn schema() -> RefOr<Schema> {
-        words("A zone of the caller's own.", &ZoneName::PERSONAL)
-    }
+/// A zone of the caller's own.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "as above")]
+pub(super) enum PersonalZone {
+    Uploads,
+    Storage,
+    Documents,
 }
 
-impl ToSchema for PersonalZone {}
+/// The mode that a parameter says, if it is given.
+pub(super) fn write_mode(mode: Option<&str>) -> Result<Option<WriteMode>, ModeError> {
+    mode.map(|mode| parse_mode(mode.trim())).transpose()
+}
 
-fn words(description: &str, zones: &[ZoneName]) -> RefOr<Schema> {
-    ObjectBuilder::new()
-        .schema_type(Type::String)
-        .description(Some(description))
-        .enum_values(Some(zones.iter().map(|zone| zone.as_str())))
-        .into()
+/// The format that a parameter says; hexadecimal digits by default.
+pub(super) fn content_format(format: Option<&str>) -> Result<ContentFormat, TextError> {
+    format.map_or(Ok(ContentFormat::Hex), ContentFormat::parse)
 }
 
 /// The default of parameters that are true unless said otherwise.

@@ -2,11 +2,10 @@
 
 use fileshed_core::archive::{Archive, ArchiveError, PackContent};
 use fileshed_core::chat_host::{Task, counted};
-use fileshed_core::guard::ChangeRequest;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Target;
 use fileshed_core::zone::PathError;
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Error, Store, Zone, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -23,7 +22,7 @@ pub struct Zip;
 pub struct Request {
     /// Zone of src
     #[schema(value_type = WritableZone)]
-    zone: ZoneName,
+    zone: String,
     /// File or directory, relative to the zone
     src: String,
     /// The archive; default src + .zip
@@ -89,7 +88,7 @@ impl Operation for Zip {
     }
 
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let source = zone.path_to_fill("src", &request.src)?;
         let archive = match &request.dest {
             Some(dest) => {
@@ -112,18 +111,17 @@ impl Operation for Zip {
         let entry = zone.entry(&source)?;
         // Packed before the write lock is taken: nobody has to wait for it.
         let target = target(&zone, &archive)?;
-        let (staged, packed) = PackContent::of(&zone, &entry)
-            .with_empty_directories(request.include_empty_dirs)
-            .without(target.path())
-            .stage(target.path())?;
+        let content = PackContent {
+            empty_directories: request.include_empty_dirs,
+            without: Some(target.path()),
+            ..PackContent::of(&zone, &entry)
+        };
+        let (staged, packed) = content.stage(target.path())?;
         let writer = zone.writer(Self::ID)?;
         let target = self::target(&zone, &archive)?;
         let zip_path = target.path().as_str().to_owned();
-        let size = staged.size()?;
-        writer
-            .guard(ChangeRequest::write(&target, size))?
-            .install(staged, target)?
-            .commit(None, &format!("Pack {source} into {zip_path}"))?;
+        let default = format!("Pack {source} into {zip_path}");
+        let size = writer.write(staged, target, None, &default)?.size;
         let message = format!("Packed {} file(s) into {zip_path}", packed.files);
         Ok(Reply::new(
             Response {

@@ -2,9 +2,8 @@
 
 use fileshed_core::archive::{Archive, Listed};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Error, Store};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::codes::errors;
@@ -23,7 +22,7 @@ pub struct Zipinfo;
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = AnyZone)]
-    zone: ZoneName,
+    zone: String,
     /// The archive
     path: String,
     /// For zone group
@@ -85,12 +84,8 @@ impl Operation for Zipinfo {
     type Request = Request;
     type Response = Response;
 
-    fn is_harmless(_arguments: &Map<String, Value>) -> bool {
-        true
-    }
-
     fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.open_zone(caller, request.zone, request.group.as_deref())?;
+        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let listing = Archive::open(&zone, &zone.entry(&path)?)?.list(ENTRIES)?;
         let entries = listing.files + listing.directories;

@@ -267,8 +267,8 @@ impl Routes {
 
 impl Drop for Routes {
     fn drop(&mut self) {
-        self.store.shells().stop();
-        self.store.shells().wait(PATIENCE);
+        self.store.processes().stop();
+        self.store.processes().wait(PATIENCE);
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(PATIENCE);
         }

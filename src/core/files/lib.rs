@@ -21,33 +21,29 @@
 //! # Ok::<(), fileshed_files::Error>(())
 //! ```
 
-#[cfg(any(test, feature = "conformance"))]
-pub mod conformance;
 mod error;
 mod memory;
-mod memory_limit;
 mod metadata;
 pub mod path;
 mod provider;
-mod subtree;
+#[cfg(any(test, feature = "conformance"))]
+mod tests;
 mod tools;
 
 pub use error::ToolError;
 pub use fileshed_types::{Code, Error, ZonePath};
-pub use memory::Memory;
-pub use memory_limit::MemoryLimit;
+pub use memory::{Memory, MemoryLimit};
 pub use metadata::{EntryType, Metadata, Version};
 pub use provider::{Condition, Content, Named, Page, Provider, ProviderError, Write, Written};
-pub use subtree::Subtree;
+#[cfg(any(test, feature = "conformance"))]
+pub use tests::conformance;
 pub use tools::edit::{EditFile, Edited};
-
+pub use tools::entries::{
+    ListFiles, Listed, OutputFile, RemoveFile, Removed, Sent, Shown, StatFile,
+};
 pub use tools::glob::{Found, GlobSearch};
 pub use tools::grep::{GrepMatch, GrepSearch, Matches, OutputMode};
-pub use tools::list::{ListFiles, Listed};
-pub use tools::output::{OutputFile, Sent};
 pub use tools::read::{Lines, Numbered, Read, ReadFile};
-pub use tools::remove::{RemoveFile, Removed};
-pub use tools::stat::{Shown, StatFile};
 pub use tools::write::{ContentEncoding, Stored, WriteFile};
 pub use tools::{Files, Limits};
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
 use std::ops::{Bound, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fileshed_types::{Clock, ZonePath};
+use fileshed_types::{Clock, Error, ZonePath};
 
-use crate::memory_limit::{MemoryLimit, weight};
 use crate::provider::{Condition, Content, Page, Provider, ProviderError, Write, Written};
-use crate::{EntryType, Metadata, Version};
+use crate::{EntryType, Metadata, ToolError, Version};
 
 /// The files of one user, as long as the process lives.
 #[derive(Debug, Default)]
@@ -317,6 +317,71 @@ impl Provider for Memory {
         }
         tree.find(to).map(|node| node.metadata.clone())
     }
+}
+
+/// Bytes of an entry besides its content and its path.
+const ENTRY: u64 = 256;
+
+/// A bound on what several [`Memory`] take together.
+#[derive(Debug)]
+pub struct MemoryLimit {
+    most: u64,
+    used: AtomicU64,
+}
+
+impl Default for MemoryLimit {
+    /// As much as there is.
+    fn default() -> Self {
+        Self::new(u64::MAX)
+    }
+}
+
+impl MemoryLimit {
+    /// So many bytes, those of names and metadata among them.
+    #[must_use]
+    pub fn new(most: u64) -> Self {
+        Self {
+            most,
+            used: AtomicU64::new(0),
+        }
+    }
+
+    /// Most bytes.
+    #[must_use]
+    pub fn most(&self) -> u64 {
+        self.most
+    }
+
+    /// Bytes that are taken now.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Takes so many bytes, or says that there are not so many.
+    fn take(&self, bytes: u64) -> Result<(), ProviderError> {
+        let taken = self
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+                used.checked_add(bytes).filter(|used| *used <= self.most)
+            });
+        match taken {
+            Ok(_) => Ok(()),
+            Err(_) => Err(ProviderError::Refused(Error::from(ToolError::Full {
+                limit: self.most,
+            }))),
+        }
+    }
+
+    /// Gives bytes back.
+    fn give(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// What an entry takes.
+fn weight(path: &str, content: usize) -> u64 {
+    ENTRY + path.len() as u64 + content as u64
 }
 
 #[cfg(test)]

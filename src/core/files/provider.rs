@@ -334,6 +334,14 @@ pub struct Named {
     pub kind: EntryType,
 }
 
+impl Named {
+    /// Returns `true` if it is a directory.
+    #[must_use]
+    pub fn is_directory(&self) -> bool {
+        self.kind == EntryType::Directory
+    }
+}
+
 impl From<Metadata> for Named {
     fn from(metadata: Metadata) -> Self {
         Self {
@@ -368,4 +376,10 @@ pub enum ProviderError {
     /// A refusal with words of its own: quota, a locked edit, rights.
     #[error("{0}")]
     Refused(Error),
+}
+
+impl From<Error> for ProviderError {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
 }

@@ -6,17 +6,14 @@ use fileshed_types::cancellation::Cancellation;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Clock, Error, Timings, ZonePath};
 
+use crate::Metadata;
 use crate::provider::{Content, Provider, ProviderError};
 
 pub(crate) mod edit;
-
+pub(crate) mod entries;
 pub(crate) mod glob;
 pub(crate) mod grep;
-pub(crate) mod list;
-pub(crate) mod output;
 pub(crate) mod read;
-pub(crate) mod remove;
-pub(crate) mod stat;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -63,6 +60,9 @@ impl Default for Limits {
 /// The tools, on the files of one user.
 pub struct Files<'p> {
     provider: &'p dyn Provider,
+    /// The directory of the provider that is the workspace: nothing above it can be named. It need
+    /// not be there yet.
+    root: ZonePath,
     limits: Limits,
 }
 
@@ -70,7 +70,42 @@ impl<'p> Files<'p> {
     /// The tools on what this provider stores.
     #[must_use]
     pub fn new(provider: &'p dyn Provider, limits: Limits) -> Self {
-        Self { provider, limits }
+        Self::below(provider, ZonePath::root(), limits)
+    }
+
+    /// The tools on what is below one directory of a provider.
+    #[must_use]
+    pub fn below(provider: &'p dyn Provider, root: ZonePath, limits: Limits) -> Self {
+        Self {
+            provider,
+            root,
+            limits,
+        }
+    }
+
+    /// The path that the provider has for a path of the workspace.
+    fn at(&self, path: &ZonePath) -> ZonePath {
+        match (self.root.is_root(), path.is_root()) {
+            (true, _) => path.clone(),
+            (_, true) => self.root.clone(),
+            _ => self.root.join(path.as_str()),
+        }
+    }
+
+    /// The path in the workspace of a path that the provider has.
+    fn in_workspace(&self, path: &ZonePath) -> ZonePath {
+        ZonePath::found(glob::below(&self.root, path).to_owned())
+    }
+
+    /// The metadata of the entry at `path`, as the provider has it. The workspace is always there.
+    fn stat(&self, given: &str, path: &ZonePath) -> Result<Metadata, Error> {
+        let found = match self.provider.stat(&self.at(path)) {
+            Err(ProviderError::NotFound(_)) if path.is_root() => {
+                self.provider.stat(&ZonePath::root())
+            }
+            found => found,
+        };
+        found.map_err(|error| ToolError::of_provider(given, error))
     }
 
     /// Fails where nothing may be changed.
@@ -85,7 +120,8 @@ impl<'p> Files<'p> {
     fn whole(&self, given: &str, path: &ZonePath) -> Result<Content, Error> {
         let limit = self.limits.text_bytes;
         // One byte more shows that there is more.
-        let content = self.provider.read(path, 0..limit.saturating_add(1));
+        let range = 0..limit.saturating_add(1);
+        let content = self.provider.read(&self.at(path), range);
         let content = content.map_err(|error| ToolError::of_provider(given, error))?;
         let size = content.metadata.size.max(content.bytes.len() as u64);
         self.expect_size(size)?;

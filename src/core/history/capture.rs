@@ -6,10 +6,7 @@ use jiff::Timestamp;
 use super::content::{Contents, is_versioned, mode_of, zone_path};
 use super::restore::Found;
 use super::tree::Edits;
-use super::{
-    Author, Captured, Changes, CommitId, History, HistoryError, Prepared, head, power_cut,
-    repository,
-};
+use super::{Author, Captured, CommitId, History, HistoryError, PreparedContent, head, power_cut};
 use fileshed_storage::{DiskError, Kind, Vacancy};
 use fileshed_types::zone::ZonePath;
 
@@ -20,7 +17,7 @@ impl History {
     pub fn commit_paths(
         &self,
         changed: &[ZonePath],
-        prepared: &Prepared,
+        prepared: &[PreparedContent],
         message: &str,
         author: &Author,
         when: Timestamp,
@@ -39,14 +36,14 @@ impl History {
     pub(super) fn edits(
         &self,
         changed: &[ZonePath],
-        prepared: &Prepared,
+        prepared: &[PreparedContent],
     ) -> Result<Edits, HistoryError> {
         let mut edits = Edits::default();
         let mut files = Vec::new();
         for path in changed {
             self.look_at(path, &mut edits, &mut files)?;
         }
-        let mut contents = Contents::new(&self.repository, prepared, files.len())?;
+        let mut contents = Contents::new(&self.repository, &self.parent, prepared, files.len())?;
         for path in files {
             let stored = self.data.entry_as_named(&path).map_err(HistoryError::from);
             let stored = stored.and_then(|entry| {
@@ -84,15 +81,6 @@ impl History {
         Ok(())
     }
 
-    /// What differs from the last commit, wherever it is.
-    pub fn changes(&self) -> Result<Changes, HistoryError> {
-        let comparison = self.compare()?;
-        Ok(Changes {
-            changed: comparison.changes(),
-            totals: comparison.totals,
-        })
-    }
-
     /// Commits whatever differs from the last commit, ignored files too: after a command, or
     /// after a process died between a change and its commit. Then git's index describes HEAD.
     pub fn capture(
@@ -101,8 +89,7 @@ impl History {
         author: &Author,
         when: Timestamp,
     ) -> Result<Captured, HistoryError> {
-        repository::restore_gitfile(&self.parent, &self.data)?;
-        self.capture_found(Found(self.compare()?), message, author, when)
+        self.capture_found(self.find()?, message, author, when)
     }
 
     /// Commits what the zone has beyond its last commit, where the machine may have stopped since,
@@ -140,8 +127,7 @@ impl History {
         for (path, _, _) in &comparison.deleted {
             edits.remove(&String::from_utf8_lossy(path));
         }
-        let prepared = Prepared::default();
-        let mut contents = Contents::new(&self.repository, &prepared, changed.len())?;
+        let mut contents = Contents::new(&self.repository, &self.parent, &[], changed.len())?;
         let mut there = Vec::with_capacity(comparison.seen.len());
         for mut seen in std::mem::take(&mut comparison.seen) {
             if seen.change().is_some() {

@@ -49,15 +49,6 @@ pub struct Change {
     pub kind: ChangeKind,
 }
 
-/// What [`super::History::changes`] found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changes {
-    /// In the order of their paths.
-    pub changed: Vec<Change>,
-    /// Space of everything on disk, versioned or not.
-    pub totals: Totals,
-}
-
 /// What [`super::History::capture`] found and committed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {

@@ -7,7 +7,7 @@ use rustix::fs::Stat;
 
 use super::HistoryError;
 use super::content::{identify, is_versioned, mode_of, zone_path};
-use super::stat_cache::{Line, Stamp, StatCache};
+use super::stat_cache::{IndexLine, StatCache, is_untouched};
 use super::tree::files;
 use super::{Change, ChangeKind};
 use fileshed_storage::{DiskError, Kind, Root, Totals};
@@ -32,7 +32,7 @@ pub(super) struct Seen {
 
 /// The whole zone, compared.
 #[derive(Debug, Default)]
-pub(super) struct Comparison {
+pub(super) struct TreeComparison {
     pub(super) seen: Vec<Seen>,
     /// In HEAD and not on disk.
     pub(super) deleted: Vec<Committed>,
@@ -58,7 +58,7 @@ impl Seen {
     }
 }
 
-impl Comparison {
+impl TreeComparison {
     /// Walks `data`; reads only files that `cache` does not know.
     pub(super) fn new(
         data: &Root,
@@ -79,8 +79,8 @@ impl Comparison {
             };
             let cached = known
                 .get(path.as_bytes())
-                .filter(|(stamp, known, _)| *stamp == Stamp::of(&stat) && *known == mode)
-                .map(|(_, _, id)| *id);
+                .filter(|known| is_untouched(known, &stat) && known.mode == mode as u32)
+                .map(|known| known.id);
             comparison.learned |= cached.is_none();
             let outcome = cached.map_or_else(|| content_id(data, &path), |id| Ok(Some(id)));
             let id = match outcome {
@@ -158,8 +158,8 @@ impl Comparison {
     }
 
     /// The index of a HEAD that has everything on disk.
-    pub(super) fn lines_after_commit(self) -> Vec<Line> {
-        let seen = self.seen.into_iter().map(|seen| Line {
+    pub(super) fn lines_after_commit(self) -> Vec<IndexLine> {
+        let seen = self.seen.into_iter().map(|seen| IndexLine {
             path: seen.path.into_bytes(),
             id: seen.id,
             mode: seen.mode,
@@ -169,10 +169,10 @@ impl Comparison {
     }
 
     /// The index of HEAD as it is.
-    pub(super) fn lines_of_head(self) -> Vec<Line> {
+    pub(super) fn lines_of_head(self) -> Vec<IndexLine> {
         let seen = self.seen.into_iter().filter_map(|seen| {
             let same = seen.change().is_none();
-            seen.head.map(|(id, mode)| Line {
+            seen.head.map(|(id, mode)| IndexLine {
                 path: seen.path.into_bytes(),
                 id,
                 mode,
@@ -202,8 +202,8 @@ fn is_below(path: &[u8], above: &[u8]) -> bool {
             .is_some_and(|rest| rest.starts_with(b"/"))
 }
 
-fn without_stat(committed: Vec<Committed>) -> impl Iterator<Item = Line> {
-    committed.into_iter().map(|(path, id, mode)| Line {
+fn without_stat(committed: Vec<Committed>) -> impl Iterator<Item = IndexLine> {
+    committed.into_iter().map(|(path, id, mode)| IndexLine {
         path,
         id,
         mode,
@@ -211,7 +211,7 @@ fn without_stat(committed: Vec<Committed>) -> impl Iterator<Item = Line> {
     })
 }
 
-fn sorted(mut lines: Vec<Line>) -> Vec<Line> {
+fn sorted(mut lines: Vec<IndexLine>) -> Vec<IndexLine> {
     lines.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     lines
 }

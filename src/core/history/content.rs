@@ -2,11 +2,10 @@
 
 use git2::{ObjectType, Oid, Repository};
 
+use super::content_pack::{ContentPack, MANY};
 use super::large::{self, PreparedContent};
-use super::loose_objects::LooseObjects;
-use super::many::{self, ContentPack, SmallContents};
 use super::{HistoryError, object};
-use fileshed_storage::{DiskError, Entry, Kind};
+use fileshed_storage::{DiskError, Entry, Kind, Root};
 use fileshed_types::zone::{ZonePath, is_git_name};
 
 /// Mode of a file that is not executable.
@@ -49,78 +48,67 @@ fn is_like_gitmodules(path: &str) -> bool {
 pub(super) fn identify(entry: &Entry) -> Result<Oid, HistoryError> {
     let fail = HistoryError::git("look up");
     match read(entry)? {
-        Content::Small(bytes) => Oid::hash_object(ObjectType::Blob, &bytes).map_err(fail),
-        Content::Large(file) => large::identify(&file),
+        BlobContent::Small(bytes) => Oid::hash_object(ObjectType::Blob, &bytes).map_err(fail),
+        BlobContent::Large(file) => large::identify(&file),
     }
-}
-
-/// Contents that are ready before the writer lock is taken, or while what has them is copied: what is
-/// in files that have not changed since need not be read again.
-#[derive(Debug, Default)]
-pub struct Prepared {
-    /// Large ones, each as an object of its own.
-    pub large: Vec<PreparedContent>,
-    /// Small ones; they count where a commit has many.
-    pub small: SmallContents,
 }
 
 /// Contents that one commit takes into a repository.
 pub(super) struct Contents<'a> {
     repository: &'a Repository,
-    objects: LooseObjects<'a>,
-    prepared: &'a Prepared,
-    /// What is small goes into it, where there is much of it.
+    prepared: &'a [PreparedContent],
+    /// Pack for small contents, if there are many.
     pack: Option<ContentPack<'a>>,
 }
 
 impl<'a> Contents<'a> {
-    /// The contents of so many files, of which `prepared` may be a part.
+    /// Begins with the contents of so many files. Those that are `prepared` are not read again.
     pub(super) fn new(
         repository: &'a Repository,
-        prepared: &'a Prepared,
+        parent: &Root,
+        prepared: &'a [PreparedContent],
         files: usize,
     ) -> Result<Self, HistoryError> {
-        let pack = (files >= many::MANY).then(|| ContentPack::new(repository));
+        let mut pack = None;
+        if files >= MANY {
+            pack = ContentPack::new(repository, parent)?;
+        }
         Ok(Self {
             repository,
-            objects: LooseObjects::new(repository)?,
             prepared,
-            pack: pack.transpose()?,
+            pack,
         })
     }
 
-    /// Stores the content of a file or a link, and names it.
+    /// Stores the content of a file or a link, and returns its id.
     pub(super) fn store(&mut self, entry: &Entry) -> Result<Oid, HistoryError> {
-        if let Some(pack) = &mut self.pack
-            && let Some(id) = pack.add_ready(&self.prepared.small, entry.stamp())?
-        {
-            return Ok(id);
-        }
         match (read(entry)?, &mut self.pack) {
-            (Content::Small(bytes), Some(pack)) => pack.add(&bytes),
-            (Content::Small(bytes), None) => self.objects.write(ObjectType::Blob, &bytes),
-            (Content::Large(file), _) => {
-                large::store(self.repository, entry, &file, &self.prepared.large)
+            (BlobContent::Small(bytes), Some(pack)) => pack.add(&bytes),
+            (BlobContent::Small(bytes), None) => {
+                object::write(self.repository, ObjectType::Blob, &bytes)
+            }
+            (BlobContent::Large(file), _) => {
+                large::store(self.repository, entry, &file, self.prepared)
             }
         }
     }
 
-    /// Everything that was stored is in the repository when this comes back.
+    /// Puts everything that was stored into the repository.
     pub(super) fn finish(self) -> Result<(), HistoryError> {
         self.pack.map_or(Ok(()), |mut pack| pack.finish())
     }
 }
 
-enum Content {
+enum BlobContent {
     Small(Vec<u8>),
     Large(std::fs::File),
 }
 
-fn read(entry: &Entry) -> Result<Content, DiskError> {
+fn read(entry: &Entry) -> Result<BlobContent, DiskError> {
     match entry.kind() {
-        Kind::Symlink => Ok(Content::Small(entry.link_target()?)),
-        _ if entry.size() < object::LARGE => Ok(Content::Small(entry.content()?)),
-        _ => Ok(Content::Large(entry.open()?)),
+        Kind::Symlink => Ok(BlobContent::Small(entry.link_target()?)),
+        _ if entry.size() < object::LARGE => Ok(BlobContent::Small(entry.content()?)),
+        _ => Ok(BlobContent::Large(entry.open()?)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use git2::{Commit, ErrorCode, Repository};
 
-use super::compare::Comparison;
+use super::compare::TreeComparison;
 use super::stat_cache::StatCache;
 use super::{CommitId, HistoryError, isolation, object, repository};
 use fileshed_storage::Root;
@@ -84,11 +84,11 @@ impl History {
         }
     }
 
-    pub(super) fn compare(&self) -> Result<Comparison, HistoryError> {
+    pub(super) fn compare(&self) -> Result<TreeComparison, HistoryError> {
         let head = self.head_commit()?;
         let tree = head
             .map(|commit| object::tree(&self.repository, commit.tree_id()))
             .transpose()?;
-        Comparison::new(&self.data, &self.repository, tree.as_ref(), &self.cache())
+        TreeComparison::new(&self.data, &self.repository, tree.as_ref(), &self.cache())
     }
 }

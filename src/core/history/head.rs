@@ -9,10 +9,8 @@ use std::io::{Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use git2::{ErrorCode, Oid, Repository};
-use rustix::fs::{CWD, RenameFlags};
 
-use super::file::{replace, small_text};
-use super::layout::OWN;
+use super::layout::{OWN, remove, replace};
 use super::{HistoryError, object};
 
 /// The branch of a new repository.
@@ -52,49 +50,23 @@ fn is_branch(name: &str) -> bool {
     name.starts_with("refs/heads/")
 }
 
-/// Where HEAD stands.
+/// Position of HEAD.
 #[derive(Debug)]
 pub(super) struct Tip {
     /// The branch that it names, or HEAD itself.
     branch: String,
     commit: Option<Oid>,
-    /// Whether the branch is a file with the commit.
-    is_file: bool,
 }
 
 impl Tip {
-    /// The last commit, if there is one.
+    /// Returns the last commit, if there is one.
     pub(super) fn commit(&self) -> Option<Oid> {
         self.commit
     }
-
-    /// Where it stands if HEAD names a branch that is a file with a commit, and no branch is kept
-    /// elsewhere, as it mostly is.
-    fn in_file(place: &Path) -> Option<Self> {
-        // git reads these with each branch, so they must be sound: libgit2 sees to that.
-        if place.join("packed-refs").exists() {
-            return None;
-        }
-        let head = small_text(&place.join(HEAD)).ok()?;
-        let branch = head.strip_prefix("ref: ")?.trim_end();
-        if !is_branch(branch) || !git2::Reference::is_valid_name(branch) {
-            return None;
-        }
-        let text = small_text(&place.join(branch)).ok()?;
-        let digits = text.strip_suffix('\n').filter(|text| text.len() == 40)?;
-        Some(Self {
-            branch: branch.to_owned(),
-            commit: Some(Oid::from_str(digits).ok()?),
-            is_file: true,
-        })
-    }
 }
 
-/// Where HEAD stands.
+/// Returns the position of HEAD.
 pub(super) fn tip(repository: &Repository) -> Result<Tip, HistoryError> {
-    if let Some(tip) = Tip::in_file(repository.path()) {
-        return Ok(tip);
-    }
     let commit = match repository.refname_to_id(HEAD) {
         Ok(id) => Some(id),
         Err(error) if error.code() == ErrorCode::NotFound => None,
@@ -103,46 +75,19 @@ pub(super) fn tip(repository: &Repository) -> Result<Tip, HistoryError> {
     Ok(Tip {
         branch: branch(repository).unwrap_or_else(|| BRANCH.to_owned()),
         commit,
-        is_file: false,
     })
 }
 
 /// Moves HEAD from where it stands to a commit, which is remembered.
 pub(super) fn advance(repository: &Repository, tip: &Tip, id: Oid) -> Result<(), HistoryError> {
     let branch = &*tip.branch;
-    // Where it fails, libgit2 says why.
-    if !tip.is_file || rewrite(&repository.path().join(branch), tip.commit, id).is_err() {
-        let moved = match tip.commit {
-            Some(from) => repository.reference_matching(branch, id, true, from, "commit"),
-            None => repository.reference(branch, id, false, "commit"),
-        };
-        moved.map_err(HistoryError::git("commit to"))?;
-    }
+    let moved = match tip.commit {
+        Some(from) => repository.reference_matching(branch, id, true, from, "commit"),
+        None => repository.reference(branch, id, false, "commit"),
+    };
+    moved.map_err(HistoryError::git("commit to"))?;
     record(repository, branch, id);
     Ok(())
-}
-
-/// Gives the file of a branch another commit, if it still has the one that it had. Its lock takes its place, as git does it; that they
-/// are exchanged keeps the disk from writing the new one at once, which nothing here asks for.
-fn rewrite(branch: &Path, from: Option<Oid>, id: Oid) -> std::io::Result<()> {
-    let mut lock = branch.as_os_str().to_owned();
-    lock.push(".lock");
-    let mut options = fs::OpenOptions::new();
-    let mut file = options.write(true).create_new(true).open(&lock)?;
-    let written = file.write_all(format!("{id}\n").as_bytes());
-    drop(file);
-    let done = written.and_then(|()| {
-        // Who stood still before it took the lock is behind.
-        let there = fs::read_to_string(branch)?;
-        if Some(there.trim_end()) != from.map(|from| from.to_string()).as_deref() {
-            return Err(std::io::ErrorKind::InvalidData.into());
-        }
-        let flags = RenameFlags::EXCHANGE;
-        Ok(rustix::fs::renameat_with(CWD, &lock, CWD, branch, flags)?)
-    });
-    // What is left of it goes when the history is opened next.
-    let _gone = fs::remove_file(&lock);
-    done
 }
 
 /// Remembers a commit of a branch. It is only needed where the branch is lost, so it need not be on
@@ -235,11 +180,4 @@ pub(super) fn put_back(repository: &Repository, branch: &str, id: Oid) -> Result
         .map_err(HistoryError::git("put back"))?;
     tracing::warn!(place = %place.display(), %id, "a branch was lost and is put back");
     Ok(())
-}
-
-fn remove(file: &Path) -> std::io::Result<()> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
 }

@@ -12,6 +12,8 @@ pub(super) fn ignore_the_host() {
     ONCE.call_once(|| {
         // What is read is read from disk: what was lost there is noticed, and no memory is kept.
         git2::opts::enable_caching(false);
+        // What a commit names was written a moment before.
+        git2::opts::strict_object_creation(false);
         for level in [
             ConfigLevel::ProgramData,
             ConfigLevel::System,

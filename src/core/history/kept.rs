@@ -9,18 +9,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use git2::Repository;
 use jiff::Timestamp;
-use rustix::fs::AtFlags;
 
 use super::damage::Remedy;
 use super::layout::NAME;
 use super::{History, HistoryError};
-use fileshed_storage::Root;
+use fileshed_storage::{Root, Stamp};
 
 /// Repositories that are kept at most; each takes some descriptors.
 const MOST: usize = 16;
 
-/// What opening looks at, below the directory that has the repository. A lock that somebody leaves
-/// shows in the directory that it is in.
+/// Names that opening looks at, below the directory that has the repository. A lock that somebody
+/// leaves shows in the directory that it is in.
 const LOOKED_AT: [&str; 5] = [
     NAME,
     "repo.git/config",
@@ -29,16 +28,13 @@ const LOOKED_AT: [&str; 5] = [
     "repo.git/refs/heads",
 ];
 
-/// Device, inode, and when content and inode changed.
-type FileState = (u64, u64, [i64; 4]);
-
-/// Tells a repository from another one, and from itself after a change.
-type Seal = [Option<FileState>; LOOKED_AT.len() + 1];
+/// State of a repository: another one, or a change of it, has another.
+type RepositoryState = [Option<Stamp>; LOOKED_AT.len() + 1];
 
 /// Repositories that are open and that nobody works on, the latest last.
 #[derive(Default)]
 pub struct KeptRepositories {
-    kept: Mutex<Vec<(Seal, Repository)>>,
+    kept: Mutex<Vec<(RepositoryState, Repository)>>,
 }
 
 impl std::fmt::Debug for KeptRepositories {
@@ -74,51 +70,38 @@ impl KeptRepositories {
     }
 
     fn take(&self, parent: &Root, data: &Root) -> Option<Repository> {
-        let seal = seal(parent, data);
-        seal[0]?;
+        let (seal, path) = (seal(parent, data)?, parent.location().join(NAME));
         let mut kept = self.lock();
-        let place = kept.iter().position(|(known, _)| *known == seal)?;
-        let (_, repository) = kept.remove(place);
-        let path = parent.location().join(NAME);
-        (repository.path() == path).then_some(repository)
+        let is_it = |(known, repository): &(RepositoryState, Repository)| {
+            *known == seal && repository.path() == path
+        };
+        let place = kept.iter().position(is_it)?;
+        Some(kept.remove(place).1)
     }
 
     fn keep(&self, history: History) {
-        let seal = seal(&history.parent, &history.data);
+        let Some(seal) = seal(&history.parent, &history.data) else {
+            return;
+        };
         let mut kept = self.lock();
-        let same = |other: &Seal| identity(other) == identity(&seal);
-        kept.retain(|(known, _)| !same(known));
+        kept.retain(|(_, other)| other.path() != history.repository.path());
         if kept.len() >= MOST {
             kept.remove(0);
         }
         kept.push((seal, history.repository));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(Seal, Repository)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(RepositoryState, Repository)>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Device and inode of the repository.
-fn identity(seal: &Seal) -> Option<(u64, u64)> {
-    seal[0].map(|(device, inode, _)| (device, inode))
-}
-
-fn seal(parent: &Root, data: &Root) -> Seal {
-    let look = |root: &Root, name: &str| {
-        let stat = rustix::fs::statat(root.handle(), name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        let times = [
-            stat.st_mtime,
-            stat.st_mtime_nsec as i64,
-            stat.st_ctime,
-            stat.st_ctime_nsec as i64,
-        ];
-        Some((stat.st_dev, stat.st_ino, times))
-    };
+/// Returns the state of the repository in `parent`, as far as it is known.
+fn seal(parent: &Root, data: &Root) -> Option<RepositoryState> {
     let mut seal = [None; LOOKED_AT.len() + 1];
     for (stamp, name) in seal.iter_mut().zip(LOOKED_AT) {
-        *stamp = look(parent, name);
+        *stamp = parent.stamp(name).ok()?;
     }
-    seal[LOOKED_AT.len()] = look(data, ".git");
-    seal
+    seal[LOOKED_AT.len()] = data.stamp(".git").ok()?;
+    Some(seal)
 }

@@ -7,11 +7,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use git2::{ObjectType, Oid};
+use git2::{IndexEntry, ObjectType, Oid};
 
 use super::compare::Seen;
 use super::content::zone_path;
-use super::stat_cache::Stamp;
+use super::stat_cache::parts;
 use super::{ChangeKind, Found, History, HistoryError};
 use fileshed_types::zone::ZonePath;
 
@@ -25,7 +25,7 @@ pub struct Moved {
 }
 
 /// Files of the last commit, by their inodes.
-type Census = HashMap<u32, Vec<(String, Oid, Stamp)>>;
+type InodeIndex = HashMap<u32, Vec<(String, IndexEntry)>>;
 
 impl History {
     /// Remembers the inodes of a zone whose last commit has everything on disk.
@@ -107,7 +107,7 @@ impl History {
     }
 
     /// What was remembered, as far as the last commit says the same.
-    fn census(&self, found: &Found) -> Census {
+    fn census(&self, found: &Found) -> InodeIndex {
         let comparison = &found.0;
         let mut head: HashMap<&[u8], Oid> = HashMap::new();
         for seen in &comparison.seen {
@@ -118,29 +118,32 @@ impl History {
         for (path, id, _) in &comparison.deleted {
             head.insert(path, *id);
         }
-        let mut census = Census::new();
-        for (path, stamp, id) in self.cache().remembered() {
-            if head.get(path.as_slice()) == Some(&id)
-                && let Ok(path) = String::from_utf8(path)
-                && let Some(inode) = stamp.inode()
+        let mut census = InodeIndex::new();
+        // An entry without a stat has no inode.
+        let entries = self.cache().remembered().into_iter();
+        for entry in entries.filter(|entry| entry.ino != 0) {
+            if head.get(entry.path.as_slice()) == Some(&entry.id)
+                && let Ok(path) = String::from_utf8(entry.path.clone())
             {
-                census.entry(inode).or_default().push((path, id, stamp));
+                census.entry(entry.ino).or_default().push((path, entry));
             }
         }
         census
     }
 
     /// Where the very file that is at a path now was before, if elsewhere.
-    fn former(&self, census: &Census, seen: &Seen) -> Option<String> {
+    fn former(&self, census: &InodeIndex, seen: &Seen) -> Option<String> {
         let candidates = census.get(&(seen.stat.st_ino as u32))?;
-        if candidates.iter().any(|(path, _, _)| *path == seen.path) {
+        if candidates.iter().any(|(path, _)| *path == seen.path) {
             return None;
         }
-        let (path, _, _) = candidates.iter().find(|(_, id, stamp)| {
-            *id == seen.id || {
+        let (path, _) = candidates.iter().find(|(_, before)| {
+            before.id == seen.id || {
                 let entry = self.data.entry_as_named(&zone_path(&seen.path)).ok();
                 let born = entry.and_then(|entry| entry.born());
-                born.is_some_and(|born| stamp.is_not_before(born))
+                born.is_some_and(|(seconds, nanoseconds)| {
+                    parts(before.ctime) >= (seconds as i32, nanoseconds)
+                })
             }
         })?;
         Some(path.clone())

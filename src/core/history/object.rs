@@ -6,10 +6,11 @@
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use flate2::read::ZlibDecoder;
-use git2::{Blob, Commit, Oid, Repository, Tree};
+use git2::{Blob, Commit, ObjectType, Oid, Repository, Tree};
 
 use super::HistoryError;
 
@@ -39,6 +40,24 @@ pub(super) fn blob(repository: &Repository, id: Oid) -> Result<Blob<'_>, History
     repository.find_blob(id).map_err(HistoryError::git("read"))
 }
 
+/// Adds an object, unless it is there, and returns its id. One that is there and damaged is written
+/// anew.
+pub(super) fn write(
+    repository: &Repository,
+    kind: ObjectType,
+    content: &[u8],
+) -> Result<Oid, HistoryError> {
+    let fail = HistoryError::git("write to");
+    forget_damaged(repository, Oid::hash_object(kind, content).map_err(&fail)?);
+    let database = repository.odb().map_err(&fail)?;
+    database.write(kind, content).map_err(fail)
+}
+
+/// Returns the bytes that the file of an object takes on disk; 0 if it has none.
+pub(super) fn bytes_on_disk(repository: &Repository, id: Oid) -> u64 {
+    fs::metadata(file(repository, id)).map_or(0, |metadata| metadata.blocks() * 512)
+}
+
 /// Fails where the file of an object is damaged. What is missing or in a pack is libgit2's to say.
 pub(super) fn expect_whole(repository: &Repository, id: Oid) -> Result<(), HistoryError> {
     if is_whole(repository, id) {
@@ -60,13 +79,10 @@ pub(super) fn has_file(repository: &Repository, id: Oid) -> bool {
     file(repository, id).exists()
 }
 
-/// Bytes of an object that has a file, if that is whole; nothing for one with more than `largest`.
+/// Returns the bytes of an object that has a file, if that is whole; `None` for one with more than
+/// `largest`.
 pub(super) fn size_if_whole(repository: &Repository, id: Oid, largest: u64) -> Option<u64> {
-    let file = File::open(file(repository, id)).ok()?;
-    let mut content = BufReader::new(ZlibDecoder::new(file));
-    let size = size(&mut content).filter(|size| *size <= largest)?;
-    let found = std::io::copy(&mut content, &mut std::io::sink()).ok()?;
-    (found == size).then_some(size)
+    whole_size(File::open(file(repository, id)).ok()?, largest)
 }
 
 /// The file that an object has, or would have.
@@ -77,12 +93,17 @@ pub(super) fn file(repository: &Repository, id: Oid) -> PathBuf {
 }
 
 fn is_whole(repository: &Repository, id: Oid) -> bool {
-    File::open(file(repository, id)).map_or(true, |file| {
-        let mut content = BufReader::new(ZlibDecoder::new(file));
-        size(&mut content).is_some_and(|size| {
-            std::io::copy(&mut content, &mut std::io::sink()).is_ok_and(|found| found == size)
-        })
-    })
+    File::open(file(repository, id)).map_or(true, |file| whole_size(file, u64::MAX).is_some())
+}
+
+/// Returns the bytes of the object that a file holds, if it holds all of it and nothing else, and they
+/// are no more than `largest`.
+fn whole_size(file: File, largest: u64) -> Option<u64> {
+    let length = file.metadata().ok()?.len();
+    let mut content = BufReader::new(ZlibDecoder::new(file));
+    let size = size(&mut content).filter(|size| *size <= largest)?;
+    let found = std::io::copy(&mut content, &mut std::io::sink()).ok()?;
+    (found == size && content.get_ref().total_in() == length).then_some(size)
 }
 
 /// The size that the beginning of an object says.

@@ -9,21 +9,18 @@
 //! Work is bounded: so many objects and bytes for one pack, and packs are put together only when
 //! they are of a size, so an object is written again a few times in the life of a history.
 
-mod loose;
-mod place;
-
 use std::collections::HashSet;
-use std::io::{BufWriter, Write as _};
+use std::fs;
 
-use git2::{ConfigLevel, Indexer, Oid, PackBuilder, Repository};
+use git2::{ConfigLevel, Oid, PackBuilder, Repository};
 
 use super::layout::NAME;
-use super::pack_index::Pack;
+use super::pack_place::{Loose, Pack, PackPlace};
 use super::{HistoryError, isolation, object, size};
 use fileshed_storage::Root;
-use loose::Loose;
 
-use place::PackPlace;
+/// Directory in the server's own part of the repository in which packs are made.
+const WORK: &str = "packing";
 
 /// What one pack is made from, at most: objects, and their bytes before compression.
 const OBJECTS: usize = 50_000;
@@ -59,20 +56,19 @@ pub fn pack(
     goes_on: &(dyn Fn() -> bool + Sync),
 ) -> Result<usize, HistoryError> {
     isolation::ignore_the_host();
-    let fail = HistoryError::repository("pack");
     let mut packed = 0;
-    let Some(place) = PackPlace::open(parent).map_err(&fail)? else {
+    let Some(place) = PackPlace::open(parent, WORK)? else {
         return Ok(0);
     };
     while goes_on() {
-        let loose = loose::list(&place, LARGEST).map_err(&fail)?;
+        let loose = place.loose(LARGEST)?;
         let bytes: u64 = loose.iter().map(|object| object.bytes).sum();
         let is_worth = loose.len() >= worth.objects || bytes >= worth.bytes;
         if loose.len() < 2 || !is_worth {
             break;
         }
-        place.clear().map_err(&fail)?;
-        if !place.has_space_for(bytes).map_err(&fail)? {
+        place.clear()?;
+        if !place.has_space_for(bytes)? {
             tracing::warn!(
                 place = %parent.location().display(),
                 "a history is not packed: the disk has too little space"
@@ -96,9 +92,8 @@ pub fn pack(
 /// Takes away directories of objects that are empty. The caller holds the writer lock of the zone:
 /// who writes an object makes its directory first.
 pub fn tidy(parent: &Root) -> Result<(), HistoryError> {
-    let fail = HistoryError::repository("pack");
-    match PackPlace::open(parent).map_err(&fail)? {
-        Some(place) => place.remove_empty_directories().map_err(fail),
+    match PackPlace::open(parent, WORK)? {
+        Some(place) => place.remove_empty_directories(),
         None => Ok(()),
     }
 }
@@ -115,7 +110,8 @@ fn pack_once(
     let repository = Repository::open_bare(&location).map_err(&git)?;
     // What the objects name is on disk before they are in a pack.
     rustix::fs::syncfs(parent.handle()).map_err(|error| fail(error.into()))?;
-    let settings = place.settings(&location, SETTINGS).map_err(&fail)?;
+    let settings = place.directory().join("settings");
+    fs::write(&settings, SETTINGS).map_err(&fail)?;
     repository
         .config()
         .and_then(|mut config| config.add_file(&settings, ConfigLevel::App, true))
@@ -125,7 +121,7 @@ fn pack_once(
         return Ok(0);
     }
     let mut ids: HashSet<Oid> = chosen.iter().copied().collect();
-    let merged = merge(&repository, place, &mut ids, &mut bytes).map_err(&fail)?;
+    let merged = merge(&repository, place, &mut ids, &mut bytes)?;
     let commits = commits(&repository, &ids)?;
     let mut builder = repository.packbuilder().map_err(&git)?;
     builder.set_threads(1);
@@ -136,25 +132,21 @@ fn pack_once(
     if !goes_on() {
         return Ok(0);
     }
-    let directory = PackPlace::directory(&location);
-    let Some(name) = write(&mut builder, &directory, goes_on)? else {
+    let Some(name) = place.write(&mut builder, goes_on)? else {
         return Ok(0);
     };
-    let outcome = || {
-        let written: HashSet<Oid> = place.read_index(&name)?.into_iter().collect();
-        if !ids.iter().all(|id| written.contains(id)) {
-            return Err(std::io::Error::other("the pack lacks an object"));
-        }
-        place.install(&name)?;
-        for id in &chosen {
-            loose::remove(place, *id)?;
-        }
-        for pack in merged.iter().filter(|pack| pack.name != name) {
-            place.remove_pack(&pack.name)?;
-        }
-        Ok(chosen.len())
-    };
-    outcome().map_err(fail)
+    let written: HashSet<Oid> = place.made_ids(&name)?.into_iter().collect();
+    if !ids.is_subset(&written) {
+        return Err(fail(std::io::Error::other("the pack lacks an object")));
+    }
+    place.install(&name)?;
+    for id in &chosen {
+        place.remove_loose(*id)?;
+    }
+    for pack in merged.iter().filter(|pack| pack.name != name) {
+        place.remove_pack(&pack.name)?;
+    }
+    Ok(chosen.len())
 }
 
 /// The oldest objects that fit into one pack and are whole, with their bytes.
@@ -183,9 +175,10 @@ fn merge(
     place: &PackPlace,
     ids: &mut HashSet<Oid>,
     bytes: &mut u64,
-) -> std::io::Result<Vec<Pack>> {
+) -> Result<Vec<Pack>, HistoryError> {
+    let git = HistoryError::git("pack");
     let mut merged = Vec::new();
-    let database = repository.odb().map_err(std::io::Error::other)?;
+    let database = repository.odb().map_err(&git)?;
     let packs = place.packs()?;
     let count = packs.len();
     for pack in packs {
@@ -196,7 +189,7 @@ fn merge(
         let inside = place.pack_ids(&pack.name)?;
         let mut size = 0;
         for id in &inside {
-            let (length, _) = database.read_header(*id).map_err(std::io::Error::other)?;
+            let (length, _) = database.read_header(*id).map_err(&git)?;
             size += length as u64;
         }
         if *bytes + size > BYTES {
@@ -272,34 +265,4 @@ fn insert(
         builder.insert_object(*id, None).map_err(&git)?;
     }
     Ok(())
-}
-
-/// Writes pack and index, and gives their name; nothing where that was stopped.
-fn write(
-    builder: &mut PackBuilder<'_>,
-    directory: &std::path::Path,
-    goes_on: &dyn Fn() -> bool,
-) -> Result<Option<String>, HistoryError> {
-    const BUFFER_BYTES: usize = 1024 * 1024;
-    const MODE: u32 = 0o444;
-    let git = HistoryError::git("pack");
-    let indexer = Indexer::new(None, directory, MODE, false).map_err(&git)?;
-    let mut out = BufWriter::with_capacity(BUFFER_BYTES, indexer);
-    let mut failed = None;
-    let written = builder.foreach(|bytes| {
-        let outcome = out.write_all(bytes);
-        let is_written = outcome.is_ok();
-        failed = outcome.err();
-        is_written && goes_on()
-    });
-    if let Some(error) = failed {
-        return Err(HistoryError::repository("pack")(error));
-    }
-    if let Err(error) = written {
-        return if goes_on() { Err(git(error)) } else { Ok(None) };
-    }
-    let indexer = out
-        .into_inner()
-        .map_err(|error| HistoryError::repository("pack")(error.into_error()))?;
-    indexer.commit().map(Some).map_err(git)
 }

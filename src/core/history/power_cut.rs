@@ -18,8 +18,8 @@ use std::sync::OnceLock;
 
 use git2::{ErrorCode, ObjectType, Oid, Repository};
 
-use super::layout::{NAME, OWN};
-use super::{HistoryError, file, head, object};
+use super::layout::{NAME, OWN, replace};
+use super::{HistoryError, head, object};
 use fileshed_storage::Root;
 
 /// Names this start of the kernel (random(4)).
@@ -27,6 +27,9 @@ const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// File of the repository that says under which start of the kernel it was last whole.
 const FILE: &str = "boot";
+
+/// Begins the names of objects that were being written, beside the directories of objects.
+const UNFINISHED: &str = "tmp_obj";
 
 /// This start of the kernel; where that is not told, this start of the server.
 fn boot() -> &'static str {
@@ -57,7 +60,7 @@ pub(super) fn is_whole_at(place: &Path) -> bool {
 pub(super) fn remember(place: &Path) -> std::io::Result<()> {
     let own = place.join(OWN);
     fs::create_dir_all(&own)?;
-    file::replace(&own.join(FILE), boot())?;
+    replace(&own.join(FILE), boot())?;
     fs::File::open(own)?.sync_all()
 }
 
@@ -98,6 +101,9 @@ fn remove_damaged(repository: &Repository, place: &Path) -> std::io::Result<()> 
     for directory in fs::read_dir(place.join("objects"))? {
         let directory = directory?.path();
         let name = directory.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with(UNFINISHED) {
+            fs::remove_file(&directory)?;
+        }
         if name.len() != 2 || !directory.is_dir() {
             continue;
         }

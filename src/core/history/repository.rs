@@ -10,8 +10,8 @@ use std::path::Path;
 use git2::Repository;
 
 use super::config::cleaned;
-use super::layout::{NAME, OWN};
-use super::{HistoryError, file, head, many, power_cut};
+use super::layout::{NAME, OWN, remove, replace};
+use super::{HistoryError, content_pack, head, power_cut};
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::zone::ZonePath;
 
@@ -38,12 +38,11 @@ pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryErro
     };
     let text = cleaned(&existing);
     if text != existing {
-        file::replace(&place.join("config"), &text)
-            .map_err(HistoryError::repository("configure"))?;
+        replace(&place.join("config"), &text).map_err(HistoryError::repository("configure"))?;
     }
     mend(&place).map_err(HistoryError::repository("mend"))?;
     remove_stale_locks(&place).map_err(HistoryError::repository("unlock"))?;
-    many::clear(&place).map_err(HistoryError::repository("mend"))?;
+    content_pack::clear(parent, &place)?;
     restore_gitfile(parent, data)?;
     // Opened as a bare one: nothing looks for a work tree, nor asks who owns the directory, which
     // in a container is often somebody else.
@@ -69,7 +68,7 @@ fn mend(place: &Path) -> std::io::Result<()> {
         return Ok(());
     }
     let branch = head::recorded_branch(place).unwrap_or_else(|| head::BRANCH.to_owned());
-    file::replace(&file, format!("ref: {branch}\n"))
+    replace(&file, format!("ref: {branch}\n"))
 }
 
 /// Makes an empty repository whole before it gets its name.
@@ -84,7 +83,7 @@ fn create(parent: &Root) -> Result<(), HistoryError> {
         for directory in ["objects/info", "objects/pack", "refs/heads", "refs/tags"] {
             fs::create_dir_all(fresh.join(directory))?;
         }
-        file::replace(&fresh.join("HEAD"), format!("ref: {}\n", head::BRANCH))?;
+        replace(&fresh.join("HEAD"), format!("ref: {}\n", head::BRANCH))?;
         furnish(&fresh)?;
         fs::rename(&fresh, parent.location().join(NAME))
     };
@@ -95,9 +94,9 @@ fn create(parent: &Root) -> Result<(), HistoryError> {
 fn furnish(place: &Path) -> std::io::Result<()> {
     fs::create_dir_all(place.join("info"))?;
     fs::create_dir_all(place.join(OWN))?;
-    file::replace(&place.join("info/attributes"), ATTRIBUTES)?;
+    replace(&place.join("info/attributes"), ATTRIBUTES)?;
     let existing = fs::read_to_string(place.join("config")).unwrap_or_default();
-    file::replace(&place.join("config"), cleaned(&existing))?;
+    replace(&place.join("config"), cleaned(&existing))?;
     power_cut::remember(place)
 }
 
@@ -161,13 +160,6 @@ fn adopt(parent: &Root, data: &Root) -> Result<bool, HistoryError> {
 
 fn refuse<T>(reason: &'static str) -> Result<T, HistoryError> {
     Err(HistoryError::Unadoptable { reason })
-}
-
-fn remove(path: &Path) -> std::io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        other => other,
-    }
 }
 
 /// The gitfile lies in the work tree, where a command may replace it. A directory in its place is

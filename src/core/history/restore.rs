@@ -5,7 +5,7 @@ use std::io::Write as _;
 
 use git2::Oid;
 
-use super::compare::Comparison;
+use super::compare::TreeComparison;
 use super::content::{SYMLINK, zone_path};
 use super::damage::Remedy;
 use super::{Change, History, HistoryError, object, repository};
@@ -16,7 +16,7 @@ use fileshed_types::zone::ZonePath;
 const SUBMODULE: i32 = 0o160_000;
 
 /// What differs from the last commit.
-pub struct Found(pub(super) Comparison);
+pub struct Found(pub(super) TreeComparison);
 
 impl Found {
     /// In the order of their paths.

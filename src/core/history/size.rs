@@ -12,8 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::error::SizeError;
-use super::file::small_text;
-use super::layout::{NAME, OWN};
+use super::layout::{NAME, OWN, small_text};
 use super::{History, HistoryError};
 use fileshed_storage::Root;
 use fileshed_types::Timings;
@@ -28,7 +27,7 @@ const BLOCK: u64 = 4096;
 
 /// A measurement, and what came since.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Known {
+struct HistorySize {
     measured: u64,
     commits: u64,
     /// At most; objects are compressed.
@@ -51,16 +50,16 @@ pub fn forget(parent: &Root) {
 }
 
 impl History {
-    /// Notes a commit that brought so many bytes in so many contents, and other objects of so many
-    /// bytes on disk.
-    pub(super) fn note_size(&self, (bytes, contents): (u64, usize), others: u64) {
+    /// Notes a commit that brought so many bytes in so many contents, and trees of so many bytes on
+    /// disk.
+    pub(super) fn note_size(&self, (bytes, contents): (u64, usize), trees: u64) {
         let place = self.git_dir();
         let Some(known) = read(place) else { return };
         let on_disk = bytes.saturating_add(BLOCK.saturating_mul(contents as u64));
-        let written = on_disk.saturating_add(others);
+        let written = on_disk.saturating_add(trees).saturating_add(BLOCK);
         write(
             place,
-            Known {
+            HistorySize {
                 commits: known.commits + 1,
                 written: known.written.saturating_add(written),
                 ..known
@@ -84,7 +83,7 @@ fn used(place: &Path, limit: u64) -> u64 {
     let measured = measure(&place.join("objects"));
     write(
         place,
-        Known {
+        HistorySize {
             measured,
             commits: 0,
             written: 0,
@@ -117,10 +116,10 @@ fn age(file: &Path) -> Option<Duration> {
     fs::metadata(file).ok()?.modified().ok()?.elapsed().ok()
 }
 
-fn read(place: &Path) -> Option<Known> {
+fn read(place: &Path) -> Option<HistorySize> {
     let text = small_text(&file(place)).ok()?;
     let mut numbers = text.strip_suffix('\n')?.split(' ').map(str::parse);
-    let known = Known {
+    let known = HistorySize {
         measured: numbers.next()?.ok()?,
         commits: numbers.next()?.ok()?,
         written: numbers.next()?.ok()?,
@@ -130,8 +129,8 @@ fn read(place: &Path) -> Option<Known> {
 
 /// What cannot be written is measured again. The numbers take the place of those before, which are as
 /// long: to cut the file, or to put another one in its place, would have the disk write it at once.
-fn write(place: &Path, known: Known) {
-    let Known {
+fn write(place: &Path, known: HistorySize) {
+    let HistorySize {
         measured,
         commits,
         written,
@@ -173,7 +172,7 @@ mod tests {
         put(&base, "00/a", 10_000);
         let first = used(base.path(), 1 << 20);
         assert!((10_000..20_000).contains(&first), "{first}");
-        let known = |commits, written| Known {
+        let known = |commits, written| HistorySize {
             measured: first,
             commits,
             written,

@@ -14,50 +14,55 @@ use git2::{Index, IndexEntry, IndexTime, Oid};
 use rustix::fs::Stat;
 
 use super::HistoryError;
-use super::layout::OWN;
+use super::layout::{OWN, remove};
 
-/// What of a stat tells that a file was not touched.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Stamp {
-    modified: (i32, u32),
-    changed: (i32, u32),
-    inode: u32,
-    size: u32,
+/// Returns `true` if a file that now has this stat was not touched since it was entered in the index.
+pub(super) fn is_untouched(entry: &IndexEntry, stat: &Stat) -> bool {
+    let now = entry_of(stat);
+    (entry.mtime, entry.ctime, entry.ino, entry.file_size)
+        == (now.mtime, now.ctime, now.ino, now.file_size)
 }
 
-impl Stamp {
-    pub(super) fn of(stat: &Stat) -> Self {
-        Self {
-            modified: (stat.st_mtime as i32, stat.st_mtime_nsec as u32),
-            changed: (stat.st_ctime as i32, stat.st_ctime_nsec as u32),
-            inode: stat.st_ino as u32,
-            size: stat.st_size as u32,
-        }
-    }
+/// Returns the seconds and nanoseconds of a time.
+pub(super) fn parts(time: IndexTime) -> (i32, u32) {
+    (time.seconds(), time.nanoseconds())
+}
 
-    fn of_entry(entry: &IndexEntry) -> Self {
-        Self {
-            modified: (entry.mtime.seconds(), entry.mtime.nanoseconds()),
-            changed: (entry.ctime.seconds(), entry.ctime.nanoseconds()),
-            inode: entry.ino,
-            size: entry.file_size,
-        }
+/// Returns an entry of an index with what a stat says.
+fn entry_of(stat: &Stat) -> IndexEntry {
+    IndexEntry {
+        ctime: IndexTime::new(stat.st_ctime as i32, stat.st_ctime_nsec as u32),
+        mtime: IndexTime::new(stat.st_mtime as i32, stat.st_mtime_nsec as u32),
+        dev: stat.st_dev as u32,
+        ino: stat.st_ino as u32,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        file_size: stat.st_size as u32,
+        ..empty_entry()
     }
+}
 
-    /// What the kernel knew the file by; nothing where no stat was taken.
-    pub(super) fn inode(&self) -> Option<u32> {
-        (self.inode != 0).then_some(self.inode)
-    }
-
-    /// Whether the file was there already when something that was born `then` was.
-    pub(super) fn is_not_before(&self, then: (i64, u32)) -> bool {
-        (i64::from(self.changed.0), self.changed.1) >= then
+/// Returns an entry of an index that says nothing.
+fn empty_entry() -> IndexEntry {
+    IndexEntry {
+        ctime: IndexTime::new(0, 0),
+        mtime: IndexTime::new(0, 0),
+        dev: 0,
+        ino: 0,
+        mode: 0,
+        uid: 0,
+        gid: 0,
+        file_size: 0,
+        id: Oid::ZERO_SHA1,
+        flags: 0,
+        flags_extended: 0,
+        path: Vec::new(),
     }
 }
 
 /// One file on disk with the content that it was found to have.
 #[derive(Debug)]
-pub(super) struct Line {
+pub(super) struct IndexLine {
     pub(super) path: Vec<u8>,
     pub(super) id: Oid,
     pub(super) mode: i32,
@@ -84,34 +89,23 @@ impl StatCache {
         }
     }
 
-    /// What is known: path to stamp, mode and id. Unreadable is the same as empty. An entry as
-    /// young as the file it stands in could have changed within the same tick of the clock and is
-    /// not known.
-    pub(super) fn known(&self) -> HashMap<Vec<u8>, (Stamp, i32, Oid)> {
-        let Ok(metadata) = fs::metadata(&self.stat) else {
+    /// Returns what is known, by path. Unreadable is the same as empty. An entry as young as the file
+    /// it stands in could have changed within the same tick of the clock and is not known.
+    pub(super) fn known(&self) -> HashMap<Vec<u8>, IndexEntry> {
+        let (Ok(metadata), Ok(index)) = (fs::metadata(&self.stat), Index::open(&self.stat)) else {
             return HashMap::new();
         };
         let written = (metadata.mtime() as i32, metadata.mtime_nsec() as u32);
-        let Ok(index) = Index::open(&self.stat) else {
-            return HashMap::new();
-        };
-        let mut known = HashMap::with_capacity(index.len());
-        for entry in index.iter() {
-            let stamp = Stamp::of_entry(&entry);
-            if stamp.modified < written && stamp.changed < written {
-                known.insert(entry.path, (stamp, entry.mode as i32, entry.id));
-            }
-        }
-        known
+        let old = index
+            .iter()
+            .filter(|entry| parts(entry.mtime) < written && parts(entry.ctime) < written);
+        old.map(|entry| (entry.path.clone(), entry)).collect()
     }
 
     /// Keeps what is known now. The file is never written in place, so a second name keeps it.
     pub(super) fn remember(&self) -> Result<(), HistoryError> {
         let fail = HistoryError::repository("index");
-        match fs::remove_file(&self.before) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(fail(error)),
-            _ => {}
-        }
+        remove(&self.before).map_err(&fail)?;
         let kept = fs::hard_link(&self.stat, &self.before)
             .or_else(|_| fs::copy(&self.stat, &self.before).map(drop));
         match kept {
@@ -120,18 +114,10 @@ impl StatCache {
         }
     }
 
-    /// What was known when a command began: paths, stamps, ids.
-    pub(super) fn remembered(&self) -> Vec<(Vec<u8>, Stamp, Oid)> {
-        let Ok(index) = Index::open(&self.before) else {
-            return Vec::new();
-        };
-        let entries = index.iter();
-        entries
-            .map(|entry| {
-                let stamp = Stamp::of_entry(&entry);
-                (entry.path, stamp, entry.id)
-            })
-            .collect()
+    /// Returns what was known when a command began.
+    pub(super) fn remembered(&self) -> Vec<IndexEntry> {
+        let index = Index::open(&self.before);
+        index.map_or_else(|_| Vec::new(), |index| index.iter().collect())
     }
 
     /// Whether git's index describes `tree` and is as it was written here.
@@ -142,14 +128,11 @@ impl StatCache {
 
     /// Has git's index written anew, whatever it looks like.
     pub(super) fn forget(&self) -> std::io::Result<()> {
-        match fs::remove_file(&self.tree) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+        remove(&self.tree)
     }
 
     /// Writes what describes `tree`. `lines` in the order of their paths.
-    pub(super) fn write(&self, tree: Oid, lines: &[Line]) -> Result<(), HistoryError> {
+    pub(super) fn write(&self, tree: Oid, lines: &[IndexLine]) -> Result<(), HistoryError> {
         let fail = HistoryError::repository("index");
         self.forget().map_err(&fail)?;
         if let Some(own) = self.stat.parent() {
@@ -176,23 +159,13 @@ impl StatCache {
     }
 }
 
-impl Line {
+impl IndexLine {
     fn entry(&self) -> IndexEntry {
-        let stamp = self.stat.as_ref().map(Stamp::of).unwrap_or_default();
-        let stat = self.stat.as_ref();
         IndexEntry {
-            ctime: IndexTime::new(stamp.changed.0, stamp.changed.1),
-            mtime: IndexTime::new(stamp.modified.0, stamp.modified.1),
-            dev: stat.map_or(0, |stat| stat.st_dev as u32),
-            ino: stamp.inode,
             mode: self.mode as u32,
-            uid: stat.map_or(0, |stat| stat.st_uid),
-            gid: stat.map_or(0, |stat| stat.st_gid),
-            file_size: stamp.size,
             id: self.id,
-            flags: 0,
-            flags_extended: 0,
             path: self.path.clone(),
+            ..self.stat.as_ref().map_or_else(empty_entry, entry_of)
         }
     }
 }

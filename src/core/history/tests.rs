@@ -18,8 +18,8 @@ use fileshed_types::{Channel, Chat};
 use jiff::Timestamp;
 
 mod large;
-mod loose_objects;
 mod many;
+mod objects;
 mod packing;
 mod power_cut;
 
@@ -75,7 +75,7 @@ impl Zone {
     fn commit(&self, paths: &[&str]) -> Option<CommitId> {
         let paths: Vec<ZonePath> = paths.iter().map(|path| zone_path(path)).collect();
         self.history()
-            .commit_paths(&paths, &Prepared::default(), "a change", &ana(), moment())
+            .commit_paths(&paths, &[], "a change", &ana(), moment())
             .expect("commits")
     }
 
@@ -219,7 +219,7 @@ fn the_way_of_a_change_stands_where_no_message_leads() {
     let commit = |path: &str| {
         let paths = [zone_path(path)];
         zone.history()
-            .commit_paths(&paths, &Prepared::default(), message, &author, moment())
+            .commit_paths(&paths, &[], message, &author, moment())
             .expect("commits")
             .expect("a commit")
     };
@@ -239,14 +239,7 @@ fn the_way_of_a_change_stands_where_no_message_leads() {
     // Also where a commit takes the place of another one.
     zone.write("b.md", "three\n");
     zone.history()
-        .join_paths(
-            &last,
-            &[zone_path("b.md")],
-            &Prepared::default(),
-            message,
-            &author,
-            moment(),
-        )
+        .join_paths(&last, &[zone_path("b.md")], &[], message, &author, moment())
         .expect("commits");
     assert!(
         zone.git(&["log", "-1", "--format=raw"])
@@ -387,7 +380,7 @@ fn a_capture_reads_what_changed() {
         .and_then(|file| file.set_modified(times.modified()?))
         .expect("set");
     fs::set_permissions(zone.at("c"), fs::Permissions::from_mode(0o755)).expect("set");
-    let changed = zone.history().changes().expect("compares").changed;
+    let changed = zone.history().find().expect("compares").changes();
     let captured = zone.capture();
     assert_eq!(captured.changed, changed);
     let kinds: Vec<ChangeKind> = changed.iter().map(|change| change.kind).collect();

@@ -7,13 +7,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use git2::{ObjectType, Oid, Repository, Tree};
+use git2::{ObjectType, Oid, Repository, Tree, TreeBuilder};
 
-use super::directory::{Directory, Edit};
-use super::loose_objects::LooseObjects;
+use super::content::TREE;
 use super::{HistoryError, object};
 
-/// What one commit changes.
+/// Changes of one commit.
 #[derive(Debug, Default)]
 pub(super) struct Edits {
     removed: HashSet<String>,
@@ -22,8 +21,18 @@ pub(super) struct Edits {
     bytes: u64,
 }
 
+/// Change of one name, in the order in which they are made: a file that became a directory is
+/// removed before the directory takes its place, and the reverse.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum TreeEdit {
+    Remove,
+    /// The directory of this name; `None` if it became empty.
+    Directory(Option<Oid>),
+    Put(Oid, i32),
+}
+
 /// Depth and path of a directory.
-type Place = (Reverse<usize>, String);
+type DirectoryKey = (Reverse<usize>, String);
 
 impl Edits {
     /// Takes away what HEAD has at `path`, with everything below it. Files that are put below
@@ -38,54 +47,55 @@ impl Edits {
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// Bytes of the contents that are put somewhere, and how many they are.
+    /// Returns the bytes of the contents that are put somewhere, and how many they are.
     pub(super) fn brought(&self) -> (u64, usize) {
         (self.bytes, self.put.len())
     }
 
-    /// The tree that `base` becomes.
+    /// Returns the tree that `base` becomes, and the bytes on disk of the trees that were written.
     pub(super) fn apply(
         self,
-        objects: &mut LooseObjects<'_>,
+        repository: &Repository,
         base: Option<Oid>,
-    ) -> Result<Oid, HistoryError> {
-        let root = match base {
-            Some(base) => objects.read(base, ObjectType::Tree)?,
-            None => Vec::new(),
-        };
-        let root = Directory::read(&root)?;
+    ) -> Result<(Oid, u64), HistoryError> {
+        let root = base
+            .map(|base| object::tree(repository, base))
+            .transpose()?;
         let mut pending = self.by_directory();
+        let mut written = 0;
         while let Some(((Reverse(depth), path), edits)) = pending.pop_first() {
-            if depth == 0 {
-                return objects.write(ObjectType::Tree, &root.edited(edits));
+            let before = match &root {
+                Some(root) if !self.is_removed(&path) => subtree(repository, root, &path)?,
+                _ => None,
+            };
+            let mut builder = repository
+                .treebuilder(before.as_ref())
+                .map_err(HistoryError::git("commit to"))?;
+            edit(&mut builder, edits).map_err(HistoryError::git("commit to"))?;
+            let mut id = None;
+            if depth == 0 || !builder.is_empty() {
+                let tree = write(repository, &builder)?;
+                written += object::bytes_on_disk(repository, tree);
+                id = Some(tree);
             }
-            let before = if self.is_removed(&path) {
-                Vec::new()
-            } else {
-                subtree(objects, &root, &path)?
-            };
-            let after = Directory::read(&before)?.edited(edits);
-            let id = if after.is_empty() {
-                None
-            } else {
-                Some(objects.write(ObjectType::Tree, &after)?)
-            };
+            if let (0, Some(tree)) = (depth, id) {
+                return Ok((tree, written));
+            }
             let (above, name) = split(&path);
-            pending
-                .entry(place(above))
-                .or_default()
-                .push((name.to_owned(), Edit::Directory(id)));
+            let above = pending.entry(place(above)).or_default();
+            above.push((name.to_owned(), TreeEdit::Directory(id)));
         }
         // Nothing was changed; an empty history has an empty tree.
-        match base {
-            Some(base) => Ok(base),
-            None => objects.write(ObjectType::Tree, &[]),
-        }
+        let tree = match base {
+            Some(base) => base,
+            None => object::write(repository, ObjectType::Tree, &[])?,
+        };
+        Ok((tree, written))
     }
 
-    fn by_directory(&self) -> BTreeMap<Place, Vec<(String, Edit)>> {
-        let mut directories: BTreeMap<Place, Vec<(String, Edit)>> = BTreeMap::new();
-        let mut add = |path: &str, edit: Edit| {
+    fn by_directory(&self) -> BTreeMap<DirectoryKey, Vec<(String, TreeEdit)>> {
+        let mut directories: BTreeMap<DirectoryKey, Vec<(String, TreeEdit)>> = BTreeMap::new();
+        let mut add = |path: &str, edit: TreeEdit| {
             let (above, name) = split(path);
             let edits = directories.entry(place(above)).or_default();
             if !name.is_empty() {
@@ -93,15 +103,15 @@ impl Edits {
             }
         };
         for path in &self.removed {
-            add(path, Edit::Remove);
+            add(path, TreeEdit::Remove);
         }
         for (path, (id, mode)) in &self.put {
-            add(path, Edit::Put(*id, *mode));
+            add(path, TreeEdit::Put(*id, *mode));
         }
         directories
     }
 
-    /// Whether the directory or one above it is taken away.
+    /// Returns `true` if the directory or one above it is taken away.
     fn is_removed(&self, directory: &str) -> bool {
         let mut path = directory;
         loop {
@@ -116,7 +126,7 @@ impl Edits {
     }
 }
 
-fn place(directory: &str) -> Place {
+fn place(directory: &str) -> DirectoryKey {
     let depth = if directory.is_empty() {
         0
     } else {
@@ -129,26 +139,52 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// What `root` has at a directory below it; nothing where it has none. A tree that is named and
-/// cannot be read is damage: without it the commit would lose everything beside what it changes.
-fn subtree(
-    objects: &mut LooseObjects<'_>,
-    root: &Directory<'_>,
+/// Returns what `root` has at a directory below it, if anything. A tree that is named and cannot be
+/// read is damage: without it the commit would lose everything beside what it changes.
+fn subtree<'r>(
+    repository: &'r Repository,
+    root: &Tree<'r>,
     path: &str,
-) -> Result<Vec<u8>, HistoryError> {
-    let mut names = path.split('/');
-    let first = names.next().unwrap_or_default();
-    let Some(id) = root.subtree(first) else {
-        return Ok(Vec::new());
-    };
-    let mut tree = objects.read(id, ObjectType::Tree)?;
-    for name in names {
-        let Some(id) = Directory::read(&tree)?.subtree(name) else {
-            return Ok(Vec::new());
+) -> Result<Option<Tree<'r>>, HistoryError> {
+    let mut tree = root.clone();
+    for name in path.split('/').filter(|name| !name.is_empty()) {
+        let entry = tree.get_name(name);
+        let below = entry.filter(|entry| entry.kind() == Some(ObjectType::Tree));
+        let Some(id) = below.map(|below| below.id()) else {
+            return Ok(None);
         };
-        tree = objects.read(id, ObjectType::Tree)?;
+        tree = object::tree(repository, id)?;
     }
-    Ok(tree)
+    Ok(Some(tree))
+}
+
+/// Changes the names of one directory.
+fn edit(
+    builder: &mut TreeBuilder<'_>,
+    mut edits: Vec<(String, TreeEdit)>,
+) -> Result<(), git2::Error> {
+    edits.sort_by(|(_, one), (_, other)| one.cmp(other));
+    for (name, edit) in edits {
+        let there = builder.get(&name)?.map(|entry| entry.filemode());
+        match edit {
+            TreeEdit::Remove if there.is_some() => builder.remove(&name)?,
+            TreeEdit::Directory(None) if there == Some(TREE) => builder.remove(&name)?,
+            TreeEdit::Remove | TreeEdit::Directory(None) => {}
+            TreeEdit::Directory(Some(id)) => drop(builder.insert(&name, id, TREE)?),
+            TreeEdit::Put(id, mode) => drop(builder.insert(&name, id, mode)?),
+        }
+    }
+    Ok(())
+}
+
+/// Writes a tree. One that is there and damaged is written anew.
+fn write(repository: &Repository, builder: &TreeBuilder<'_>) -> Result<Oid, HistoryError> {
+    let write = || builder.write().map_err(HistoryError::git("write to"));
+    let id = write()?;
+    if object::forget_damaged(repository, id) {
+        return write();
+    }
+    Ok(id)
 }
 
 /// Every file of a tree: path to id and mode. Paths are bytes, as git has them.

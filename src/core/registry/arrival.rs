@@ -1,85 +1,76 @@
-//! What a call asks before it opens anything of a tenant: in one statement, because each is a round trip
-//! where the registry is on another machine.
+//! The state of a tenant that a call needs before it opens anything: in one statement, because each is a
+//! round trip if the registry is on another machine.
 
 use std::sync::Arc;
 
-use super::database::{Connection, DatabaseError, Row, Statements as _};
-use super::intents::{Condition, Usage, usage};
+use super::database::{Connection, DatabaseError, Statements as _};
+use super::intents::{Condition, Usage};
 use super::users::Standing;
 use super::{Registry, RegistryError};
+use fileshed_storage::Totals;
 
 /// What is written down of a user and of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// The user, if known.
     pub standing: Option<Standing>,
-    /// Bytes that the tenant may hold, where an administrator gave it a quota of its own.
+    /// Bytes that the tenant may hold, if an administrator gave it a quota of its own.
     pub quota: Option<u64>,
     /// What is known of its zones.
     pub condition: Condition,
 }
 
 /// One row for each zone that was measured, or one without.
-const ARRIVAL: &str = "SELECT usage.zone, usage.bytes, usage.files,
+const ARRIVAL: &str = "SELECT users.name, users.suspended_at, tenant_quotas.bytes,
      EXISTS (SELECT 1 FROM intents WHERE home = ?2 AND instance = ''),
-     users.name, users.suspended_at, tenant_quotas.bytes
+     usage.zone, coalesce(usage.bytes, 0), coalesce(usage.files, 0)
      FROM (SELECT 1) AS one
      LEFT JOIN users ON users.id = ?1
      LEFT JOIN tenant_quotas ON tenant_quotas.home = ?2
      LEFT JOIN usage ON usage.home = ?2";
 
+/// A row of [`ARRIVAL`]: name, suspension, quota, whether something is unfinished, a zone and its totals.
+type ArrivalRow = (
+    Option<String>,
+    Option<i64>,
+    Option<u64>,
+    bool,
+    Option<String>,
+    Totals,
+);
+
 impl Registry {
-    /// What is written down of `user`, who comes to `tenant`; nothing of a user whose id is empty.
+    /// Returns what is written down of `user`, who comes to `tenant`; nothing of a user whose id is empty.
     pub fn arrival(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>, RegistryError> {
-        self.answer(ARRIVAL, [user, tenant], |connection| {
-            ask(connection, user, tenant)
-        })
+        self.answer(ARRIVAL, [user, tenant], ask)
     }
 
-    /// The same on the connection that no writer ever has. Does not wait: fails where it would have to.
+    /// Returns the same on the connection that no writer ever has. Fails if it would have to wait.
     pub fn arrival_at_once(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>, RegistryError> {
-        self.answer_at_once(ARRIVAL, [user, tenant], |connection| {
-            ask(connection, user, tenant)
-        })
+        self.answer_at_once(ARRIVAL, [user, tenant], ask)
     }
 }
 
 fn ask(
     connection: &Connection<'_>,
-    user: &str,
-    tenant: &str,
+    statement: &'static str,
+    values: [&str; 2],
 ) -> Result<Arc<Arrival>, RegistryError> {
-    let mut arrival = None;
-    let zones: Vec<Option<Usage>> = connection.all(ARRIVAL, [user, tenant], |row| {
-        if arrival.is_none() {
-            arrival = Some(read(row)?);
-        }
-        let is_measured = row.get::<Option<String>>(0)?.is_some();
-        is_measured.then(|| usage(row)).transpose()
-    })?;
-    let mut arrival = arrival.ok_or(DatabaseError::NoRow)?;
-    arrival.condition.usage = zones.into_iter().flatten().collect();
-    Ok(Arc::new(arrival))
-}
-
-/// What each row says, without its zone.
-fn read(row: &Row<'_>) -> Result<Arrival, DatabaseError> {
-    let standing = match row.get::<Option<String>>(4)? {
-        Some(name) => Some(Standing {
-            name,
-            suspended_at: row.get(5)?,
-        }),
-        None => None,
-    };
-    let quota: Option<i64> = row.get(6)?;
-    Ok(Arrival {
-        standing,
-        quota: quota.map(|bytes| bytes as u64),
+    let rows: Vec<ArrivalRow> = connection.all(statement, values)?;
+    let (name, suspended_at, quota, is_unfinished, ..) =
+        rows.first().cloned().ok_or(DatabaseError::NoRow)?;
+    let zones = rows.into_iter().filter_map(|(.., zone, totals)| {
+        let zone = zone?;
+        Some(Usage { zone, totals })
+    });
+    Ok(Arc::new(Arrival {
+        standing: name.map(|name| Standing { name, suspended_at }),
+        quota,
         condition: Condition {
-            usage: Vec::new(),
-            is_unfinished: row.get(3)?,
+            usage: zones.collect(),
+            is_unfinished,
         },
-    })
+    }))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Locks that programs take over WebDAV: rows that count until their time is over.
 
-use super::database::{DatabaseError, Statements, Value};
-use super::rows::row;
+use super::database::Statements;
+use super::path_rows::at_or_below;
+use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, RegistryError};
 
 /// Locks of one tenant.
@@ -9,7 +10,11 @@ const LOCKS_MAX: i64 = 1000;
 
 row! {
     /// One lock.
-    pub struct ClientLock {
+    pub struct ClientLock in "client_locks" {
+        /// The key of the tenant.
+        tenant: String = "home",
+        /// The zone.
+        zone: String = "zone",
         /// The secret that allows to change what is locked.
         token: String = "token",
         /// The path in its zone, as names are compared.
@@ -31,7 +36,7 @@ row! {
     }
 }
 
-/// What came of taking a lock.
+/// The outcome of taking a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TakenLock {
     /// It is there.
@@ -42,48 +47,52 @@ pub enum TakenLock {
     TooMany,
 }
 
-/// The locks on a path: its own, deep ones above, and all below.
+/// Returns the locks on a path: its own, deep ones above, and all below.
 fn around(
     statements: &impl Statements,
     place: FilePlace<'_>,
     now: i64,
-) -> Result<Vec<ClientLock>, DatabaseError> {
-    let select = format!(
-        "SELECT {COLUMNS} FROM client_locks WHERE home = ?1 AND zone = ?2 AND expires_at > ?4
+) -> Result<Vec<ClientLock>, RegistryError> {
+    let condition = "WHERE home = ?1 AND zone = ?2 AND expires_at > ?4
          AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/'
               OR (deep = 1 AND substr(?3, 1, length(path) + 1) = path || '/'))
-         ORDER BY path, token"
-    );
-    statements.all(
-        &select,
-        (place.tenant, place.zone, place.path, now),
-        ClientLock::read,
-    )
+         ORDER BY path, token";
+    let values = (place.tenant, place.zone, place.path, now);
+    ClientLock::all(statements, condition, values)
 }
 
 impl Registry {
-    /// The locks on a path: its own, deep ones above, and all below.
+    /// Returns the locks on a path: its own, deep ones above, and all below.
     pub fn client_locks(
         &self,
         place: FilePlace<'_>,
         now: i64,
     ) -> Result<Vec<ClientLock>, RegistryError> {
-        Ok(around(&self.connection()?, place, now)?)
+        around(self, place, now)
+    }
+
+    /// Returns the locks of all tenants, at most so many.
+    pub fn client_locks_of_all(
+        &self,
+        now: i64,
+        most: u32,
+    ) -> Result<Vec<ClientLock>, RegistryError> {
+        let condition = "WHERE expires_at > ?1 ORDER BY expires_at, token LIMIT ?2";
+        ClientLock::all(self, condition, (now, most))
     }
 
     /// Takes a lock, unless another one is in the way.
     pub fn take_client_lock(
         &self,
-        (tenant, zone): (&str, &str),
         lock: &ClientLock,
         now: i64,
     ) -> Result<TakenLock, RegistryError> {
+        let (tenant, zone, path) = (&*lock.tenant, &*lock.zone, &*lock.path);
         self.transact(&[tenant], |transaction| {
-            transaction.execute(
+            transaction.run(
                 "DELETE FROM client_locks WHERE home = ?1 AND expires_at <= ?2",
                 (tenant, now),
             )?;
-            let path = lock.path.as_str();
             let others = around(transaction, FilePlace { tenant, zone, path }, now)?;
             let is_in_the_way = |other: &ClientLock| {
                 let is_below = other.path.len() > path.len();
@@ -92,62 +101,49 @@ impl Registry {
             if let Some(other) = others.into_iter().find(is_in_the_way) {
                 return Ok(TakenLock::Conflict(other));
             }
-            let count: i64 = transaction.value(
-                "SELECT count(*) FROM client_locks WHERE home = ?1",
-                [tenant],
-            )?;
-            if count >= LOCKS_MAX {
+            let count = "SELECT count(*) FROM client_locks WHERE home = ?1";
+            if transaction.value::<i64>(count, [tenant])? >= LOCKS_MAX {
                 return Ok(TakenLock::TooMany);
             }
-            let place = [("home", Value::Text(tenant)), ("zone", Value::Text(zone))];
-            lock.insert(transaction, "client_locks", &place, "")?;
+            lock.insert(transaction, &[], "")?;
             Ok(TakenLock::Taken)
         })
     }
 
-    /// Lets a lock of this user count until a later time; whether it still counts.
+    /// Lets a lock of this user count until a later time; returns `false` if it counts no more.
     pub fn renew_client_lock(
         &self,
         (tenant, token): (&str, &str),
         user: &str,
         (now, seconds): (i64, i64),
     ) -> Result<bool, RegistryError> {
-        let renewed = self.connection()?.execute(
+        let until = now.saturating_add(seconds);
+        self.changes(
             "UPDATE client_locks SET seconds = ?5, expires_at = ?6
-                 WHERE token = ?1 AND home = ?2 AND user_id = ?3 AND expires_at > ?4",
-            (
-                token,
-                tenant,
-                user,
-                now,
-                seconds,
-                now.saturating_add(seconds),
-            ),
-        )?;
-        Ok(renewed == 1)
+             WHERE token = ?1 AND home = ?2 AND user_id = ?3 AND expires_at > ?4",
+            (token, tenant, user, now, seconds, until),
+        )
     }
 
-    /// Releases a lock of this user; whether there was one.
+    /// Releases a lock of this user; returns `false` if there is none.
     pub fn release_client_lock(
         &self,
         tenant: &str,
         token: &str,
         user: &str,
     ) -> Result<bool, RegistryError> {
-        let released = self.connection()?.execute(
+        self.changes(
             "DELETE FROM client_locks WHERE token = ?1 AND home = ?2 AND user_id = ?3",
-            (token, tenant, user),
-        )?;
-        Ok(released == 1)
+            [token, tenant, user],
+        )
     }
 
     /// Releases every lock on a path and below, where nothing is any more.
     pub fn forget_client_locks(&self, place: FilePlace<'_>) -> Result<(), RegistryError> {
-        self.connection()?.execute(
-            "DELETE FROM client_locks WHERE home = ?1 AND zone = ?2
-                 AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/')",
-            (place.tenant, place.zone, place.path),
-        )?;
-        Ok(())
+        let condition = at_or_below("path");
+        self.run(
+            &format!("DELETE FROM client_locks WHERE {condition}"),
+            place,
+        )
     }
 }

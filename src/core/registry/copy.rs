@@ -2,9 +2,7 @@
 //!
 //! Each table is read back and compared before the transaction that wrote it ends.
 
-use super::database::{
-    Connection, Database, DatabaseError, FromValue, Statements, ToValue, Transaction, Value,
-};
+use super::database::{Connection, Database, Engine, FromValue, Statements, ToValue, Value};
 use super::rows::insertion;
 use super::{Registry, RegistryError, schema};
 use fileshed_types::diagnostics;
@@ -56,9 +54,9 @@ impl Registry {
     /// Copies every row into a registry that has none, and compares what is there then.
     /// Nobody may use either of them.
     pub fn copy_to(&self, target: &Self) -> Result<Vec<CopiedTable>, CopyError> {
-        schema::expect_known(&self.database)?;
+        schema::expect_known(self)?;
         let source = self.connection()?;
-        let tables: Vec<String> = source.all(self.database.tables(), (), |row| row.get(0))?;
+        let tables: Vec<String> = source.all(self.database.tables(), ())?;
         let copied = tables.into_iter().filter(|name| schema::is_copied(name));
         target.transact(&["migrations"], |transaction| {
             copied
@@ -77,28 +75,26 @@ impl Registry {
         &self,
         table: &str,
         source: &Connection<'_>,
-        target: &Transaction<'_>,
+        target: &Engine<'_>,
     ) -> Result<u64, CopyError> {
-        let columns = self.database.columns();
-        let mut columns: Vec<String> = source.all(columns, [table], |row| row.get(0))?;
+        let mut columns: Vec<String> = source.all(self.database.columns(), [table])?;
         if ORDERED.contains(&table) {
             columns.push("rowid".to_owned());
         }
-        let names = columns.join(", ");
+        let (names, count) = (columns.join(", "), columns.len());
         let select = format!("SELECT {names} FROM {table}");
-        if !rows(target, &select, columns.len())?.is_empty() {
+        if !rows(target, &select, count)?.is_empty() {
             return Err(CopyError::NotEmpty {
                 table: table.to_owned(),
             });
         }
-        let read = rows(source, &select, columns.len())?;
-        let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
-        let insert = insertion(table, &columns, "");
+        let read = rows(source, &select, count)?;
+        let insert = insertion(table, &names, count, "");
         for row in &read {
             let values: Vec<Value<'_>> = row.iter().map(OwnedValue::to_value).collect();
-            target.execute(&insert, values.as_slice())?;
+            target.run(&insert, values.as_slice())?;
         }
-        if rows(target, &select, columns.len())? != read {
+        if rows(target, &select, count)? != read {
             return Err(CopyError::Different {
                 table: table.to_owned(),
             });
@@ -134,24 +130,27 @@ impl Database {
     }
 }
 
-/// All rows, in an order that both databases have.
+/// Returns all rows, in an order that both databases have.
 fn rows(
     from: &impl Statements,
     select: &str,
     columns: usize,
-) -> Result<Vec<Vec<OwnedValue>>, DatabaseError> {
-    let mut rows: Vec<Vec<OwnedValue>> = from.all(select, (), |row| {
-        (0..columns).map(|place| row.get(place)).collect()
+) -> Result<Vec<Vec<OwnedValue>>, RegistryError> {
+    let mut rows = Vec::new();
+    from.query(select, (), &mut |row| {
+        let values = (0..columns).map(|_| row.next());
+        rows.push(values.collect::<Result<Vec<OwnedValue>, _>>()?);
+        Ok(true)
     })?;
     rows.sort_unstable();
     Ok(rows)
 }
 
 /// Lets PostgreSQL go on numbering after what was copied.
-fn number_on(table: &str, target: &Transaction<'_>) -> Result<(), DatabaseError> {
+fn number_on(table: &str, target: &Engine<'_>) -> Result<(), RegistryError> {
     let numbered = "SELECT CAST(column_name AS TEXT) FROM information_schema.columns
          WHERE table_schema = 'fileshed' AND table_name = ?1 AND is_identity = 'YES'";
-    let numbered: Vec<String> = target.all(numbered, [table], |row| row.get(0))?;
+    let numbered: Vec<String> = target.all(numbered, [table])?;
     for column in numbered {
         target.batch(&format!(
             "SELECT setval(pg_get_serial_sequence('{table}', '{column}'),
@@ -190,19 +189,13 @@ diagnostics! {
     }
 }
 
-impl From<DatabaseError> for CopyError {
-    fn from(error: DatabaseError) -> Self {
-        Self::Registry(error.into())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use fileshed_types::{Clock, Scope, UserId};
 
     use super::*;
     use crate::testing::{in_a_file, on_each_database};
-    use crate::{LinkRow, Lock, Ownership as _, Record, Tokens};
+    use crate::{LinkRow, Lock, Record, Tokens};
     use fileshed_types::settings::WriteMode;
 
     fn furnish(registry: &Registry) {
@@ -214,6 +207,8 @@ mod tests {
             .expect("made");
         registry.meet("alice", "Älice", 1).expect("met");
         let lock = Lock {
+            tenant: "users/a".to_owned(),
+            zone: "storage".to_owned(),
             path: "a.md".to_owned(),
             user: "alice".to_owned(),
             chat: String::new(),
@@ -221,11 +216,7 @@ mod tests {
             opened_at: 3,
             opened: Some([7; 32]),
         };
-        assert!(
-            registry
-                .take_lock("users/a", "storage", &lock)
-                .expect("taken")
-        );
+        assert!(registry.take_lock(&lock).expect("taken"));
         for (id, at) in [("z", 5), ("a", 5), ("m", 5)] {
             let link = LinkRow {
                 id: id.to_owned(),
@@ -247,7 +238,7 @@ mod tests {
                 owner: "alice".to_owned(),
                 mode: WriteMode::Owner,
             };
-            registry.enter("g", &record).expect("entered");
+            registry.enter_record("g", &record).expect("entered");
         }
     }
 
@@ -291,7 +282,7 @@ mod tests {
                 owner: "alice".to_owned(),
                 mode: WriteMode::Group,
             };
-            target.enter("h", &record).expect("entered");
+            target.enter_record("h", &record).expect("entered");
             let (_directory, again) = in_a_file();
             target.copy_to(&again).expect("copied back");
             looks_the_same(&source, &again);

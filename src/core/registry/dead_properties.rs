@@ -1,7 +1,8 @@
 //! Properties that programs keep with files over WebDAV: XML that means nothing here.
 
-use super::database::{DatabaseError, Statements as _, Transaction, Values};
-use super::path_rows::{AT_OR_BELOW, PathTable};
+use super::database::{Engine, Statements as _, Value, Values};
+use super::path_rows::{PathTable, at_or_below};
+use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, RegistryError};
 
 /// Bytes of all properties of one file.
@@ -10,21 +11,26 @@ const FILE_MAX_BYTES: i64 = 64 * 1024;
 /// Bytes of all properties of one tenant.
 const TENANT_MAX_BYTES: i64 = 4 * 1024 * 1024;
 
-/// What a row takes besides its texts.
+/// Bytes that a row takes besides its strings.
 const OVERHEAD: i64 = 64;
 
-/// One property.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeadProperty {
-    /// The namespace of its element; empty for none.
-    pub namespace: String,
-    /// The local name of its element.
-    pub name: String,
-    /// The whole element.
-    pub xml: Vec<u8>,
+/// The effect of a property that the file has already.
+const REPLACE: &str =
+    "ON CONFLICT (home, zone, path, namespace, name) DO UPDATE SET xml = excluded.xml";
+
+row! {
+    /// One property.
+    pub struct DeadProperty in "dead_properties" {
+        /// The namespace of its element; empty for none.
+        namespace: String = "namespace",
+        /// The local name of its element.
+        name: String = "name",
+        /// The whole element.
+        xml: Vec<u8> = "xml",
+    }
 }
 
-/// What happens to one property.
+/// The change of one property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PropertyChange {
     /// It gets this value.
@@ -33,12 +39,12 @@ pub enum PropertyChange {
     Remove(String, String),
 }
 
-/// Bytes of the rows that a condition finds.
+/// Returns the bytes of the rows that a condition finds.
 fn size(
-    transaction: &Transaction<'_>,
+    transaction: &Engine<'_>,
     condition: &str,
     values: impl Values,
-) -> Result<i64, DatabaseError> {
+) -> Result<i64, RegistryError> {
     let sum = format!(
         "SELECT CAST(coalesce(sum(length(namespace) + length(name) + length(xml) + {OVERHEAD}), 0)
          AS BIGINT)
@@ -48,63 +54,51 @@ fn size(
 }
 
 impl Registry {
-    /// The properties of a file or directory.
+    /// Returns the properties of a file or directory.
     pub fn dead_properties(
         &self,
         place: FilePlace<'_>,
     ) -> Result<Vec<DeadProperty>, RegistryError> {
-        Ok(self.connection()?.all(
-            "SELECT namespace, name, xml FROM dead_properties
-             WHERE home = ?1 AND zone = ?2 AND path = ?3 ORDER BY namespace, name",
-            (place.tenant, place.zone, place.path),
-            |row| {
-                Ok(DeadProperty {
-                    namespace: row.get(0)?,
-                    name: row.get(1)?,
-                    xml: row.get(2)?,
-                })
-            },
-        )?)
+        let condition = "WHERE home = ?1 AND zone = ?2 AND path = ?3 ORDER BY namespace, name";
+        DeadProperty::all(self, condition, place)
     }
 
-    /// Makes all changes in their order, or none where there would be too much; whether they are made.
+    /// Makes all changes in their order; returns `false`, with nothing changed, if there would be too
+    /// much.
     pub fn change_dead_properties(
         &self,
         place: FilePlace<'_>,
         changes: &[PropertyChange],
     ) -> Result<bool, RegistryError> {
-        let (tenant, zone, path) = (place.tenant, place.zone, place.path);
-        let done =
-            self.transact(&[tenant], |transaction| {
-                for change in changes {
-                    match change {
-                    PropertyChange::Set(property) => transaction.execute(
-                        "INSERT INTO dead_properties
-                         (home, zone, path, namespace, name, xml) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
-                         ON CONFLICT (home, zone, path, namespace, name)
-                         DO UPDATE SET xml = excluded.xml",
-                        (tenant, zone, path, &property.namespace, &property.name, &property.xml),
-                    )?,
-                    PropertyChange::Remove(namespace, name) => transaction.execute(
+        let key = [
+            ("home", Value::Text(place.tenant)),
+            ("zone", Value::Text(place.zone)),
+            ("path", Value::Text(place.path)),
+        ];
+        let FilePlace { tenant, zone, path } = place;
+        // `None` rolls back what is too much.
+        let done = self.transact(&[tenant], |transaction| {
+            for change in changes {
+                match change {
+                    PropertyChange::Set(property) => {
+                        property.insert(transaction, &key, REPLACE)?;
+                    }
+                    PropertyChange::Remove(namespace, name) => transaction.run(
                         "DELETE FROM dead_properties WHERE home = ?1 AND zone = ?2 AND path = ?3
                          AND namespace = ?4 AND name = ?5",
-                        (tenant, zone, path, namespace, name),
+                        [tenant, zone, path, namespace, name],
                     )?,
-                };
                 }
-                let of_file = "home = ?1 AND zone = ?2 AND path = ?3";
-                if size(transaction, of_file, (tenant, zone, path))? > FILE_MAX_BYTES
-                    || size(transaction, "home = ?1", [tenant])? > TENANT_MAX_BYTES
-                {
-                    // Rolled back.
-                    return Err(Stopped::TooMuch);
-                }
-                Ok(())
-            });
+            }
+            let of_file = "home = ?1 AND zone = ?2 AND path = ?3";
+            let is_too_much = size(transaction, of_file, place)? > FILE_MAX_BYTES
+                || size(transaction, "home = ?1", [tenant])? > TENANT_MAX_BYTES;
+            if is_too_much { Err(None) } else { Ok(()) }
+        });
         match done {
             Ok(()) => Ok(true),
-            Err(Stopped::TooMuch) => Ok(false),
-            Err(Stopped::Failed(error)) => Err(error.into()),
+            Err(None) => Ok(false),
+            Err(Some(error)) => Err(error),
         }
     }
 
@@ -118,45 +112,21 @@ impl Registry {
         if !self.has_rows(PathTable::DeadProperties, from.tenant, from.zone)? {
             return Ok(());
         }
+        let copied = at_or_below("path");
         self.transact(&[to.tenant], |transaction| {
-            let copied = size(
-                transaction,
-                AT_OR_BELOW,
-                (from.tenant, from.zone, from.path),
-            )?;
-            if size(transaction, "home = ?1", [to.tenant])? + copied > TENANT_MAX_BYTES {
+            let size_of_copied = size(transaction, &copied, from)?;
+            if size(transaction, "home = ?1", [to.tenant])? + size_of_copied > TENANT_MAX_BYTES {
                 return Ok(());
             }
             let copy = format!(
                 "INSERT INTO dead_properties (home, zone, path, namespace, name, xml)
                  SELECT CAST(?4 AS TEXT), CAST(?5 AS TEXT), ?6 || substr(path, length(?3) + 1),
-                 namespace, name, xml FROM dead_properties WHERE {AT_OR_BELOW}
-                 ON CONFLICT (home, zone, path, namespace, name) DO UPDATE SET xml = excluded.xml"
+                 namespace, name, xml FROM dead_properties WHERE {copied} {REPLACE}"
             );
-            transaction.execute(
-                &copy,
-                (
-                    from.tenant,
-                    from.zone,
-                    from.path,
-                    to.tenant,
-                    to.zone,
-                    to.path,
-                ),
-            )?;
-            Ok(())
+            let from = [from.tenant, from.zone, from.path];
+            let to = [to.tenant, to.zone, to.path];
+            let values: Vec<Value<'_>> = from.into_iter().chain(to).map(Value::Text).collect();
+            transaction.run(&copy, values.as_slice())
         })
-    }
-}
-
-/// Why changes were not made.
-enum Stopped {
-    TooMuch,
-    Failed(DatabaseError),
-}
-
-impl From<DatabaseError> for Stopped {
-    fn from(error: DatabaseError) -> Self {
-        Self::Failed(error)
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::database::{Statements as _, Value};
-use super::rows::row;
+use super::path_rows::{FILE_PATH, at_or_below};
+use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, RegistryError};
 
 /// The directory of files whose path is not known; no path begins with it.
@@ -14,10 +15,10 @@ const LOST_MOST: u32 = 1000;
 
 row! {
     /// Metadata that a program gave for one file.
-    pub struct FileMetadata {
+    pub struct FileMetadata in "file_metadata" {
         /// The file's identity in the kernel.
         inode: u64 = "inode",
-        /// When the kernel made it, where that is known: inodes are used again.
+        /// When the kernel made it, if that is known: inodes are used again.
         born: Option<String> = "born",
         /// When there was first something at its path, as text.
         created_at: String = "created_at",
@@ -29,7 +30,7 @@ row! {
 }
 
 impl Registry {
-    /// What is known of a file, and under which path: by its inode, which survives a rename, or
+    /// Returns what is known of a file, and its path there: by its inode, which survives a rename, or
     /// else by its path.
     pub fn file_metadata(
         &self,
@@ -38,49 +39,36 @@ impl Registry {
     ) -> Result<Option<(FileMetadata, String)>, RegistryError> {
         let (directory, name) = place.split();
         let connection = self.connection()?;
+        let select = format!(
+            "SELECT {}, {FILE_PATH} FROM file_metadata",
+            FileMetadata::COLUMNS
+        );
         let found = connection.first(
-            &format!(
-                "SELECT {COLUMNS}, directory, name FROM file_metadata
-                 WHERE home = ?1 AND zone = ?2 AND inode = ?3 AND born = ?4 LIMIT 1"
-            ),
-            (place.tenant, place.zone, inode as i64, born),
-            |found| {
-                let (directory, name): (String, String) =
-                    (found.get(COUNT)?, found.get(COUNT + 1)?);
-                let path = match directory.as_str() {
-                    "" => name,
-                    directory => format!("{directory}/{name}"),
-                };
-                Ok((FileMetadata::read(found)?, path))
-            },
+            &format!("{select} WHERE home = ?1 AND zone = ?2 AND inode = ?3 AND born = ?4 LIMIT 1"),
+            (place.tenant, place.zone, inode, born),
         )?;
         if found.is_some() {
             return Ok(found);
         }
-        let found = connection.first(
-            &format!(
-                "SELECT {COLUMNS} FROM file_metadata
-                 WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4"
-            ),
-            (place.tenant, place.zone, directory, name),
-            FileMetadata::read,
-        )?;
-        Ok(found.map(|found| (found, place.path.to_owned())))
+        connection.first(
+            &format!("{select} WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4"),
+            [place.tenant, place.zone, directory, name],
+        )
     }
 
-    /// What is known of the files of one directory, by their names.
+    /// Returns what is known of the files of one directory, by their names.
     pub fn file_metadata_in(
         &self,
         place: FilePlace<'_>,
     ) -> Result<HashMap<String, FileMetadata>, RegistryError> {
-        Ok(self.connection()?.all(
+        let columns = FileMetadata::COLUMNS;
+        self.all(
             &format!(
-                "SELECT {COLUMNS}, name FROM file_metadata
+                "SELECT name, {columns} FROM file_metadata
                  WHERE home = ?1 AND zone = ?2 AND directory = ?3"
             ),
-            (place.tenant, place.zone, place.path),
-            |found| Ok((found.get(COUNT)?, FileMetadata::read(found)?)),
-        )?)
+            place,
+        )
     }
 
     /// Remembers what is known of a file.
@@ -96,71 +84,59 @@ impl Registry {
             ("directory", Value::Text(directory)),
             ("name", Value::Text(name)),
         ];
-        known.insert(
-            &self.connection()?,
-            "file_metadata",
-            &place,
-            "ON CONFLICT (home, zone, directory, name) DO UPDATE SET
+        let replace = "ON CONFLICT (home, zone, directory, name) DO UPDATE SET
              inode = excluded.inode, born = excluded.born, created_at = excluded.created_at,
-             mime_type = excluded.mime_type, write_id = excluded.write_id",
-        )?;
-        Ok(())
+             mime_type = excluded.mime_type, write_id = excluded.write_id";
+        known.insert(self, &place, replace).map(drop)
     }
 
-    /// The paths of the files of a zone of which something is known; nothing of those without one.
+    /// Returns the paths of the files of a zone of which something is known; not those without one.
     pub fn file_metadata_paths(
         &self,
         tenant: &str,
         zone: &str,
     ) -> Result<Vec<String>, RegistryError> {
-        Ok(self.connection()?.all("SELECT CASE WHEN directory = '' THEN name ELSE directory || '/' || name END FROM file_metadata
-             WHERE home = ?1 AND zone = ?2 AND directory != ?3", (tenant, zone, NOWHERE), |row| row.get(0))?)
+        let paths = format!(
+            "SELECT {FILE_PATH} FROM file_metadata WHERE home = ?1 AND zone = ?2 AND directory != ?3"
+        );
+        self.all(&paths, [tenant, zone, NOWHERE])
     }
 
-    /// Nothing is at these paths any more, and no operation took it away: what comes there is
-    /// another file. A file that only has another path now is still known by its inode.
+    /// Forgets these paths, where nothing is any more although no operation took it away: what comes
+    /// there is another file. A file that only has another path now is still known by its inode.
     pub fn lose_file_metadata(
         &self,
         tenant: &str,
         zone: &str,
         paths: &[&str],
     ) -> Result<(), RegistryError> {
-        const AT_OR_BELOW: &str = "home = ?1 AND zone = ?2 AND ((directory = ?3 AND name = ?4)
-             OR directory = ?5 OR substr(directory, 1, length(?5) + 1) = ?5 || '/')";
+        let lost = at_or_below(FILE_PATH);
+        let statements = [
+            format!("DELETE FROM file_metadata WHERE born IS NULL AND {lost}"),
+            // The same file may be known from before, without a path.
+            format!(
+                "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2
+                 AND directory = '{NOWHERE}' AND name IN (
+                     SELECT inode || ' ' || born FROM file_metadata WHERE {lost})"
+            ),
+            format!(
+                "UPDATE file_metadata SET directory = '{NOWHERE}', name = inode || ' ' || born
+                 WHERE {lost}"
+            ),
+        ];
         self.transact(&[tenant], |transaction| {
             for path in paths {
-                let (directory, name) = FilePlace { tenant, zone, path }.split();
-                let place = (tenant, zone, directory, name, path);
-                transaction.execute(
-                    &format!("DELETE FROM file_metadata WHERE born IS NULL AND {AT_OR_BELOW}"),
-                    place,
-                )?;
-                // The same file may be known from before, without a path.
-                transaction.execute(
-                    &format!(
-                        "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2
-                         AND directory = '{NOWHERE}' AND name IN (
-                             SELECT inode || ' ' || born FROM file_metadata WHERE {AT_OR_BELOW})"
-                    ),
-                    place,
-                )?;
-                transaction.execute(
-                    &format!(
-                        "UPDATE file_metadata
-                         SET directory = '{NOWHERE}', name = inode || ' ' || born
-                         WHERE {AT_OR_BELOW}"
-                    ),
-                    place,
-                )?;
+                for statement in &statements {
+                    transaction.run(statement, FilePlace { tenant, zone, path })?;
+                }
             }
-            transaction.execute(
+            transaction.run(
                 "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2 AND directory = ?3
                  AND name NOT IN (SELECT name FROM file_metadata
                      WHERE home = ?1 AND zone = ?2 AND directory = ?3
                      ORDER BY created_at DESC LIMIT ?4)",
                 (tenant, zone, NOWHERE, LOST_MOST),
-            )?;
-            Ok(())
+            )
         })
     }
 }

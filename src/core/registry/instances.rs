@@ -9,7 +9,7 @@
 
 use std::time::Duration;
 
-use super::database::{Database, DatabaseError, Statements, Transaction};
+use super::database::{Database, Engine, Statements};
 use super::{Registry, RegistryError, terminal_hosts, write_leases};
 
 /// The present, by the clock of the database: milliseconds of Unix time.
@@ -42,57 +42,50 @@ impl Registry {
         new: &NewInstance<'_>,
         lease: Duration,
     ) -> Result<(), RegistryError> {
-        self.connection()?.execute(
+        self.run(
             &format!(
                 "INSERT INTO instances (name, label, process, started_at, alive_until)
                  VALUES (?1, ?2, ?3, {NOW}, {NOW} + ?4)"
             ),
             (new.name, new.label, new.process, milliseconds(lease)),
-        )?;
-        Ok(())
+        )
     }
 
-    /// Says that an instance lives for the length of a lease from now on. False where others took it for
-    /// dead meanwhile: then it is for good.
+    /// Says that an instance lives for the length of a lease from now on. Returns `false` if others took
+    /// it for dead meanwhile: then it is for good.
     pub fn renew_instance(&self, name: &str, lease: Duration) -> Result<bool, RegistryError> {
-        let renewed = self.database.execute_unflushed(
+        let renewed = self.execute_unflushed(
             &format!("UPDATE instances SET alive_until = {NOW} + ?2 WHERE name = ?1"),
             (name, milliseconds(lease)),
         )?;
         Ok(renewed > 0)
     }
 
-    /// The names of all instances that nobody took for dead.
+    /// Returns the names of all instances that nobody took for dead.
     pub fn live_instances(&self) -> Result<Vec<String>, RegistryError> {
-        let names = "SELECT name FROM instances ORDER BY name";
-        Ok(self.connection()?.all(names, (), |row| row.get(0))?)
+        self.all("SELECT name FROM instances ORDER BY name", ())
     }
 
-    /// Takes an instance out, with all that it may write: it ends.
+    /// Takes an instance out that ends, with all that it may write.
     pub fn leave_instance(&self, name: &str) -> Result<(), RegistryError> {
-        self.transact(&[TABLE], |transaction| take_out(transaction, name))?;
-        Ok(())
+        self.transact(&[TABLE], |transaction| take_out(transaction, name))
     }
 
     /// Takes out the instances whose time is over, or of which `is_gone` knows by what was entered as
-    /// their process. Gives the tenants that they left something unfinished in.
+    /// their process. Returns the tenants in which they left something unfinished.
     pub fn reap_instances(
         &self,
         is_gone: impl Fn(&str) -> bool,
     ) -> Result<Vec<String>, RegistryError> {
-        let dead = dead_instances(&self.connection()?, &is_gone)?;
-        if dead.is_empty() {
+        if dead_instances(self, &is_gone)?.is_empty() {
             return Ok(Vec::new());
         }
         self.transact(&[TABLE], |transaction| {
-            // What one of them said since.
+            // One of them may have renewed its lease since.
             let mut tenants = Vec::new();
             for name in dead_instances(transaction, &is_gone)? {
-                let left: Vec<String> = transaction.all(
-                    "SELECT DISTINCT home FROM intents WHERE instance = ?1",
-                    [&name],
-                    |row| row.get(0),
-                )?;
+                let left = "SELECT DISTINCT home FROM intents WHERE instance = ?1";
+                let left: Vec<String> = transaction.all(left, [&name])?;
                 tenants.extend(left);
                 take_out(transaction, &name)?;
             }
@@ -101,16 +94,20 @@ impl Registry {
             Ok(tenants)
         })
     }
+
+    /// Marks what a process that is gone had under way.
+    pub fn orphan_instance(&self, instance: &str) -> Result<(), RegistryError> {
+        orphan(self, instance)
+    }
 }
 
 fn dead_instances(
     statements: &impl Statements,
     is_gone: &impl Fn(&str) -> bool,
-) -> Result<Vec<String>, DatabaseError> {
+) -> Result<Vec<String>, RegistryError> {
     let all: Vec<(String, String, bool)> = statements.all(
         &format!("SELECT name, process, alive_until < {NOW} FROM instances"),
         (),
-        |row| Ok((row.get(0)?, row.get(1)?, row.get::<i64>(2)? != 0)),
     )?;
     let dead = all
         .into_iter()
@@ -118,15 +115,20 @@ fn dead_instances(
     Ok(dead.map(|(name, ..)| name).collect())
 }
 
-/// What it has under way is for who comes next.
-fn take_out(transaction: &Transaction<'_>, name: &str) -> Result<(), DatabaseError> {
-    transaction.execute("DELETE FROM instances WHERE name = ?1", [name])?;
-    for table in ["statements", "intents"] {
-        let mark = format!("UPDATE {table} SET instance = '' WHERE instance = ?1");
-        transaction.execute(&mark, [name])?;
-    }
+/// Takes an instance out. What it has under way is for who comes next.
+fn take_out(transaction: &Engine<'_>, name: &str) -> Result<(), RegistryError> {
+    transaction.run("DELETE FROM instances WHERE name = ?1", [name])?;
+    orphan(transaction, name)?;
     terminal_hosts::forget(transaction, name)?;
     write_leases::forget(transaction, name)
+}
+
+/// Marks what an instance had under way.
+fn orphan(statements: &impl Statements, instance: &str) -> Result<(), RegistryError> {
+    ["statements", "intents"].into_iter().try_for_each(|table| {
+        let mark = format!("UPDATE {table} SET instance = '' WHERE instance = ?1");
+        statements.run(&mark, [instance])
+    })
 }
 
 fn milliseconds(time: Duration) -> i64 {

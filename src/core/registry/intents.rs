@@ -4,10 +4,10 @@
 //! So limits are exact without walking anything, and a process that dies in between leaves an
 //! intent behind that says which zone to measure and repair.
 
-use super::database::{DatabaseError, Row, Statements, Transaction};
-
+use super::database::{Engine, FromRow, Row, Statements};
 use super::locks::{self, Lock};
 use super::ownership::{self, OwnershipChange};
+use super::rows::{Entity as _, row};
 use super::{Registry, RegistryError};
 use fileshed_storage::Totals;
 use fileshed_types::hint::space;
@@ -20,13 +20,14 @@ use fileshed_types::{Error, diagnostics};
 #[must_use = "an intent that is not settled marks the zone for repair"]
 pub struct Intent(pub(super) i64);
 
-/// Space of one zone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Usage {
-    /// The zone's name.
-    pub zone: String,
-    /// What is in it.
-    pub totals: Totals,
+row! {
+    /// Space of one zone.
+    pub struct Usage in "usage" {
+        /// The zone's name.
+        zone: String = "zone",
+        /// Its bytes and files.
+        totals: Totals = "bytes, files",
+    }
 }
 
 /// What is known of a tenant without a look at its files.
@@ -51,6 +52,18 @@ pub struct Orphan {
     pub author_name: String,
     /// Mail address for it.
     pub author_email: String,
+}
+
+impl FromRow for Orphan {
+    fn read(row: &mut Row<'_>) -> Result<Self, RegistryError> {
+        Ok(Self {
+            zone: row.next()?,
+            ids: vec![row.next()?],
+            operation: row.next()?,
+            author_name: row.next()?,
+            author_email: row.next()?,
+        })
+    }
 }
 
 /// What a change is about to do.
@@ -86,11 +99,6 @@ pub(super) const GROW: &str = "UPDATE usage SET
      files = CASE WHEN files + ?4 < 0 THEN 0 ELSE files + ?4 END
      WHERE home = ?1 AND zone = ?2";
 
-/// The group whose tenant has this key.
-fn group_of(tenant: &str) -> Option<&str> {
-    tenant.strip_prefix("groups/")
-}
-
 impl Registry {
     /// Enters a change, unless it does not fit. Every zone of the tenant has been measured.
     pub fn begin(&self, plan: &NewIntent<'_>) -> Result<Intent, Error> {
@@ -100,13 +108,10 @@ impl Registry {
 
     /// Enters changes that take no space themselves, as commands are, in one transaction.
     pub fn begin_all(&self, plans: &[NewIntent<'_>]) -> Result<Vec<Intent>, Error> {
-        let enter_all = |transaction: &Transaction<'_>| {
+        self.transact_unflushed(&[], |transaction| {
             let intents = plans.iter().map(|plan| enter(transaction, plan));
-            intents.collect::<Result<Vec<_>, DatabaseError>>()
-        };
-        Ok(self
-            .transact_unflushed(&[], enter_all)
-            .map_err(RegistryError::from)?)
+            Ok(intents.collect::<Result<_, RegistryError>>()?)
+        })
     }
 
     /// Enters a change of several zones: what moves within one tenant takes no more space.
@@ -114,70 +119,39 @@ impl Registry {
         &self,
         plans: [&NewIntent<'_>; ZONES],
     ) -> Result<[Intent; ZONES], Error> {
-        self.try_begin(plans).map_err(RegistryError::from)?
-    }
-
-    fn try_begin<const ZONES: usize>(
-        &self,
-        plans: [&NewIntent<'_>; ZONES],
-    ) -> Result<Result<[Intent; ZONES], Error>, DatabaseError> {
-        let tenants = plans.map(|plan| plan.tenant);
-        self.transact_unflushed(&tenants, |transaction| {
+        self.transact_unflushed(&plans.map(|plan| plan.tenant), |transaction| {
             for plan in plans {
                 let same_home = plans.iter().filter(|other| other.tenant == plan.tenant);
                 let (bytes, files) = same_home.fold((0, 0), |(bytes, files), plan| {
                     (bytes + plan.bytes, files + plan.files)
                 });
-                if bytes <= 0 && files <= 0 {
-                    continue;
-                }
-                let there = held(transaction, plan.tenant)?;
-                if bytes > 0 && (there.bytes as i64).saturating_add(bytes) > plan.limit as i64 {
-                    return Ok(Err(QuotaError {
-                        used: there.bytes,
-                        needed: bytes as u64,
-                        limit: plan.limit,
-                    }
-                    .into()));
-                }
-                if files > 0 && (there.files as i64).saturating_add(files) > plan.most_files as i64
-                {
-                    return Ok(Err(FilesError {
-                        there: there.files,
-                        needed: files as u64,
-                        limit: plan.most_files,
-                    }
-                    .into()));
+                if bytes > 0 || files > 0 {
+                    expect_space(transaction, plan, bytes, files)?;
                 }
             }
             let mut intents = [Intent(0); ZONES];
             for (intent, plan) in intents.iter_mut().zip(plans) {
                 *intent = enter(transaction, plan)?;
             }
-            Ok(Ok(intents))
+            Ok(intents)
         })
     }
 
-    /// Says what a change that is under way does to ownership.
+    /// Enters what a change that is under way does to ownership.
     pub fn record_intent(
         &self,
         intent: Intent,
         ownership_change: &OwnershipChange,
     ) -> Result<(), RegistryError> {
-        let ownership_change = ownership_change.written();
-        self.transact_unflushed(&[], |transaction| {
-            transaction.execute(
-                "UPDATE intents SET deed = ?2 WHERE id = ?1",
-                (intent.0, ownership_change),
-            )?;
-            Ok(())
-        })
+        let record = "UPDATE intents SET deed = ?2 WHERE id = ?1";
+        self.execute_unflushed(record, (intent.0, ownership_change.written()))
+            .map(drop)
     }
 
-    /// The change is done; what it did to ownership is entered with it.
+    /// Ends a change that is done; what it did to ownership is entered with it.
     pub fn commit(&self, intent: Intent) -> Result<(), RegistryError> {
         // Most do nothing to it, and end with one statement.
-        let ended = self.database.execute_unflushed(
+        let ended = self.execute_unflushed(
             "DELETE FROM intents WHERE id = ?1 AND deed IS NULL AND instance <> ''",
             [intent.0],
         )?;
@@ -187,20 +161,15 @@ impl Registry {
         Ok(())
     }
 
-    /// The change is done, and a locked edit ends with it.
-    pub fn commit_edit(
-        &self,
-        intent: Intent,
-        (tenant, zone): (&str, &str),
-        lock: &Lock,
-    ) -> Result<(), RegistryError> {
+    /// Ends a change that is done, and a locked edit with it.
+    pub fn commit_edit(&self, intent: Intent, lock: &Lock) -> Result<(), RegistryError> {
         self.transact_unflushed(&[], |transaction| {
-            locks::release(transaction, (tenant, zone), lock)?;
-            Ok(end(transaction, intent)?)
+            locks::release(transaction, lock)?;
+            end(transaction, intent)
         })
     }
 
-    /// The change is done, and the zone was measured after it.
+    /// Ends a change that is done, with what was measured of the zone after it.
     pub fn commit_measured(
         &self,
         intent: Intent,
@@ -209,11 +178,11 @@ impl Registry {
     ) -> Result<(), RegistryError> {
         self.transact_unflushed(&[], |transaction| {
             enter_measured(transaction, tenant, zone, totals)?;
-            Ok(end(transaction, intent)?)
+            end(transaction, intent)
         })
     }
 
-    /// The change is done, and made the zone larger by what only its end could tell.
+    /// Ends a change that is done, and made the zone larger by what only its end could tell.
     pub fn commit_grown(
         &self,
         intent: Intent,
@@ -222,17 +191,15 @@ impl Registry {
         files: i64,
     ) -> Result<(), RegistryError> {
         self.transact_unflushed(&[], |transaction| {
-            transaction.execute(GROW, (tenant, zone, bytes, files))?;
-            Ok(end(transaction, intent)?)
+            transaction.run(GROW, (tenant, zone, bytes, files))?;
+            end(transaction, intent)
         })
     }
 
-    /// Whether changes of this tenant are under way.
+    /// Returns `true` if changes of this tenant are under way.
     pub fn has_intents(&self, tenant: &str) -> Result<bool, RegistryError> {
-        Ok(self.connection()?.value(
-            "SELECT EXISTS (SELECT 1 FROM intents WHERE home = ?1)",
-            [tenant],
-        )?)
+        let any = "SELECT EXISTS (SELECT 1 FROM intents WHERE home = ?1)";
+        self.value(any, [tenant])
     }
 
     /// Returns `true` if a change by this operation is under way in a zone.
@@ -241,13 +208,13 @@ impl Registry {
         (tenant, zone): (&str, &str),
         operation: &str,
     ) -> Result<bool, RegistryError> {
-        Ok(self.connection()?.value(
+        self.value(
             "SELECT EXISTS (SELECT 1 FROM intents WHERE home = ?1 AND zone = ?2 AND operation = ?3)",
-            (tenant, zone, operation),
-        )?)
+            [tenant, zone, operation],
+        )
     }
 
-    /// What the interrupted changes of a zone do to ownership, in the order in which they began.
+    /// Returns what the interrupted changes of a zone do to ownership, in the order in which they began.
     pub fn ownership_changes(
         &self,
         orphan: &Orphan,
@@ -255,80 +222,51 @@ impl Registry {
         let connection = self.connection()?;
         let mut changes = Vec::new();
         for id in &orphan.ids {
-            let text: Option<Option<String>> =
-                connection.first("SELECT deed FROM intents WHERE id = ?1", [id], |row| {
-                    row.get(0)
-                })?;
-            changes.extend(text.flatten().and_then(|text| OwnershipChange::read(&text)));
+            let deed = "SELECT deed FROM intents WHERE id = ?1";
+            let deed: Option<Option<String>> = connection.first(deed, [id])?;
+            changes.extend(deed.flatten().and_then(|deed| OwnershipChange::read(&deed)));
         }
         Ok(changes)
     }
 
-    /// The change may have happened and could not be entered: the next access repairs the zone.
+    /// Marks a change that may have happened and could not be entered: the next access repairs the zone.
     pub fn orphan(&self, intent: Intent) -> Result<(), RegistryError> {
-        self.connection()?
-            .execute("UPDATE intents SET instance = '' WHERE id = ?1", [intent.0])?;
-        Ok(())
+        let mark = "UPDATE intents SET instance = '' WHERE id = ?1";
+        self.run(mark, [intent.0])
     }
 
-    /// The change did not happen: its space is free again.
+    /// Ends a change that did not happen: its space is free again.
     pub fn roll_back(&self, intent: Intent, plan: &NewIntent<'_>) -> Result<(), RegistryError> {
         self.commit_grown(intent, (plan.tenant, plan.zone), -plan.bytes, -plan.files)
     }
 
-    /// Space of every measured zone of a tenant.
+    /// Returns the space of every measured zone of a tenant.
     pub fn usage(&self, tenant: &str) -> Result<Vec<Usage>, RegistryError> {
-        Ok(self.connection()?.all(
-            "SELECT zone, bytes, files FROM usage WHERE home = ?1",
-            [tenant],
-            usage,
-        )?)
+        Usage::all(self, "WHERE home = ?1", [tenant])
     }
 
     /// Records a fresh measurement.
     pub fn measured(&self, tenant: &str, zone: &str, totals: Totals) -> Result<(), RegistryError> {
-        Ok(enter_measured(&self.connection()?, tenant, zone, totals)?)
+        enter_measured(self, tenant, zone, totals)
     }
 
-    /// Forgets what was measured of a tenant: whoever opens a zone of it measures anew.
+    /// Forgets what was measured of a tenant: who opens a zone of it measures anew.
     pub fn forget_usage(&self, tenant: &str) -> Result<(), RegistryError> {
-        self.connection()?
-            .execute("DELETE FROM usage WHERE home = ?1", [tenant])?;
-        Ok(())
+        self.run("DELETE FROM usage WHERE home = ?1", [tenant])
     }
 
-    /// Marks the intents of a process that is gone.
-    pub fn orphan_instance(&self, instance: &str) -> Result<(), RegistryError> {
-        let connection = self.connection()?;
-        for table in ["statements", "intents"] {
-            let mark = format!("UPDATE {table} SET instance = '' WHERE instance = ?1");
-            connection.execute(&mark, [instance])?;
-        }
-        Ok(())
-    }
-
-    /// Marks every intent of a tenant, where no change can be under way.
+    /// Marks every intent of a tenant in which no change can be under way.
     pub fn orphan_tenant(&self, tenant: &str) -> Result<(), RegistryError> {
-        self.connection()?
-            .execute("UPDATE intents SET instance = '' WHERE home = ?1", [tenant])?;
-        Ok(())
+        let mark = "UPDATE intents SET instance = '' WHERE home = ?1";
+        self.run(mark, [tenant])
     }
 
-    /// One intent for each zone of this tenant that must be repaired: the latest.
+    /// Returns one intent for each zone of this tenant that must be repaired: the latest.
     pub fn orphans(&self, tenant: &str) -> Result<Vec<Orphan>, RegistryError> {
-        let all: Vec<Orphan> = self.connection()?.all(
-            "SELECT zone, operation, author_name, author_email, id
+        let all: Vec<Orphan> = self.all(
+            "SELECT zone, id, operation, author_name, author_email
              FROM intents WHERE home = ?1 AND instance = '' ORDER BY zone, id",
             [tenant],
-            |row| {
-                Ok(Orphan {
-                    zone: row.get(0)?,
-                    operation: row.get(1)?,
-                    author_name: row.get(2)?,
-                    author_email: row.get(3)?,
-                    ids: vec![row.get(4)?],
-                })
-            },
         )?;
         let mut latest: Vec<Orphan> = Vec::new();
         for mut orphan in all {
@@ -340,48 +278,54 @@ impl Registry {
         Ok(latest)
     }
 
-    /// The zone is repaired.
+    /// Forgets the intents of a zone that is repaired.
     pub fn repaired(&self, orphan: &Orphan) -> Result<(), RegistryError> {
         self.transact(&[], |transaction| {
-            for id in &orphan.ids {
-                transaction.execute("DELETE FROM intents WHERE id = ?1", [id])?;
-            }
-            Ok(())
+            let mut ids = orphan.ids.iter();
+            ids.try_for_each(|id| transaction.run("DELETE FROM intents WHERE id = ?1", [id]))
         })
     }
 
-    /// Whether the registry answers.
+    /// Fails if the registry does not answer.
     pub fn ping(&self) -> Result<(), RegistryError> {
-        self.connection()?.value::<i64>("SELECT 1", ())?;
-        Ok(())
+        self.value::<i64>("SELECT 1", ()).map(drop)
     }
 }
 
-/// A row that begins with a zone, its bytes and its files.
-pub(super) fn usage(row: &Row<'_>) -> Result<Usage, DatabaseError> {
-    Ok(Usage {
-        zone: row.get(0)?,
-        totals: Totals {
-            bytes: row.get::<i64>(1)? as u64,
-            files: row.get::<i64>(2)? as u64,
-        },
-    })
-}
-
-/// What all zones of a tenant hold, its bin and what is kept for uploads with them.
-pub(super) fn held(statements: &impl Statements, tenant: &str) -> Result<Totals, DatabaseError> {
-    let held = statements.first(
+/// Returns what all zones of a tenant hold, its bin and what is kept for uploads with them.
+pub(super) fn held(statements: &impl Statements, tenant: &str) -> Result<Totals, RegistryError> {
+    statements.value(
         "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT), CAST(coalesce(sum(files), 0) AS BIGINT)
          FROM usage WHERE home = ?1",
         [tenant],
-        |row| {
-            Ok(Totals {
-                bytes: row.get::<i64>(0)? as u64,
-                files: row.get::<i64>(1)? as u64,
-            })
-        },
-    )?;
-    held.ok_or(DatabaseError::NoRow)
+    )
+}
+
+/// Fails if a tenant may not hold so much more.
+fn expect_space(
+    transaction: &Engine<'_>,
+    plan: &NewIntent<'_>,
+    bytes: i64,
+    files: i64,
+) -> Result<(), Error> {
+    let there = held(transaction, plan.tenant)?;
+    if bytes > 0 && (there.bytes as i64).saturating_add(bytes) > plan.limit as i64 {
+        return Err(QuotaError {
+            used: there.bytes,
+            needed: bytes as u64,
+            limit: plan.limit,
+        }
+        .into());
+    }
+    if files > 0 && (there.files as i64).saturating_add(files) > plan.most_files as i64 {
+        return Err(FilesError {
+            there: there.files,
+            needed: files as u64,
+            limit: plan.most_files,
+        }
+        .into());
+    }
+    Ok(())
 }
 
 fn enter_measured(
@@ -389,37 +333,35 @@ fn enter_measured(
     tenant: &str,
     zone: &str,
     totals: Totals,
-) -> Result<(), DatabaseError> {
-    statements.execute(
+) -> Result<(), RegistryError> {
+    statements.run(
         "INSERT INTO usage (home, zone, bytes, files) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (home, zone) DO UPDATE SET bytes = ?3, files = ?4
-             WHERE usage.bytes <> ?3 OR usage.files <> ?4",
-        (tenant, zone, totals.bytes as i64, totals.files as i64),
-    )?;
-    Ok(())
+         ON CONFLICT (home, zone) DO UPDATE SET bytes = ?3, files = ?4
+         WHERE usage.bytes <> ?3 OR usage.files <> ?4",
+        (tenant, zone, totals.bytes, totals.files),
+    )
 }
 
-/// Forgets a change that is done, once its ownership change is carried out. Fails where its process was
-/// taken for dead: this is what keeps one that only slept from ending what others have repaired.
-pub(super) fn end(transaction: &Transaction<'_>, intent: Intent) -> Result<(), DatabaseError> {
-    let row: Option<(String, Option<String>)> = transaction.first(
+/// Forgets a change that is done, once its ownership change is carried out. Fails if its process was
+/// taken for dead: this keeps one that only slept from ending what others have repaired.
+pub(super) fn end(transaction: &Engine<'_>, intent: Intent) -> Result<(), RegistryError> {
+    let ended: Option<(String, Option<String>)> = transaction.first(
         "DELETE FROM intents WHERE id = ?1 AND instance <> '' RETURNING home, deed",
         [intent.0],
-        |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
-    let (tenant, ownership_change) = row.ok_or(DatabaseError::TakenOver)?;
-    if let Some(ownership_change) = ownership_change
-        && let (Some(group), Some(ownership_change)) =
-            (group_of(&tenant), OwnershipChange::read(&ownership_change))
+    let (tenant, deed) = ended.ok_or(RegistryError::TakenOver)?;
+    // A group's tenant is `groups/` and its id.
+    if let Some(group) = tenant.strip_prefix("groups/")
+        && let Some(change) = deed.and_then(|deed| OwnershipChange::read(&deed))
     {
-        ownership::carry_out(transaction, group, &ownership_change)?;
+        ownership::carry_out(transaction, group, &change)?;
     }
     Ok(())
 }
 
-fn enter(transaction: &Transaction<'_>, plan: &NewIntent<'_>) -> Result<Intent, DatabaseError> {
+fn enter(transaction: &Engine<'_>, plan: &NewIntent<'_>) -> Result<Intent, RegistryError> {
     if plan.bytes != 0 || plan.files != 0 {
-        transaction.execute(GROW, (plan.tenant, plan.zone, plan.bytes, plan.files))?;
+        transaction.run(GROW, (plan.tenant, plan.zone, plan.bytes, plan.files))?;
     }
     let id = transaction.value(
         "INSERT INTO intents

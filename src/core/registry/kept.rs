@@ -18,10 +18,10 @@ impl Registry {
         &self,
         statement: &'static str,
         values: [&str; 2],
-        ask: impl Fn(&Connection<'_>) -> Result<T, RegistryError>,
+        ask: impl Fn(&Connection<'_>, &'static str, [&str; 2]) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
         self.answer_at_once(statement, values, &ask)
-            .or_else(|_| ask(&self.connection()?))
+            .or_else(|_| ask(&self.connection()?, statement, values))
     }
 
     /// The same on the connection that no writer ever has. Does not wait: fails where it would have to.
@@ -29,11 +29,11 @@ impl Registry {
         &self,
         statement: &'static str,
         values: [&str; 2],
-        ask: impl Fn(&Connection<'_>) -> Result<T, RegistryError>,
+        ask: impl Fn(&Connection<'_>, &'static str, [&str; 2]) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
         let reader = self.reader()?;
         // The version comes before the answer: a change in between makes the answer useless, not wrong.
-        let version = reader.value("PRAGMA data_version", ())?;
+        let version: i64 = reader.value("PRAGMA data_version", ())?;
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.version != version || kept.answers.len() >= MOST {
             kept.answers.clear();
@@ -44,7 +44,7 @@ impl Registry {
         if let Some(answer) = known.and_then(|answer| answer.downcast_ref::<T>()) {
             return Ok(answer.clone());
         }
-        let answer = ask(&reader)?;
+        let answer = ask(&reader, statement, values)?;
         kept.answers.insert(key, Arc::new(answer.clone()));
         Ok(answer)
     }
@@ -61,7 +61,7 @@ mod tests {
         let (directory, registry) = in_a_file();
         let asked = Cell::new(0);
         let ask = || {
-            let count = registry.answer_at_once("how often", ["", ""], |_| {
+            let count = registry.answer_at_once("how often", ["", ""], |_, _, _| {
                 asked.set(asked.get() + 1);
                 Ok(asked.get())
             });

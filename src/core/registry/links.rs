@@ -1,12 +1,12 @@
-//! The rows behind links.
+//! The rows behind links, and behind files that were put into the application that people chat in.
 
 use super::database::Statements;
-use super::rows::row;
+use super::rows::{Entity as _, row};
 use super::{Registry, RegistryError};
 
 row! {
     /// A link as it is kept.
-    pub struct LinkRow {
+    pub struct LinkRow in "links" {
         /// The id of the link.
         id: String = "id",
         /// The key of the tenant whose file it is.
@@ -30,64 +30,108 @@ row! {
     }
 }
 
-/// Links of a tenant, those that lead into the application that people chat in too.
-pub(super) fn count(
-    statements: &impl Statements,
-    tenant: &str,
-    now: i64,
-) -> Result<u64, RegistryError> {
-    let count: i64 = statements.value(
+row! {
+    /// A file as it is kept.
+    pub struct PublishedRow in "published" {
+        /// The id of the file in the chat application.
+        id: String = "id",
+        /// The key of the tenant whose file it was.
+        tenant: String = "home",
+        /// The zone that it came from.
+        zone: String = "zone",
+        /// The id of the group, if it came from a group's zone.
+        group: Option<String> = "group_id",
+        /// Its path in the zone.
+        path: String = "path",
+        /// Its name in the chat application.
+        name: String = "name",
+        /// Its size in bytes.
+        size: i64 = "size",
+        /// When it was published, in seconds since 1970.
+        created_at: i64 = "created_at",
+    }
+}
+
+/// Returns the number of links of both kinds that a tenant has.
+fn count(statements: &impl Statements, tenant: &str, now: i64) -> Result<u64, RegistryError> {
+    statements.value(
         "SELECT (SELECT count(*) FROM links WHERE home = ?1 AND expires_at > ?2)
               + (SELECT count(*) FROM published WHERE home = ?1)",
         (tenant, now),
-    )?;
-    Ok(count as u64)
+    )
 }
 
 impl Registry {
-    /// Enters a link and forgets those of the same tenant that have expired; false where the tenant
-    /// has `limit` already.
+    /// Returns the number of links of both kinds that a tenant has.
+    pub fn count_links(&self, tenant: &str, now: i64) -> Result<u64, RegistryError> {
+        count(self, tenant, now)
+    }
+
+    /// Enters a link and forgets those of the same tenant that have expired; returns `false` if the
+    /// tenant has `limit` links already.
     pub fn add_link(&self, link: &LinkRow, limit: u64) -> Result<bool, RegistryError> {
         self.transact(&[&link.tenant], |transaction| {
-            transaction.execute(
+            transaction.run(
                 "DELETE FROM links WHERE home = ?1 AND expires_at <= ?2",
                 (&link.tenant, link.created_at),
             )?;
             if count(transaction, &link.tenant, link.created_at)? >= limit {
                 return Ok(false);
             }
-            link.insert(transaction, "links", &[], "")?;
-            Ok(true)
+            link.insert(transaction, &[], "")
         })
     }
 
-    /// The link of that id, expired or not.
+    /// Returns the link of that id, expired or not.
     pub fn link(&self, id: &str) -> Result<Option<LinkRow>, RegistryError> {
-        Ok(self.connection()?.first(
-            &format!("SELECT {COLUMNS} FROM links WHERE id = ?1"),
-            [id],
-            LinkRow::read,
-        )?)
+        LinkRow::first(self, "WHERE id = ?1", [id])
     }
 
-    /// The links of a tenant that have not expired, oldest first.
+    /// Returns the links of a tenant that have not expired, oldest first.
     pub fn links(&self, tenant: &str, now: i64) -> Result<Vec<LinkRow>, RegistryError> {
-        Ok(self.connection()?.all(
-            &format!(
-                "SELECT {COLUMNS} FROM links WHERE home = ?1 AND expires_at > ?2
-             ORDER BY created_at, rowid"
-            ),
-            (tenant, now),
-            LinkRow::read,
-        )?)
+        let condition = "WHERE home = ?1 AND expires_at > ?2 ORDER BY created_at, rowid";
+        LinkRow::all(self, condition, (tenant, now))
     }
 
-    /// Forgets a link of a tenant; false where it has none of that id.
+    /// Returns the links of all tenants that have not expired, oldest first, at most so many.
+    pub fn links_of_all(&self, now: i64, most: u32) -> Result<Vec<LinkRow>, RegistryError> {
+        let condition = "WHERE expires_at > ?1 ORDER BY created_at, rowid LIMIT ?2";
+        LinkRow::all(self, condition, (now, most))
+    }
+
+    /// Forgets a link of a tenant; returns `false` if it has none of that id.
     pub fn remove_link(&self, tenant: &str, id: &str) -> Result<bool, RegistryError> {
-        let removed = self.connection()?.execute(
-            "DELETE FROM links WHERE home = ?1 AND id = ?2",
-            (tenant, id),
-        )?;
-        Ok(removed == 1)
+        let remove = "DELETE FROM links WHERE home = ?1 AND id = ?2";
+        self.changes(remove, [tenant, id])
+    }
+
+    /// Enters a file; returns `false` if the tenant has `limit` links of both kinds already.
+    pub fn add_published(&self, file: &PublishedRow, limit: u64) -> Result<bool, RegistryError> {
+        self.transact(&[&file.tenant], |transaction| {
+            if count(transaction, &file.tenant, file.created_at)? >= limit {
+                return Ok(false);
+            }
+            let replace = "ON CONFLICT (home, id) DO UPDATE SET zone = excluded.zone,
+                 group_id = excluded.group_id, path = excluded.path, name = excluded.name,
+                 size = excluded.size, created_at = excluded.created_at";
+            file.insert(transaction, &[], replace)
+        })
+    }
+
+    /// Returns the file of a tenant that has this id.
+    pub fn published(&self, tenant: &str, id: &str) -> Result<Option<PublishedRow>, RegistryError> {
+        PublishedRow::first(self, "WHERE home = ?1 AND id = ?2", [tenant, id])
+    }
+
+    /// Returns the files of a tenant, oldest first.
+    pub fn all_published(&self, tenant: &str) -> Result<Vec<PublishedRow>, RegistryError> {
+        let condition = "WHERE home = ?1 ORDER BY created_at, rowid";
+        PublishedRow::all(self, condition, [tenant])
+    }
+
+    /// Forgets a file of a tenant.
+    pub fn remove_published(&self, tenant: &str, id: &str) -> Result<(), RegistryError> {
+        let remove = "DELETE FROM published WHERE home = ?1 AND id = ?2";
+        self.run(remove, [tenant, id])
     }
 }

@@ -1,12 +1,16 @@
 //! Locked edits: one row each, taken by an insert that either succeeds or meets another.
 
-use super::database::{DatabaseError, Statements, Value};
-use super::rows::row;
+use super::database::Statements;
+use super::rows::{Entity as _, row};
 use super::{Registry, RegistryError};
 
 row! {
     /// One locked edit.
-    pub struct Lock {
+    pub struct Lock in "locks" {
+        /// The key of the tenant.
+        tenant: String = "home",
+        /// The zone.
+        zone: String = "zone",
         /// Path inside the zone, NFC.
         path: String = "path",
         /// The user that holds it; empty in shared mode.
@@ -17,27 +21,24 @@ row! {
         working_copy: String = "working_copy",
         /// Unix seconds.
         opened_at: i64 = "opened_at",
-        /// SHA-256 of what was opened; nothing where it is not known.
+        /// SHA-256 of what was opened; `None` if it is not known.
         opened: Option<[u8; 32]> = "opened",
     }
 }
 
 impl Registry {
-    /// The lock on exactly this path.
+    /// Returns the lock on exactly this path.
     pub fn lock(
         &self,
         tenant: &str,
         zone: &str,
         path: &str,
     ) -> Result<Option<Lock>, RegistryError> {
-        Ok(self.connection()?.first(
-            &format!("SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3"),
-            (tenant, zone, path),
-            Lock::read,
-        )?)
+        let condition = "WHERE home = ?1 AND zone = ?2 AND path = ?3";
+        Lock::first(self, condition, [tenant, zone, path])
     }
 
-    /// The oldest lock on this path or below it, opened after `since`.
+    /// Returns the oldest lock on this path or below it, opened after `since`.
     pub fn lock_around(
         &self,
         tenant: &str,
@@ -46,76 +47,57 @@ impl Registry {
         since: i64,
     ) -> Result<Option<Lock>, RegistryError> {
         // '0' follows '/' in byte order: the range holds what lies below the directory.
-        let select = format!(
-            "SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 AND opened_at > ?4
-             AND (path = ?3 OR (path > ?3 || '/' AND path < ?3 || '0')) ORDER BY opened_at LIMIT 1"
-        );
-        Ok(self
-            .connection()?
-            .first(&select, (tenant, zone, path, since), Lock::read)?)
+        let condition = "WHERE home = ?1 AND zone = ?2 AND opened_at > ?4
+             AND (path = ?3 OR (path > ?3 || '/' AND path < ?3 || '0')) ORDER BY opened_at LIMIT 1";
+        Lock::first(self, condition, (tenant, zone, path, since))
     }
 
-    /// All locks of a tenant.
+    /// Returns all locks of a zone.
     pub fn locks(&self, tenant: &str, zone: &str) -> Result<Vec<Lock>, RegistryError> {
-        Ok(self.connection()?.all(
-            &format!("SELECT {COLUMNS} FROM locks WHERE home = ?1 AND zone = ?2 ORDER BY path"),
-            (tenant, zone),
-            Lock::read,
-        )?)
+        let condition = "WHERE home = ?1 AND zone = ?2 ORDER BY path";
+        Lock::all(self, condition, [tenant, zone])
     }
 
-    /// Homes and zones with locks.
+    /// Returns the locked edits of all tenants, oldest first, at most so many.
+    pub fn locks_of_all(&self, most: u32) -> Result<Vec<Lock>, RegistryError> {
+        Lock::all(self, "ORDER BY opened_at, working_copy LIMIT ?1", [most])
+    }
+
+    /// Returns the tenants and zones with locks.
     pub fn locked_zones(&self) -> Result<Vec<(String, String)>, RegistryError> {
-        Ok(self
-            .connection()?
-            .all("SELECT DISTINCT home, zone FROM locks", (), |row| {
-                Ok((row.get(0)?, row.get(1)?))
-            })?)
+        self.all("SELECT DISTINCT home, zone FROM locks", ())
     }
 
-    /// Takes a lock; false where the path has one.
-    pub fn take_lock(&self, tenant: &str, zone: &str, lock: &Lock) -> Result<bool, RegistryError> {
-        let place = [("home", Value::Text(tenant)), ("zone", Value::Text(zone))];
-        let conflict = "ON CONFLICT DO NOTHING";
-        let taken = lock.insert(&self.connection()?, "locks", &place, conflict)?;
-        Ok(taken == 1)
+    /// Takes a lock; returns `false` if the path has one.
+    pub fn take_lock(&self, lock: &Lock) -> Result<bool, RegistryError> {
+        lock.insert(self, &[], "ON CONFLICT DO NOTHING")
     }
 
     /// Lets exactly this lock count from `now` on.
-    pub fn renew_lock(
-        &self,
-        tenant: &str,
-        zone: &str,
-        lock: &Lock,
-        now: i64,
-    ) -> Result<(), RegistryError> {
-        self.connection()?.execute(
+    pub fn renew_lock(&self, lock: &Lock, now: i64) -> Result<(), RegistryError> {
+        self.run(
             "UPDATE locks SET opened_at = ?5
-                 WHERE home = ?1 AND zone = ?2 AND path = ?3 AND working_copy = ?4",
-            (tenant, zone, &lock.path, &lock.working_copy, now),
-        )?;
-        Ok(())
+             WHERE home = ?1 AND zone = ?2 AND path = ?3 AND working_copy = ?4",
+            (
+                &lock.tenant,
+                &lock.zone,
+                &lock.path,
+                &lock.working_copy,
+                now,
+            ),
+        )
     }
 
-    /// Releases exactly this lock; false where it is gone already.
-    pub fn release_lock(
-        &self,
-        tenant: &str,
-        zone: &str,
-        lock: &Lock,
-    ) -> Result<bool, RegistryError> {
-        Ok(release(&self.connection()?, (tenant, zone), lock)? == 1)
+    /// Releases exactly this lock; returns `false` if it is gone already.
+    pub fn release_lock(&self, lock: &Lock) -> Result<bool, RegistryError> {
+        release(self, lock)
     }
 }
 
-/// Releases exactly this lock; how many rows that were.
-pub(super) fn release(
-    statements: &impl Statements,
-    (tenant, zone): (&str, &str),
-    lock: &Lock,
-) -> Result<u64, DatabaseError> {
-    statements.execute(
+/// Releases exactly this lock; returns `false` if it is gone already.
+pub(super) fn release(statements: &impl Statements, lock: &Lock) -> Result<bool, RegistryError> {
+    statements.changes(
         "DELETE FROM locks WHERE home = ?1 AND zone = ?2 AND path = ?3 AND working_copy = ?4",
-        (tenant, zone, &lock.path, &lock.working_copy),
+        [&lock.tenant, &lock.zone, &lock.path, &lock.working_copy],
     )
 }

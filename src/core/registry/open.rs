@@ -9,10 +9,13 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::database::{Database, DatabaseError, Pool, SCHEMA, Statements as _};
 use super::wal_index;
-use super::{FILE_NAME, Registry, RegistryError, schema, wait_a_moment};
+use super::{FILE_NAME, Registry, RegistryError, schema};
 use fileshed_storage::Root;
-use fileshed_types::Error;
 use fileshed_types::settings::{Durability, RegistryUrl, Settings};
+use fileshed_types::{Clock, Error, timings};
+
+/// The volume in which the registry is, as version 0.1.0 names it.
+pub const FIRST_VOLUME: &str = "volume-1";
 
 /// What SQLite keeps beside the registry.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -79,9 +82,9 @@ impl Registry {
         let most = usize::try_from(connections).unwrap_or(usize::MAX);
         let pool = Pool::new(url.reveal(), most)?;
         schema::prepare_postgres(&pool)?;
-        let database = Database::Postgres(pool);
-        schema::migrate(&database)?;
-        Ok(Self::of(database))
+        let registry = Self::of(Database::Postgres(pool));
+        schema::migrate(&registry)?;
+        Ok(registry)
     }
 
     fn open_file(data: &Root, durability: Durability) -> Result<Self, RegistryError> {
@@ -98,52 +101,48 @@ impl Registry {
         if verdict != "ok" {
             return Err(RegistryError::Inconsistent(verdict));
         }
-        let database = Database::Sqlite {
+        let registry = Self::of(Database::Sqlite {
             connection: Mutex::new(connection),
             reader: Mutex::new(reader(&file)?),
             is_strict: durability == Durability::Strict,
-        };
-        schema::migrate(&database)?;
+        });
+        schema::migrate(&registry)?;
         // For the rows of deletions on a full disk. Where it cannot be had, all goes on without it.
         let _set_aside = data.set_space_aside(&format!("{FILE_NAME}-wal"), LOG_SPACE);
-        Ok(Self::of(database))
+        Ok(registry)
     }
 
     /// Enters which pepper the registry belongs to, the first time; fails where it is another.
     pub fn expect_pepper(&self, fingerprint: &str) -> Result<(), RegistryError> {
-        let connection = self.connection()?;
-        let known: Option<String> =
-            connection.first("SELECT fingerprint FROM pepper", (), |row| row.get(0))?;
+        let known: Option<String> = self.first("SELECT fingerprint FROM pepper", ())?;
         match known {
             Some(known) if known == fingerprint => Ok(()),
             Some(_) => Err(RegistryError::OtherPepper),
-            None => {
-                connection.execute(
-                    "INSERT INTO pepper (id, fingerprint) VALUES (1, ?1) ON CONFLICT DO NOTHING",
-                    [fingerprint],
-                )?;
-                Ok(())
-            }
+            None => self.run(
+                "INSERT INTO pepper (id, fingerprint) VALUES (1, ?1) ON CONFLICT DO NOTHING",
+                [fingerprint],
+            ),
         }
     }
 
     /// Forgets which pepper the registry belongs to: it takes the next one for its own.
     pub fn forget_pepper(&self) -> Result<(), RegistryError> {
-        self.connection()?.execute("DELETE FROM pepper", ())?;
-        Ok(())
+        self.run("DELETE FROM pepper", ())
+    }
+
+    /// Returns the number of tenants that rows of version 0.1.0 have in other volumes than the first.
+    pub fn tenants_in_other_volumes(&self) -> Result<u64, RegistryError> {
+        let count = "SELECT count(*) FROM placements WHERE volume <> ?1";
+        self.value(count, [FIRST_VOLUME])
     }
 
     /// Gives what a registry is another name, which ends in `suffix`: its files, or its schema.
     pub fn set_aside(data: &Root, settings: &Settings, suffix: &str) -> Result<(), Error> {
         match &settings.registry {
             Some(url) => {
-                let pool = Pool::new(url.reveal(), 1).map_err(RegistryError::from)?;
-                let database = Database::Postgres(pool);
                 let name = suffix.replace('-', "_");
-                let renamed = database.connection().and_then(|connection| {
-                    connection.batch(&format!("ALTER SCHEMA {SCHEMA} RENAME TO {SCHEMA}_{name}"))
-                });
-                Ok(renamed.map_err(RegistryError::from)?)
+                let rename = format!("ALTER SCHEMA {SCHEMA} RENAME TO {SCHEMA}_{name}");
+                Ok(on_postgres(url)?.batch(&rename)?)
             }
             None => set_files_aside(data, suffix),
         }
@@ -174,13 +173,18 @@ fn count_tables_of_file(file: &Path) -> Result<(i64, i64), RegistryError> {
 }
 
 fn count_tables_of_postgres(url: &RegistryUrl) -> Result<(i64, i64), RegistryError> {
-    let database = Database::Postgres(Pool::new(url.reveal(), 1)?);
-    let connection = database.connection()?;
-    let names = "SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = ?1";
-    Ok((
-        connection.value(names, [SCHEMA])?,
-        connection.value(&format!("{names} AND tablename = 'migrations'"), [SCHEMA])?,
-    ))
+    on_postgres(url)?.value(
+        "SELECT (SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = ?1),
+                (SELECT count(*) FROM pg_catalog.pg_tables
+                 WHERE schemaname = ?1 AND tablename = 'migrations')",
+        [SCHEMA],
+    )
+}
+
+/// Returns a registry of which nothing is known yet.
+fn on_postgres(url: &RegistryUrl) -> Result<Registry, RegistryError> {
+    let pool = Pool::new(url.reveal(), 1)?;
+    Ok(Registry::of(Database::Postgres(pool)))
 }
 
 fn connect(file: &Path) -> Result<Connection, DatabaseError> {
@@ -203,10 +207,45 @@ fn reader(file: &Path) -> Result<Connection, DatabaseError> {
     Ok(connection)
 }
 
+/// Waits for a database that is busy for another process; false when that took too long.
+#[must_use]
+pub fn wait_a_moment(attempt: i32) -> bool {
+    let waits = [100, 200, 400];
+    usize::try_from(attempt)
+        .ok()
+        .and_then(|attempt| waits.get(attempt))
+        .is_some_and(|milliseconds| {
+            Clock::SYSTEM.sleep(timings::milliseconds(*milliseconds));
+            true
+        })
+}
+
 fn keep_private(data: &Root) -> Result<(), Error> {
     data.keep_private(FILE_NAME)?;
     for companion in COMPANIONS {
         data.keep_private(&format!("{FILE_NAME}{companion}"))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::on_each_database;
+
+    #[test]
+    fn who_lies_in_another_volume_is_counted() {
+        on_each_database(|registry| {
+            let place = |tenant: &str, volume: &str| {
+                let row =
+                    "INSERT INTO placements (home, volume, moves, placed_at) VALUES (?1, ?2, 0, 7)";
+                let placed = registry.run(row, [tenant, volume]);
+                placed.expect("placed");
+                registry.tenants_in_other_volumes().expect("counted")
+            };
+            assert_eq!(place("users/ada", FIRST_VOLUME), 0);
+            assert_eq!(place("users/bob", "volume-2"), 1);
+            assert_eq!(place("groups/c", "volume-3"), 2);
+        });
+    }
 }

@@ -9,20 +9,37 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::database::{DatabaseError, Row, Statements, Transaction};
+use super::database::{Engine, FromValue, Statements, ToValue, Value};
+use super::rows::{Entity as _, row};
 use super::{Registry, RegistryError};
 use fileshed_types::settings::WriteMode;
 use fileshed_types::zone::ZonePath;
 
-/// The owner of one file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
-    /// Path below the group's root.
-    pub path: String,
-    /// The user who made it, or to whom it was given.
-    pub owner: String,
-    /// Who may write it.
-    pub mode: WriteMode,
+row! {
+    /// The owner of one file.
+    #[derive(Serialize, Deserialize)]
+    pub struct Record in "file_ownership" {
+        /// Path below the group's root.
+        path: String = "file_path",
+        /// The user who made it, or to whom it was given.
+        owner: String = "owner_id",
+        /// The users who may write it.
+        mode: WriteMode = "write_access",
+    }
+}
+
+impl ToValue for WriteMode {
+    fn to_value(&self) -> Value<'_> {
+        Value::Text(self.as_str())
+    }
+}
+
+/// A mode that this program does not know protects as the strictest one.
+impl FromValue for WriteMode {
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        let mode = String::from_value(value)?;
+        Some(Self::parse(&mode).unwrap_or(Self::OwnerReadOnly))
+    }
 }
 
 impl Record {
@@ -35,36 +52,6 @@ impl Record {
             WriteMode::OwnerReadOnly => false,
         }
     }
-}
-
-/// The records of all groups.
-pub trait Ownership {
-    /// The record of exactly this path.
-    fn record(&self, group: &str, path: &str) -> Result<Option<Record>, RegistryError>;
-
-    /// The records of this path and of everything below it, in the order of their paths.
-    fn records_around(&self, group: &str, path: &str) -> Result<Vec<Record>, RegistryError>;
-
-    /// The records from one path to another, both included, in the order of their paths.
-    fn records_between(
-        &self,
-        group: &str,
-        first: &str,
-        last: &str,
-    ) -> Result<Vec<Record>, RegistryError>;
-
-    /// Every record of a group, in the order of their paths.
-    fn records(&self, group: &str) -> Result<Vec<Record>, RegistryError>;
-
-    /// Gives a file to somebody, or another mode.
-    fn enter(&self, group: &str, record: &Record) -> Result<(), RegistryError>;
-
-    /// Drops the records of exactly these paths.
-    fn forget(&self, group: &str, paths: &[String]) -> Result<(), RegistryError>;
-
-    /// Carries out the ownership change of a change that is no longer under way.
-    fn execute(&self, group: &str, ownership_change: &OwnershipChange)
-    -> Result<(), RegistryError>;
 }
 
 /// What a change does to ownership, and for whom.
@@ -142,53 +129,33 @@ pub enum OwnershipEffect {
     },
 }
 
-const COLUMNS: &str = "file_path, owner_id, write_access";
-
-/// A record with a mode that this program does not know protects as the strictest one.
-fn read(row: &Row<'_>) -> Result<Record, DatabaseError> {
-    let mode: String = row.get(2)?;
-    Ok(Record {
-        path: row.get(0)?,
-        owner: row.get(1)?,
-        mode: WriteMode::parse(&mode).unwrap_or(WriteMode::OwnerReadOnly),
-    })
-}
-
-/// Whether `path` is `top` or lies below it.
+/// Returns `true` if `path` is `top` or lies below it.
 fn is_around(path: &str, top: &str) -> bool {
     path.strip_prefix(top)
         .is_some_and(|rest| top.is_empty() || rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Records in a range of paths. '0' follows '/' in byte order, so what lies below a directory is
-/// one range, and no character is a wildcard.
+/// Returns the records in a range of paths. '0' follows '/' in byte order, so what lies below a
+/// directory is one range, and no character is a wildcard.
 fn range(
     statements: &impl Statements,
     group: &str,
     first: &str,
     last: &str,
-) -> Result<Vec<Record>, DatabaseError> {
-    let select = format!(
-        "SELECT {COLUMNS} FROM file_ownership
-         WHERE group_id = ?1 AND file_path >= ?2 AND file_path <= ?3 ORDER BY file_path"
-    );
-    statements.all(&select, (group, first, last), read)
+) -> Result<Vec<Record>, RegistryError> {
+    let condition =
+        "WHERE group_id = ?1 AND file_path >= ?2 AND file_path <= ?3 ORDER BY file_path";
+    Record::all(statements, condition, [group, first, last])
 }
 
 fn around(
     statements: &impl Statements,
     group: &str,
     path: &str,
-) -> Result<Vec<Record>, DatabaseError> {
-    let mut found = exact(statements, group, path)?
-        .into_iter()
-        .collect::<Vec<_>>();
-    found.extend(range(
-        statements,
-        group,
-        &format!("{path}/"),
-        &format!("{path}0"),
-    )?);
+) -> Result<Vec<Record>, RegistryError> {
+    let mut found = Vec::from_iter(exact(statements, group, path)?);
+    let (first, last) = (format!("{path}/"), format!("{path}0"));
+    found.extend(range(statements, group, &first, &last)?);
     found.retain(|record| is_around(&record.path, path));
     Ok(found)
 }
@@ -197,17 +164,14 @@ fn exact(
     statements: &impl Statements,
     group: &str,
     path: &str,
-) -> Result<Option<Record>, DatabaseError> {
-    statements.first(
-        &format!("SELECT {COLUMNS} FROM file_ownership WHERE group_id = ?1 AND file_path = ?2"),
-        (group, path),
-        read,
-    )
+) -> Result<Option<Record>, RegistryError> {
+    let condition = "WHERE group_id = ?1 AND file_path = ?2";
+    Record::first(statements, condition, [group, path])
 }
 
 impl Registry {
-    /// The names of the files of one directory that `user` may not change; the root is `""`. What
-    /// lies in directories below is left out.
+    /// Returns the names of the files of one directory that `user` may not change; the root is `""`.
+    /// The files of directories below are left out.
     pub fn denied_names(
         &self,
         group: &str,
@@ -218,114 +182,84 @@ impl Registry {
             "" => (String::new(), "\u{10ffff}".to_owned()),
             directory => (format!("{directory}/"), format!("{directory}0")),
         };
-        let select = format!(
-            "SELECT {COLUMNS} FROM file_ownership
-             WHERE group_id = ?1 AND file_path >= ?2 AND file_path < ?3
-                   AND write_access <> 'group' AND substr(file_path, ?4) NOT LIKE '%/%'"
-        );
+        let condition = "WHERE group_id = ?1 AND file_path >= ?2 AND file_path < ?3
+             AND write_access <> 'group' AND substr(file_path, ?4) NOT LIKE '%/%'";
         let start = first.chars().count() as i64 + 1;
-        let records: Vec<Record> =
-            self.connection()?
-                .all(&select, (group, &first, &last, start), read)?;
+        let records = Record::all(self, condition, (group, &first, &last, start))?;
         let closed = records.iter().filter(|record| !record.lets(user));
         let names = closed.filter_map(|record| record.path.strip_prefix(&first));
         Ok(names.map(str::to_owned).collect())
     }
-}
 
-impl Ownership for Registry {
-    fn record(&self, group: &str, path: &str) -> Result<Option<Record>, RegistryError> {
-        Ok(exact(&self.connection()?, group, path)?)
+    /// Returns the record of exactly this path.
+    pub fn record(&self, group: &str, path: &str) -> Result<Option<Record>, RegistryError> {
+        exact(self, group, path)
     }
 
-    fn records_around(&self, group: &str, path: &str) -> Result<Vec<Record>, RegistryError> {
-        Ok(around(&self.connection()?, group, path)?)
+    /// Returns the records of this path and of everything below it, in the order of their paths.
+    pub fn records_around(&self, group: &str, path: &str) -> Result<Vec<Record>, RegistryError> {
+        around(self, group, path)
     }
 
-    fn records_between(
+    /// Returns the records from one path to another, both included, in the order of their paths.
+    pub fn records_between(
         &self,
         group: &str,
         first: &str,
         last: &str,
     ) -> Result<Vec<Record>, RegistryError> {
-        Ok(range(&self.connection()?, group, first, last)?)
+        range(self, group, first, last)
     }
 
-    fn records(&self, group: &str) -> Result<Vec<Record>, RegistryError> {
-        Ok(self.connection()?.all(
-            &format!("SELECT {COLUMNS} FROM file_ownership WHERE group_id = ?1 ORDER BY file_path"),
-            [group],
-            read,
-        )?)
+    /// Returns every record of a group, in the order of their paths.
+    pub fn records(&self, group: &str) -> Result<Vec<Record>, RegistryError> {
+        Record::all(self, "WHERE group_id = ?1 ORDER BY file_path", [group])
     }
 
-    fn enter(&self, group: &str, record: &Record) -> Result<(), RegistryError> {
-        self.connection()?.execute(
-            "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
-                 VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (group_id, file_path) DO UPDATE
-                 SET owner_id = excluded.owner_id, write_access = excluded.write_access,
-                     updated_at = CURRENT_TIMESTAMP",
-            (group, &record.path, &record.owner, record.mode.as_str()),
-        )?;
-        Ok(())
+    /// Gives a file to somebody, or another mode.
+    pub fn enter_record(&self, group: &str, record: &Record) -> Result<(), RegistryError> {
+        let replace = "ON CONFLICT (group_id, file_path) DO UPDATE
+             SET owner_id = excluded.owner_id, write_access = excluded.write_access,
+                 updated_at = CURRENT_TIMESTAMP";
+        let group = [("group_id", Value::Text(group))];
+        record.insert(self, &group, replace).map(drop)
     }
 
-    fn forget(&self, group: &str, paths: &[String]) -> Result<(), RegistryError> {
+    /// Drops the records of exactly these paths.
+    pub fn forget_records(&self, group: &str, paths: &[String]) -> Result<(), RegistryError> {
+        self.transact(&[group], |transaction| drop_all(transaction, group, paths))
+    }
+
+    /// Carries out the ownership change of a change that is no longer under way.
+    pub fn carry_out(&self, group: &str, change: &OwnershipChange) -> Result<(), RegistryError> {
         self.transact(&[group], |transaction| {
-            let removed = paths.iter().map(String::as_str);
-            drop_all(transaction, group, removed)?;
-            Ok(())
-        })
-    }
-
-    fn execute(
-        &self,
-        group: &str,
-        ownership_change: &OwnershipChange,
-    ) -> Result<(), RegistryError> {
-        self.transact(&[group], |transaction| {
-            carry_out(transaction, group, ownership_change)?;
-            Ok(())
+            carry_out(transaction, group, change)
         })
     }
 }
 
 impl OwnershipChange {
-    /// This change with paths as records have them. An intent has them as they are on disk, so that a
-    /// repair finds what it names.
+    /// Returns this change with paths as records have them. An intent has them as they are on disk, so
+    /// that a repair finds what it names.
     fn by_key(&self) -> Self {
-        let key = |path: &String| ZonePath::found(path.clone()).key();
-        let keys = |paths: &[String]| paths.iter().map(key).collect();
-        let effect = match &self.effect {
-            OwnershipEffect::Touch { files } => OwnershipEffect::Touch { files: keys(files) },
-            OwnershipEffect::Arrive {
-                at,
-                files,
-                fresh,
-                inode,
-            } => OwnershipEffect::Arrive {
-                at: key(at),
-                files: keys(files),
-                fresh: *fresh,
-                inode: *inode,
-            },
-            OwnershipEffect::Add { files } => OwnershipEffect::Add { files: keys(files) },
-            OwnershipEffect::Remove { at } => OwnershipEffect::Remove { at: key(at) },
-            OwnershipEffect::Move { from, to } => OwnershipEffect::Move {
-                from: key(from),
-                to: key(to),
-            },
-            effect @ (OwnershipEffect::Command { .. } | OwnershipEffect::Found { .. }) => {
-                effect.clone()
+        let key = |path: &mut String| *path = ZonePath::found(std::mem::take(path)).key();
+        let mut change = self.clone();
+        match &mut change.effect {
+            OwnershipEffect::Touch { files } | OwnershipEffect::Add { files } => {
+                files.iter_mut().for_each(key);
             }
-        };
-        Self {
-            owner: self.owner.clone(),
-            mode: self.mode.clone(),
-            asked: self.asked,
-            effect,
+            OwnershipEffect::Arrive { at, files, .. } => {
+                key(at);
+                files.iter_mut().for_each(key);
+            }
+            OwnershipEffect::Remove { at } => key(at),
+            OwnershipEffect::Move { from, to } => {
+                key(from);
+                key(to);
+            }
+            OwnershipEffect::Command { .. } | OwnershipEffect::Found { .. } => {}
         }
+        change
     }
 
     /// As the registry keeps it.
@@ -342,42 +276,40 @@ impl OwnershipChange {
 
 /// Does to the records what a change did to the files.
 pub(super) fn carry_out(
-    transaction: &Transaction<'_>,
+    transaction: &Engine<'_>,
     group: &str,
-    ownership_change: &OwnershipChange,
-) -> Result<(), DatabaseError> {
-    let ownership_change = &ownership_change.by_key();
-    let remove = |paths: &[String]| drop_all(transaction, group, paths.iter().map(String::as_str));
-    let add = |files: &[String]| add_missing(transaction, group, ownership_change, files);
-    match &ownership_change.effect {
+    change: &OwnershipChange,
+) -> Result<(), RegistryError> {
+    let change = &change.by_key();
+    let remove = |paths: &[String]| drop_all(transaction, group, paths);
+    let remove_around = |at: &str| {
+        let old = around(transaction, group, at)?.into_iter();
+        remove(&old.map(|record| record.path).collect::<Vec<_>>())
+    };
+    let add = |files: &[String]| add_missing(transaction, group, change, files);
+    match &change.effect {
         OwnershipEffect::Touch { files } => add(files),
         OwnershipEffect::Arrive {
             at, files, fresh, ..
         } => {
-            let stay: HashSet<&str> = if *fresh {
-                HashSet::new()
-            } else {
-                files.iter().map(String::as_str).collect()
-            };
-            let old = around(transaction, group, at)?;
-            let gone = old.iter().map(|record| record.path.as_str());
-            drop_all(transaction, group, gone.filter(|path| !stay.contains(path)))?;
+            let kept = files.iter().filter(|_| !*fresh);
+            let kept: HashSet<&String> = kept.collect();
+            let old = around(transaction, group, at)?.into_iter();
+            let gone = old.map(|record| record.path);
+            let gone = gone.filter(|path| !kept.contains(path));
+            remove(&gone.collect::<Vec<_>>())?;
             add(files)
         }
         OwnershipEffect::Add { files } => {
             remove(files)?;
             add(files)
         }
-        OwnershipEffect::Remove { at } => {
-            let old = around(transaction, group, at)?;
-            drop_all(transaction, group, old.iter().map(|record| &*record.path))
-        }
+        OwnershipEffect::Remove { at } => remove_around(at),
         OwnershipEffect::Move { from, to } => {
-            let stale = around(transaction, group, to)?;
-            drop_all(transaction, group, stale.iter().map(|record| &*record.path))?;
+            remove_around(to)?;
             for record in around(transaction, group, from)? {
                 let moved = format!("{to}{}", &record.path[from.len()..]);
-                transaction.execute(
+                transaction.run(
                     "UPDATE file_ownership SET file_path = ?3, updated_at = CURRENT_TIMESTAMP
                      WHERE group_id = ?1 AND file_path = ?2",
                     (group, &record.path, moved),
@@ -394,16 +326,17 @@ pub(super) fn carry_out(
         } => {
             let mut carried = Vec::new();
             for (from, to) in moved {
-                carried.push((to, exact(transaction, group, from)?));
+                let record = exact(transaction, group, from)?;
+                let path = to.clone();
+                carried.extend(record.map(|record| Record { path, ..record }));
             }
             remove(removed)?;
             remove(added)?;
-            let places = moved.iter().map(|(_, to)| to.as_str());
-            drop_all(transaction, group, places)?;
-            for (to, record) in carried {
-                if let Some(record) = record {
-                    give(transaction, group, to, &record)?;
-                }
+            for (_, to) in moved {
+                remove(std::slice::from_ref(to))?;
+            }
+            for record in carried {
+                record.insert(transaction, &[("group_id", Value::Text(group))], "")?;
             }
             add(added)?;
             add(written)
@@ -411,51 +344,28 @@ pub(super) fn carry_out(
     }
 }
 
-fn drop_all<'p>(
-    transaction: &Transaction<'_>,
-    group: &str,
-    paths: impl Iterator<Item = &'p str>,
-) -> Result<(), DatabaseError> {
-    for path in paths {
-        transaction.execute(
-            "DELETE FROM file_ownership WHERE group_id = ?1 AND file_path = ?2",
-            (group, path),
-        )?;
-    }
-    Ok(())
-}
-
-/// Gives the file at `path` the owner and mode of a record.
-fn give(
-    transaction: &Transaction<'_>,
-    group: &str,
-    path: &str,
-    record: &Record,
-) -> Result<(), DatabaseError> {
-    transaction.execute(
-        "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
-             VALUES (?1, ?2, ?3, ?4)",
-        (group, path, &record.owner, record.mode.as_str()),
-    )?;
-    Ok(())
+fn drop_all(transaction: &Engine<'_>, group: &str, paths: &[String]) -> Result<(), RegistryError> {
+    let drop = "DELETE FROM file_ownership WHERE group_id = ?1 AND file_path = ?2";
+    let mut paths = paths.iter();
+    paths.try_for_each(|path| transaction.run(drop, [group, path]))
 }
 
 fn add_missing(
-    transaction: &Transaction<'_>,
+    transaction: &Engine<'_>,
     group: &str,
-    ownership_change: &OwnershipChange,
+    change: &OwnershipChange,
     files: &[String],
-) -> Result<(), DatabaseError> {
+) -> Result<(), RegistryError> {
     const ADD: &str = "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
          VALUES (?1, ?2, ?3, ?4) ON CONFLICT (group_id, file_path) DO NOTHING";
     const GIVE_MODE: &str = "UPDATE file_ownership
          SET write_access = ?4, updated_at = CURRENT_TIMESTAMP
          WHERE group_id = ?1 AND file_path = ?2 AND owner_id = ?3";
-    let (owner, mode) = (&ownership_change.owner, &ownership_change.mode);
     for path in files {
-        transaction.execute(ADD, (group, path, owner, mode))?;
-        if ownership_change.asked {
-            transaction.execute(GIVE_MODE, (group, path, owner, mode))?;
+        let values = [group, path, &change.owner, &change.mode];
+        transaction.run(ADD, values)?;
+        if change.asked {
+            transaction.run(GIVE_MODE, values)?;
         }
     }
     Ok(())
@@ -491,14 +401,14 @@ mod tests {
         on_each_database(|registry| {
             let files = ["a_b/x", "aXb/x", "a%/x", "a_b", "a_b.txt", "a_b0/x"];
             registry
-                .execute("g", &ownership_change("ada", add(&files)))
+                .carry_out("g", &ownership_change("ada", add(&files)))
                 .expect("added");
             registry
-                .execute("h", &ownership_change("ada", add(&["a_b/x"])))
+                .carry_out("h", &ownership_change("ada", add(&["a_b/x"])))
                 .expect("added");
             let at = "a_b".to_owned();
             registry
-                .execute(
+                .carry_out(
                     "g",
                     &ownership_change("ada", OwnershipEffect::Remove { at }),
                 )
@@ -512,10 +422,10 @@ mod tests {
     fn the_files_of_a_directory_that_somebody_may_not_change() {
         on_each_database(|registry| {
             let closed = ownership_change("ada", add(&["top.md", "a/b.md", "a/c/d.md", "a0.md"]));
-            registry.execute("g", &closed).expect("added");
+            registry.carry_out("g", &closed).expect("added");
             let mut open = ownership_change("ada", add(&["a/open.md"]));
             open.mode = "group".to_owned();
-            registry.execute("g", &open).expect("added");
+            registry.carry_out("g", &open).expect("added");
             let denied = |directory: &str, user: &str| {
                 let names = registry.denied_names("g", directory, user).expect("names");
                 let mut names: Vec<String> = names.into_iter().collect();
@@ -533,7 +443,7 @@ mod tests {
         on_each_database(|registry| {
             let run = |owner: &str, effect| {
                 registry
-                    .execute("g", &ownership_change(owner, effect))
+                    .carry_out("g", &ownership_change(owner, effect))
                     .expect("done");
             };
             run("ada", add(&["d/a", "d/b", "e/old"]));
@@ -550,7 +460,7 @@ mod tests {
             assert!(around.iter().all(|record| record.owner == "ada"));
             // A directory in the place of another: what has the same path keeps its owner.
             registry
-                .execute(
+                .carry_out(
                     "g",
                     &ownership_change(
                         "bob",
@@ -579,7 +489,7 @@ mod tests {
         on_each_database(|registry| {
             let run = |owner: &str, effect| {
                 registry
-                    .execute("g", &ownership_change(owner, effect))
+                    .carry_out("g", &ownership_change(owner, effect))
                     .expect("done");
             };
             run("ada", add(&["a", "backed", "gone"]));
@@ -627,7 +537,7 @@ mod tests {
         on_each_database(|registry| {
             let run = |owner: &str, effect| {
                 registry
-                    .execute("g", &ownership_change(owner, effect))
+                    .carry_out("g", &ownership_change(owner, effect))
                     .expect("done");
             };
             run("ada", add(&["hers"]));
@@ -636,7 +546,7 @@ mod tests {
             let mut wish = ownership_change("bob", OwnershipEffect::Touch { files });
             wish.mode = "owner_ro".to_owned();
             wish.asked = true;
-            registry.execute("g", &wish).expect("done");
+            registry.carry_out("g", &wish).expect("done");
             let modes: Vec<(String, &str)> = registry
                 .records("g")
                 .expect("records")

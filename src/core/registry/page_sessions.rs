@@ -5,7 +5,6 @@
 
 use super::database::{Statements as _, ToValue as _};
 use super::principal::{Principal, READ_COLUMNS, TOKEN_WORKS};
-use super::rows::insert;
 use super::tokens::{hash, secret};
 use super::{Registry, RegistryError};
 use fileshed_types::{Clock, Error, UserId};
@@ -44,95 +43,77 @@ impl<'a> PageSessions<'a> {
         }
     }
 
-    /// Begins a session and forgets those that have ended by themselves; its secret.
+    /// Begins a session and forgets those that have ended by themselves; returns its secret.
     pub fn create(&self, principal: &Principal) -> Result<String, Error> {
         let secret = secret()?;
         let now = self.clock.now().as_second();
-        let digest = hash(&secret);
-        self.registry
-            .transact(&[principal.user.as_str()], |transaction| {
-                transaction.execute(
-                    "DELETE FROM page_sessions WHERE expires_at <= ?1 OR used_at <= ?2",
-                    (now, self.idle_since(now)),
-                )?;
-                let ends = now.saturating_add(self.life.seconds);
-                let session = [
-                    ("digest", digest.to_value()),
-                    ("used_at", now.to_value()),
-                    ("expires_at", ends.to_value()),
-                ];
-                let row = [&principal.columns()[..], &session].concat();
-                insert(transaction, "page_sessions", &row, "")?;
-                transaction.execute(
-                    "DELETE FROM page_sessions WHERE user_id = ?1 AND digest NOT IN (
+        let (user, digest) = (principal.user.as_str(), hash(&secret));
+        self.registry.transact(&[user], |transaction| {
+            transaction.run(
+                "DELETE FROM page_sessions WHERE expires_at <= ?1 OR used_at <= ?2",
+                [now, self.idle_since(now)],
+            )?;
+            let ends = now.saturating_add(self.life.seconds);
+            let session = [
+                ("digest", digest.to_value()),
+                ("used_at", now.to_value()),
+                ("expires_at", ends.to_value()),
+            ];
+            principal.insert(transaction, "page_sessions", &session)?;
+            transaction.run(
+                "DELETE FROM page_sessions WHERE user_id = ?1 AND digest NOT IN (
                  SELECT digest FROM page_sessions WHERE user_id = ?1
                  ORDER BY used_at DESC, expires_at DESC, digest = ?3 DESC LIMIT ?2)",
-                    (principal.user.as_str(), SESSIONS_MAX, &digest),
-                )?;
-                Ok::<_, RegistryError>(())
-            })?;
+                (user, SESSIONS_MAX, &digest),
+            )
+        })?;
         Ok(secret)
     }
 
-    /// Who is signed in with this secret; nobody for one that is unknown or has ended. The lookup is
-    /// by hash, so its time tells nothing about the secret.
+    /// Returns the principal of the session with this secret; `None` if it is unknown or has ended. The
+    /// lookup is by hash, so its time tells nothing about the secret.
     pub fn verify(&self, secret: &str) -> Result<Option<Principal>, RegistryError> {
         let digest = hash(secret);
         let now = self.clock.now().as_second();
-        let found = self.registry.connection()?.first(
+        let found: Option<(Option<Principal>, i64)> = self.registry.first(
             &format!(
                 "SELECT {READ_COLUMNS}, used_at FROM page_sessions
                  WHERE digest = ?1 AND expires_at > ?2 AND used_at > ?3 AND {TOKEN_WORKS}"
             ),
             (&digest, now, self.idle_since(now)),
-            |row| Ok((Principal::read(row)?, row.get::<i64>(8)?)),
         )?;
         let Some((principal, used_at)) = found else {
             return Ok(None);
         };
         if now.saturating_sub(used_at) >= MARK_SECONDS {
-            self.registry.connection()?.execute(
-                "UPDATE page_sessions SET used_at = ?2 WHERE digest = ?1",
-                (digest, now),
-            )?;
+            let mark = "UPDATE page_sessions SET used_at = ?2 WHERE digest = ?1";
+            self.registry.run(mark, (digest, now))?;
         }
         Ok(principal)
     }
 
-    /// `true` if somebody is signed in with this secret. It does not count as a use.
+    /// Returns `true` if somebody is signed in with this secret. It does not count as a use.
     pub fn works(&self, secret: &str) -> Result<bool, Error> {
-        let now = self.clock.now().as_second();
-        let connection = self.registry.connection()?;
-        let works = connection.value(
-            &format!(
-                "SELECT EXISTS (SELECT 1 FROM page_sessions
-                 WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS})"
-            ),
-            (hash(secret), now),
+        let works = format!(
+            "SELECT EXISTS (SELECT 1 FROM page_sessions
+             WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS})"
         );
-        Ok(works.map_err(RegistryError::from)?)
+        let now = self.clock.now().as_second();
+        Ok(self.registry.value(&works, (hash(secret), now))?)
     }
 
     /// Ends the session with this secret, if there is one.
     pub fn end(&self, secret: &str) -> Result<(), Error> {
-        let ended = self.registry.connection()?.execute(
-            "DELETE FROM page_sessions WHERE digest = ?1",
-            [hash(secret)],
-        );
-        ended.map_err(RegistryError::from)?;
-        Ok(())
+        let end = "DELETE FROM page_sessions WHERE digest = ?1";
+        Ok(self.registry.run(end, [hash(secret)])?)
     }
 
     /// Ends all sessions of a user, and the links that would begin one.
     pub fn end_all(&self, user: &UserId) -> Result<(), Error> {
-        self.registry.transact(&[user.as_str()], |transaction| {
-            for table in ["page_sessions", "sign_in_links"] {
-                transaction.execute(
-                    &format!("DELETE FROM {table} WHERE user_id = ?1"),
-                    [user.as_str()],
-                )?;
-            }
-            Ok::<_, RegistryError>(())
+        let user = user.as_str();
+        self.registry.transact(&[user], |transaction| {
+            transaction.run("DELETE FROM page_sessions WHERE user_id = ?1", [user])?;
+            transaction.run("DELETE FROM sign_in_links WHERE user_id = ?1", [user])
         })?;
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! Rows that follow a path: what is kept of a file moves with it, and goes when the file goes.
 
-use super::database::{DatabaseError, Statements, Transaction};
+use super::database::{Engine, Statements, Value, Values};
 use super::{Registry, RegistryError};
 
-/// A path of a zone, as its directory and its name.
+/// A path of a zone.
 #[derive(Clone, Copy, Debug)]
 pub struct FilePlace<'a> {
     /// The key of the tenant.
@@ -15,14 +15,29 @@ pub struct FilePlace<'a> {
 }
 
 impl<'a> FilePlace<'a> {
+    /// Returns the directory and the name.
     pub(super) fn split(&self) -> (&'a str, &'a str) {
         self.path.rsplit_once('/').unwrap_or(("", self.path))
     }
 }
 
-/// Rows of the column `path` at a path or below it.
-pub(super) const AT_OR_BELOW: &str = "home = ?1 AND zone = ?2
-     AND (path = ?3 OR substr(path, 1, length(?3) + 1) = ?3 || '/')";
+impl Values for FilePlace<'_> {
+    fn with<R>(&self, run: impl FnOnce(&[Value<'_>]) -> R) -> R {
+        [self.tenant, self.zone, self.path].with(run)
+    }
+}
+
+/// Returns the condition for rows at a path or below it, by what the path of a row is.
+pub(super) fn at_or_below(path: &str) -> String {
+    format!(
+        "home = ?1 AND zone = ?2
+         AND ({path} = ?3 OR substr({path}, 1, length(?3) + 1) = ?3 || '/')"
+    )
+}
+
+/// The path of the file of a row of `file_metadata`.
+pub(super) const FILE_PATH: &str =
+    "CASE WHEN directory = '' THEN name ELSE directory || '/' || name END";
 
 /// A table whose rows follow a path.
 #[derive(Clone, Copy, Debug)]
@@ -37,10 +52,11 @@ impl PathTable {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::FileMetadata, Self::DeadProperties];
 
-    fn name(self) -> &'static str {
+    /// Returns its name, and what the path of a row is.
+    fn name_and_path(self) -> (&'static str, &'static str) {
         match self {
-            Self::FileMetadata => "file_metadata",
-            Self::DeadProperties => "dead_properties",
+            Self::FileMetadata => ("file_metadata", FILE_PATH),
+            Self::DeadProperties => ("dead_properties", "path"),
         }
     }
 
@@ -50,46 +66,33 @@ impl PathTable {
         statements: &impl Statements,
         tenant: &str,
         zone: &str,
-    ) -> Result<bool, DatabaseError> {
-        let table = self.name();
+    ) -> Result<bool, RegistryError> {
+        let (table, _) = self.name_and_path();
         statements.value(
             &format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE home = ?1 AND zone = ?2)"),
-            (tenant, zone),
+            [tenant, zone],
         )
     }
 
+    /// Forgets the rows at a path and below it.
     fn forget(
         self,
         statements: &impl Statements,
         place: FilePlace<'_>,
-    ) -> Result<(), DatabaseError> {
-        let values = (place.tenant, place.zone, place.path);
-        match self {
-            Self::FileMetadata => {
-                let (directory, name) = place.split();
-                statements.execute(
-                    "DELETE FROM file_metadata WHERE home = ?1 AND zone = ?2
-                     AND ((directory = ?4 AND name = ?5) OR directory = ?3
-                          OR substr(directory, 1, length(?3) + 1) = ?3 || '/')",
-                    (place.tenant, place.zone, place.path, directory, name),
-                )
-            }
-            Self::DeadProperties => {
-                let forget = format!("DELETE FROM dead_properties WHERE {AT_OR_BELOW}");
-                statements.execute(&forget, values)
-            }
-        }
-        .map(drop)
+    ) -> Result<(), RegistryError> {
+        let (table, path) = self.name_and_path();
+        let condition = at_or_below(path);
+        statements.run(&format!("DELETE FROM {table} WHERE {condition}"), place)
     }
 
     /// Moves the rows of a file, or of all below a directory, within a tenant. The rows of whatever
     /// was at the new place go.
     fn follow(
         self,
-        transaction: &Transaction<'_>,
+        transaction: &Engine<'_>,
         from: FilePlace<'_>,
         to: FilePlace<'_>,
-    ) -> Result<(), DatabaseError> {
+    ) -> Result<(), RegistryError> {
         if (from.zone, from.path) == (to.zone, to.path)
             || !self.has_rows(transaction, from.tenant, from.zone)?
         {
@@ -100,40 +103,36 @@ impl PathTable {
         if !is_below {
             self.forget(transaction, to)?;
         }
-        let values = (from.tenant, from.zone, from.path, to.zone, to.path);
-        match self {
+        let (table, _) = self.name_and_path();
+        let (tenant, zone) = (from.tenant, from.zone);
+        let column = match self {
             Self::FileMetadata => {
-                transaction.execute(
-                    "UPDATE file_metadata
-                     SET zone = ?4, directory = ?5 || substr(directory, length(?3) + 1)
-                     WHERE home = ?1 AND zone = ?2
-                     AND (directory = ?3 OR substr(directory, 1, length(?3) + 1) = ?3 || '/')",
-                    values,
-                )?;
                 let ((directory, name), (new_directory, new_name)) = (from.split(), to.split());
-                transaction.execute(
+                transaction.run(
                     "UPDATE file_metadata SET zone = ?5, directory = ?6, name = ?7
                      WHERE home = ?1 AND zone = ?2 AND directory = ?3 AND name = ?4",
-                    (
-                        from.tenant,
-                        from.zone,
+                    [
+                        tenant,
+                        zone,
                         directory,
                         name,
                         to.zone,
                         new_directory,
                         new_name,
-                    ),
+                    ],
                 )?;
+                "directory"
             }
-            Self::DeadProperties => {
-                let follow = format!(
-                    "UPDATE dead_properties SET zone = ?4, path = ?5 || substr(path, length(?3) + 1)
-                     WHERE {AT_OR_BELOW}"
-                );
-                transaction.execute(&follow, values)?;
-            }
-        }
-        Ok(())
+            Self::DeadProperties => "path",
+        };
+        let condition = at_or_below(column);
+        transaction.run(
+            &format!(
+                "UPDATE {table} SET zone = ?4, {column} = ?5 || substr({column}, length(?3) + 1)
+                 WHERE {condition}"
+            ),
+            [tenant, zone, from.path, to.zone, to.path],
+        )
     }
 }
 
@@ -145,7 +144,7 @@ impl Registry {
         tenant: &str,
         zone: &str,
     ) -> Result<bool, RegistryError> {
-        Ok(table.has_rows(&self.connection()?, tenant, zone)?)
+        table.has_rows(self, tenant, zone)
     }
 
     /// Forgets the rows of these tables of a file that went, or of all below a directory.
@@ -156,7 +155,7 @@ impl Registry {
     ) -> Result<(), RegistryError> {
         for table in tables {
             if self.has_rows(*table, place.tenant, place.zone)? {
-                table.forget(&self.connection()?, place)?;
+                table.forget(self, place)?;
             }
         }
         Ok(())
@@ -173,7 +172,7 @@ impl Registry {
         for table in tables {
             if self.has_rows(*table, from.tenant, from.zone)? {
                 self.transact(&[from.tenant], |transaction| {
-                    Ok::<_, RegistryError>(table.follow(transaction, from, to)?)
+                    table.follow(transaction, from, to)
                 })?;
             }
         }
@@ -182,20 +181,17 @@ impl Registry {
 }
 
 /// Forgets the rows of all tables at a place.
-pub(super) fn forget(
-    transaction: &Transaction<'_>,
-    place: FilePlace<'_>,
-) -> Result<(), DatabaseError> {
+pub(super) fn forget(transaction: &Engine<'_>, place: FilePlace<'_>) -> Result<(), RegistryError> {
     let mut tables = PathTable::ALL.into_iter();
     tables.try_for_each(|table| table.forget(transaction, place))
 }
 
 /// Moves the rows of all tables to a new place of the same tenant.
 pub(super) fn follow(
-    transaction: &Transaction<'_>,
+    transaction: &Engine<'_>,
     from: FilePlace<'_>,
     to: FilePlace<'_>,
-) -> Result<(), DatabaseError> {
+) -> Result<(), RegistryError> {
     let mut tables = PathTable::ALL.into_iter();
     tables.try_for_each(|table| table.follow(transaction, from, to))
 }

@@ -1,6 +1,8 @@
-//! Whom a page session or a sign-in link stands for.
+//! The account that a page session or a sign-in link authenticates.
 
-use super::database::{DatabaseError, Row, ToValue as _, Value};
+use super::RegistryError;
+use super::database::{FromRow, Row, Statements, ToValue as _, Value};
+use super::rows::insertion;
 
 use fileshed_types::{Caller, Role, Scope, UserId};
 
@@ -77,9 +79,14 @@ impl Principal {
         caller.delegated = self.delegated;
     }
 
-    /// Its columns and their values.
-    pub(super) fn columns(&self) -> [(&'static str, Value<'_>); 8] {
-        [
+    /// Adds it to a table, with the values of `more` columns.
+    pub(super) fn insert(
+        &self,
+        statements: &impl Statements,
+        table: &str,
+        more: &[(&str, Value<'_>)],
+    ) -> Result<(), RegistryError> {
+        let own = [
             ("user_id", Value::Text(self.user.as_str())),
             ("name", self.name.to_value()),
             ("email", self.email.to_value()),
@@ -87,14 +94,21 @@ impl Principal {
             ("scope", Value::Text(self.scope.as_str())),
             ("token_id", self.token.to_value()),
             ("role_ends_at", self.role_ends_at.to_value()),
-            ("delegated", Value::Integer(self.delegated.into())),
-        ]
+            ("delegated", self.delegated.to_value()),
+        ];
+        let row = own.iter().chain(more).copied();
+        let (columns, values): (Vec<&str>, Vec<Value<'_>>) = row.unzip();
+        let insert = insertion(table, &columns.join(", "), values.len(), "");
+        statements.run(&insert, values.as_slice())
     }
+}
 
-    /// Reads [`READ_COLUMNS`] from the beginning of a row; nothing for one that no version of this program
-    /// writes.
-    pub(super) fn read(row: &Row<'_>) -> Result<Option<Self>, DatabaseError> {
-        let (user, role, scope): (String, String, String) = (row.get(0)?, row.get(3)?, row.get(4)?);
+/// Reads [`READ_COLUMNS`]; `None` for a row that no version of this program writes.
+impl FromRow for Option<Principal> {
+    fn read(row: &mut Row<'_>) -> Result<Self, RegistryError> {
+        let (user, name, email): (String, _, _) = row.next()?;
+        let (role, scope): (String, String) = row.next()?;
+        let (token, role_ends_at, delegated) = row.next()?;
         let (Ok(user), Some(role), Some(scope)) = (
             UserId::parse(&user),
             Role::parse(&role),
@@ -102,15 +116,15 @@ impl Principal {
         ) else {
             return Ok(None);
         };
-        Ok(Some(Self {
+        Ok(Some(Principal {
             user,
-            name: row.get(1)?,
-            email: row.get(2)?,
+            name,
+            email,
             role,
             scope,
-            token: row.get(5)?,
-            role_ends_at: row.get(6)?,
-            delegated: row.get::<i64>(7)? != 0,
+            token,
+            role_ends_at,
+            delegated,
         }))
     }
 }

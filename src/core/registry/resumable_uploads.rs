@@ -3,9 +3,9 @@
 //! What is reserved stands with the space of the zones, in a row of its own, so everything that asks
 //! for space knows of it.
 
-use super::database::{Statements as _, ToValue as _, Transaction};
+use super::database::{Engine, Statements as _, ToValue as _};
 use super::intents::held;
-use super::rows::row;
+use super::rows::{Entity as _, row};
 use super::{QuotaError, Registry, RegistryError};
 
 /// Where the space of a tenant's unfinished uploads stands among that of its zones.
@@ -13,7 +13,7 @@ const ARRIVING: &str = "arriving";
 
 row! {
     /// An upload as it is kept.
-    pub struct ResumableUpload {
+    pub struct ResumableUpload in "resumable_uploads" {
         /// Its id.
         id: String = "id",
         /// The key of the tenant of who sends it.
@@ -63,11 +63,9 @@ impl Registry {
         most: u64,
     ) -> Result<Option<UploadRefusal>, RegistryError> {
         self.transact(&[&upload.tenant], |transaction| {
-            let others: i64 = transaction.value(
-                "SELECT count(*) FROM resumable_uploads WHERE sender = ?1 AND complete = 0",
-                [&upload.sender],
-            )?;
-            if others as u64 >= most {
+            let others =
+                "SELECT count(*) FROM resumable_uploads WHERE sender = ?1 AND complete = 0";
+            if transaction.value::<u64>(others, [&upload.sender])? >= most {
                 return Ok(Some(UploadRefusal::TooMany));
             }
             let used = held(transaction, &upload.tenant)?.bytes;
@@ -78,55 +76,45 @@ impl Registry {
                     limit,
                 })));
             }
-            let reserved = [("reserved", reserved.to_value())];
-            upload.insert(transaction, "resumable_uploads", &reserved, "")?;
+            upload.insert(transaction, &[("reserved", reserved.to_value())], "")?;
             enter_reserved(transaction, &upload.tenant)?;
             Ok(None)
         })
     }
 
-    /// The upload with this id.
+    /// Returns the upload with this id.
     pub fn resumable_upload(&self, id: &str) -> Result<Option<ResumableUpload>, RegistryError> {
-        let select = format!("SELECT {COLUMNS} FROM resumable_uploads WHERE id = ?1");
-        Ok(self
-            .connection()?
-            .first(&select, [id], ResumableUpload::read)?)
+        ResumableUpload::first(self, "WHERE id = ?1", [id])
     }
 
-    /// A piece of it came: it ends at `expires_at`, in seconds since 1970.
+    /// Lets an upload, of which a piece came, end at `expires_at`, in seconds since 1970.
     pub fn extend_resumable_upload(&self, id: &str, expires_at: i64) -> Result<(), RegistryError> {
-        self.connection()?.execute(
-            "UPDATE resumable_uploads SET expires_at = ?2 WHERE id = ?1",
-            (id, expires_at),
-        )?;
-        Ok(())
+        let extend = "UPDATE resumable_uploads SET expires_at = ?2 WHERE id = ?1";
+        self.run(extend, (id, expires_at))
     }
 
-    /// Keeps so many bytes for it from now on; gives how many were kept before.
+    /// Keeps so many bytes for it from now on; returns the bytes that were kept before.
     pub fn reserve_for_resumable_upload(
         &self,
         upload: &ResumableUpload,
         reserved: u64,
     ) -> Result<u64, RegistryError> {
         self.transact(&[&upload.tenant], |transaction| {
-            let before: Option<i64> = transaction.first(
-                "SELECT reserved FROM resumable_uploads WHERE id = ?1",
-                [&upload.id],
-                |row| row.get(0),
-            )?;
-            transaction.execute(
+            let before = "SELECT reserved FROM resumable_uploads WHERE id = ?1";
+            let before: Option<u64> = transaction.first(before, [&upload.id])?;
+            transaction.run(
                 "UPDATE resumable_uploads SET reserved = ?2 WHERE id = ?1",
-                (&upload.id, reserved as i64),
+                (&upload.id, reserved),
             )?;
             enter_reserved(transaction, &upload.tenant)?;
-            Ok(before.unwrap_or_default() as u64)
+            Ok(before.unwrap_or_default())
         })
     }
 
-    /// It is stored: nothing is kept for it any more.
+    /// Enters that it is stored: nothing is kept for it any more.
     pub fn complete_resumable_upload(&self, upload: &ResumableUpload) -> Result<(), RegistryError> {
         self.transact(&[&upload.tenant], |transaction| {
-            transaction.execute(
+            transaction.run(
                 "UPDATE resumable_uploads SET complete = 1, reserved = 0 WHERE id = ?1",
                 [&upload.id],
             )?;
@@ -134,36 +122,31 @@ impl Registry {
         })
     }
 
-    /// Forgets an upload; false where it is not known.
+    /// Forgets an upload; returns `false` if it is not known.
     pub fn forget_resumable_upload(&self, upload: &ResumableUpload) -> Result<bool, RegistryError> {
         self.transact(&[&upload.tenant], |transaction| {
-            let gone =
-                transaction.execute("DELETE FROM resumable_uploads WHERE id = ?1", [&upload.id])?;
+            let forget = "DELETE FROM resumable_uploads WHERE id = ?1";
+            let is_gone = transaction.changes(forget, [&upload.id])?;
             enter_reserved(transaction, &upload.tenant)?;
-            Ok(gone > 0)
+            Ok(is_gone)
         })
     }
 
-    /// Uploads that ended at this second or before it.
+    /// Returns the uploads that ended at this second or before it.
     pub fn expired_resumable_uploads(
         &self,
         now: i64,
     ) -> Result<Vec<ResumableUpload>, RegistryError> {
-        Ok(self.connection()?.all(
-            &format!("SELECT {COLUMNS} FROM resumable_uploads WHERE expires_at <= ?1"),
-            [now],
-            ResumableUpload::read,
-        )?)
+        ResumableUpload::all(self, "WHERE expires_at <= ?1", [now])
     }
 }
 
 /// Enters what is kept for the uploads of a tenant beside the space of its zones.
-fn enter_reserved(transaction: &Transaction<'_>, tenant: &str) -> Result<(), RegistryError> {
-    transaction.execute(
+fn enter_reserved(transaction: &Engine<'_>, tenant: &str) -> Result<(), RegistryError> {
+    transaction.run(
         "INSERT INTO usage (home, zone, bytes, files)
          SELECT ?1, ?2, coalesce(sum(reserved), 0), 0 FROM resumable_uploads WHERE home = ?1
          ON CONFLICT (home, zone) DO UPDATE SET bytes = excluded.bytes",
         [tenant, ARRIVING],
-    )?;
-    Ok(())
+    )
 }

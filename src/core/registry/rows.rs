@@ -1,12 +1,64 @@
 //! Rows as structs: one definition gives the fields, the columns, how a row is read and how it is added.
 
-use super::database::{DatabaseError, Statements, Value};
+use super::RegistryError;
+use super::database::{FromRow, Statements, Value, Values};
 
-/// Defines a struct whose fields are columns, with `COLUMNS`, their number, `read` and `insert`.
+/// A struct whose fields are the columns of a table.
+pub(super) trait Entity: FromRow {
+    /// The table.
+    const TABLE: &str;
+    /// The columns, in the order of the fields.
+    const COLUMNS: &str;
+
+    /// Returns the values of the columns.
+    fn values(&self) -> Vec<Value<'_>>;
+
+    /// Returns all rows that a condition finds, which begins with `WHERE` or `ORDER BY`.
+    fn all(
+        statements: &impl Statements,
+        condition: &str,
+        values: impl Values,
+    ) -> Result<Vec<Self>, RegistryError> {
+        let (columns, table) = (Self::COLUMNS, Self::TABLE);
+        statements.all(
+            &format!("SELECT {columns} FROM {table} {condition}"),
+            values,
+        )
+    }
+
+    /// Returns the first row that a condition finds.
+    fn first(
+        statements: &impl Statements,
+        condition: &str,
+        values: impl Values,
+    ) -> Result<Option<Self>, RegistryError> {
+        let (columns, table) = (Self::COLUMNS, Self::TABLE);
+        statements.first(
+            &format!("SELECT {columns} FROM {table} {condition}"),
+            values,
+        )
+    }
+
+    /// Adds a row, with the values of `more` columns; returns `true` if it was added.
+    fn insert(
+        &self,
+        statements: &impl Statements,
+        more: &[(&str, Value<'_>)],
+        conflict: &str,
+    ) -> Result<bool, RegistryError> {
+        let (names, more): (Vec<&str>, Vec<Value<'_>>) = more.iter().copied().unzip();
+        let columns = [&[Self::COLUMNS], &names[..]].concat().join(", ");
+        let values = [self.values(), more].concat();
+        let insert = insertion(Self::TABLE, &columns, values.len(), conflict);
+        statements.changes(&insert, values.as_slice())
+    }
+}
+
+/// Defines a struct whose fields are columns of a table, or expressions if rows are only read.
 macro_rules! row {
     (
         $(#[$meta:meta])*
-        pub struct $name:ident {
+        pub struct $name:ident in $table:literal {
             $(#[$doc0:meta])* $field0:ident: $type0:ty = $column0:literal,
             $($(#[$doc:meta])* $field:ident: $type:ty = $column:literal,)+
         }
@@ -18,34 +70,24 @@ macro_rules! row {
             $($(#[$doc])* pub $field: $type,)+
         }
 
-        /// The columns of its fields.
-        pub(super) const COLUMNS: &str = concat!($column0 $(, ", ", $column)+);
+        impl $crate::rows::Entity for $name {
+            const TABLE: &str = $table;
+            const COLUMNS: &str = concat!($column0 $(, ", ", $column)+);
 
-        /// The number of [`COLUMNS`].
-        pub(super) const COUNT: usize = [$column0 $(, $column)+].len();
-
-        impl $name {
-            /// Reads [`COLUMNS`] from the beginning of a row.
-            pub(super) fn read(
-                row: &$crate::database::Row<'_>,
-            ) -> Result<Self, $crate::database::DatabaseError> {
-                let mut columns = 0_usize..;
-                let mut next = move || columns.next().unwrap_or_default();
-                Ok(Self { $field0: row.get(next())?, $($field: row.get(next())?,)+ })
+            fn values(&self) -> Vec<$crate::database::Value<'_>> {
+                use $crate::database::ToRow as _;
+                let mut values = Vec::new();
+                self.$field0.add_to(&mut values);
+                $(self.$field.add_to(&mut values);)+
+                values
             }
+        }
 
-            /// Adds it to a table, with the values of `more` columns.
-            pub(super) fn insert(
-                &self,
-                statements: &impl $crate::database::Statements,
-                table: &str,
-                more: &[(&str, $crate::database::Value<'_>)],
-                conflict: &str,
-            ) -> Result<u64, $crate::database::DatabaseError> {
-                use $crate::database::ToValue as _;
-                let own: [_; COUNT] =
-                    [($column0, self.$field0.to_value()) $(, ($column, self.$field.to_value()))+];
-                $crate::rows::insert(statements, table, &[&own, more].concat(), conflict)
+        impl $crate::database::FromRow for $name {
+            fn read(
+                row: &mut $crate::database::Row<'_>,
+            ) -> Result<Self, $crate::RegistryError> {
+                Ok(Self { $field0: row.next()?, $($field: row.next()?,)+ })
             }
         }
     };
@@ -53,20 +95,9 @@ macro_rules! row {
 
 pub(super) use row;
 
-/// The statement that adds a row with these columns to a table.
-pub(super) fn insertion(table: &str, names: &[&str], conflict: &str) -> String {
-    let places: Vec<String> = (1..=names.len()).map(|place| format!("?{place}")).collect();
-    let (names, places) = (names.join(", "), places.join(", "));
-    format!("INSERT INTO {table} ({names}) VALUES ({places}) {conflict}")
-}
-
-/// Adds a row to a table; returns the number of rows that were added.
-pub(super) fn insert(
-    statements: &impl Statements,
-    table: &str,
-    row: &[(&str, Value<'_>)],
-    conflict: &str,
-) -> Result<u64, DatabaseError> {
-    let (names, values): (Vec<&str>, Vec<Value<'_>>) = row.iter().copied().unzip();
-    statements.execute(&insertion(table, &names, conflict), values.as_slice())
+/// Returns the statement that adds a row with so many columns to a table.
+pub(super) fn insertion(table: &str, columns: &str, count: usize, conflict: &str) -> String {
+    let places: Vec<String> = (1..=count).map(|place| format!("?{place}")).collect();
+    let places = places.join(", ");
+    format!("INSERT INTO {table} ({columns}) VALUES ({places}) {conflict}")
 }

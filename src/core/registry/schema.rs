@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use fileshed_types::{Clock, Timings};
 
-use super::RegistryError;
-use super::database::{Database, DatabaseError, Engine, Pool, SCHEMA, Statements};
+use super::database::{Database, Engine, Pool, SCHEMA, Statements};
+use super::{Registry, RegistryError};
 
 /// The migrations of SQLite, from number 1.
 const SQLITE: &[&str] = &[
@@ -96,8 +96,8 @@ fn oldest_server(text: &str) -> Option<i64> {
 }
 
 /// The migrations of this program, and the number of the first one.
-fn known(database: &Database) -> (i64, &'static [&'static str]) {
-    match database {
+fn known(registry: &Registry) -> (i64, &'static [&'static str]) {
+    match registry.database {
         Database::Sqlite { .. } => (1, SQLITE),
         Database::Postgres(_) => (FIRST_OF_POSTGRES, POSTGRES),
     }
@@ -105,27 +105,27 @@ fn known(database: &Database) -> (i64, &'static [&'static str]) {
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's, or that has
 /// lost what this program needs. Others may use it meanwhile.
-pub(super) fn migrate(database: &Database) -> Result<(), RegistryError> {
-    let (first, texts) = known(database);
-    apply(database, first, texts)
+pub(super) fn migrate(registry: &Registry) -> Result<(), RegistryError> {
+    let (first, texts) = known(registry);
+    apply(registry, first, texts)
 }
 
-fn apply(database: &Database, first: i64, texts: &[&str]) -> Result<(), RegistryError> {
+fn apply(registry: &Registry, first: i64, texts: &[&str]) -> Result<(), RegistryError> {
     for _ in 1..ATTEMPTS {
-        match apply_at_once(database, first, texts) {
+        match apply_at_once(registry, first, texts) {
             Err(RegistryError::Failed(error)) if error.is_locked_out() => {
                 Clock::SYSTEM.sleep(PAUSE);
             }
             applied => return applied,
         }
     }
-    apply_at_once(database, first, texts)
+    apply_at_once(registry, first, texts)
 }
 
-fn apply_at_once(database: &Database, first: i64, texts: &[&str]) -> Result<(), RegistryError> {
+fn apply_at_once(registry: &Registry, first: i64, texts: &[&str]) -> Result<(), RegistryError> {
     let known = first + texts.len() as i64 - 1;
-    database.transact(&["migrations"], |transaction| {
-        if matches!(database, Database::Postgres(_)) {
+    registry.transact(&["migrations"], |transaction| {
+        if matches!(registry.database, Database::Postgres(_)) {
             transaction.batch(PATIENCE)?;
         }
         transaction.batch(
@@ -145,22 +145,19 @@ fn apply_at_once(database: &Database, first: i64, texts: &[&str]) -> Result<(), 
         }
         for (number, text) in (first..).zip(texts) {
             let hash = hex::encode(Sha256::digest(text));
-            let recorded: Option<String> = transaction.first(
-                "SELECT hash FROM migrations WHERE number = ?1",
-                [number],
-                |row| row.get(0),
-            )?;
+            let recorded = "SELECT hash FROM migrations WHERE number = ?1";
+            let recorded: Option<String> = transaction.first(recorded, [number])?;
             match recorded {
                 Some(recorded) if recorded == hash => {}
                 Some(_) => return Err(RegistryError::Drift { number }),
                 None => {
                     transaction.batch(text)?;
-                    transaction.execute(
+                    transaction.run(
                         "INSERT INTO migrations (number, hash) VALUES (?1, ?2)",
                         (number, hash),
                     )?;
                     if let Some(oldest) = oldest_server(text) {
-                        transaction.execute(
+                        transaction.run(
                             "INSERT INTO compatibility (migration, oldest_server) VALUES (?1, ?2)",
                             (number, oldest),
                         )?;
@@ -173,10 +170,10 @@ fn apply_at_once(database: &Database, first: i64, texts: &[&str]) -> Result<(), 
 }
 
 /// Refuses a registry that has what this program does not know: for work that has to see all of it.
-pub(super) fn expect_known(database: &Database) -> Result<(), RegistryError> {
-    let (first, texts) = known(database);
+pub(super) fn expect_known(registry: &Registry) -> Result<(), RegistryError> {
+    let (first, texts) = known(registry);
     let known = first + texts.len() as i64 - 1;
-    let found = newest(&database.connection()?)?;
+    let found = newest(registry)?;
     if found > known {
         return Err(RegistryError::Newer {
             found,
@@ -187,7 +184,7 @@ pub(super) fn expect_known(database: &Database) -> Result<(), RegistryError> {
     Ok(())
 }
 
-fn newest(statements: &impl Statements) -> Result<i64, DatabaseError> {
+fn newest(statements: &impl Statements) -> Result<i64, RegistryError> {
     statements.value("SELECT coalesce(max(number), 0) FROM migrations", ())
 }
 
@@ -205,17 +202,17 @@ mod tests {
     use crate::Registry;
     use crate::testing::on_each_database;
 
-    fn in_memory(connection: Connection) -> Database {
-        Database::Sqlite {
+    fn in_memory(connection: Connection) -> Registry {
+        Registry::of(Database::Sqlite {
             reader: Mutex::new(Connection::open_in_memory().expect("memory")),
             connection: Mutex::new(connection),
             is_strict: false,
-        }
+        })
     }
 
     #[test]
     fn a_second_start_changes_nothing() {
-        on_each_database(|registry| migrate(&registry.database).expect("second"));
+        on_each_database(|registry| migrate(registry).expect("second"));
     }
 
     #[test]
@@ -226,7 +223,7 @@ mod tests {
                 connection.execute(sql, ()).expect("changed");
             };
             set("UPDATE migrations SET hash = 'x' WHERE number = 17");
-            let drift = migrate(&registry.database);
+            let drift = migrate(registry);
             assert!(
                 matches!(drift, Err(RegistryError::Drift { number: 17 })),
                 "{drift:?}"
@@ -246,10 +243,9 @@ mod tests {
                  VALUES ('g', 'a.md', 'alice', 'owner');",
             )
             .expect("an original database");
-        let database = in_memory(connection);
-        migrate(&database).expect("adopt");
-        let connection = database.connection().expect("a connection");
-        let owner: String = connection
+        let registry = in_memory(connection);
+        migrate(&registry).expect("adopt");
+        let owner: String = registry
             .value("SELECT owner_id FROM file_ownership", ())
             .expect("row");
         assert_eq!(owner, "alice");
@@ -304,12 +300,7 @@ mod tests {
     }
 
     fn columns(registry: &Registry, select: &str) -> Tables {
-        let connection = registry.connection().expect("a connection");
-        let rows: Vec<(String, (String, bool, i64))> = connection
-            .all(select, (), |row| {
-                Ok((row.get(0)?, (row.get(1)?, row.get(2)?, row.get(3)?)))
-            })
-            .expect("columns");
+        let rows: Vec<(String, (String, bool, i64))> = registry.all(select, ()).expect("columns");
         let mut tables = Tables::new();
         for (table, column) in rows {
             tables.entry(table).or_default().push(column);

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 
 use super::database::{Statements as _, ToValue as _, Value};
 use super::principal::{Principal, READ_COLUMNS, TOKEN_WORKS};
-use super::rows::insert;
 use super::tokens::{hash, secret};
 use super::{Registry, RegistryError};
 use fileshed_types::{Clock, Error, Timings};
@@ -44,57 +43,46 @@ impl<'a> SignInLinks<'a> {
         let secret = secret()?;
         let now = self.clock.now();
         let expires_at = now.checked_add(LIFE).unwrap_or(Timestamp::MAX);
-        let digest = hash(&secret);
-        self.registry
-            .transact(&[principal.user.as_str()], |transaction| {
-                transaction.execute(
-                    "DELETE FROM sign_in_links WHERE expires_at <= ?1",
-                    [now.as_second()],
-                )?;
-                transaction.execute(
-                    "DELETE FROM sign_in_links WHERE user_id = ?1 AND digest NOT IN (
+        let (user, digest) = (principal.user.as_str(), hash(&secret));
+        self.registry.transact(&[user], |transaction| {
+            transaction.run(
+                "DELETE FROM sign_in_links WHERE expires_at <= ?1",
+                [now.as_second()],
+            )?;
+            transaction.run(
+                "DELETE FROM sign_in_links WHERE user_id = ?1 AND digest NOT IN (
                  SELECT digest FROM sign_in_links WHERE user_id = ?1
                  ORDER BY expires_at DESC LIMIT ?2)",
-                    (principal.user.as_str(), LINKS_MAX - 1),
-                )?;
-                let ends = Value::Integer(expires_at.as_second());
-                let link = [("digest", digest.to_value()), ("expires_at", ends)];
-                let row = [&principal.columns()[..], &link].concat();
-                insert(transaction, "sign_in_links", &row, "")?;
-                Ok::<_, RegistryError>(())
-            })?;
+                (user, LINKS_MAX - 1),
+            )?;
+            let ends = Value::Integer(expires_at.as_second());
+            let link = [("digest", digest.to_value()), ("expires_at", ends)];
+            principal.insert(transaction, "sign_in_links", &link)
+        })?;
         Ok(NewSignInLink { secret, expires_at })
     }
 
-    /// Whom the link with this secret would sign in; it is not used up.
+    /// Returns the principal that the link with this secret would sign in; it is not used up.
     pub fn look(&self, secret: &str) -> Result<Option<Principal>, RegistryError> {
         self.read(
-            &format!(
-                "SELECT {READ_COLUMNS} FROM sign_in_links
-             WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS}"
-            ),
+            &format!("SELECT {READ_COLUMNS} FROM sign_in_links WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS}"),
             secret,
         )
     }
 
-    /// Whom the link with this secret signs in. It is used up: of several who come at once, one gets
-    /// an answer.
+    /// Returns the principal that the link with this secret signs in. It is used up: of several requests
+    /// at once, one gets an answer.
     pub fn redeem(&self, secret: &str) -> Result<Option<Principal>, RegistryError> {
         self.read(
-            &format!(
-                "DELETE FROM sign_in_links
-             WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS} RETURNING {READ_COLUMNS}"
-            ),
+            &format!("DELETE FROM sign_in_links WHERE digest = ?1 AND expires_at > ?2 AND {TOKEN_WORKS} RETURNING {READ_COLUMNS}"),
             secret,
         )
     }
 
     fn read(&self, statement: &str, secret: &str) -> Result<Option<Principal>, RegistryError> {
-        let found = self.registry.connection()?.first(
-            statement,
-            (hash(secret), self.clock.now().as_second()),
-            Principal::read,
-        )?;
+        let now = self.clock.now().as_second();
+        let found: Option<Option<Principal>> =
+            self.registry.first(statement, (hash(secret), now))?;
         Ok(found.flatten())
     }
 }

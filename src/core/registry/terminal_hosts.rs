@@ -1,7 +1,7 @@
-//! Which instance has the background processes and the shells of a user, where several machines have the
+//! The instance that has the background processes and the shells of a user, if several machines have the
 //! data. The first that starts one has all of them, until it has none left or ends.
 
-use super::database::{DatabaseError, Statements, Transaction};
+use super::database::{Engine, Statements};
 use super::{Registry, RegistryError};
 
 /// The instance that has the processes of a user.
@@ -9,82 +9,75 @@ use super::{Registry, RegistryError};
 pub struct TerminalHost {
     /// Its name.
     pub instance: String,
-    /// Where it is reached, as `host:port`.
+    /// Its address, as `host:port`.
     pub address: String,
 }
 
 /// What is known of the processes of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TerminalHosting {
-    /// Who has them; nothing where nobody does.
+    /// The instance that has them; `None` if there is none.
     pub host: Option<TerminalHost>,
-    /// Another number where other instances live: what was seen of their processes counts no more.
+    /// A number that changes with the instances that live: what was seen of their processes counts no
+    /// more then.
     pub members: i64,
 }
 
 impl Registry {
-    /// Says where the others reach an instance.
+    /// Enters the address at which the others reach an instance.
     pub fn set_instance_address(&self, name: &str, address: &str) -> Result<(), RegistryError> {
-        self.connection()?.execute(
-            "UPDATE instances SET address = ?2 WHERE name = ?1",
-            (name, address),
-        )?;
-        Ok(())
+        let set = "UPDATE instances SET address = ?2 WHERE name = ?1";
+        self.run(set, [name, address])
     }
 
-    /// Where an instance that lives is reached.
+    /// Returns the address of an instance that lives.
     pub fn instance_address(&self, name: &str) -> Result<Option<String>, RegistryError> {
         let address = "SELECT address FROM instances WHERE name = ?1 AND address <> ''";
-        Ok(self
-            .connection()?
-            .first(address, [name], |row| row.get(0))?)
+        self.first(address, [name])
     }
 
-    /// Who has the processes of a user.
+    /// Returns the instance that has the processes of a user.
     pub fn terminal_hosting(&self, tenant: &str) -> Result<TerminalHosting, RegistryError> {
-        Ok(hosting(&self.connection()?, tenant)?)
+        hosting(self, tenant)
     }
 
-    /// Has an instance have the processes of a user, unless another one that lives has them; says who
-    /// does.
+    /// Gives an instance the processes of a user, unless another one that lives has them; returns the
+    /// one that has them then.
     pub fn claim_terminal(
         &self,
         tenant: &str,
         instance: &str,
     ) -> Result<TerminalHosting, RegistryError> {
         let connection = self.connection()?;
-        connection.execute(
+        connection.run(
             "INSERT INTO terminal_hosts (tenant, instance) VALUES (?1, ?2)
              ON CONFLICT (tenant) DO UPDATE SET instance = excluded.instance
              WHERE NOT EXISTS (
                  SELECT 1 FROM instances WHERE instances.name = terminal_hosts.instance
              )",
-            (tenant, instance),
+            [tenant, instance],
         )?;
-        Ok(hosting(&connection, tenant)?)
+        hosting(&connection, tenant)
     }
 
-    /// An instance has no processes of a user any more.
+    /// Enters that an instance has no processes of a user any more.
     pub fn release_terminal(&self, tenant: &str, instance: &str) -> Result<(), RegistryError> {
-        self.connection()?.execute(
+        self.run(
             "DELETE FROM terminal_hosts WHERE tenant = ?1 AND instance = ?2",
-            (tenant, instance),
-        )?;
-        Ok(())
+            [tenant, instance],
+        )
     }
 }
 
-fn hosting(statements: &impl Statements, tenant: &str) -> Result<TerminalHosting, DatabaseError> {
-    let found: Option<(Option<String>, Option<String>, i64)> = statements.first(
+fn hosting(statements: &impl Statements, tenant: &str) -> Result<TerminalHosting, RegistryError> {
+    let (instance, address, members): (Option<String>, Option<String>, i64) = statements.value(
         "SELECT host.name, host.address,
                 (SELECT coalesce(CAST(sum(number) AS BIGINT), 0) FROM instances)
          FROM (SELECT 1) AS asked
          LEFT JOIN terminal_hosts ON terminal_hosts.tenant = ?1
          LEFT JOIN instances AS host ON host.name = terminal_hosts.instance",
         [tenant],
-        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
-    let (instance, address, members) = found.unwrap_or_default();
     Ok(TerminalHosting {
         host: instance.map(|instance| TerminalHost {
             instance,
@@ -94,10 +87,9 @@ fn hosting(statements: &impl Statements, tenant: &str) -> Result<TerminalHosting
     })
 }
 
-/// An instance is gone, and its processes with it.
-pub(super) fn forget(transaction: &Transaction<'_>, instance: &str) -> Result<(), DatabaseError> {
-    transaction.execute("DELETE FROM terminal_hosts WHERE instance = ?1", [instance])?;
-    Ok(())
+/// Forgets the processes of an instance that is gone.
+pub(super) fn forget(transaction: &Engine<'_>, instance: &str) -> Result<(), RegistryError> {
+    transaction.run("DELETE FROM terminal_hosts WHERE instance = ?1", [instance])
 }
 
 #[cfg(test)]

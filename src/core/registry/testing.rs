@@ -39,7 +39,7 @@ pub(crate) fn intent(instance: &str) -> NewIntent<'_> {
 /// Lets the lease of an instance end, by the clock of the database, which no test moves.
 pub(crate) fn expire_instance(registry: &Registry, name: &str) {
     let expire = "UPDATE instances SET alive_until = 0 WHERE name = ?1";
-    let expired = registry.database.execute_unflushed(expire, [name]);
+    let expired = registry.execute_unflushed(expire, [name]);
     assert_eq!(expired.expect("expired"), 1);
 }
 

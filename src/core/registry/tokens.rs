@@ -5,14 +5,14 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::database::{DatabaseError, Row, Statements, Values};
+use super::database::{FromRow, Row, Statements, Values};
 use super::{Registry, RegistryError};
 use fileshed_types::{Clock, Error, Role, Scope, UserId, random};
 
 /// Every secret begins with it, so that a leaked one is recognised.
 const PREFIX: &str = "shed_";
 
-/// What [`read`] reads.
+/// The columns of a token.
 const COLUMNS: &str = "id, user_id, scope, label, created_at, expires_at, revoked_at, administers";
 
 /// The personal tokens of one registry.
@@ -94,7 +94,7 @@ impl<'a> Tokens<'a> {
     ) -> Result<NewToken, Error> {
         let secret = format!("{PREFIX}{}", secret()?);
         let id = hex::encode(random::bytes::<6>()?);
-        let added = self.registry.connection()?.execute(
+        self.registry.run(
             "INSERT INTO tokens (id, hash, user_id, scope, label, created_at, expires_at,
                  administers) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             (
@@ -107,8 +107,7 @@ impl<'a> Tokens<'a> {
                 expires_at.map(Timestamp::as_second),
                 role == Role::Admin,
             ),
-        );
-        added.map_err(RegistryError::from)?;
+        )?;
         Ok(NewToken { id, secret })
     }
 
@@ -127,11 +126,8 @@ impl<'a> Tokens<'a> {
     }
 
     fn select(&self, which: &str, values: impl Values) -> Result<Vec<Token>, RegistryError> {
-        let found: Vec<Option<Token>> = self.registry.connection()?.all(
-            &format!("SELECT {COLUMNS} FROM tokens {which}"),
-            values,
-            read,
-        )?;
+        let select = format!("SELECT {COLUMNS} FROM tokens {which}");
+        let found: Vec<Option<Token>> = self.registry.all(&select, values)?;
         Ok(found.into_iter().flatten().collect())
     }
 
@@ -146,12 +142,11 @@ impl<'a> Tokens<'a> {
     }
 
     fn end(&self, id: &str, user: Option<&UserId>) -> Result<bool, RegistryError> {
-        let revoked = self.registry.connection()?.execute(
+        self.registry.changes(
             "UPDATE tokens SET revoked_at = ?2
-                 WHERE id = ?1 AND revoked_at IS NULL AND user_id = coalesce(?3, user_id)",
+             WHERE id = ?1 AND revoked_at IS NULL AND user_id = coalesce(?3, user_id)",
             (id, self.clock.now().as_second(), user.map(UserId::as_str)),
-        )?;
-        Ok(revoked == 1)
+        )
     }
 
     /// `true` if the token of this id works.
@@ -164,7 +159,7 @@ impl<'a> Tokens<'a> {
     /// The token of this secret; nothing for an unknown, expired or revoked one. The lookup is by
     /// hash, so its time tells nothing about the secret.
     pub fn verify(&self, secret: &str) -> Result<Option<Token>, Error> {
-        Ok(self.verify_with(&self.registry.connection()?, secret)?)
+        Ok(self.verify_with(self.registry, secret)?)
     }
 
     /// [`Self::verify`] for who cannot wait: fails where it would have to.
@@ -180,14 +175,10 @@ impl<'a> Tokens<'a> {
         if !secret.starts_with(PREFIX) {
             return Ok(None);
         }
-        let token = statements.first(
-            &format!("SELECT {COLUMNS} FROM tokens WHERE hash = ?1"),
-            [hash(secret)],
-            read,
-        )?;
-        let token = token.flatten();
+        let select = format!("SELECT {COLUMNS} FROM tokens WHERE hash = ?1");
+        let token: Option<Option<Token>> = statements.first(&select, [hash(secret)])?;
         let now = self.clock.now();
-        Ok(token.filter(|token| token.works_at(now)))
+        Ok(token.flatten().filter(|token| token.works_at(now)))
     }
 }
 
@@ -201,27 +192,31 @@ pub(super) fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret).to_vec()
 }
 
-/// A row; nothing for one that no version of this program writes.
-fn read(row: &Row<'_>) -> Result<Option<Token>, DatabaseError> {
-    let (user, scope): (String, String) = (row.get(1)?, row.get(2)?);
-    let moment = |seconds: i64| Timestamp::from_second(seconds).ok();
-    let (Ok(user), Some(scope), Some(created_at)) = (
-        UserId::parse(&user),
-        Scope::parse(&scope),
-        moment(row.get(4)?),
-    ) else {
-        return Ok(None);
-    };
-    Ok(Some(Token {
-        id: row.get(0)?,
-        user,
-        scope,
-        role: if row.get(7)? { Role::Admin } else { Role::User },
-        label: row.get(3)?,
-        created_at,
-        expires_at: row.get::<Option<i64>>(5)?.and_then(moment),
-        revoked: row.get::<Option<i64>>(6)?.is_some(),
-    }))
+/// Reads [`COLUMNS`]; `None` for a row that no version of this program writes.
+impl FromRow for Option<Token> {
+    fn read(row: &mut Row<'_>) -> Result<Self, RegistryError> {
+        let (id, user, scope, label): (_, String, String, _) = row.next()?;
+        let (created_at, expires_at): (i64, Option<i64>) = row.next()?;
+        let (revoked_at, administers): (Option<i64>, bool) = row.next()?;
+        let moment = |seconds: i64| Timestamp::from_second(seconds).ok();
+        let (Ok(user), Some(scope), Some(created_at)) = (
+            UserId::parse(&user),
+            Scope::parse(&scope),
+            moment(created_at),
+        ) else {
+            return Ok(None);
+        };
+        Ok(Some(Token {
+            id,
+            user,
+            scope,
+            role: if administers { Role::Admin } else { Role::User },
+            label,
+            created_at,
+            expires_at: expires_at.and_then(moment),
+            revoked: revoked_at.is_some(),
+        }))
+    }
 }
 
 #[cfg(test)]

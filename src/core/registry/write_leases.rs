@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::database::{DatabaseError, Statements as _, Transaction};
+use super::database::{Engine, Notifications, Statements as _};
 use super::{Registry, RegistryError};
 
 /// What is told to an instance.
@@ -44,7 +44,7 @@ fn channel(instance: &str) -> String {
 }
 
 /// What an instance is told, as it comes.
-pub struct LeaseNotices(super::database::Notifications);
+pub struct LeaseNotices(Notifications);
 
 impl std::fmt::Debug for LeaseNotices {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -65,35 +65,33 @@ impl LeaseNotices {
 impl Registry {
     /// Begins to hear what an instance is told.
     pub fn lease_notices(&self, instance: &str) -> Result<LeaseNotices, RegistryError> {
-        Ok(LeaseNotices(self.database.listen(&channel(instance))?))
+        Ok(LeaseNotices(self.listen(&channel(instance))?))
     }
 
-    /// Takes a place for an instance, or lines up for it. Whether it has it.
+    /// Takes a place for an instance, or lines up for it. Returns `true` if the instance has it.
     pub fn take_lease(&self, place: &str, instance: &str) -> Result<bool, RegistryError> {
-        Ok(self.transact_unflushed(&[&name(place)], |transaction| {
-            transaction.execute(
+        self.transact_unflushed(&[&name(place)], |transaction| {
+            transaction.run(
                 "INSERT INTO write_leases (place, instance) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                (place, instance),
+                [place, instance],
             )?;
-            let holder: String = transaction.value(
-                "SELECT instance FROM write_leases WHERE place = ?1",
-                [place],
-            )?;
+            let holder = "SELECT instance FROM write_leases WHERE place = ?1";
+            let holder: String = transaction.value(holder, [place])?;
             if holder == instance {
                 stop_waiting(transaction, place, instance)?;
-                return Ok::<bool, DatabaseError>(true);
+                return Ok(true);
             }
-            transaction.execute(
+            transaction.run(
                 "INSERT INTO waiting_for_leases (place, instance) VALUES (?1, ?2)
                  ON CONFLICT DO NOTHING",
-                (place, instance),
+                [place, instance],
             )?;
             notify(transaction, &holder, &LeaseNotice::Wanted(place.to_owned()))?;
             Ok(false)
-        })?)
+        })
     }
 
-    /// Waits no more; gives back what came at the last moment.
+    /// Stops waiting; gives back what came at the last moment.
     pub fn stop_waiting(&self, place: &str, instance: &str) -> Result<(), RegistryError> {
         self.give(place, instance, true)
     }
@@ -104,65 +102,53 @@ impl Registry {
     }
 
     fn give(&self, place: &str, instance: &str, waits: bool) -> Result<(), RegistryError> {
-        Ok(self.transact_unflushed(&[&name(place)], |transaction| {
+        self.transact_unflushed(&[&name(place)], |transaction| {
             if waits {
                 stop_waiting(transaction, place, instance)?;
             }
-            let given = transaction.execute(
-                "DELETE FROM write_leases WHERE place = ?1 AND instance = ?2",
-                (place, instance),
-            )?;
-            if given > 0 {
+            let give = "DELETE FROM write_leases WHERE place = ?1 AND instance = ?2";
+            if transaction.changes(give, [place, instance])? {
                 hand_on(transaction, place)?;
             }
-            Ok::<(), DatabaseError>(())
-        })?)
+            Ok(())
+        })
     }
 
-    /// Places that an instance has and others wait for.
+    /// Returns the places that an instance has and others wait for.
     pub fn wanted_leases(&self, instance: &str) -> Result<Vec<String>, RegistryError> {
-        Ok(self.connection()?.all(
+        self.all(
             "SELECT DISTINCT held.place FROM write_leases AS held
              JOIN waiting_for_leases AS waiting ON waiting.place = held.place
              WHERE held.instance = ?1 AND waiting.instance <> ?1",
             [instance],
-            |row| row.get(0),
-        )?)
+        )
     }
 }
 
-/// The name under which those wait for each other who change who has a place.
+/// Returns the name under which those wait for each other who change who has a place.
 fn name(place: &str) -> String {
     format!("lease {place}")
 }
 
 fn stop_waiting(
-    transaction: &Transaction<'_>,
+    transaction: &Engine<'_>,
     place: &str,
     instance: &str,
-) -> Result<(), DatabaseError> {
-    transaction.execute(
-        "DELETE FROM waiting_for_leases WHERE place = ?1 AND instance = ?2",
-        (place, instance),
-    )?;
-    Ok(())
+) -> Result<(), RegistryError> {
+    let stop = "DELETE FROM waiting_for_leases WHERE place = ?1 AND instance = ?2";
+    transaction.run(stop, [place, instance])
 }
 
-/// The first who waits for a free place has it, and knows whether more do.
-fn hand_on(transaction: &Transaction<'_>, place: &str) -> Result<(), DatabaseError> {
-    let waiting: Vec<String> = transaction.all(
-        "SELECT instance FROM waiting_for_leases WHERE place = ?1 ORDER BY ticket",
-        [place],
-        |row| row.get(0),
-    )?;
+/// Gives a free place to the first who waits, who is told if more do.
+fn hand_on(transaction: &Engine<'_>, place: &str) -> Result<(), RegistryError> {
+    let waiting = "SELECT instance FROM waiting_for_leases WHERE place = ?1 ORDER BY ticket";
+    let waiting: Vec<String> = transaction.all(waiting, [place])?;
     let Some(next) = waiting.first() else {
         return Ok(());
     };
     stop_waiting(transaction, place, next)?;
-    transaction.execute(
-        "INSERT INTO write_leases (place, instance) VALUES (?1, ?2)",
-        (place, next),
-    )?;
+    let give = "INSERT INTO write_leases (place, instance) VALUES (?1, ?2)";
+    transaction.run(give, [place, next])?;
     notify(transaction, next, &LeaseNotice::Granted(place.to_owned()))?;
     if waiting.len() > 1 {
         notify(transaction, next, &LeaseNotice::Wanted(place.to_owned()))?;
@@ -171,15 +157,13 @@ fn hand_on(transaction: &Transaction<'_>, place: &str) -> Result<(), DatabaseErr
 }
 
 /// Frees all places of an instance that is gone, and tells those who live.
-pub(super) fn forget(transaction: &Transaction<'_>, instance: &str) -> Result<(), DatabaseError> {
-    transaction.execute(
+pub(super) fn forget(transaction: &Engine<'_>, instance: &str) -> Result<(), RegistryError> {
+    transaction.run(
         "DELETE FROM waiting_for_leases WHERE instance = ?1",
         [instance],
     )?;
-    let freed = transaction.execute("DELETE FROM write_leases WHERE instance = ?1", [instance])?;
-    if freed > 0 {
-        let living: Vec<String> =
-            transaction.all("SELECT name FROM instances", (), |row| row.get(0))?;
+    if transaction.changes("DELETE FROM write_leases WHERE instance = ?1", [instance])? {
+        let living: Vec<String> = transaction.all("SELECT name FROM instances", ())?;
         for name in living {
             notify(transaction, &name, &LeaseNotice::Freed)?;
         }
@@ -188,14 +172,11 @@ pub(super) fn forget(transaction: &Transaction<'_>, instance: &str) -> Result<()
 }
 
 fn notify(
-    transaction: &Transaction<'_>,
+    transaction: &Engine<'_>,
     instance: &str,
     notice: &LeaseNotice,
-) -> Result<(), DatabaseError> {
-    let told: Option<i64> = transaction.first(
-        "SELECT count(pg_notify(?1, ?2))",
-        (channel(instance).as_str(), notice.written().as_str()),
-        |row| row.get(0),
-    )?;
-    told.map(|_| ()).ok_or(DatabaseError::NoRow)
+) -> Result<(), RegistryError> {
+    let told = "SELECT count(pg_notify(?1, ?2))";
+    let values = (channel(instance), notice.written());
+    transaction.value::<i64>(told, values).map(drop)
 }

@@ -3,33 +3,14 @@
 use super::error::{CommandError, CommandRefusal};
 use super::hints;
 use super::plan::CommandContext;
-use super::rule::CommandRule;
-use super::table::commands;
+use super::syntax::CommandRule;
+use super::table::rule_of;
 use super::text;
 use fileshed_types::settings::NetworkMode;
 use fileshed_types::zone::ZoneName;
 use fileshed_types::{Call, Hint, Repeat};
 
-/// What the zone's own operations do instead of a command that only writable zones offer.
-fn in_uploads(name: &str, args: &[String]) -> Hint {
-    let named: Vec<&String> = args.iter().filter(|word| !word.starts_with('-')).collect();
-    match (name, named.as_slice()) {
-        ("rm" | "rmdir" | "shred", [path]) if !path.contains(['*', '?']) => {
-            Hint::of(Call::here("shed_delete").with("path", path.as_str()))
-                .say(" removes what is in uploads")
-        }
-        ("rm" | "rmdir" | "shred", _) => {
-            "shed_delete removes what is in uploads, one path a call".into()
-        }
-        ("git", _) => "uploads has no history; name documents or storage in `zone`".into(),
-        _ => {
-            "uploads are only read; shed_move_uploads_to_storage takes a file to storage, where commands may write"
-                .into()
-        }
-    }
-}
-
-/// The rule of a command that may run here.
+/// Returns the rule of a command that may run here.
 pub(super) fn command(
     cmd: &str,
     args: &[String],
@@ -44,16 +25,14 @@ pub(super) fn command(
             zone: context.zone,
         })
     };
-    let refuse = |reason: &str, hint: Hint| CommandError::Command(refusal(reason.to_owned(), hint));
+    let refuse = |reason: &str, hint| CommandError::Command(refusal(reason.to_owned(), hint));
     if cmd.trim().is_empty() {
-        let hint = hints::said("@none");
-        return Err(CommandError::Missing(refusal(
-            "no command was named".to_owned(),
-            hint,
-        )));
+        let reason = "no command was named".to_owned();
+        return Err(CommandError::Missing(refusal(reason, hints::said("@none"))));
     }
-    let Some(rule) = commands().iter().find(|rule| rule.name == cmd) else {
-        return Err(unknown(cmd, args, refuse));
+    let Some(rule) = rule_of(cmd) else {
+        let (reason, hint) = unknown(cmd, args);
+        return Err(refuse(&reason, hint));
     };
     if context.zone == ZoneName::Uploads && !rule.uploads {
         return Err(refuse(
@@ -77,37 +56,46 @@ pub(super) fn command(
     Ok(rule)
 }
 
-/// What to say about a name without a rule. Where the line can be put right, `correction` says how.
-fn unknown(
-    cmd: &str,
-    args: &[String],
-    refuse: impl Fn(&str, Hint) -> CommandError,
-) -> CommandError {
-    let mut words = cmd.split_whitespace();
-    let first = words.next().unwrap_or_default();
-    if first != cmd || cmd.contains(char::is_whitespace) {
-        let all: Vec<String> = words.map(str::to_owned).chain(args.to_vec()).collect();
-        return refuse(
-            "`cmd` is one name, arguments belong into `args`",
-            advised(first, &all),
-        );
+/// Returns what the zone's own operations do instead of a command that only writable zones offer.
+fn in_uploads(name: &str, args: &[String]) -> Hint {
+    let mut named = args.iter().filter(|word| !word.starts_with('-'));
+    match name {
+        "rm" | "rmdir" | "shred" => match (named.next(), named.next()) {
+            (Some(path), None) if !path.contains(['*', '?']) => {
+                Hint::of(Call::here("shed_delete").with("path", path.as_str()))
+                    .say(" removes what is in uploads")
+            }
+            _ => hints::said("@uploads-remove"),
+        },
+        "git" => hints::said("@uploads-git"),
+        _ => hints::said("@uploads"),
     }
-    if cmd.contains(['/', '\\']) || cmd.contains("..") {
-        return refuse("a command is named without a path", hints::said("@path"));
-    }
-    if let Some(shell) = text::shell(cmd) {
-        return refuse(
-            &format!("`{}` is shell syntax", shell.token),
-            shell.instead.into(),
-        );
-    }
-    refuse("it is not on the whitelist", advised(cmd, args))
 }
 
-/// What there is instead of a command.
+/// Returns what is wrong with a name without a rule, and what to do. Where the line can be put right,
+/// `correction` says how.
+fn unknown(cmd: &str, args: &[String]) -> (String, Hint) {
+    let mut words = cmd.split_whitespace();
+    let first = words.next().unwrap_or_default();
+    if first != cmd {
+        let all: Vec<String> = words.map(str::to_owned).chain(args.to_vec()).collect();
+        let reason = "`cmd` is one name, arguments belong into `args`";
+        return (reason.to_owned(), advised(first, &all));
+    }
+    if cmd.contains(['/', '\\']) || cmd.contains("..") {
+        let reason = "a command is named without a path";
+        return (reason.to_owned(), hints::said("@path"));
+    }
+    if let Some((token, instead)) = text::shell(cmd) {
+        return (format!("`{token}` is shell syntax"), instead.into());
+    }
+    ("it is not on the whitelist".to_owned(), advised(cmd, args))
+}
+
+/// Returns what there is instead of a command.
 fn advised(cmd: &str, args: &[String]) -> Hint {
     let lower = cmd.to_ascii_lowercase();
-    if commands().iter().any(|rule| rule.name == lower) {
+    if rule_of(&lower).is_some() {
         return hints::said("@spelling");
     }
     if ["locate", "mlocate", "plocate", "updatedb"].contains(&lower.as_str()) {

@@ -1,12 +1,14 @@
-//! A command line from its name to its plan, or to the refusal of one word.
+//! A command line from its name to its plan, or to the refusal of one word. Its words are read by options
+//! and operands, or by a grammar of the command's own.
 
-use crate::checker::Checker;
-use crate::error::{CommandError, CommandRefusal};
-use crate::plan::{CommandContext, CommandPlan};
-use crate::{alternatives, grammar, text};
+use super::checker::Checker;
+use super::error::{CommandError, CommandRefusal};
+use super::plan::{CommandContext, CommandPlan};
+use super::{alternatives, text};
+use super::{curl, documents, exiftool, ffmpeg, find, git, magick, sevenzip, tar};
 
 /// Checks a command line as it is.
-pub(crate) fn check(
+pub(super) fn check(
     cmd: &str,
     args: &[String],
     context: &CommandContext<'_>,
@@ -23,6 +25,41 @@ pub(crate) fn check(
     }
     let rule = alternatives::command(cmd, args, context)?;
     let mut checker = Checker::new(rule, context);
-    grammar::check(&mut checker, args)?;
+    arguments(&mut checker, args)?;
     checker.finish()
+}
+
+/// Checks the arguments of the command.
+fn arguments(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let read = match checker.rule.name {
+        "7z" | "7za" => sevenzip::read,
+        "convert" | "identify" => magick::read,
+        "curl" => curl::curl,
+        "exiftool" => exiftool::read,
+        "ffmpeg" | "ffprobe" => ffmpeg::read,
+        "find" => find::read,
+        "git" => git::arguments,
+        "magick" => magick::magick,
+        "pandoc" => documents::pandoc,
+        "pdfimages" | "pdftoppm" => documents::pdf_pictures,
+        "pdftotext" => documents::pdftotext,
+        "tar" => tar::read,
+        "wget" => curl::wget,
+        _ if checker.rule.plain => plain_words,
+        _ => options_and_operands,
+    };
+    read(checker, args)
+}
+
+/// No options: every word has the role of the operands.
+fn plain_words(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let role = checker.rule.syntax.rest;
+    args.iter().try_for_each(|word| checker.operand(role, word))
+}
+
+/// Options and operands in any order, as GNU's getopt reads them.
+fn options_and_operands(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let syntax = &checker.rule.syntax;
+    let line = checker.tokenize(syntax, args)?;
+    checker.check_line(syntax, &line)
 }

@@ -1,15 +1,14 @@
-//! Gives each word its role, holds paths to the zone, and makes the plan.
+//! Gives each word its role, holds paths to the zone, and makes the plan or words the refusal.
 
 mod path;
-mod refusal;
 
-use super::error::CommandError;
-use super::growth::growth;
-use super::plan::{ArchiveArgument, CommandContext, CommandPlan, PathArgument};
-use super::rule::CommandRule;
-use super::syntax::{ArgumentRole, OptionEffect, Syntax};
-use super::tokenizer::{OptionFault, Token, TokenizedLine, tokenize};
-use super::{script, text};
+use super::error::{CommandError, CommandRefusal};
+use super::plan::{ArchiveArgument, CommandContext, CommandPlan, PathArgument, growth};
+use super::syntax::{ArgumentRole, CommandRule, OptionEffect, Syntax};
+use super::text::{self, ShellSyntax};
+use super::tokenizer::{Token, TokenizedLine, tokenize};
+use super::{hints, script};
+use fileshed_types::Hint;
 use fileshed_types::zone::ZoneName;
 
 /// A command line on its way to a plan.
@@ -30,11 +29,7 @@ impl<'a> Checker<'a> {
         Self {
             context,
             rule,
-            args: rule
-                .fixed
-                .iter()
-                .map(|&argument| argument.to_owned())
-                .collect(),
+            args: rule.fixed.iter().map(ToString::to_string).collect(),
             paths: Vec::new(),
             changed_by: None,
             network: rule.network,
@@ -48,7 +43,13 @@ impl<'a> Checker<'a> {
         if self.context.zone == ZoneName::Uploads
             && let Some(argument) = &self.changed_by
         {
-            return Err(self.readonly(argument));
+            return Err(self.fault(
+                CommandError::Readonly,
+                argument,
+                format!("`{}` writes", text::shown(argument)),
+                "files in uploads are only read; shed_move_uploads_to_storage takes one to storage, \
+                 where it can be changed",
+            ));
         }
         Ok(CommandPlan {
             command: self.rule.name,
@@ -68,8 +69,7 @@ impl<'a> Checker<'a> {
         syntax: &'static Syntax,
         args: &'w [String],
     ) -> Result<TokenizedLine<'w>, CommandError> {
-        tokenize(syntax, args)
-            .map_err(|OptionFault { argument, reason }| self.refuse(argument, reason))
+        tokenize(syntax, args).map_err(|(argument, reason)| self.refuse(argument, reason))
     }
 
     /// Checks what was read.
@@ -78,17 +78,13 @@ impl<'a> Checker<'a> {
         syntax: &Syntax,
         line: &TokenizedLine<'_>,
     ) -> Result<(), CommandError> {
-        let (in_place, to_stdout) = (
-            line.has(OptionEffect::InPlace),
-            line.has(OptionEffect::ToStdout),
-        );
+        let to_stdout = line.has(OptionEffect::ToStdout);
+        let in_place = line.find(OptionEffect::InPlace);
         if (syntax.changes && !to_stdout) || line.has(OptionEffect::Changes) {
             self.changes(self.rule.name);
         }
         let count = line.operands();
-        if let Some(option) = line.find(OptionEffect::InPlace)
-            && count > 0
-        {
+        if let Some(option) = in_place.filter(|_| count > 0) {
             self.changes(&option.shown());
         }
         let mut index = 0;
@@ -98,7 +94,7 @@ impl<'a> Checker<'a> {
                 Token::Value { prefix, text, role } => self.value(role, prefix, text)?,
                 Token::Operand(word) => {
                     let role = match operand_role(syntax, line, index, count) {
-                        ArgumentRole::Read | ArgumentRole::AwkOperand if in_place => {
+                        ArgumentRole::Read | ArgumentRole::AwkOperand if in_place.is_some() => {
                             ArgumentRole::Write
                         }
                         ArgumentRole::Write if to_stdout => ArgumentRole::Read,
@@ -117,19 +113,19 @@ impl<'a> Checker<'a> {
         self.changed_by.get_or_insert_with(|| by.to_owned());
     }
 
-    /// An argument of the rule itself.
+    /// Adds an argument of the rule itself.
     pub(super) fn fixed(&mut self, word: &str) {
         self.args.push(word.to_owned());
     }
 
-    /// A word that is neither a value nor an operand.
+    /// Adds a word that is neither a value nor an operand.
     pub(super) fn switch(&mut self, word: &str) -> Result<(), CommandError> {
-        self.plain(word, word)?;
-        self.args.push(word.to_owned());
+        self.expect_no_shell(word, word, text::operator)?;
+        self.fixed(word);
         Ok(())
     }
 
-    /// A PDF that the server makes of what the command writes.
+    /// Notes a PDF that the server makes of what the command writes.
     pub(super) fn printed(&mut self, path: &str) -> Result<(), CommandError> {
         let name = self.path(path, path, false, true)?;
         self.pdf = Some(name.unwrap_or_else(|| path.to_owned()));
@@ -140,7 +136,7 @@ impl<'a> Checker<'a> {
         self.value(role, "", word)
     }
 
-    /// Checks a value, and appends it behind its prefix.
+    /// Checks a value, and adds it behind its prefix.
     pub(super) fn value(
         &mut self,
         role: ArgumentRole,
@@ -148,7 +144,7 @@ impl<'a> Checker<'a> {
         value: &str,
     ) -> Result<(), CommandError> {
         let whole = format!("{prefix}{value}");
-        self.plain(prefix, &whole)?;
+        self.expect_no_shell(prefix, &whole, text::operator)?;
         let mut chosen = None;
         match role {
             ArgumentRole::Expression
@@ -158,98 +154,110 @@ impl<'a> Checker<'a> {
             | ArgumentRole::Dc
             | ArgumentRole::Filter
             | ArgumentRole::Sql
-            | ArgumentRole::Substitution => {
-                self.expression(value, &whole)?;
-                script::check(role, value).map_err(|reason| self.refuse(&whole, reason))?;
-            }
+            | ArgumentRole::Substitution => self.expression(value, &whole)?,
+            ArgumentRole::AwkOperand if is_assignment(value) => self.expression(value, &whole)?,
             ArgumentRole::Word
             | ArgumentRole::Mode
             | ArgumentRole::Suffix
-            | ArgumentRole::Format => {
-                self.plain(value, &whole)?;
-                script::check(role, value).map_err(|reason| self.refuse(&whole, reason))?;
-            }
+            | ArgumentRole::Format => self.expect_no_shell(value, &whole, text::operator)?,
             ArgumentRole::Url => self.address(value)?,
             ArgumentRole::Data => self.data(value, &whole)?,
             ArgumentRole::Revision | ArgumentRole::Member => {
-                self.plain(value, &whole)?;
+                self.expect_no_shell(value, &whole, text::operator)?;
                 self.inside(value, &whole)?;
             }
-            ArgumentRole::AwkOperand if assignment(value) => self.expression(value, &whole)?,
-            ArgumentRole::Archive | ArgumentRole::NewArchive => {
-                let writes = role == ArgumentRole::NewArchive;
-                chosen = self.path(value, &whole, prefix.is_empty(), writes)?;
-                self.archive = Some(ArchiveArgument {
-                    position: self.args.len(),
-                    prefix: prefix.to_owned(),
-                    path: value.to_owned(),
-                    creates: writes,
-                    compression: None,
-                });
-            }
-            ArgumentRole::AwkOperand | ArgumentRole::Read | ArgumentRole::Folder => {
-                chosen = self.path(value, &whole, prefix.is_empty(), false)?;
-            }
-            ArgumentRole::Database => {
-                if value
-                    .get(..5)
-                    .is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
-                {
-                    return Err(self.refuse_with(
-                        &whole,
-                        "an address (`file:`) stands where a database is expected",
-                        "name the database itself in `args`, for instance `data.db`",
-                    ));
-                }
-                let writes = self.context.zone != ZoneName::Uploads;
-                if !writes {
-                    self.fixed("-readonly");
-                }
-                chosen = self.path(value, &whole, prefix.is_empty(), writes)?;
-            }
-            ArgumentRole::Write => chosen = self.path(value, &whole, prefix.is_empty(), true)?,
+            ArgumentRole::Archive
+            | ArgumentRole::NewArchive
+            | ArgumentRole::AwkOperand
+            | ArgumentRole::Read
+            | ArgumentRole::Folder
+            | ArgumentRole::Write
+            | ArgumentRole::Database => chosen = self.file(role, prefix, value, &whole)?,
+        }
+        if let Some(reason) = script::fault(role, value) {
+            return Err(self.refuse(&whole, reason));
         }
         self.args
             .push(chosen.map_or(whole, |name| format!("{prefix}{name}")));
         Ok(())
     }
 
-    /// Holds a word that is text to what the sandbox lets be: shell syntax that it is, or with a
-    /// command that is not confined shell characters anywhere.
-    pub(super) fn plain(&self, word: &str, whole: &str) -> Result<(), CommandError> {
+    /// Holds a word that is text to what the sandbox lets be: shell syntax that `is_shell` finds in it,
+    /// or with a command that is not confined shell characters anywhere.
+    fn expect_no_shell(
+        &self,
+        word: &str,
+        whole: &str,
+        is_shell: fn(&str) -> Option<ShellSyntax>,
+    ) -> Result<(), CommandError> {
         let found = if self.context.confined {
-            text::operator(word)
+            is_shell(word)
         } else {
             text::shell(word)
         };
-        self.refuse_shell(found, whole)
-    }
-
-    fn refuse_shell(
-        &self,
-        found: Option<text::ShellSyntax>,
-        whole: &str,
-    ) -> Result<(), CommandError> {
-        match found {
-            None => Ok(()),
-            Some(shell) => Err(self.refuse_with(
+        found.map_or(Ok(()), |(token, instead)| {
+            Err(self.refuse_with(
                 whole,
-                format!("`{}` is shell syntax", shell.token),
-                shell.instead.to_owned(),
-            )),
-        }
+                format!("`{token}` is shell syntax"),
+                instead.to_owned(),
+            ))
+        })
     }
 
-    pub(super) fn expression(&self, word: &str, whole: &str) -> Result<(), CommandError> {
-        if self.context.confined {
-            Ok(())
-        } else {
-            self.plain(word, whole)
+    /// Holds a program, a pattern or the like to what the sandbox lets be: anything, where it is confined.
+    fn expression(&self, word: &str, whole: &str) -> Result<(), CommandError> {
+        self.expect_no_shell(word, whole, |_| None)
+    }
+
+    pub(super) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
+        self.refuse_with(argument, reason, hints::said("@argument"))
+    }
+
+    pub(super) fn refuse_with(
+        &self,
+        argument: &str,
+        reason: impl Into<String>,
+        hint: impl Into<Hint>,
+    ) -> CommandError {
+        self.fault(CommandError::Argument, argument, reason, hint)
+    }
+
+    pub(super) fn fault(
+        &self,
+        kind: fn(Box<CommandRefusal>) -> CommandError,
+        argument: &str,
+        reason: impl Into<String>,
+        hint: impl Into<Hint>,
+    ) -> CommandError {
+        kind(Box::new(CommandRefusal {
+            command: self.rule.name.to_owned(),
+            argument: Some(text::shown(argument)),
+            reason: reason.into(),
+            hint: hint.into(),
+            zone: self.context.zone,
+        }))
+    }
+
+    pub(super) fn required(&self, reason: &str, hint: &'static str) -> CommandError {
+        CommandError::Required(Box::new(CommandRefusal {
+            command: self.rule.name.to_owned(),
+            argument: None,
+            reason: reason.to_owned(),
+            hint: hint.into(),
+            zone: self.context.zone,
+        }))
+    }
+
+    pub(super) fn download_hint(&self, address: &str) -> Hint {
+        if !hints::is_online(self.context) {
+            return hints::said("@network");
         }
+        let args = ["-L", "-o", "download.bin", address].map(str::to_owned);
+        Hint::new("download it first: ").call(text::call(self.context, "curl", &args))
     }
 }
 
-/// The role of an operand by its place.
+/// Returns the role of an operand by its place.
 fn operand_role(
     syntax: &Syntax,
     line: &TokenizedLine<'_>,
@@ -267,8 +275,8 @@ fn operand_role(
     }
 }
 
-/// An awk operand that sets a variable.
-fn assignment(word: &str) -> bool {
+/// `true` for an awk operand that sets a variable.
+fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -11,8 +11,8 @@ use serde_json::Value;
 use super::check::check;
 use super::error::CommandError;
 use super::plan::{CommandContext, CommandPlan};
-use super::table::commands;
-use super::{hints, path, text};
+use super::table::rule_of;
+use super::{hints, text};
 use fileshed_types::zone::ZoneName;
 use fileshed_types::{Hint, Repeat};
 
@@ -35,7 +35,7 @@ struct CorrectedLine {
     zone: ZoneName,
 }
 
-/// The hint for a command line that was refused, where it can be put right.
+/// Returns the hint for a command line that was refused, where it can be put right.
 pub(super) fn hint(
     error: &CommandError,
     command: &str,
@@ -47,182 +47,61 @@ pub(super) fn hint(
         args: args.to_vec(),
         zone: context.zone,
     };
-    if let Some(words) = words(command, args)
-        && let Some(hint) = shell_line::hint(&words, &given, context)
+    let words = words(command, args);
+    if let Some(words) = &words
+        && let Some(hint) = shell_line::hint(words, &given, context)
     {
         return Some(hint);
     }
-    let mut line = named(&given).unwrap_or_else(|| given.clone());
-    if line == given && !is_correctable(error) {
-        return None;
-    }
-    for _ in 0..ATTEMPTS {
-        match line.checked(context) {
-            Ok(_) => return (line != given).then(|| line.repeated(&given)),
-            Err(error) => line = corrected(&error, &line, context)?,
-        }
-    }
-    None
-}
-
-/// Whether the arguments, and not the caller or the server, are at fault.
-fn is_correctable(error: &CommandError) -> bool {
-    matches!(
+    let named = words.and_then(|words| named(&words, context.zone));
+    let mut line = named.unwrap_or_else(|| given.clone());
+    // The arguments have to be at fault, and not the caller or the server.
+    let is_correctable = matches!(
         error,
         CommandError::Argument(_)
             | CommandError::Required(_)
             | CommandError::Escape(_)
             | CommandError::StartsWithZone(_)
-    )
+    );
+    if line == given && !is_correctable {
+        return None;
+    }
+    for _ in 0..ATTEMPTS {
+        match line.checked(context) {
+            Ok(_) => return (line != given).then(|| line.repeated(&given)),
+            Err(error) => line = line.corrected(&error, context)?,
+        }
+    }
+    None
 }
 
-/// All words of a command line, where more than a name stands in `cmd` or shell syntax is in it.
+/// Returns all words of a command line, where they can be told apart.
 fn words(command: &str, args: &[String]) -> Option<Vec<String>> {
-    let mut words = match command {
-        "bash" | "sh" | "zsh" | "dash" | "fish" | "ksh" => match args {
-            [option, script] if option.ends_with('c') => shlex::split(script)?,
-            _ => return None,
-        },
-        _ => shlex::split(command)?,
-    };
-    if !SHELLS.contains(&command) {
-        words.extend(args.iter().cloned());
+    if SHELLS.contains(&command) {
+        return match args {
+            [option, script] if option.ends_with('c') => shlex::split(script),
+            _ => None,
+        };
     }
+    let mut words = shlex::split(command)?;
+    words.extend_from_slice(args);
     Some(words)
 }
 
-/// The line with the command that was meant.
-fn named(given: &CorrectedLine) -> Option<CorrectedLine> {
-    let words = words(&given.command, &given.args)?;
+/// Returns the line with the command that was meant.
+fn named(words: &[String], zone: ZoneName) -> Option<CorrectedLine> {
     let wrapped = |word: &&String| WRAPPERS.contains(&word.as_str());
     let mut words = words.iter().skip_while(wrapped);
-    let written = words.next()?;
-    let name = written.rsplit('/').next()?;
-    let lower = name.to_ascii_lowercase();
-    let mut before = hints::other_name(&lower).filter(|_| !is_known(&lower));
+    let lower = words.next()?.rsplit('/').next()?.to_ascii_lowercase();
+    let mut before = hints::other_name(&lower).filter(|_| rule_of(&lower).is_none());
     let command = before.as_mut().and_then(Iterator::next).unwrap_or(&lower);
-    if !is_known(command) {
-        return None;
-    }
+    rule_of(command)?;
     let before = before.into_iter().flatten().map(str::to_owned);
     Some(CorrectedLine {
         command: command.to_owned(),
         args: before.chain(words.cloned()).collect(),
-        zone: given.zone,
+        zone,
     })
-}
-
-fn is_known(name: &str) -> bool {
-    commands().iter().any(|rule| rule.name == name)
-}
-
-/// The line with one fault less.
-fn corrected(
-    error: &CommandError,
-    line: &CorrectedLine,
-    context: &CommandContext<'_>,
-) -> Option<CorrectedLine> {
-    let refusal = error.refusal();
-    match error {
-        CommandError::Required(_) => completed(line, context),
-        CommandError::Escape(_) | CommandError::StartsWithZone(_) | CommandError::Argument(_) => {
-            let word = refusal.argument.as_deref()?;
-            let at = line.args.iter().position(|other| other == word)?;
-            relative(line, at, context).or_else(|| without(line, at, context))
-        }
-        _ => None,
-    }
-}
-
-/// The line with a path that is relative to its zone.
-fn relative(
-    line: &CorrectedLine,
-    at: usize,
-    context: &CommandContext<'_>,
-) -> Option<CorrectedLine> {
-    let word = line.args.get(at)?;
-    if text::scheme(word).is_some() {
-        return secure(line, at);
-    }
-    let from_root = word.strip_prefix('~').unwrap_or(word);
-    let normal = path::normalise(from_root.trim_start_matches('/')).ok()?;
-    let zones = [
-        ZoneName::Storage,
-        ZoneName::Documents,
-        ZoneName::Uploads,
-        line.zone,
-    ];
-    let named = zones
-        .into_iter()
-        .find_map(|zone| Some((zone, path::without_zone(&normal, zone.as_str())?.to_owned())));
-    let is_absolute = word.starts_with(['/', '~']);
-    let (zone, inside) = match named {
-        Some((zone, inside)) if is_absolute || zone == line.zone => (zone, inside),
-        _ if is_absolute => (line.zone, normal),
-        _ => return None,
-    };
-    if zone != line.zone && (context.zone == ZoneName::Group || context.file_being_edited.is_some())
-    {
-        return None;
-    }
-    let is_all = inside == ".";
-    let mut corrected = line.clone();
-    corrected.zone = zone;
-    *corrected.args.get_mut(at)? = inside;
-    let reads = |plan: &CommandPlan| !plan.changes;
-    let may = !is_all || corrected.checked(context).as_ref().is_ok_and(reads);
-    (may && corrected != *line).then_some(corrected)
-}
-
-/// The line with an address that can be reached.
-fn secure(line: &CorrectedLine, at: usize) -> Option<CorrectedLine> {
-    let word = line.args.get(at)?;
-    let address = match word.strip_prefix("git@") {
-        Some(rest) => format!("https://{}", rest.replacen(':', "/", 1)),
-        None if line.command == "git" => format!("https://{}", word.strip_prefix("http://")?),
-        None => return None,
-    };
-    let mut corrected = line.clone();
-    *corrected.args.get_mut(at)? = address;
-    Some(corrected)
-}
-
-/// The line without an option, where the rest only reads.
-fn without(line: &CorrectedLine, at: usize, context: &CommandContext<'_>) -> Option<CorrectedLine> {
-    let is_option = |word: &String| word.starts_with('-');
-    let word = line.args.get(at)?;
-    // A value that follows would become a file.
-    let is_alone = word.contains('=') || line.args.get(at + 1).is_none_or(is_option);
-    if !is_option(word) || !is_alone {
-        return None;
-    }
-    let mut corrected = line.clone();
-    corrected.args.remove(at);
-    let plan = corrected.checked(context).ok()?;
-    (!plan.changes).then_some(corrected)
-}
-
-/// The line with what it misses.
-fn completed(line: &CorrectedLine, context: &CommandContext<'_>) -> Option<CorrectedLine> {
-    let address = line.args.iter().find(|word| word.contains("://"));
-    let name = address
-        .and_then(|address| address.split(['?', '#']).next())
-        .and_then(|address| address.rsplit('/').next())
-        .filter(|name| name.contains('.') && path::normalise(name).is_ok_and(|path| path != "."));
-    let name = name.unwrap_or("download.bin");
-    let more: &[&str] = match line.command.as_str() {
-        "curl" => &["-o", name],
-        "wget" => &["-O", name],
-        "git" if line.args.is_empty() => &["status"],
-        "git" => &["-m", "Update"],
-        "pdftoppm" => &["page"],
-        _ => return None,
-    };
-    let mut corrected = line.clone();
-    corrected
-        .args
-        .extend(more.iter().map(|&word| word.to_owned()));
-    corrected.checked(context).is_ok().then_some(corrected)
 }
 
 impl CorrectedLine {
@@ -234,7 +113,108 @@ impl CorrectedLine {
         check(&self.command, &self.args, &context)
     }
 
-    /// The failed call, with what differs from it.
+    fn only_reads(&self, context: &CommandContext<'_>) -> bool {
+        self.checked(context).is_ok_and(|plan| !plan.changes)
+    }
+
+    /// Returns the line with one fault less.
+    fn corrected(&self, error: &CommandError, context: &CommandContext<'_>) -> Option<Self> {
+        match error {
+            CommandError::Required(_) => self.completed(context),
+            CommandError::Escape(refusal)
+            | CommandError::StartsWithZone(refusal)
+            | CommandError::Argument(refusal) => {
+                let word = refusal.argument.as_ref()?;
+                let at = self.args.iter().position(|other| other == word)?;
+                self.relative(at, word, context)
+                    .or_else(|| self.without(at, context))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the line with another word at a place.
+    fn with(&self, at: usize, word: String) -> Option<Self> {
+        let mut corrected = self.clone();
+        *corrected.args.get_mut(at)? = word;
+        Some(corrected)
+    }
+
+    /// Returns the line with a path that is relative to its zone, or an address that can be reached.
+    fn relative(&self, at: usize, word: &str, context: &CommandContext<'_>) -> Option<Self> {
+        if text::scheme(word).is_some() {
+            let address = match word.strip_prefix("git@") {
+                Some(rest) => rest.replacen(':', "/", 1),
+                None if self.command == "git" => word.strip_prefix("http://")?.to_owned(),
+                None => return None,
+            };
+            return self.with(at, format!("https://{address}"));
+        }
+        let from_root = word.strip_prefix('~').unwrap_or(word);
+        let normal = text::normalise(from_root.trim_start_matches('/'))?;
+        let zones = [
+            ZoneName::Storage,
+            ZoneName::Documents,
+            ZoneName::Uploads,
+            self.zone,
+        ];
+        let named = zones
+            .into_iter()
+            .find_map(|zone| Some((zone, text::without_zone(&normal, zone.as_str())?.to_owned())));
+        let is_absolute = word.starts_with(['/', '~']);
+        let (zone, inside) = match named {
+            Some((zone, inside)) if is_absolute || zone == self.zone => (zone, inside),
+            _ if is_absolute => (self.zone, normal),
+            _ => return None,
+        };
+        let is_bound = context.zone == ZoneName::Group || context.file_being_edited.is_some();
+        if zone != self.zone && is_bound {
+            return None;
+        }
+        let is_all = inside == ".";
+        let mut corrected = self.with(at, inside)?;
+        corrected.zone = zone;
+        let may = !is_all || corrected.only_reads(context);
+        (may && corrected != *self).then_some(corrected)
+    }
+
+    /// Returns the line without an option, where the rest only reads.
+    fn without(&self, at: usize, context: &CommandContext<'_>) -> Option<Self> {
+        let is_option = |word: &String| word.starts_with('-');
+        let word = self.args.get(at)?;
+        // A value that follows would become a file.
+        let is_alone = word.contains('=') || self.args.get(at + 1).is_none_or(is_option);
+        if !is_option(word) || !is_alone {
+            return None;
+        }
+        let mut corrected = self.clone();
+        corrected.args.remove(at);
+        corrected.only_reads(context).then_some(corrected)
+    }
+
+    /// Returns the line with what it misses.
+    fn completed(&self, context: &CommandContext<'_>) -> Option<Self> {
+        let address = self.args.iter().find(|word| word.contains("://"));
+        let name = address
+            .and_then(|address| address.split(['?', '#']).next())
+            .and_then(|address| address.rsplit('/').next())
+            .filter(|name| name.contains('.') && text::normalise(name).is_some_and(|it| it != "."));
+        let name = name.unwrap_or("download.bin");
+        let more: &[&str] = match self.command.as_str() {
+            "curl" => &["-o", name],
+            "wget" => &["-O", name],
+            "git" if self.args.is_empty() => &["status"],
+            "git" => &["-m", "Update"],
+            "pdftoppm" => &["page"],
+            _ => return None,
+        };
+        let mut corrected = self.clone();
+        let more = more.iter().map(ToString::to_string);
+        corrected.args.extend(more);
+        corrected.checked(context).is_ok().then_some(corrected)
+    }
+
+    /// Returns the failed call, with what differs from it.
     fn repeated(&self, given: &Self) -> Hint {
         let mut repeat = Repeat::default();
         if self.zone != given.zone {

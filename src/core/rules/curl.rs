@@ -22,8 +22,8 @@ pub(super) fn curl(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Com
     let syntax = syntax(checker);
     let line = checker.tokenize(syntax, args)?;
     let remote_name = has_switch(args, 'O', "--remote-name");
-    let talks = has_switch(args, 'I', "--head") || SENDING.iter().any(|name| line.saw(name));
-    let kept = checker.context.stdout_file || remote_name || line.saw("output");
+    let talks = has_switch(args, 'I', "--head") || line.saw(SENDING);
+    let kept = checker.context.stdout_file || remote_name || line.saw(&["output"]);
     if !kept && !talks && addressed(args) {
         return Err(checker.required(
             "a download goes into a file: -o, -O or the parameter stdout_file",
@@ -40,7 +40,7 @@ pub(super) fn curl(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Com
 pub(super) fn wget(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let syntax = syntax(checker);
     let line = checker.tokenize(syntax, args)?;
-    let chosen = line.saw("output-document") || line.saw("directory-prefix");
+    let chosen = line.saw(&["output-document", "directory-prefix"]);
     if !chosen && addressed(args) {
         if !checker.context.stdout_file {
             return Err(checker.required(

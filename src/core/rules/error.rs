@@ -10,67 +10,31 @@ diagnostics! {
     pub enum CommandError {
         /// No command was named.
         #[error("`cmd` is empty")]
-        Missing(refusal: Box<CommandRefusal>) => {
-            code: MissingParameter,
-            hint: refusal.hint.clone(),
-            details: refusal.details(),
-        },
+        Missing(refusal: Box<CommandRefusal>) => { code: MissingParameter, hint: refusal.hint.clone(), details: refusal.details() },
         /// The command is not on the whitelist of the zone, or the network is off.
         #[error("command `{}` is refused: {}", .0.command, .0.reason)]
-        Command(refusal: Box<CommandRefusal>) => {
-            code: CommandForbidden,
-            hint: refusal.hint.clone(),
-            details: refusal.details(),
-        },
+        Command(refusal: Box<CommandRefusal>) => { code: CommandForbidden, hint: refusal.hint.clone(), details: refusal.details() },
         /// An argument is refused.
         #[error("`{}` does not take the argument {}: {}", .0.command, .0.shown(), .0.reason)]
-        Argument(refusal: Box<CommandRefusal>) => {
-            code: ArgumentForbidden,
-            hint: refusal.hint.clone(),
-            details: refusal.details(),
-        },
+        Argument(refusal: Box<CommandRefusal>) => { code: ArgumentForbidden, hint: refusal.hint.clone(), details: refusal.details() },
         /// An argument is missing.
         #[error("`{}` misses an argument: {}", .0.command, .0.reason)]
-        Required(refusal: Box<CommandRefusal>) => {
-            code: ArgumentRequired,
-            hint: refusal.hint.clone(),
-            details: refusal.details(),
-        },
+        Required(refusal: Box<CommandRefusal>) => { code: ArgumentRequired, hint: refusal.hint.clone(), details: refusal.details() },
         /// A path leads out of the zone.
         #[error("argument {} of `{}` leads out of the zone: {}", .0.shown(), .0.command, .0.reason)]
-        Escape(refusal: Box<CommandRefusal>) => {
-            code: PathEscape,
-            hint: refusal.hint.clone(),
-            details: refusal.details(),
-        },
+        Escape(refusal: Box<CommandRefusal>) => { code: PathEscape, hint: refusal.hint.clone(), details: refusal.details() },
         /// A path belongs to the server.
         #[error("argument {} of `{}` is kept for the server: {}", .0.shown(), .0.command, .0.reason)]
-        Protected(refusal: Box<CommandRefusal>) => {
-            code: ProtectedPath,
-            hint: refusal.hint.clone(),
-            details: refusal.details(),
-        },
+        Protected(refusal: Box<CommandRefusal>) => { code: ProtectedPath, hint: refusal.hint.clone(), details: refusal.details() },
         /// A path begins with the name of its own zone.
         #[error("argument {} of `{}` begins with the name of its own zone", .0.shown(), .0.command)]
-        StartsWithZone(refusal: Box<CommandRefusal>) => {
-            code: PathStartsWithZone,
-            hint: refusal.hint.clone(),
-            details: refusal.details(),
-        },
+        StartsWithZone(refusal: Box<CommandRefusal>) => { code: PathStartsWithZone, hint: refusal.hint.clone(), details: refusal.details() },
         /// The command would change a zone that is read-only for commands.
         #[error("`{}` would change the read-only zone `{}`: {}", .0.command, .0.zone.as_str(), .0.reason)]
-        Readonly(refusal: Box<CommandRefusal>) => {
-            code: ZoneReadonly,
-            hint: refusal.hint.clone(),
-            details: refusal.details(),
-        },
+        Readonly(refusal: Box<CommandRefusal>) => { code: ZoneReadonly, hint: refusal.hint.clone(), details: refusal.details() },
         /// An argument contains a NUL character.
         #[error("argument {} of `{}` is not usable: {}", .0.shown(), .0.command, .0.reason)]
-        Nul(refusal: Box<CommandRefusal>) => {
-            code: InvalidParameter,
-            hint: refusal.hint.clone(),
-            details: refusal.details(),
-        },
+        Nul(refusal: Box<CommandRefusal>) => { code: InvalidParameter, hint: refusal.hint.clone(), details: refusal.details() },
     }
 }
 
@@ -120,20 +84,6 @@ impl CommandError {
         | Self::Nul(refusal)) = &mut self;
         refusal.hint = hint;
         self
-    }
-
-    pub(super) fn refusal(&self) -> &CommandRefusal {
-        match self {
-            Self::Missing(refusal)
-            | Self::Command(refusal)
-            | Self::Argument(refusal)
-            | Self::Required(refusal)
-            | Self::Escape(refusal)
-            | Self::Protected(refusal)
-            | Self::StartsWithZone(refusal)
-            | Self::Readonly(refusal)
-            | Self::Nul(refusal) => refusal,
-        }
     }
 }
 

@@ -8,6 +8,7 @@ use super::checker::Checker;
 use super::error::CommandError;
 use super::syntax::{ArgumentRole, OptionRule, OptionValues};
 use super::text;
+use fileshed_types::Hint;
 use fileshed_types::settings::NetworkMode;
 
 /// Protocols of an input that is a file.
@@ -16,38 +17,25 @@ const OF_FILES: &str = "file,pipe,crypto,data";
 /// Protocols of an input that is an address.
 const OF_ADDRESSES: &str = "http,https,tcp,tls,httpproxy,crypto,data";
 
-/// Checks the arguments of ffmpeg.
-pub(super) fn ffmpeg(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
-    read(checker, args, ArgumentRole::Write)
-}
-
-/// Checks the arguments of ffprobe, whose operand is an input.
-pub(super) fn ffprobe(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
-    read(checker, args, ArgumentRole::Read)
-}
-
-fn read(
-    checker: &mut Checker<'_>,
-    args: &[String],
-    operand: ArgumentRole,
-) -> Result<(), CommandError> {
+/// Checks the arguments of ffmpeg, whose operands are outputs, or of ffprobe, where they are inputs.
+pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let writes = checker.rule.name == "ffmpeg";
+    let syntax = &checker.rule.syntax;
     let mut words = args.iter().map(String::as_str);
     while let Some(word) = words.next() {
         let Some(option) = word.strip_prefix('-').filter(|name| !name.is_empty()) else {
-            match operand {
-                ArgumentRole::Read => input(word, None, checker)?,
-                _ => file(operand, word, checker)?,
+            if writes {
+                file(ArgumentRole::Write, word, checker)?;
+            } else {
+                input(word, None, checker)?;
             }
             continue;
         };
         let option = option.trim_start_matches('-');
         let name = option.split(':').next().unwrap_or(option);
-        let syntax = &checker.rule.syntax;
-        let from_file = option
-            .strip_prefix('/')
-            .and_then(|name| syntax.option(name));
         let known = syntax.option(name);
-        if let Some(reason) = known.or(from_file).and_then(OptionRule::refused) {
+        let from_file = || syntax.option(option.strip_prefix('/')?);
+        if let Some(reason) = known.or_else(from_file).and_then(OptionRule::refused) {
             return Err(checker.refuse(word, reason));
         }
         if name.starts_with('/') {
@@ -69,9 +57,10 @@ fn read(
             return Err(checker.refuse_with(
                 value,
                 "this format names inputs or outputs of its own",
-                "give the inputs with -i; to join files use -filter_complex \
-                    \"concat=n=2:v=1:a=1\" with one -i for each"
-                    .to_owned(),
+                Hint::new(
+                    "give the inputs with -i; to join files use -filter_complex \
+                     \"concat=n=2:v=1:a=1\" with one -i for each",
+                ),
             ));
         }
         checker.operand(ArgumentRole::Word, value)?;

@@ -2,18 +2,18 @@
 
 use super::checker::Checker;
 use super::error::CommandError;
-use super::syntax::{ArgumentRole, OptionRule, OptionValues};
+use super::syntax::{ArgumentRole, OptionEffect, OptionRule, OptionValues};
 
 /// Checks the arguments of find.
 pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
-    let deletes = args.iter().any(|word| word == "-delete");
-    let start = if deletes {
+    let syntax = &checker.rule.syntax;
+    let start = if args.iter().any(|word| word == "-delete") {
         ArgumentRole::Write
     } else {
         ArgumentRole::Read
     };
     let mut words = args.iter().map(String::as_str);
-    let mut expression = false;
+    let mut in_expression = false;
     while let Some(word) = words.next() {
         // A caller used to a shell escapes what a shell would take.
         let word = match word {
@@ -22,58 +22,40 @@ pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Com
             "\\!" => "!",
             other => other,
         };
-        let global = matches!(word, "-H" | "-L" | "-P") || word.starts_with("-O");
-        if !expression && global {
+        let is_operator = matches!(word, "(" | ")" | "!" | ",");
+        let is_global = matches!(word, "-H" | "-L" | "-P") || word.starts_with("-O");
+        if !in_expression && is_global {
             checker.switch(word)?;
             continue;
         }
-        if !expression && !word.starts_with('-') && !matches!(word, "(" | ")" | "!" | ",") {
+        if !in_expression && !word.starts_with('-') && !is_operator {
             checker.operand(start, word)?;
             continue;
         }
-        expression = true;
-        predicate(word, &mut words, checker)?;
-    }
-    Ok(())
-}
-
-fn predicate<'w>(
-    word: &str,
-    words: &mut impl Iterator<Item = &'w str>,
-    checker: &mut Checker<'_>,
-) -> Result<(), CommandError> {
-    if word == "-delete" {
-        checker.changes(word);
-        return checker.switch(word);
-    }
-    let syntax = &checker.rule.syntax;
-    let known = word.strip_prefix('-').and_then(|name| syntax.option(name));
-    if let Some(reason) = known.and_then(OptionRule::refused) {
-        let starts_programs = ["-exec", "-ok"].iter().any(|name| word.starts_with(name));
-        return Err(checker.refuse_with(
-            word,
-            reason,
-            if starts_programs {
+        in_expression = true;
+        let known = word.strip_prefix('-').and_then(|name| syntax.option(name));
+        if let Some(reason) = known.and_then(OptionRule::refused) {
+            let starts_programs = word.starts_with("-exec") || word.starts_with("-ok");
+            let hint = if starts_programs {
                 "give -delete in `args` to remove what is found; otherwise print the names and name them \
-                    in the next call"
+                 in the next call"
             } else {
                 "use -print, -printf or -ls in `args`, with `stdout_file`"
-            },
-        ));
+            };
+            return Err(checker.refuse_with(word, reason, hint));
+        }
+        if known.is_none() && !is_operator && word != "--help" && word != "--version" {
+            return Err(checker.refuse(word, "it is not among the predicates accepted here"));
+        }
+        if known.is_some_and(|option| option.effect == OptionEffect::Changes) {
+            checker.changes(word);
+        }
+        checker.switch(word)?;
+        if let Some(OptionValues::One(role)) = known.map(|option| option.takes)
+            && let Some(value) = words.next()
+        {
+            checker.operand(role, value)?;
+        }
     }
-    let is_operator = matches!(word, "(" | ")" | "!" | "," | "--help" | "--version");
-    let Some(takes) = known
-        .map(|option| option.takes)
-        .or(is_operator.then_some(OptionValues::Nothing))
-    else {
-        return Err(checker.refuse(word, "it is not among the predicates accepted here"));
-    };
-    checker.switch(word)?;
-    let OptionValues::One(role) = takes else {
-        return Ok(());
-    };
-    match words.next() {
-        Some(value) => checker.operand(role, value),
-        None => Ok(()),
-    }
+    Ok(())
 }

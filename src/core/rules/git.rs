@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use super::checker::Checker;
 use super::error::CommandError;
-use super::rule::SyntaxPart;
-use super::syntax::{ArgumentRole, OptionEffect, named};
+use super::syntax::{ArgumentRole, OptionEffect, SyntaxPart, named};
+use super::text;
 use super::tokenizer::{Token, TokenizedLine};
 use fileshed_types::Hint;
 use fileshed_types::settings::NetworkMode;
@@ -32,12 +32,24 @@ enum SubcommandKind {
 /// Keeps programs of a repository's own from showing a file or a difference.
 const DIFF: [&str; 2] = ["--no-ext-diff", "--no-textconv"];
 
+/// Options whose names begin like one that is refused.
+const HARMLESS: &[&str] = &[
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-recurse-submodules",
+    "--exclude-standard",
+    "--text",
+    "--filter",
+];
+
+/// Options that give the message of a commit, or ask for none.
+const MESSAGE: &[&str] = &["message", "reuse-message", "no-edit", "dry-run"];
+
 /// Checks the arguments of git.
 pub(super) fn arguments(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let mut args = args;
-    while let Some(("--no-pager", rest)) = args
-        .split_first()
-        .map(|(first, rest)| (first.as_str(), rest))
+    while let [option, rest @ ..] = args
+        && option == "--no-pager"
     {
         args = rest;
     }
@@ -70,25 +82,23 @@ pub(super) fn arguments(checker: &mut Checker<'_>, args: &[String]) -> Result<()
             format!("begin `args` with one of {}", names.join(", ")),
         ));
     };
-    permitted(name, kind, checker)?;
+    expect_permitted(name, kind, checker)?;
     let online = matches!(kind, SubcommandKind::Network | SubcommandKind::Push);
     settings(online, checker);
     checker.fixed(name);
-    subcommand
-        .fixed
-        .iter()
-        .for_each(|argument| checker.fixed(argument));
+    for argument in &subcommand.fixed {
+        checker.fixed(argument);
+    }
     // A word would be a subcommand of its own, or follow one.
-    let shows = |word: &String| word.starts_with('-');
-    if name == "reflog" && rest.first().is_none_or(shows) {
+    if name == "reflog" && rest.first().is_none_or(|word| word.starts_with('-')) {
         for argument in DIFF {
             checker.fixed(argument);
         }
     }
     // What every subcommand refuses; its own options come first, so that they are found first.
-    checker.tokenize(&checker.rule.syntax, &before_dashes(subcommand, rest))?;
+    checker.tokenize(&checker.rule.syntax, &foreign_options(subcommand, rest))?;
     let mut line = checker.tokenize(&subcommand.syntax, rest)?;
-    if name == "commit" && !message_given(&line) {
+    if name == "commit" && !line.saw(MESSAGE) {
         return Err(checker.required(
             "`-m` with the commit message; no editor opens",
             "add -m and the message to `args`",
@@ -101,79 +111,55 @@ pub(super) fn arguments(checker: &mut Checker<'_>, args: &[String]) -> Result<()
     checker.check_line(&subcommand.syntax, &line)
 }
 
-/// The long options of a command line that the subcommand does not define itself.
-fn before_dashes(subcommand: &SyntaxPart, args: &[String]) -> Vec<String> {
-    let own = |word: &str| {
-        let name = word
-            .trim_start_matches('-')
-            .split('=')
-            .next()
-            .unwrap_or_default();
-        subcommand.syntax.option(name).is_some()
+/// Returns the long options of a command line that the subcommand does not define itself.
+fn foreign_options(subcommand: &SyntaxPart, args: &[String]) -> Vec<String> {
+    let is_foreign = |word: &&String| {
+        let option = word.split('=').next().unwrap_or_default();
+        let name = option.trim_start_matches('-');
+        option.starts_with("--")
+            && subcommand.syntax.option(name).is_none()
+            && !HARMLESS.contains(&option)
     };
-    args.iter()
-        .take_while(|word| *word != "--")
-        .filter(|word| {
-            word.starts_with("--")
-                && !own(word)
-                && !HARMLESS
-                    .iter()
-                    .any(|name| word.split('=').next() == Some(name))
-        })
-        .cloned()
-        .collect()
+    let before = args.iter().take_while(|word| *word != "--");
+    before.filter(is_foreign).cloned().collect()
 }
 
-/// Options whose names begin like a refused one.
-const HARMLESS: &[&str] = &[
-    "--no-ext-diff",
-    "--no-textconv",
-    "--no-recurse-submodules",
-    "--exclude-standard",
-    "--text",
-    "--filter",
-];
-
-fn message_given(line: &TokenizedLine<'_>) -> bool {
-    line.saw("message") || line.saw("reuse-message") || line.saw("no-edit") || line.saw("dry-run")
-}
-
-fn permitted(name: &str, kind: SubcommandKind, checker: &Checker<'_>) -> Result<(), CommandError> {
+/// Fails where the network mode or the zone does not let the subcommand run.
+fn expect_permitted(
+    name: &str,
+    kind: SubcommandKind,
+    checker: &Checker<'_>,
+) -> Result<(), CommandError> {
     let context = checker.context;
-    match kind {
-        SubcommandKind::Network | SubcommandKind::Push
-            if context.network == NetworkMode::Disabled =>
-        {
-            Err(checker.forbidden(
-                name,
-                &format!("`git {name}` needs the network, and network_mode is `disabled`"),
-                crate::hints::said("@network"),
-            ))
-        }
-        SubcommandKind::Push if context.network == NetworkMode::Safe => Err(checker.forbidden(
-            name,
-            "`git push` sends data out, and network_mode is `safe`: downloads only",
+    let refuse =
+        |reason: String, hint: Hint| Err(checker.fault(CommandError::Command, name, reason, hint));
+    match (kind, context.network) {
+        (SubcommandKind::Network | SubcommandKind::Push, NetworkMode::Disabled) => refuse(
+            format!("`git {name}` needs the network, and network_mode is `disabled`"),
+            crate::hints::said("@network"),
+        ),
+        (SubcommandKind::Push, NetworkMode::Safe) => refuse(
+            "`git push` sends data out, and network_mode is `safe`: downloads only".to_owned(),
             Hint::new("only an administrator can set network_mode to `all`")
                 .or("the commits stay here: ")
-                .call(super::text::call(context, "git", &["log".to_owned()])),
-        )),
-        SubcommandKind::Init if context.zone != ZoneName::Storage => Err(checker.forbidden(
-            name,
-            "this zone has its history already",
-            "use `git log` and `git status` here; repositories of one's own go into \
-                zone=\"storage\": args=[\"init\", \"project\"]"
-                .to_owned(),
-        )),
+                .call(text::call(context, "git", &["log".to_owned()])),
+        ),
+        (SubcommandKind::Init, _) if context.zone != ZoneName::Storage => refuse(
+            "this zone has its history already".to_owned(),
+            Hint::new(
+                "use `git log` and `git status` here; repositories of one's own go into \
+                 zone=\"storage\": args=[\"init\", \"project\"]",
+            ),
+        ),
         _ => Ok(()),
     }
 }
 
-/// Settings on the command line, which no file of a repository overrides.
+/// Adds settings on the command line, which no file of a repository overrides.
 fn settings(online: bool, checker: &mut Checker<'_>) {
     checker.network = online;
-    checker
-        .environment
-        .push(("GIT_ALLOW_PROTOCOL", if online { "https" } else { "" }));
+    let protocols = if online { "https" } else { "" };
+    checker.environment.push(("GIT_ALLOW_PROTOCOL", protocols));
     let transport = online.then_some("protocol.https.allow=always");
     let settings = checker.rule.list("settings").iter().copied();
     for setting in settings.chain(transport) {
@@ -189,62 +175,61 @@ fn addresses(
     line: &mut TokenizedLine<'_>,
     checker: &Checker<'_>,
 ) -> Result<(), CommandError> {
-    let mut behind = false;
-    let mut operands = 0;
+    let (mut is_behind, mut is_first) = (false, true);
     for token in &mut line.tokens {
-        match *token {
-            Token::Switch("--") => behind = true,
-            Token::Operand(word) => {
-                let role = match super::text::scheme(word) {
-                    Some(scheme) if online && scheme != "https" => {
-                        return Err(
-                            checker.refuse(word, "repositories are reached by https:// alone")
-                        );
-                    }
-                    Some(_) if online => Some(ArgumentRole::Word),
-                    None if online && word.contains("::") => {
-                        return Err(
-                            checker.refuse(word, "repositories are reached by https:// alone")
-                        );
-                    }
-                    None if subcommand.name == "submodule" && word == "foreach" => {
-                        return Err(checker.refuse(word, "it starts a program in every submodule"));
-                    }
-                    _ if subcommand.name == "clone" && operands == 0 => {
-                        return Err(
-                            checker.refuse(word, "a repository is named by its https:// address")
-                        );
-                    }
-                    _ if behind => Some(subcommand.syntax.behind),
-                    _ => None,
-                };
-                operands += 1;
-                if let Some(role) = role {
-                    *token = Token::Value {
-                        prefix: "",
-                        text: word,
-                        role,
-                    };
-                }
+        let word = match *token {
+            Token::Switch("--") => {
+                is_behind = true;
+                continue;
             }
-            _ => {}
+            Token::Operand(word) => word,
+            _ => continue,
+        };
+        let scheme = text::scheme(word);
+        let is_address = online && scheme.is_some();
+        let is_repository = subcommand.name == "clone" && std::mem::take(&mut is_first);
+        let reason = match scheme {
+            Some(scheme) if online && scheme != "https" => {
+                Some("repositories are reached by https:// alone")
+            }
+            None if online && word.contains("::") => {
+                Some("repositories are reached by https:// alone")
+            }
+            None if subcommand.name == "submodule" && word == "foreach" => {
+                Some("it starts a program in every submodule")
+            }
+            None if is_repository => Some("a repository is named by its https:// address"),
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            return Err(checker.refuse(word, reason));
+        }
+        if is_address || is_behind {
+            let behind = subcommand.syntax.behind;
+            *token = Token::Value {
+                prefix: "",
+                text: word,
+                role: if is_address {
+                    ArgumentRole::Word
+                } else {
+                    behind
+                },
+            };
         }
     }
     Ok(())
 }
 
-/// Whether the zone may change.
+/// `true` if the zone may change.
 fn changes(name: &str, kind: SubcommandKind, args: &[String], line: &TokenizedLine<'_>) -> bool {
-    let first = args
-        .iter()
-        .find(|word| !word.starts_with('-'))
-        .map(String::as_str);
+    let mut operands = args.iter().filter(|word| !word.starts_with('-'));
+    let first = operands.next().map(String::as_str);
     match kind {
         SubcommandKind::Read => name == "reflog" && matches!(first, Some("expire" | "delete")),
         SubcommandKind::Lists => line.operands() > 0 && !line.has(OptionEffect::ToStdout),
         SubcommandKind::Write if name == "stash" => !matches!(first, Some("list" | "show")),
         SubcommandKind::Network if name == "remote" => {
-            matches!(first, Some(word) if word != "show" && word != "get-url")
+            !matches!(first, None | Some("show" | "get-url"))
         }
         SubcommandKind::Write => !line.has(OptionEffect::ToStdout),
         SubcommandKind::Init | SubcommandKind::Network | SubcommandKind::Push => true,

@@ -10,13 +10,12 @@
 //! program harmless by reading its text. The module is pure: it opens no file and starts nothing.
 //!
 //! - `table`: one rule a command, as text ([`commands`]);
-//! - `syntax`, `rule`: what the table says;
+//! - `syntax`: what the table says;
 //! - `tokenizer`: reads options as the tools do (bundles, `--long=value`, abbreviations);
 //! - `checker`: gives each word its role, collects paths, makes the [`CommandPlan`] or refuses it;
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
-//! - `grammar`: who reads the words of a command; `find`, `tar`, `sevenzip`, `ffmpeg`, `magick`,
-//!   `exiftool`, `pandoc`, `pdf`, `git`, `curl`, `rename`: tools with a grammar of their own;
-//! - `growth`: which commands can make a zone larger;
+//! - `find`, `tar`, `sevenzip`, `ffmpeg`, `magick`, `exiftool`, `documents`, `git`, `curl`: tools with a
+//!   grammar of their own;
 //! - `check`: a command line from its name to its plan;
 //! - `alternatives`, `hints`: what to call instead of a command that is not offered;
 //! - `correction`: what a refused command line was meant to be.
@@ -26,20 +25,15 @@ mod check;
 mod checker;
 mod correction;
 mod curl;
+mod documents;
 mod error;
 mod exiftool;
 mod ffmpeg;
 mod find;
 mod git;
-mod grammar;
-mod growth;
 mod hints;
 mod magick;
-mod pandoc;
-mod path;
-mod pdf;
 mod plan;
-mod rule;
 mod script;
 mod sevenzip;
 mod syntax;
@@ -55,9 +49,8 @@ fileshed_types::catalogue_test!("../../../tests/texts/failures/rules.md");
 mod tests;
 
 pub use error::{CommandError, CommandRefusal};
-pub use growth::Growth;
-pub use plan::{ArchiveArgument, CommandContext, CommandPlan, Compression, PathArgument};
-pub use rule::CommandRule;
+pub use plan::{ArchiveArgument, CommandContext, CommandPlan, Compression, Growth, PathArgument};
+pub use syntax::CommandRule;
 pub use table::{commands, package_of};
 
 /// Checks a command line for a caller. Where a refused one can be put right, the hint says how.

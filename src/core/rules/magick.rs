@@ -7,40 +7,30 @@ use super::checker::Checker;
 use super::error::CommandError;
 use super::plan::CommandContext;
 use super::syntax::{ArgumentRole, OptionRule, OptionValues};
-use super::table::commands;
+use super::table::rule_of;
 use super::text;
 use fileshed_types::Hint;
 
-/// Checks the arguments of convert.
-pub(super) fn convert(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
-    read(checker, args, true)
-}
-
-/// Checks the arguments of identify.
-pub(super) fn identify(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
-    read(checker, args, false)
-}
-
 /// Checks the arguments of magick, which may begin with another tool's name.
 pub(super) fn magick(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
-    let named = |tool: &str| commands().iter().find(|rule| rule.name == tool);
     let other_tools = checker.rule.list("other-tools");
-    checker.rule = named("convert").unwrap_or(checker.rule);
+    checker.rule = rule_of("convert").unwrap_or(checker.rule);
     match args.split_first() {
-        Some((tool, rest)) if tool == "convert" => read(checker, rest, true),
-        Some((tool, rest)) if tool == "identify" => {
-            checker.rule = named(tool).unwrap_or(checker.rule);
-            read(checker, rest, false)
+        Some((tool, rest)) if tool == "convert" || tool == "identify" => {
+            checker.rule = rule_of(tool).unwrap_or(checker.rule);
+            read(checker, rest)
         }
         Some((tool, _)) if other_tools.contains(&tool.as_str()) => Err(checker.refuse(
             tool,
             "of the tools behind magick only convert and identify are offered",
         )),
-        _ => read(checker, args, true),
+        _ => read(checker, args),
     }
 }
 
-fn read(checker: &mut Checker<'_>, args: &[String], writes: bool) -> Result<(), CommandError> {
+/// Checks the arguments of convert, whose last operand is written, or of identify.
+pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
+    let writes = checker.rule.name != "identify";
     let mut words = args.iter().map(String::as_str).enumerate();
     let mut images = Vec::new();
     // Most options are reset by `+option`, which takes no value.
@@ -58,15 +48,12 @@ fn read(checker: &mut Checker<'_>, args: &[String], writes: bool) -> Result<(), 
                     pdf_instead(checker.context, &images, word, last),
                 ));
             }
-            image(
-                if last {
-                    ArgumentRole::Write
-                } else {
-                    ArgumentRole::Read
-                },
-                word,
-                checker,
-            )?;
+            let role = if last {
+                ArgumentRole::Write
+            } else {
+                ArgumentRole::Read
+            };
+            image(role, word, checker)?;
             images.push(word);
             continue;
         };

@@ -11,39 +11,34 @@ use fileshed_text::substitute;
 
 const NO_PROGRAMS: &str = "commands start no other programs";
 
-/// What is wrong with a program, mode, suffix or format.
-pub(super) fn check(role: ArgumentRole, text: &str) -> Result<(), String> {
+/// Returns what is wrong with a program, mode, suffix or format.
+pub(super) fn fault(role: ArgumentRole, text: &str) -> Option<String> {
     match role {
-        ArgumentRole::Awk => awk::check(text),
-        ArgumentRole::Sed => sed::check(text),
+        ArgumentRole::Awk => awk::fault(text),
+        ArgumentRole::Sed => sed::fault(text),
         ArgumentRole::Dc => dc(text),
         ArgumentRole::Filter => filter(text),
         ArgumentRole::Sql => sql(text),
         ArgumentRole::Substitution => substitution(text),
         ArgumentRole::Mode => mode(text),
-        ArgumentRole::Suffix if text.contains('/') => Err("a suffix holds no `/`".to_owned()),
-        ArgumentRole::Format if text.contains(['/', '\\']) || text.contains(".lua") => {
-            Err("a format is a name such as `markdown` or `docx`, never a script".to_owned())
-        }
-        _ => Ok(()),
+        ArgumentRole::Suffix => text
+            .contains('/')
+            .then(|| "a suffix holds no `/`".to_owned()),
+        ArgumentRole::Format => (text.contains(['/', '\\']) || text.contains(".lua"))
+            .then(|| "a format is a name such as `markdown` or `docx`, never a script".to_owned()),
+        _ => None,
     }
 }
 
 /// `!` starts a program, unless it compares: `!<`, `!=`, `!>`.
-fn dc(text: &str) -> Result<(), String> {
-    let starts = text
-        .split('!')
-        .skip(1)
-        .any(|after| !after.starts_with(['<', '=', '>']));
-    if starts {
-        Err(format!("`!` in dc starts a program, and {NO_PROGRAMS}"))
-    } else {
-        Ok(())
-    }
+fn dc(text: &str) -> Option<String> {
+    let mut behind = text.split('!').skip(1);
+    let starts = behind.any(|after| !after.starts_with(['<', '=', '>']));
+    starts.then(|| format!("`!` in dc starts a program, and {NO_PROGRAMS}"))
 }
 
 /// Functions of yq that read the environment or other files.
-fn filter(text: &str) -> Result<(), String> {
+fn filter(text: &str) -> Option<String> {
     const READING: &[&str] = &[
         "load(",
         "load_str(",
@@ -52,82 +47,66 @@ fn filter(text: &str) -> Result<(), String> {
         "load_base64(",
         "strenv(",
     ];
-    let word = |at: usize| {
-        text[..at]
-            .chars()
-            .next_back()
-            .is_none_or(|c| !c.is_alphanumeric() && c != '_')
-    };
-    match READING
-        .iter()
-        .find(|name| text.match_indices(*name).any(|(at, _)| word(at)))
-    {
-        Some(name) => Err(format!(
-            "`{name}…)` reads outside of its input: name the files as arguments"
-        )),
-        None => Ok(()),
-    }
+    let mut reading = READING.iter();
+    let name = reading.find(|name| begins_word(text, name).next().is_some())?;
+    Some(format!(
+        "`{name}…)` reads outside of its input: name the files as arguments"
+    ))
+}
+
+/// Returns what follows a name wherever a word begins with it.
+fn begins_word<'t>(text: &'t str, name: &str) -> impl Iterator<Item = &'t str> {
+    text.match_indices(name).filter_map(|(at, name)| {
+        let before = text[..at].chars().next_back();
+        let begins = before.is_none_or(|c| !c.is_alphanumeric() && c != '_');
+        begins.then(|| &text[at + name.len()..])
+    })
 }
 
 /// Dot commands of sqlite3 that touch files or start programs.
-fn sql(text: &str) -> Result<(), String> {
+fn sql(text: &str) -> Option<String> {
     const FILES: &[&str] = &[
         "read", "import", "output", "once", "log", "open", "backup", "save", "load", "ar",
         "archive", "cd", "clone", "excel", "restore", "recover", "trace", "iotrace", "testcase",
         "www",
     ];
-    let Some(dot) = text.trim_start().strip_prefix('.') else {
-        return Ok(());
-    };
-    let name: String = dot.chars().take_while(char::is_ascii_alphabetic).collect();
-    if name.is_empty() {
-        return Ok(());
+    let dot = text.trim_start().strip_prefix('.')?;
+    let end = dot.find(|c: char| !c.is_ascii_alphabetic());
+    let name = &dot[..end.unwrap_or(dot.len())];
+    let is_short_for = |full: &str, least| name.len() >= least && full.starts_with(name);
+    if is_short_for("shell", 2) || is_short_for("system", 2) {
+        return Some(format!("`.{name}` starts a program, and {NO_PROGRAMS}"));
     }
-    if name.len() >= 2
-        && ["shell", "system"]
-            .iter()
-            .any(|full| full.starts_with(&name))
-    {
-        return Err(format!("`.{name}` starts a program, and {NO_PROGRAMS}"));
-    }
-    let cut = |full: &&&str| **full == name || (name.len() >= 3 && full.starts_with(&name));
-    match FILES.iter().find(cut) {
-        Some(full) => Err(format!(
-            "`.{full}` touches other files: use stdout_file for output, and INSERT \
-                statements for input"
-        )),
-        None => Ok(()),
-    }
+    let mut files = FILES.iter();
+    let full = files.find(|full| **full == name || is_short_for(full, 3))?;
+    Some(format!(
+        "`.{full}` touches other files: use stdout_file for output, and INSERT \
+         statements for input"
+    ))
 }
 
 /// `s/old/new/`, and nothing that perl or a shell would run.
-fn substitution(text: &str) -> Result<(), String> {
+fn substitution(text: &str) -> Option<String> {
     if text.contains(['`', '\n']) || text.contains("$(") {
-        return Err("it is one line of text, and nothing in it is run".to_owned());
+        return Some("it is one line of text, and nothing in it is run".to_owned());
     }
-    substitute(text, &[]).map(drop)
+    substitute(text, &[]).err()
 }
 
 /// A mode without set-user-id and set-group-id.
-fn mode(text: &str) -> Result<(), String> {
-    let numeric = text.len() > 3
-        && text.chars().all(|c| c.is_digit(8))
-        && text
-            .len()
-            .checked_sub(4)
-            .and_then(|at| text.chars().nth(at))
-            .is_some_and(|c| matches!(c, '2'..='7'));
+fn mode(text: &str) -> Option<String> {
+    let special = text
+        .len()
+        .checked_sub(4)
+        .and_then(|at| text.as_bytes().get(at));
+    let is_octal = text.bytes().all(|digit| (b'0'..b'8').contains(&digit));
+    let numeric = is_octal && special.is_some_and(|digit| *digit >= b'2');
     let symbolic = text.split(',').any(|clause| {
-        clause
-            .find(['+', '='])
-            .is_some_and(|at| clause[at..].contains('s'))
+        let set = clause.find(['+', '=']);
+        set.is_some_and(|at| clause[at..].contains('s'))
     });
-    if numeric || symbolic {
-        return Err(
-            "set-user-id and set-group-id bits are not given here: use a mode such as \
-            `644` or `u+x`"
-                .to_owned(),
-        );
-    }
-    Ok(())
+    (numeric || symbolic).then(|| {
+        "set-user-id and set-group-id bits are not given here: use a mode such as `644` or `u+x`"
+            .to_owned()
+    })
 }

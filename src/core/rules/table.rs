@@ -22,8 +22,9 @@
 
 use std::sync::LazyLock;
 
-use super::rule::{CommandRule, SyntaxPart};
-use super::syntax::{ArgumentRole, OptionEffect, OptionRule, OptionValues, Syntax, named};
+use super::syntax::{
+    ArgumentRole, CommandRule, OptionEffect, OptionRule, OptionValues, Syntax, SyntaxPart, named,
+};
 
 /// The text, with lines that a backslash cuts made whole.
 static TEXT: LazyLock<String> = LazyLock::new(|| {
@@ -50,97 +51,90 @@ pub fn commands() -> &'static [CommandRule] {
     &TABLE
 }
 
+/// The rule of a command.
+pub(super) fn rule_of(command: &str) -> Option<&'static CommandRule> {
+    commands().iter().find(|rule| rule.name == command)
+}
+
 /// The Debian package that has the program of a command; empty for a command without a program.
 #[must_use]
 pub fn package_of(command: &str) -> &'static str {
-    let rule = commands().iter().find(|rule| rule.name == command);
-    rule.map_or("", |rule| rule.package)
+    rule_of(command).map_or("", |rule| rule.package)
 }
 
 /// Reads the table, or gives the line that is none.
 pub(super) fn read() -> Result<Vec<CommandRule>, &'static str> {
-    let mut table = TableReader::default();
+    let (mut blocks, mut reasons) = (Vec::new(), Vec::new());
     for line in TEXT.lines() {
         let text = line.trim_start();
-        if !text.is_empty() && !text.starts_with('#') {
-            let is_header = text.len() == line.len();
-            table.line(text, is_header).ok_or(line)?;
+        if text.is_empty() || text.starts_with('#') {
+            continue;
         }
+        let (keyword, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let is_header = text.len() == line.len();
+        let read = match keyword {
+            "reason" if is_header => rest.split_once(' ').map(|reason| reasons.push(reason)),
+            name if is_header => block(name, rest).map(|rule| blocks.push(rule)),
+            keyword => entry(&mut blocks, &reasons, keyword, rest),
+        };
+        read.ok_or(line)?;
     }
-    let listed = table.blocks.into_iter().filter(|rule| rule.package != SET);
+    let listed = blocks.into_iter().filter(|rule| rule.package != SET);
     Ok(listed.flat_map(each_name).collect())
 }
 
 /// The package of a block that is no command.
 const SET: &str = "set";
 
-#[derive(Default)]
-struct TableReader {
-    reasons: Vec<(&'static str, &'static str)>,
-    blocks: Vec<CommandRule>,
-}
-
-impl TableReader {
-    fn line(&mut self, line: &'static str, is_header: bool) -> Option<()> {
-        let (keyword, rest) = line.split_once(' ').unwrap_or((line, ""));
-        match keyword {
-            "reason" if is_header => self.reasons.push(rest.split_once(' ')?),
-            name if is_header => self.blocks.push(block(name, rest)?),
-            keyword => self.entry(keyword, rest)?,
+/// Reads a line of the last block.
+fn entry(
+    blocks: &mut [CommandRule],
+    reasons: &[(&'static str, &'static str)],
+    keyword: &'static str,
+    rest: &'static str,
+) -> Option<()> {
+    let (rule, before) = blocks.split_last_mut()?;
+    let other = || before.iter().find(|other| other.name == rest);
+    let words = || rest.split_whitespace();
+    let (syntax, fixed) = match rule.parts.last_mut() {
+        Some(part) => (&mut part.syntax, &mut part.fixed),
+        None => (&mut rule.syntax, &mut rule.fixed),
+    };
+    match keyword {
+        "substitute" => rule.substitute = Some(rest),
+        "own" => rule.own_options.extend(words()),
+        "helpers" => rule.helpers.extend(words()),
+        "fixed" => fixed.extend(words().map(|word| word.trim_matches('\''))),
+        "environment" => rule
+            .environment
+            .extend(words().filter_map(|word| word.split_once('='))),
+        "list" => {
+            let (name, words) = rest.split_once(' ')?;
+            rule.lists.push((name, words.split_whitespace().collect()));
         }
-        Some(())
-    }
-
-    fn entry(&mut self, keyword: &'static str, rest: &'static str) -> Option<()> {
-        let (rule, before) = self.blocks.split_last_mut()?;
-        let other = || before.iter().find(|other| other.name == rest);
-        let words = || rest.split_whitespace();
-        let (syntax, fixed) = match rule.parts.last_mut() {
-            Some(part) => (&mut part.syntax, &mut part.fixed),
-            None => (&mut rule.syntax, &mut rule.fixed),
-        };
-        match keyword {
-            "substitute" => rule.substitute = Some(rest),
-            "own" => rule.own_options.extend(words()),
-            "helpers" => rule.helpers.extend(words()),
-            "fixed" => fixed.extend(words().map(|word| word.trim_matches('\''))),
-            "environment" => {
-                let variables = words().filter_map(|word| word.split_once('='));
-                rule.environment.extend(variables);
-            }
-            "list" => {
-                let (name, words) = rest.split_once(' ')?;
-                rule.lists.push((name, words.split_whitespace().collect()));
-            }
-            "part" => {
-                let (name, rest) = rest.split_once(' ')?;
-                let (kind, roles) = rest.split_once(": ")?;
-                rule.parts.push(SyntaxPart {
-                    name,
-                    kind,
-                    fixed: Vec::new(),
-                    syntax: operands(Syntax::default(), roles)?,
-                });
-            }
-            "like" => syntax.clone_from(&other()?.syntax),
-            "with" => {
-                let set = other()?;
-                syntax.options.extend_from_slice(&set.syntax.options);
-                rule.lists.extend_from_slice(&set.lists);
-            }
-            "only" => {
-                let is_words = syntax.words;
-                syntax.only = Some(option(
-                    rest,
-                    is_words,
-                    OptionValues::Nothing,
-                    OptionEffect::Ordinary,
-                ));
-            }
-            kind => options(syntax, kind, rest, &self.reasons)?,
+        "part" => {
+            let (name, rest) = rest.split_once(' ')?;
+            let (kind, roles) = rest.split_once(": ")?;
+            rule.parts.push(SyntaxPart {
+                name,
+                kind,
+                fixed: Vec::new(),
+                syntax: operands(Syntax::default(), roles)?,
+            });
         }
-        Some(())
+        "like" => syntax.clone_from(&other()?.syntax),
+        "with" => {
+            let set = other()?;
+            syntax.options.extend_from_slice(&set.syntax.options);
+            rule.lists.extend_from_slice(&set.lists);
+        }
+        "only" => {
+            let (takes, effect) = (OptionValues::Nothing, OptionEffect::Ordinary);
+            syntax.only = Some(option(rest, syntax.words, takes, effect));
+        }
+        kind => options(syntax, kind, rest, reasons)?,
     }
+    Some(())
 }
 
 fn block(name: &'static str, rest: &'static str) -> Option<CommandRule> {
@@ -149,55 +143,43 @@ fn block(name: &'static str, rest: &'static str) -> Option<CommandRule> {
     let package = words.next()?;
     let has = |attribute| words.clone().any(|word| word == attribute);
     let (name, program) = name.split_once('=').unwrap_or((name, name));
+    let syntax = Syntax {
+        words: has("words"),
+        changes: has("changes"),
+        ..Syntax::default()
+    };
     Some(CommandRule {
         name,
         program,
-        substitute: None,
-        own_options: Vec::new(),
         package: if package == "-" { "" } else { package },
         uploads: has("uploads"),
         network: has("network"),
-        helpers: Vec::new(),
-        fixed: Vec::new(),
-        environment: Vec::new(),
         plain: has("plain"),
-        syntax: operands(
-            Syntax {
-                words: has("words"),
-                changes: has("changes"),
-                ..Syntax::default()
-            },
-            roles,
-        )?,
-        lists: Vec::new(),
-        parts: Vec::new(),
+        syntax: operands(syntax, roles)?,
+        ..CommandRule::default()
     })
 }
 
-/// The rules of a block for several commands.
+/// Returns the rules of a block for several commands.
 fn each_name(rule: CommandRule) -> impl Iterator<Item = CommandRule> {
+    let is_program = rule.program == rule.name;
     rule.name.split(',').map(move |name| CommandRule {
         name,
-        program: if rule.program == rule.name {
-            name
-        } else {
-            rule.program
-        },
+        program: if is_program { name } else { rule.program },
         ..rule.clone()
     })
 }
 
-/// The syntax with these roles of operands.
+/// Returns the syntax with these roles of operands.
 fn operands(mut syntax: Syntax, roles: &'static str) -> Option<Syntax> {
     let (roles, behind) = roles.split_once(" -- ").unwrap_or((roles, ""));
     let mut roles = roles.split_whitespace();
     while let Some(role) = roles.next() {
         if let Some(repeated) = role.strip_suffix("...") {
             syntax.rest = named(repeated)?;
-            syntax.last = match roles.next() {
-                Some(last) => Some(named(last)?),
-                None => None,
-            };
+            if let Some(last) = roles.next() {
+                syntax.last = Some(named(last)?);
+            }
             break;
         }
         syntax.first.push(named(role)?);
@@ -220,11 +202,11 @@ fn options(
         "flag" => (OptionValues::Nothing, OptionEffect::Ordinary, rest),
         "refuse" => {
             let (names, reason) = rest.split_once(" because ")?;
-            let key = reason
-                .strip_prefix('{')
-                .and_then(|key| key.strip_suffix('}'));
-            let reason = match key {
-                Some(key) => reasons.iter().find(|(name, _)| *name == key)?.1,
+            let reason = match reason.strip_prefix('{') {
+                Some(key) => {
+                    let key = key.strip_suffix('}')?;
+                    reasons.iter().find(|(name, _)| *name == key)?.1
+                }
                 None => reason,
             };
             (OptionValues::Nothing, OptionEffect::Refused(reason), names)
@@ -237,11 +219,10 @@ fn options(
             (None, _) => (takes(kind)?, OptionEffect::Ordinary, rest),
         },
     };
-    let is_words = syntax.words;
-    let more = names
-        .split(" | ")
-        .map(|names| option(names, is_words, takes, effect));
-    syntax.options.extend(more);
+    for names in names.split(" | ") {
+        let option = option(names, syntax.words, takes, effect);
+        syntax.options.push(option);
+    }
     Some(())
 }
 

@@ -13,12 +13,11 @@ pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Com
     let rule = checker.rule;
     let (args, compression) = without_compression(&rule.syntax, dashed(&rule.syntax, args));
     let mut line = checker.tokenize(&rule.syntax, &args)?;
-    let extracts = line.saw("extract") && !line.saw("to-stdout");
-    let archives = WRITES_ARCHIVE.iter().any(|mode| line.saw(mode));
-    let elsewhere = line.saw("directory");
+    let extracts = line.saw(&["extract"]) && !line.saw(&["to-stdout"]);
+    let archives = line.saw(WRITES_ARCHIVE);
     for token in &mut line.tokens {
-        if let Token::Value { role: meaning, .. } = token {
-            *meaning = match *meaning {
+        if let Token::Value { role, .. } = token {
+            *role = match *role {
                 ArgumentRole::Archive if archives => ArgumentRole::NewArchive,
                 ArgumentRole::Folder if extracts => ArgumentRole::Write,
                 ArgumentRole::Folder => ArgumentRole::Read,
@@ -30,7 +29,7 @@ pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), Com
         checker.changes(if archives { "an archive" } else { "-x" });
     }
     let mut syntax = rule.syntax.clone();
-    let files = archives && !line.saw("delete") && !elsewhere;
+    let files = archives && !line.saw(&["delete", "directory"]);
     syntax.rest = if files {
         ArgumentRole::Read
     } else {
@@ -57,7 +56,6 @@ const COMPRESSIONS: &[(char, &str, Compression)] = &[
 /// Takes the options that compress out of a command line.
 fn without_compression(syntax: &Syntax, args: Vec<String>) -> (Vec<String>, Option<Compression>) {
     let mut compression = None;
-    let takes_value = |letter| takes_value(syntax, letter);
     let mut kept = Vec::new();
     let mut words = args.into_iter();
     while let Some(word) = words.next() {
@@ -69,26 +67,24 @@ fn without_compression(syntax: &Syntax, args: Vec<String>) -> (Vec<String>, Opti
             compression = Some(*found);
             continue;
         }
-        let bundle = word
-            .strip_prefix('-')
-            .filter(|letters| !letters.is_empty() && !letters.starts_with('-'));
-        let Some(letters) = bundle else {
+        if !word.starts_with('-') || word.starts_with("--") || word == "-" {
             kept.push(word);
             continue;
-        };
-        let mut rest = String::from("-");
-        for (place, letter) in letters.char_indices() {
+        }
+        let mut rest = String::new();
+        for (place, letter) in word.char_indices() {
             let known = COMPRESSIONS.iter().find(|(short, ..)| *short == letter);
             if let Some((.., found)) = known {
                 compression = Some(*found);
-            } else if takes_value(letter) {
-                rest.push_str(&letters[place..]);
+            } else if takes_value(syntax, letter) {
+                rest.push_str(&word[place..]);
                 break;
             } else {
                 rest.push(letter);
             }
         }
-        let value_follows = rest.chars().next_back().is_some_and(takes_value);
+        let last = rest.chars().next_back();
+        let value_follows = last.is_some_and(|letter| takes_value(syntax, letter));
         if rest.len() > 1 {
             kept.push(rest);
         }

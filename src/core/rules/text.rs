@@ -1,4 +1,6 @@
-//! Words as text: shell characters, addresses, and how a value is shown.
+//! Words as text: shell syntax, addresses, paths, and how a value is shown.
+
+use unicode_normalization::UnicodeNormalization;
 
 use super::plan::CommandContext;
 use fileshed_types::Call;
@@ -7,11 +9,7 @@ use fileshed_types::Call;
 const SHOWN: usize = 200;
 
 /// A shell construct found in a word, and what to do instead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ShellSyntax {
-    pub(super) token: &'static str,
-    pub(super) instead: &'static str,
-}
+pub(super) type ShellSyntax = (&'static str, &'static str);
 
 const SUBSTITUTION: &str = "no shell runs here, so nothing is substituted: make the inner command a \
     call of its own and put its output into `args`";
@@ -23,7 +21,8 @@ const REDIRECTION: &str = "no shell runs here: use the parameters stdout_file=\"
 const BACKGROUND: &str =
     "no shell runs here and commands do not run in the background: leave the `&` out";
 
-const SHELL: &[(&str, &str)] = &[
+/// Characters of a shell, wherever they stand in a word.
+const SHELL: &[ShellSyntax] = &[
     ("$(", SUBSTITUTION),
     ("`", SUBSTITUTION),
     ("&&", CALLS),
@@ -34,7 +33,7 @@ const SHELL: &[(&str, &str)] = &[
 ];
 
 /// Words that are nothing but shell syntax.
-const OPERATORS: &[(&str, &str)] = &[
+const OPERATORS: &[ShellSyntax] = &[
     ("|", PIPE),
     ("|&", PIPE),
     ("&&", CALLS),
@@ -50,17 +49,16 @@ const OPERATORS: &[(&str, &str)] = &[
     ("<<<", REDIRECTION),
 ];
 
-fn among(list: &[(&'static str, &'static str)], is: impl Fn(&str) -> bool) -> Option<ShellSyntax> {
-    let (token, instead) = *list.iter().find(|(token, _)| is(token))?;
-    Some(ShellSyntax { token, instead })
+fn among(list: &[ShellSyntax], is: impl Fn(&str) -> bool) -> Option<ShellSyntax> {
+    list.iter().copied().find(|(token, _)| is(token))
 }
 
-/// The first shell construct in a word.
+/// Returns the first shell construct in a word.
 pub(super) fn shell(text: &str) -> Option<ShellSyntax> {
     among(SHELL, |token| text.contains(token))
 }
 
-/// The shell construct that a word plainly is: an operator, a redirection, a command to be
+/// Returns the shell construct that a word plainly is: an operator, a redirection, a command to be
 /// substituted. The same characters inside of a text are text, since no shell reads it.
 pub(super) fn operator(word: &str) -> Option<ShellSyntax> {
     let inner = word
@@ -69,12 +67,10 @@ pub(super) fn operator(word: &str) -> Option<ShellSyntax> {
     let is_substituted = word.find("$(").is_some_and(|at| word[at..].contains(')'))
         || inner.is_some_and(|inner| !inner.is_empty() && !inner.contains('`'));
     if is_substituted {
-        return among(SHELL, |token| word.contains(token));
+        return shell(word);
     }
-    among(OPERATORS, |token| token == word).or_else(|| {
-        let redirects = is_redirection(word);
-        among(OPERATORS, |token| redirects && token == ">")
-    })
+    let word = if is_redirection(word) { ">" } else { word };
+    among(OPERATORS, |token| token == word)
 }
 
 /// `2>&1`, `2>err.txt`, `&>>all.log` and `>out.txt` as one word.
@@ -91,7 +87,7 @@ fn is_redirection(word: &str) -> bool {
     (of_stream.is_some() && (target.is_empty() || target.starts_with('&'))) || is_name(target)
 }
 
-/// The shell construct in a word that was to be a path: one that it is, one between blanks in it,
+/// Returns the shell construct in a word that was to be a path: one that it is, one between blanks in it,
 /// or a pipe or redirection at an end, which some programs act upon.
 pub(super) fn operator_in_path(path: &str) -> Option<ShellSyntax> {
     let trimmed = path.trim();
@@ -101,19 +97,19 @@ pub(super) fn operator_in_path(path: &str) -> Option<ShellSyntax> {
     };
     let between = || {
         let mut words = path.split_whitespace().filter_map(operator);
-        words.find(|shell| !matches!(shell.token, "&" | ";"))
+        words.find(|(token, _)| !matches!(*token, "&" | ";"))
     };
     operator(path)
         .or_else(between)
         .or_else(|| among(OPERATORS, at_end))
 }
 
-/// Whether the only shell character is an `&` inside a name, as in `R&D notes.txt`.
+/// `true` if the only shell character is an `&` inside a name, as in `R&D notes.txt`.
 pub(super) fn only_ampersand(text: &str) -> bool {
-    shell(text).is_some_and(|found| found.token == "&") && text.chars().any(char::is_alphanumeric)
+    shell(text).is_some_and(|(token, _)| token == "&") && text.chars().any(char::is_alphanumeric)
 }
 
-/// The scheme of an address (`https://…`), or `git` for the form `git@host:path`.
+/// Returns the scheme of an address (`https://…`), or `git` for the form `git@host:path`.
 pub(super) fn scheme(text: &str) -> Option<&str> {
     if text.starts_with("git@") {
         return Some("git");
@@ -122,7 +118,7 @@ pub(super) fn scheme(text: &str) -> Option<&str> {
     is_scheme(scheme).then_some(scheme)
 }
 
-/// A prefix such as `file:` or `concat:` that a media tool acts on.
+/// Returns a prefix such as `file:` or `concat:` that a media tool acts on.
 pub(super) fn prefix(text: &str) -> Option<&str> {
     let (prefix, _) = text.split_once([':', ','])?;
     is_scheme(prefix).then_some(prefix)
@@ -135,7 +131,7 @@ fn is_scheme(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_'))
 }
 
-/// A value as an answer repeats it.
+/// Returns a value as an answer repeats it.
 pub(super) fn shown(text: &str) -> String {
     if text.chars().count() <= SHOWN {
         return text.to_owned();
@@ -143,7 +139,7 @@ pub(super) fn shown(text: &str) -> String {
     text.chars().take(SHOWN).chain("…".chars()).collect()
 }
 
-/// A call in the form hints use.
+/// Returns a call of a command in the form that hints use.
 pub(super) fn call(context: &CommandContext<'_>, cmd: &str, args: &[String]) -> Call {
     let zone = context.zone.as_str();
     let call = match context.file_being_edited {
@@ -153,4 +149,30 @@ pub(super) fn call(context: &CommandContext<'_>, cmd: &str, args: &[String]) -> 
         None => Call::here("shed_exec").with("zone", zone),
     };
     call.with("cmd", cmd).with("args", args.to_vec())
+}
+
+/// Returns a path without `.`, `..` and doubled slashes, in NFC; the zone itself is `.`. `None` if it is
+/// absolute or leads out of the zone.
+pub(super) fn normalise(path: &str) -> Option<String> {
+    if path.starts_with('/') {
+        return None;
+    }
+    let mut segments = Vec::new();
+    for segment in path.split('/') {
+        match segment {
+            "" | "." => {}
+            ".." => drop(segments.pop()?),
+            other => segments.push(other),
+        }
+    }
+    if segments.is_empty() {
+        return Some(".".to_owned());
+    }
+    Some(segments.join("/").nfc().collect())
+}
+
+/// Returns the path without the zone's own name in front, if it has it there.
+pub(super) fn without_zone<'a>(normal: &'a str, zone: &str) -> Option<&'a str> {
+    let (first, rest) = normal.split_once('/').unwrap_or((normal, "."));
+    first.eq_ignore_ascii_case(zone).then_some(rest)
 }

@@ -20,7 +20,7 @@ pub(super) enum Token<'a> {
     Operand(&'a str),
 }
 
-/// What a command line consists of.
+/// The pieces of a command line.
 #[derive(Debug, Default)]
 pub(super) struct TokenizedLine<'a> {
     pub(super) tokens: Vec<Token<'a>>,
@@ -33,46 +33,32 @@ impl TokenizedLine<'_> {
         self.find(effect).is_some()
     }
 
-    /// The first option of this effect.
+    /// Returns the first option of this effect.
     pub(super) fn find(&self, effect: OptionEffect) -> Option<&'static OptionRule> {
-        self.options
-            .iter()
-            .copied()
-            .find(|option| option.effect == effect)
+        let mut options = self.options.iter().copied();
+        options.find(|option| option.effect == effect)
     }
 
-    /// Whether an option of this long name occurs, by whatever name.
-    pub(super) fn saw(&self, long: &str) -> bool {
-        self.options.iter().any(|option| option.has(long))
+    /// `true` if an option of one of these long names occurs, by whatever name.
+    pub(super) fn saw(&self, names: &[&str]) -> bool {
+        let mut options = self.options.iter();
+        options.any(|option| names.iter().any(|name| option.has(name)))
     }
 
     pub(super) fn operands(&self) -> usize {
-        self.tokens
-            .iter()
-            .filter(|token| matches!(token, Token::Operand(_)))
-            .count()
+        let is_operand = |token: &&Token<'_>| matches!(token, Token::Operand(_));
+        self.tokens.iter().filter(is_operand).count()
     }
 }
 
-/// An option that is refused.
-#[derive(Debug)]
-pub(super) struct OptionFault<'a> {
-    pub(super) argument: &'a str,
-    pub(super) reason: String,
-}
-
-const CUT_SHORT: &str = "the name is cut short and fits several options: write it in full";
-
-enum LongOption {
-    Option(&'static OptionRule),
-    Switch,
-}
+/// The word that is refused, and why.
+type RefusedWord<'a> = (&'a str, String);
 
 /// Splits a command line into switches, values and operands.
 pub(super) fn tokenize<'a>(
     syntax: &'static Syntax,
     args: &'a [String],
-) -> Result<TokenizedLine<'a>, OptionFault<'a>> {
+) -> Result<TokenizedLine<'a>, RefusedWord<'a>> {
     let mut tokenizer = Tokenizer {
         syntax,
         words: args.iter(),
@@ -102,62 +88,77 @@ struct Tokenizer<'a> {
 }
 
 impl<'a> Tokenizer<'a> {
-    fn long(&mut self, word: &'a str) -> Result<(), OptionFault<'a>> {
+    fn long(&mut self, word: &'a str) -> Result<(), RefusedWord<'a>> {
         let name = word.trim_start_matches('-');
-        let (name, joined) = match name.split_once('=') {
+        let (name, text) = match name.split_once('=') {
             Some((name, text)) => (name, Some(text)),
             None => (name, None),
         };
-        let option = match self.resolve(name) {
-            Ok(LongOption::Option(option)) => option,
-            Ok(LongOption::Switch) => {
-                self.joined(word, joined, ArgumentRole::Member);
-                return Ok(());
+        let found = resolve(self.syntax, name).map_err(|reason| (word, reason.to_owned()))?;
+        let takes = found.map_or(OptionValues::Nothing, |option| option.takes);
+        let role = match found {
+            Some(option) => {
+                if let Some(reason) = option.refused() {
+                    return Err((word, reason.to_owned()));
+                }
+                self.line.options.push(option);
+                takes.role()
             }
-            Err(reason) => {
-                return Err(OptionFault {
-                    argument: word,
-                    reason,
-                });
-            }
+            None => Some(ArgumentRole::Member),
         };
-        if let OptionEffect::Refused(reason) = option.effect {
-            return Err(OptionFault {
-                argument: word,
-                reason: reason.to_owned(),
-            });
-        }
-        self.line.options.push(option);
-        match option.takes {
-            OptionValues::One(role)
-            | OptionValues::Glued(role)
-            | OptionValues::List(role)
-            | OptionValues::Two(role, _)
-                if joined.is_some() =>
-            {
-                self.joined(word, joined, role);
-            }
-            takes => {
-                self.line.tokens.push(Token::Switch(word));
-                self.following(takes);
-            }
+        if let (Some(text), Some(role)) = (text, role) {
+            self.joined(word, text, role);
+        } else {
+            self.line.tokens.push(Token::Switch(word));
+            self.following(takes);
         }
         Ok(())
     }
 
-    /// A word of which a part may be a value.
-    fn joined(&mut self, word: &'a str, text: Option<&'a str>, role: ArgumentRole) {
-        self.line.tokens.push(match text {
-            Some(text) => Token::Value {
-                prefix: &word[..word.len() - text.len()],
-                text,
-                role,
-            },
-            None => Token::Switch(word),
-        });
+    fn bundle(&mut self, word: &'a str) -> Result<(), RefusedWord<'a>> {
+        for (at, letter) in word.char_indices().skip(1) {
+            let rest = &word[at + letter.len_utf8()..];
+            let Some(option) = self.syntax.letter(letter) else {
+                let only = self.syntax.only.as_ref();
+                if only.is_some_and(|only| !only.letters.contains(letter)) {
+                    let reason = format!("`-{letter}` is not among the options accepted here");
+                    return Err((word, reason));
+                }
+                let is_letter = letter.is_ascii_alphanumeric();
+                let hidden = if is_letter { rest } else { &word[at..] };
+                if hidden.contains('/') || !is_letter {
+                    self.joined(word, hidden, ArgumentRole::Member);
+                    return Ok(());
+                }
+                continue;
+            };
+            if let Some(reason) = option.refused() {
+                return Err((word, format!("`-{letter}`: {reason}")));
+            }
+            self.line.options.push(option);
+            match option.takes {
+                OptionValues::Nothing => continue,
+                OptionValues::One(role) | OptionValues::Glued(role) if !rest.is_empty() => {
+                    self.joined(word, rest, role);
+                }
+                takes => {
+                    self.line.tokens.push(Token::Switch(word));
+                    self.following(takes);
+                }
+            }
+            return Ok(());
+        }
+        self.line.tokens.push(Token::Switch(word));
+        Ok(())
     }
 
-    /// The words after an option that belong to it.
+    /// Adds a word that ends with a value.
+    fn joined(&mut self, word: &'a str, text: &'a str, role: ArgumentRole) {
+        let prefix = &word[..word.len() - text.len()];
+        self.line.tokens.push(Token::Value { prefix, text, role });
+    }
+
+    /// Adds the words after an option that belong to it.
     fn following(&mut self, takes: OptionValues) {
         match takes {
             OptionValues::Nothing | OptionValues::Glued(_) => {}
@@ -176,97 +177,39 @@ impl<'a> Tokenizer<'a> {
     }
 
     fn next_value(&mut self, role: ArgumentRole) {
-        if let Some(text) = self.words.next() {
-            self.line.tokens.push(Token::Value {
-                prefix: "",
-                text,
-                role,
-            });
+        if let Some(word) = self.words.next() {
+            self.joined(word, word, role);
         }
     }
+}
 
-    fn bundle(&mut self, word: &'a str) -> Result<(), OptionFault<'a>> {
-        for (at, letter) in word.char_indices().skip(1) {
-            let rest = &word[at + letter.len_utf8()..];
-            let Some(option) = self.syntax.letter(letter) else {
-                self.unlisted(word, letter)?;
-                let hidden = if letter.is_ascii_alphanumeric() {
-                    rest
-                } else {
-                    &word[at..]
-                };
-                if hidden.contains('/') || !letter.is_ascii_alphanumeric() {
-                    self.joined(word, Some(hidden), ArgumentRole::Member);
-                    return Ok(());
-                }
-                continue;
-            };
-            if let OptionEffect::Refused(reason) = option.effect {
-                return Err(OptionFault {
-                    argument: word,
-                    reason: format!("`-{letter}`: {reason}"),
-                });
-            }
-            self.line.options.push(option);
-            match option.takes {
-                OptionValues::Nothing => continue,
-                OptionValues::One(role) | OptionValues::Glued(role) if !rest.is_empty() => {
-                    self.joined(word, Some(rest), role);
-                }
-                takes => {
-                    self.line.tokens.push(Token::Switch(word));
-                    self.following(takes);
-                }
-            }
-            return Ok(());
-        }
-        self.line.tokens.push(Token::Switch(word));
-        Ok(())
+/// Finds a long option, also by the beginning of its name. `None` for a switch that is not listed.
+fn resolve(
+    syntax: &'static Syntax,
+    name: &str,
+) -> Result<Option<&'static OptionRule>, &'static str> {
+    let only = syntax.only.as_ref();
+    let exact = syntax.option(name);
+    if exact.is_some() || only.is_some_and(|only| only.has(name)) {
+        return Ok(exact);
     }
-
-    fn unlisted(&self, word: &'a str, letter: char) -> Result<(), OptionFault<'a>> {
-        match &self.syntax.only {
-            Some(only) if !only.letters.contains(letter) => Err(OptionFault {
-                argument: word,
-                reason: format!("`-{letter}` is not among the options accepted here"),
-            }),
-            _ => Ok(()),
+    if !syntax.words && !name.is_empty() {
+        let begins = |option: &&OptionRule| option.names.iter().any(|long| long.starts_with(name));
+        let candidates: Vec<&OptionRule> = syntax.options.iter().filter(begins).collect();
+        match candidates.as_slice() {
+            [] if only.as_ref().is_some_and(begins) => return Ok(None),
+            [] => {}
+            [option] => return Ok(Some(option)),
+            several => {
+                let refused = several.iter().rfind(|option| option.refused().is_some());
+                return refused
+                    .map(|option| Some(*option))
+                    .ok_or("the name is cut short and fits several options: write it in full");
+            }
         }
     }
-
-    /// Finds a long option, also by the beginning of its name.
-    fn resolve(&self, name: &str) -> Result<LongOption, String> {
-        let syntax = self.syntax;
-        if let Some(option) = syntax.option(name) {
-            return Ok(LongOption::Option(option));
-        }
-        let only = syntax.only.as_ref();
-        if only.is_some_and(|only| only.has(name)) {
-            return Ok(LongOption::Switch);
-        }
-        if !self.syntax.words && !name.is_empty() {
-            let begins =
-                |option: &&OptionRule| option.names.iter().any(|long| long.starts_with(name));
-            let mut candidates = syntax.options.iter().filter(begins);
-            match (candidates.next(), candidates.next()) {
-                (Some(option), None) => return Ok(LongOption::Option(option)),
-                (Some(one), Some(other)) => {
-                    let all = [one, other].into_iter().chain(candidates);
-                    let mut refused = all.filter(|option| option.refused().is_some());
-                    return refused
-                        .next_back()
-                        .map(LongOption::Option)
-                        .ok_or_else(|| CUT_SHORT.to_owned());
-                }
-                (None, _) => {}
-            }
-            if only.as_ref().is_some_and(begins) {
-                return Ok(LongOption::Switch);
-            }
-        }
-        match only {
-            Some(_) => Err("it is not among the options accepted here".to_owned()),
-            None => Ok(LongOption::Switch),
-        }
+    match only {
+        Some(_) => Err("it is not among the options accepted here"),
+        None => Ok(None),
     }
 }

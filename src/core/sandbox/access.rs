@@ -1,4 +1,4 @@
-//! Which files and ports a process may touch.
+//! Files and ports that a process may touch.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub fn landlock_version(setting: u64) -> i32 {
     i32::try_from(setting).unwrap_or(NEWEST).clamp(1, NEWEST)
 }
 
-/// What every command reads of the system: libraries and their data, nothing about people,
+/// Files of the system that every command reads: libraries and their data, nothing about people,
 /// networks or this machine.
 const SYSTEM: [&str; 19] = [
     "/usr/lib",
@@ -42,13 +42,13 @@ const SYSTEM: [&str; 19] = [
     "/dev/zero",
 ];
 
-/// Where programs are.
+/// Directories of programs.
 const PROGRAMS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt"];
 
-/// What a command with network reads besides.
+/// Files that a command with network reads besides.
 const CERTIFICATES: [&str; 1] = ["/etc/ssl"];
 
-/// What programs of all kinds read besides, and take a refusal for a failure: which distribution
+/// Files that programs of all kinds read besides, and take a refusal for a failure: which distribution
 /// this is, and whose certificates it trusts. Both are public.
 const PUBLIC: [&str; 4] = [
     "/etc/debian_version",
@@ -57,7 +57,7 @@ const PUBLIC: [&str; 4] = [
     "/etc/ssl/certs",
 ];
 
-/// How far a process reaches over the network.
+/// Reach of a process over the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NetworkAccess {
@@ -116,19 +116,19 @@ impl Access {
         self.code().chain(self.read.iter().map(PathBuf::as_path))
     }
 
-    /// Where all programs of the machine are, where any of them may be executed.
+    /// Returns the directories of all programs, if any of them may be executed.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Path> {
         let places: &[_] = if self.any_program { &PROGRAMS } else { &[] };
         places.iter().map(Path::new)
     }
 
-    /// Where programs and libraries of the system are.
+    /// Returns the paths of programs and libraries of the system.
     pub(crate) fn code(&self) -> impl Iterator<Item = &Path> {
         let own = self.execute.iter().map(PathBuf::as_path);
         own.chain(self.common()).chain(self.programs())
     }
 
-    /// What every command reads of the system, as far as the network and the programs go.
+    /// Returns what every command reads of the system, as far as the network and the programs go.
     pub(crate) fn common(&self) -> impl Iterator<Item = &Path> {
         let certificates: &[_] = match self.network {
             NetworkAccess::None => &[],

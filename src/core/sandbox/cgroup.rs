@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub use delegation::NotDelegated;
-use delegation::{Delegation, PREFIX};
+use delegation::PREFIX;
 use fileshed_types::{Clock, Timings};
 
 /// Processes of the server's own that go with a command: its init, its supervisor.
@@ -24,25 +24,17 @@ const ESCORT: u64 = 4;
 /// Groups that are kept for the next command. More than run at once on most servers.
 const IDLE: usize = 32;
 
-/// How long what was ended may take to be gone.
+/// Longest time that ended processes may take to be gone.
 const LAST_WAIT: Duration = Timings::STANDARD.commands.group_end;
 
-/// How often it is looked meanwhile.
+/// Interval between two looks meanwhile.
 const LOOK: Duration = Timings::STANDARD.commands.group_look;
-
-/// Bounds of a command with all that it starts.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TreeLimits {
-    /// Bytes of memory.
-    pub(crate) memory: u64,
-    /// Processes and threads.
-    pub(crate) processes: u64,
-}
 
 /// The groups of all commands of this server.
 #[derive(Debug)]
 pub(crate) struct Cgroups {
-    delegation: Delegation,
+    /// The group whose children are those of commands.
+    parent: PathBuf,
     made: AtomicU64,
     idle: Arc<Mutex<Vec<Cgroup>>>,
 }
@@ -67,34 +59,32 @@ impl Cgroups {
     /// Makes the server's group the parent of all groups of commands, and removes what an earlier
     /// server left there. To be called before any process is started.
     pub(crate) fn claim() -> Result<Self, NotDelegated> {
-        let delegation = Delegation::find()?;
-        delegation.claim()?;
+        let parent = delegation::find()?;
+        delegation::claim(&parent)?;
         let groups = Self {
-            delegation,
+            parent,
             made: AtomicU64::new(0),
             idle: Arc::default(),
         };
         // What cannot be made now is said now.
-        drop(groups.lend(TreeLimits {
-            memory: 1 << 30,
-            processes: 1,
-        })?);
+        drop(groups.lend(1 << 30, 1)?);
         Ok(groups)
     }
 
-    /// Whether a server that is started like this process would have groups, or has them.
+    /// Returns `Ok` if a server that is started like this process would have groups, or has them.
     pub(crate) fn look() -> Result<(), NotDelegated> {
-        Delegation::find().map(|_| ())
+        delegation::find().map(drop)
     }
 
-    /// A group with these limits, in which nothing runs.
-    pub(crate) fn lend(&self, limits: TreeLimits) -> io::Result<LentCgroup> {
+    /// Lends a group in which nothing runs, for a command that may take so many bytes of memory, and
+    /// processes and threads, with all that it starts.
+    pub(crate) fn lend(&self, memory: u64, processes: u64) -> io::Result<LentCgroup> {
         let used = locked(&self.idle).pop();
         // Another server on the same group may have taken it for a leftover.
-        let used = used.and_then(|mut group| group.limit(limits).is_ok().then_some(group));
-        let group = match used {
+        let limited = |mut group: Cgroup| group.limit(memory, processes).is_ok().then_some(group);
+        let group = match used.and_then(limited) {
             Some(group) => group,
-            None => self.make(limits)?,
+            None => self.make(memory, processes)?,
         };
         Ok(LentCgroup {
             group: Some(group),
@@ -102,27 +92,26 @@ impl Cgroups {
         })
     }
 
-    fn make(&self, limits: TreeLimits) -> io::Result<Cgroup> {
-        loop {
+    fn make(&self, memory: u64, processes: u64) -> io::Result<Cgroup> {
+        let directory = loop {
             let number = self.made.fetch_add(1, Ordering::Relaxed);
             let name = format!("{PREFIX}{}.{number}", std::process::id());
-            let directory = self.delegation.group().join(name);
+            let directory = self.parent.join(name);
             match std::fs::create_dir(&directory) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                Err(error) => return Err(error),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => break made.map(|()| directory)?,
             }
-            let mut group = Cgroup {
-                directory,
-                ended_before: 0,
-            };
-            return match group.limit(limits) {
-                Ok(()) => Ok(group),
-                Err(error) => {
-                    group.remove();
-                    Err(error)
-                }
-            };
+        };
+        let mut group = Cgroup {
+            directory,
+            ended_before: 0,
+        };
+        match group.limit(memory, processes) {
+            Ok(()) => Ok(group),
+            Err(error) => {
+                group.remove();
+                Err(error)
+            }
         }
     }
 }
@@ -134,7 +123,7 @@ impl Drop for Cgroups {
 }
 
 impl LentCgroup {
-    /// Where a process enters by writing `0`.
+    /// Opens the file into which a process writes `0` to enter.
     pub(crate) fn entrance(&self) -> io::Result<File> {
         let group = self.group.as_ref().ok_or(io::ErrorKind::NotFound)?;
         File::options()
@@ -142,13 +131,10 @@ impl LentCgroup {
             .open(group.directory.join("cgroup.procs"))
     }
 
-    /// Whether the kernel has ended the command for its memory.
+    /// Returns `true` if the kernel has ended the command for its memory.
     pub(crate) fn was_ended(&self) -> bool {
-        let group = self.group.as_ref();
-        group.is_some_and(|group| {
-            let ended = group.ended();
-            ended.is_ok_and(|ended| ended > group.ended_before)
-        })
+        let ended = |group: &Cgroup| group.ended().is_ok_and(|ended| ended > group.ended_before);
+        self.group.as_ref().is_some_and(ended)
     }
 }
 
@@ -169,8 +155,8 @@ impl Drop for LentCgroup {
 }
 
 impl Cgroup {
-    fn limit(&mut self, limits: TreeLimits) -> io::Result<()> {
-        self.set("memory.max", limits.memory)?;
+    fn limit(&mut self, memory: u64, processes: u64) -> io::Result<()> {
+        self.set("memory.max", memory)?;
         // Not there where the kernel does not count what is swapped out.
         match self.set("memory.swap.max", 0) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -178,12 +164,12 @@ impl Cgroup {
         }
         // All of it, so that a command never goes on with a part of its processes.
         self.set("memory.oom.group", 1)?;
-        self.set("pids.max", limits.processes.saturating_add(ESCORT))?;
+        self.set("pids.max", processes.saturating_add(ESCORT))?;
         self.ended_before = self.ended()?;
         Ok(())
     }
 
-    /// How many processes the kernel has ended here for their memory.
+    /// Returns how many processes the kernel has ended here for their memory.
     fn ended(&self) -> io::Result<u64> {
         self.count("memory.events", "oom_kill")
     }

@@ -1,29 +1,30 @@
 //! One child process: started, drained, timed and ended.
 
+use std::collections::VecDeque;
 use std::fs::File;
+use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
+use rustix::event::{PollFd, PollFlags};
 
 use super::SandboxError;
+use super::descriptor::poll;
 use super::job::JobSpec;
-use super::output::{Pipe, Sink, Stream};
-use super::started::{StandardStreams, StartedJob, start_with_network};
+use super::started::{StandardStreams, StartedJob, start};
 use super::zygote::Zygote;
 
-/// How a process ended, and what it wrote.
+/// End of a process, and its output.
 #[derive(Debug)]
 pub struct Outcome {
     /// Why it ended.
     pub ending: Ending,
     /// Exit status, or the negative number of the signal that ended it.
     pub status: i32,
-    /// What it wrote to standard output.
+    /// Its standard output.
     pub stdout: Stream,
-    /// What it wrote to standard error.
+    /// Its standard error.
     pub stderr: Stream,
 }
 
@@ -46,29 +47,9 @@ pub enum Ending {
 
 /// Does a job in `directory` and waits for its end, or until `must_stop`, which is asked
 /// several times a second, names another ending. Whatever it started in its session is
-/// killed before this returns.
-pub fn run(
-    zygote: &Zygote,
-    spec: &JobSpec,
-    directory: BorrowedFd<'_>,
-    (stdout, stderr): (Sink, Sink),
-    timeout: Duration,
-    must_stop: impl FnMut(&StartedJob<'_>) -> Option<Ending>,
-) -> Result<Outcome, SandboxError> {
-    run_with_network(
-        zygote,
-        spec,
-        directory,
-        (stdout, stderr),
-        timeout,
-        must_stop,
-        |_no_network| (),
-    )
-}
-
-/// Does a job that may have a network of its own: `listen` gets the socket on which
-/// the proxy is expected there.
-pub fn run_with_network<'n>(
+/// killed before this returns. The job may have a network of its own: `listen` gets the socket on
+/// which the proxy is expected there.
+pub fn run<'n>(
     zygote: &'n Zygote,
     spec: &JobSpec,
     directory: BorrowedFd<'_>,
@@ -95,7 +76,7 @@ pub fn run_with_network<'n>(
     };
     let mut process = RunningProcess {
         zygote,
-        job: start_with_network(zygote, spec, directory, streams, listen)?,
+        job: start(zygote, spec, directory, streams, listen)?,
         stdout: stdout_pipe,
         stderr: stderr_pipe,
         buffer: vec![0; 64 * 1024],
@@ -154,14 +135,7 @@ impl RunningProcess<'_> {
             .iter()
             .map(|handle| PollFd::from_borrowed_fd(*handle, PollFlags::IN))
             .collect();
-        let patience = Timespec {
-            tv_sec: patience.as_secs() as i64,
-            tv_nsec: i64::from(patience.subsec_nanos()),
-        };
-        match rustix::event::poll(&mut watched, Some(&patience)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(SandboxError::Wait(error.into())),
-        }
+        poll(&mut watched, Some(patience)).map_err(|error| SandboxError::Wait(error.into()))?;
         let ended = watch_end && watched.first().is_some_and(|end| !end.revents().is_empty());
         drop(watched);
         self.stdout.read(&mut self.buffer);
@@ -193,5 +167,124 @@ impl RunningProcess<'_> {
             stdout: std::mem::take(&mut self.stdout.stream),
             stderr: std::mem::take(&mut self.stderr.stream),
         })
+    }
+}
+
+/// Bytes that a process can write before somebody reads them.
+const PIPE_BYTES: usize = 256 * 1024;
+
+/// Destination of a stream of a process.
+#[derive(Debug)]
+pub enum Sink {
+    /// Into the answer: so many bytes of its beginning and of its end; the rest is read and dropped.
+    Answer(usize),
+    /// Into a file, unchanged.
+    File(File),
+    /// The destination of standard output.
+    Output,
+}
+
+/// Output of a process on one stream.
+#[derive(Debug, Default)]
+pub struct Stream {
+    /// Its beginning, up to a limit.
+    pub bytes: Vec<u8>,
+    /// The end of what came after that.
+    pub tail: VecDeque<u8>,
+    /// Bytes that came after the beginning.
+    pub beyond: u64,
+}
+
+impl Stream {
+    /// Takes what was read: `limit` bytes as the beginning, of the rest the end.
+    pub fn take(&mut self, read: &[u8], limit: usize) {
+        let free = limit.saturating_sub(self.bytes.len());
+        let (beginning, rest) = read.split_at(free.min(read.len()));
+        self.bytes.extend_from_slice(beginning);
+        self.beyond += rest.len() as u64;
+        let kept = &rest[rest.len().saturating_sub(limit)..];
+        let excess = (self.tail.len() + kept.len()).saturating_sub(limit);
+        self.tail.drain(..excess.min(self.tail.len()));
+        self.tail.extend(kept);
+    }
+
+    /// Returns how many bytes there were.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.bytes.len() as u64 + self.beyond
+    }
+
+    /// Appends lines of the server's own.
+    pub fn add_lines(&mut self, lines: &[String]) {
+        let mut text = Vec::new();
+        let last = self.tail.back().or(self.bytes.last());
+        if !lines.is_empty() && last.is_some_and(|byte| *byte != b'\n') {
+            text.push(b'\n');
+        }
+        for line in lines {
+            text.extend_from_slice(line.as_bytes());
+            text.push(b'\n');
+        }
+        if self.beyond == 0 {
+            self.bytes.extend(text);
+        } else {
+            self.beyond += text.len() as u64;
+            self.tail.extend(text);
+        }
+    }
+}
+
+impl Sink {
+    /// The process's end of the stream, and the server's.
+    fn open(self) -> Result<(OwnedFd, Pipe), SandboxError> {
+        let limit = match self {
+            Self::File(file) => return Ok((file.into(), Pipe::none())),
+            Self::Answer(limit) => limit,
+            Self::Output => 0,
+        };
+        let (reader, writer) = std::io::pipe().map_err(SandboxError::start)?;
+        rustix::io::ioctl_fionbio(&reader, true).map_err(SandboxError::start)?;
+        // Whoever writes much then waits less often. The kernel may have no space for it.
+        let _smaller = rustix::pipe::fcntl_setpipe_size(&reader, PIPE_BYTES);
+        let pipe = Pipe {
+            file: Some(File::from(OwnedFd::from(reader))),
+            stream: Stream::default(),
+            limit,
+        };
+        Ok((writer.into(), pipe))
+    }
+}
+
+/// A pipe from the child, read up to a limit and drained beyond it.
+#[derive(Debug)]
+struct Pipe {
+    file: Option<File>,
+    stream: Stream,
+    limit: usize,
+}
+
+impl Pipe {
+    /// The pipe of a stream that goes elsewhere.
+    fn none() -> Self {
+        Self {
+            file: None,
+            stream: Stream::default(),
+            limit: 0,
+        }
+    }
+
+    /// Reads what is there; closes the pipe at its end.
+    fn read(&mut self, buffer: &mut [u8]) {
+        while let Some(file) = &mut self.file {
+            match file.read(buffer) {
+                Ok(0) => self.file = None,
+                Ok(count) => {
+                    self.stream.take(&buffer[..count], self.limit);
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => self.file = None,
+            }
+        }
     }
 }

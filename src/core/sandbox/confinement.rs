@@ -1,12 +1,12 @@
-//! What the kernel of this machine enforces: found by confining a process and asking it.
+//! Confinement that the kernel of this machine enforces, found by confining a process and asking it.
 
 use std::os::fd::BorrowedFd;
 
 use super::access::{Access, NetworkAccess, landlock_version};
-use super::child;
+use super::child::{Sink, run};
 use super::jail::{Enforcement, NOT_ENABLED, ProbeReport};
 use super::job::{BindMount, CountedMemory, Job, JobSpec, Limits, MountNamespace};
-use super::output::Sink;
+use super::started::StartedJob;
 use super::zygote::Zygote;
 use fileshed_types::settings::{NamespacePolicy, Settings};
 
@@ -47,49 +47,40 @@ impl Confinement {
         Self { report, policy }
     }
 
-    /// Whether files and calls are held; if not, what is missing.
+    /// Returns `Ok` if files and calls are held, or else what is missing.
     pub fn enforced(&self) -> Result<(), &'static str> {
-        match self.report {
-            Some(ProbeReport {
-                files: Enforcement::Full | Enforcement::Partial,
-                calls: true,
-                namespaces,
-                ..
-            }) if namespaces || self.policy != NamespacePolicy::Required => Ok(()),
-            Some(ProbeReport { calls: false, .. }) => Err("seccomp"),
-            Some(ProbeReport {
-                files: Enforcement::Full | Enforcement::Partial,
-                ..
-            }) => Err(NAMESPACES),
-            Some(ProbeReport { .. }) => Err("Landlock"),
-            None => Err("the helper does not start"),
+        let Some(report) = self.report else {
+            return Err("the helper does not start");
+        };
+        if !report.calls {
+            Err("seccomp")
+        } else if report.files == Enforcement::None {
+            Err("Landlock")
+        } else if !report.namespaces && self.policy == NamespacePolicy::Required {
+            Err(NAMESPACES)
+        } else {
+            Ok(())
         }
     }
 
     /// The version of Landlock that is in force, if one is.
     #[must_use]
     pub fn landlock_version(&self) -> Option<i32> {
-        self.report
-            .map(|report| report.version)
-            .filter(|version| *version > 0)
+        self.landlock().filter(|version| *version > 0)
     }
 
-    /// How an administrator gets what is missing.
+    /// Returns how an administrator gets what is missing.
     #[must_use]
     pub fn remedy(&self) -> &'static str {
-        match (self.enforced(), self.report) {
+        match (self.enforced(), self.landlock()) {
             (Ok(()), _) => "nothing is missing",
             (Err("seccomp"), _) => {
                 "in a container, do not block the seccomp call; on a host, use a kernel with CONFIG_SECCOMP_FILTER"
             }
             (Err(NAMESPACES), _) => Self::NAMESPACES_REMEDY,
-            (
-                Err(_),
-                Some(ProbeReport {
-                    version: NOT_ENABLED,
-                    ..
-                }),
-            ) => "the kernel has Landlock and does not use it: add landlock to its lsm= parameter",
+            (Err(_), Some(NOT_ENABLED)) => {
+                "the kernel has Landlock and does not use it: add landlock to its lsm= parameter"
+            }
             (Err(_), Some(_)) => {
                 "use Linux 5.13 or later; in Docker, version 23 or later, or --security-opt seccomp=<a profile that allows landlock_create_ruleset, landlock_add_rule and landlock_restrict_self>"
             }
@@ -97,24 +88,22 @@ impl Confinement {
         }
     }
 
-    /// Whether every connection of a command can be one to the proxy, as the network mode `safe`
-    /// needs; if not, what is missing.
+    fn landlock(&self) -> Option<i32> {
+        self.report.map(|report| report.version)
+    }
+
+    /// Returns `Ok` if every connection of a command can be one to the proxy, as the network mode
+    /// `safe` needs, or else what is missing.
     pub fn holds_connections(&self) -> Result<(), &'static str> {
         self.enforced()?;
-        match self.report {
-            Some(
-                ProbeReport {
-                    namespaces: true, ..
-                }
-                | ProbeReport {
-                    supervised: true, ..
-                },
-            ) => Ok(()),
-            _ => Err("namespaces, or a supervisor"),
+        if self.has_namespaces() || self.is_supervised() {
+            Ok(())
+        } else {
+            Err("namespaces, or a supervisor")
         }
     }
 
-    /// Whether commands have a supervisor where namespaces do not bound them.
+    /// Returns `true` if commands have a supervisor where namespaces do not bound them.
     #[must_use]
     pub fn is_supervised(&self) -> bool {
         self.report.is_some_and(|report| report.supervised)
@@ -137,39 +126,33 @@ impl Confinement {
         }
     }
 
-    /// How an administrator gets namespaces.
+    /// Advice for administrators on how to get namespaces.
     pub const NAMESPACES_REMEDY: &str = "on a host, allow unprivileged user namespaces (sysctl \
         kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu); in Docker, a seccomp and \
         AppArmor profile that allows clone, sethostname, mount_setattr, move_mount, open_tree, \
         fsopen, fsmount and chroot in user namespaces";
 
-    /// What is missing where a command has neither namespaces nor a supervisor.
+    /// Warning for commands that have neither namespaces nor a supervisor.
     pub const UNSUPERVISED: &str = "commands have no supervisor: they change no modes, and times only of what they open, \
         and nothing keeps their number of processes apart; seccomp notifications are taken by the \
         container's runtime, or /proc is not there or hidden";
 
-    /// Whether commands have files and processes of their own, where what they may not touch is
-    /// not there at all.
+    /// Returns `true` if commands have files and processes of their own, so that what they may not
+    /// touch is not there at all.
     #[must_use]
     pub fn has_namespaces(&self) -> bool {
         self.report.is_some_and(|report| report.namespaces)
     }
 
-    /// Whether the kernel knows every right that is asked for.
+    /// Returns `true` if the kernel knows every right that is asked for.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.enforced().is_ok()
-            && matches!(
-                self.report,
-                Some(ProbeReport {
-                    files: Enforcement::Full,
-                    ..
-                })
-            )
+        let is_full = |report: ProbeReport| report.files == Enforcement::Full;
+        self.enforced().is_ok() && self.report.is_some_and(is_full)
     }
 }
 
-/// What is missing where namespaces are required.
+/// Name of the missing measure where namespaces are required.
 const NAMESPACES: &str = "namespaces";
 
 /// One process with a kernel account of its own, which everybody has from then on if it gets one.
@@ -238,11 +221,10 @@ fn try_out(
     };
     let sinks = (Sink::Answer(0), Sink::Answer(4096));
     let patience = zygote.timings().probe;
-    let outcome = child::run(zygote, &spec, directory, sinks, patience, |_job| None);
-    outcome
-        .ok()
-        .filter(|outcome| outcome.status == 0)
-        .and_then(|outcome| serde_json::from_slice(outcome.stderr.bytes.trim_ascii()).ok())
+    let (never, no_network) = (|_: &StartedJob<'_>| None, |_| ());
+    let outcome = run(zygote, &spec, directory, sinks, patience, never, no_network).ok()?;
+    let report = serde_json::from_slice(outcome.stderr.bytes.trim_ascii()).ok()?;
+    (outcome.status == 0).then_some(report)
 }
 
 #[cfg(test)]

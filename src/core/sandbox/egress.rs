@@ -4,9 +4,9 @@
 //! upload. So a networked command may connect to one port of this machine only, and what listens
 //! there judges each request: it resolves the name itself, connects to exactly the address that it
 //! checked, passes `GET` and `HEAD` without a body on, and opens tunnels for TLS that carry little
-//! upwards. In the network mode `all` it judges addresses alone: methods, bodies, ports, protocols and
-//! amounts are free. A redirect is a new request and judged like the first. What is refused fails in the
-//! tool that asked: none may take the proxy's own text for what it wanted to fetch.
+//! upwards. In the network mode `all` it judges addresses alone: methods, bodies, ports, protocols
+//! and amounts are free. A redirect is a new request and judged like the first. What is refused
+//! fails in the tool that asked: none may take the proxy's own text for what it wanted to fetch.
 //!
 //! - `head`, `request`: what is asked, read strictly;
 //! - `public`, `reach`: where it may lead;
@@ -27,30 +27,33 @@ mod relay;
 mod request;
 mod serve;
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 
 use grant::Grants;
 pub use grant::{Grant, RefusalStyle};
 pub use public::is_public;
 
 use super::SandboxError;
-use fileshed_types::settings::{Destination, NetworkMode};
+use fileshed_types::settings::{Destination, MEBIBYTE, NetworkMode};
 use fileshed_types::timings::EgressTimings;
 use fileshed_types::{Clock, Settings};
 
 /// Connections of all commands together.
 const CONNECTIONS: usize = 256;
 
-/// What holds for every request.
+/// Bytes beyond the largest file, for headers and TLS: a file that is too large then fails where it
+/// is written, and the tool says so.
+const MARGIN: u64 = MEBIBYTE;
+
+/// Rules for every request.
 #[derive(Debug)]
 struct ProxyRules {
     allow: Vec<Destination>,
     /// Largest answer.
     mebibytes: u64,
-    /// Whether anything but downloads is refused.
+    /// `true` if anything but downloads is refused.
     downloads_only: bool,
     /// Ports of this machine on which the server itself listens.
     served: Mutex<Vec<u16>>,
@@ -63,6 +66,15 @@ impl ProxyRules {
             mebibytes,
             downloads_only: true,
             served: Mutex::default(),
+        }
+    }
+
+    /// Most bytes of one answer, headers and TLS included.
+    fn largest_answer(&self) -> u64 {
+        if self.downloads_only {
+            self.mebibytes.saturating_mul(MEBIBYTE) + MARGIN
+        } else {
+            u64::MAX
         }
     }
 
@@ -82,21 +94,22 @@ pub struct Egress {
     listener: Mutex<Option<ProxyListener>>,
 }
 
-/// What the threads of the proxy have in common.
+/// State that the threads of the proxy share.
 #[derive(Debug)]
 struct Shared {
     rules: ProxyRules,
     grants: Arc<Grants>,
     open: AtomicUsize,
-    stopping: AtomicBool,
     clock: Clock,
     timings: EgressTimings,
 }
 
+/// A socket on which the proxy is asked, until this is dropped.
 #[derive(Debug)]
 struct ProxyListener {
     address: SocketAddr,
-    thread: JoinHandle<()>,
+    socket: Arc<TcpListener>,
+    closed: Arc<AtomicBool>,
 }
 
 impl Egress {
@@ -112,7 +125,6 @@ impl Egress {
                 },
                 grants: Arc::default(),
                 open: AtomicUsize::new(0),
-                stopping: AtomicBool::new(false),
                 clock: clock.clone(),
                 timings: settings.timings.egress.clone(),
             }),
@@ -128,75 +140,79 @@ impl Egress {
     /// The right of one command to ask the proxy, until it is dropped.
     pub fn grant(&self, style: RefusalStyle) -> Result<Grant, SandboxError> {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
-        let address = if let Some(listener) = listener.as_ref() {
-            listener.address
-        } else {
-            let started = ProxyListener::start(&self.shared).map_err(SandboxError::start)?;
-            self.protect(started.address.port());
-            listener.insert(started).address
+        let listener = match &mut *listener {
+            Some(listener) => listener,
+            none => none.insert(self.listen().map_err(SandboxError::start)?),
         };
-        Ok(Grant::new(&self.shared, address, style)?)
+        Ok(Grant::new(&self.shared, listener.address, style)?)
     }
-}
 
-impl Drop for Egress {
-    fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::SeqCst);
-        let listener = self.listener.get_mut();
-        let listener = listener.unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(ProxyListener { address, thread }) = listener
-            && TcpStream::connect(address).is_ok()
-        {
-            // The connection has woken it, and it ends.
-            let _ended = thread.join();
-        }
+    fn listen(&self) -> std::io::Result<ProxyListener> {
+        let socket = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        let listener = ProxyListener::start(socket, &self.shared)?;
+        self.protect(listener.address.port());
+        Ok(listener)
     }
 }
 
 impl ProxyListener {
-    fn start(shared: &Arc<Shared>) -> std::io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        let address = listener.local_addr()?;
+    fn start(socket: TcpListener, shared: &Arc<Shared>) -> std::io::Result<Self> {
+        let listener = Self {
+            address: socket.local_addr()?,
+            socket: Arc::new(socket),
+            closed: Arc::default(),
+        };
+        let (socket, closed) = (Arc::clone(&listener.socket), Arc::clone(&listener.closed));
         let shared = Arc::clone(shared);
-        let thread = std::thread::Builder::new()
-            .name("egress".to_owned())
-            .spawn(move || accept(&listener, &shared, &AtomicBool::new(false)))?;
-        Ok(Self { address, thread })
+        spawn(move || accept(&socket, &shared, &closed))?;
+        Ok(listener)
     }
 }
 
-/// Serves what connects, until the proxy ends or the listener alone has `closed`.
+impl Drop for ProxyListener {
+    fn drop(&mut self) {
+        self.closed.store(true, Ordering::SeqCst);
+        // Wakes the thread that waits for a connection there.
+        let _not_listening = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
+    }
+}
+
+/// Serves what connects, until the listener has `closed`.
 fn accept(listener: &TcpListener, shared: &Arc<Shared>, closed: &AtomicBool) {
     loop {
         let accepted = listener.accept();
-        if shared.stopping.load(Ordering::SeqCst) || closed.load(Ordering::SeqCst) {
+        if closed.load(Ordering::SeqCst) {
             return;
         }
         let Ok((client, _)) = accepted else {
             shared.clock.sleep(shared.timings.accept);
             continue;
         };
-        let Some(place) = Place::take(shared) else {
+        let Some(permit) = ConnectionPermit::take(shared) else {
             continue;
         };
         // A connection without a thread is dropped, and the tool says that it was.
-        let _no_thread = std::thread::Builder::new()
-            .name("egress".to_owned())
-            .spawn(move || serve::serve(&place.0, &client));
+        let _no_thread = spawn(move || serve::serve(&permit.0, &client));
     }
+}
+
+/// Starts a thread of the proxy.
+fn spawn(run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
+    let thread = std::thread::Builder::new().name("egress".to_owned());
+    thread.spawn(run).map(drop)
 }
 
 /// One of the connections that may be open.
-struct Place(Arc<Shared>);
+struct ConnectionPermit(Arc<Shared>);
 
-impl Place {
+impl ConnectionPermit {
     fn take(shared: &Arc<Shared>) -> Option<Self> {
-        let place = Self(Arc::clone(shared));
-        (shared.open.fetch_add(1, Ordering::SeqCst) < CONNECTIONS).then_some(place)
+        let permit = Self(Arc::clone(shared));
+        (shared.open.fetch_add(1, Ordering::SeqCst) < CONNECTIONS).then_some(permit)
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         self.0.open.fetch_sub(1, Ordering::SeqCst);
     }

@@ -66,7 +66,8 @@ pub(crate) fn exhausted(error: &(dyn Error + 'static)) -> Option<Errno> {
 impl SandboxError {
     /// A failure of the kernel while a job is started.
     #[must_use]
-    pub fn start(source: io::Error) -> Self {
+    pub fn start(source: impl Into<io::Error>) -> Self {
+        let source = source.into();
         match exhausted(&source) {
             Some(_) => Self::Exhausted(source),
             None => Self::Start(source),

@@ -1,4 +1,4 @@
-//! What a process takes away from itself before it does its job.
+//! Measures with which a process confines itself before it does its job.
 //!
 //! The server starts its own binary anew with `jail` as its only argument, and this zygote is
 //! copied for each job ([`zygote`]). The copy has one thread, and none of the server's memory,
@@ -15,50 +15,42 @@
 
 mod account;
 mod children;
-mod error;
 mod executable;
 mod file_rules;
-mod fork;
-mod init;
-mod kernel_account;
 mod limits;
-mod message;
 mod mount_namespace;
 mod network;
-mod own_places;
 mod probe;
+mod process;
 mod root;
-mod session;
-mod shared_ruleset;
 mod signals;
 mod spare;
 mod supervisor;
 mod syscalls;
-mod watches;
 mod zygote;
 
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::Errno;
 use rustix::process::Uid;
 
 use super::access::NetworkAccess;
-use super::job::{BuiltInJob, CountedMemory, Job, JobSpec, MountNamespace, PreparedJob};
-use account::Account;
-pub(crate) use error::JailError;
+use super::descriptor::poll;
+use super::job::{BuiltInJob, Job, JobSpec, MountNamespace, PreparedJob};
+use super::message::{self, tell_exhausted};
+use account::{Account, KernelAccount};
 use executable::Executable;
 pub(crate) use file_rules::{Enforcement, FileRules, NOT_ENABLED};
-use fork::tell_exhausted;
-pub(crate) use fork::{EXHAUSTED, STARTED};
-use kernel_account::KernelAccount;
-use limits::{CountedBy, drop_capabilities, limit};
-pub(crate) use message::MOST_HANDLES;
-use mount_namespace::{OwnFiles, SystemRoot};
+use limits::{PROCESSES_OF_ACCOUNT, PROCESSES_OF_ACCOUNT_SUPERVISED, drop_capabilities, limit};
+use mount_namespace::{enter_namespaces, prepare_files};
 pub(crate) use probe::ProbeReport;
+use root::Root;
 use supervisor::Supervisor;
 use syscalls::{Circumstances, Filter, Supervision};
-use zygote::{Side, ZygoteJob};
+use zygote::ZygoteJob;
 
 /// The argument that turns the server's binary into the zygote.
 pub const ARGUMENT: &str = "jail";
@@ -66,15 +58,39 @@ pub const ARGUMENT: &str = "jail";
 /// Exit status of a process that could not do its job.
 pub const FAILED: u8 = 125;
 
-/// What such a process writes to standard error before its reason.
+/// Text that such a process writes to standard error before its reason.
 pub const COMPLAINT: &str = "fileshed jail: ";
 
-/// How a process ends that does not become a program.
-enum Ended {
-    /// It was only asked how far it is confined.
-    Probed(ProbeReport),
-    /// It did a built-in job, and this is the answer.
-    Answered(String),
+/// A process could not do its job.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JailError {
+    /// A call failed.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// The zygote ended before its end could end this process.
+    #[error("the server is gone")]
+    Orphan,
+    /// The namespaces could not be made.
+    #[error("the namespaces could not be set: {0}")]
+    MountNamespace(#[source] std::io::Error),
+    /// An argument cannot be passed on.
+    #[error("an argument holds a NUL character")]
+    Nul,
+    /// The file rules could not be made.
+    #[error("the file rules could not be set: {0}")]
+    Landlock(#[from] landlock::RulesetError),
+    /// The binary has no job of this name.
+    #[error("there is no job `{0}`")]
+    UnknownJob(String),
+    /// The file rules were made and are not in force.
+    #[error("the kernel does not enforce file rules (Landlock)")]
+    NotEnforced,
+}
+
+impl From<Errno> for JailError {
+    fn from(error: Errno) -> Self {
+        Self::Io(error.into())
+    }
 }
 
 /// The life of the zygote: starts processes until the server is gone. Comes back in the zygote
@@ -87,49 +103,42 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
         let _ = write!(std::io::stderr(), "{COMPLAINT}{reason}");
         FAILED
     };
-    match zygote::serve() {
-        Ok(Side::Zygote) => 0,
-        Err(error) => complain(&error),
-        Ok(Side::Job {
-            job,
-            zygote,
-            answer,
-            account,
-            kernel_account,
-            root,
-        }) => {
-            let accounts = (account, kernel_account);
-            match (*job).and_then(|job| carry_out(jobs, job, (&zygote, &answer), accounts, root)) {
-                Ok(Ended::Answered(text)) => {
-                    let _ = std::io::stderr().write_all(text.as_bytes());
-                    0
-                }
-                Ok(Ended::Probed(report)) => {
-                    let _ = serde_json::to_writer(std::io::stderr(), &report);
-                    0
-                }
-                Err(error) => {
-                    tell_exhausted(&answer, &error);
-                    complain(&error)
-                }
-            }
+    let start = match zygote::serve() {
+        Ok(None) => return 0,
+        Ok(Some(start)) => start,
+        Err(error) => return complain(&error),
+    };
+    let (zygote, answer) = (start.zygote, start.answer);
+    let accounts = (start.account, start.kernel_account);
+    let done = start
+        .job
+        .and_then(|job| carry_out(jobs, job, (&zygote, &answer), accounts, start.root));
+    match done {
+        Ok(text) => {
+            let _ = std::io::stderr().write_all(text.as_bytes());
+            0
+        }
+        Err(error) => {
+            tell_exhausted(&answer, &error);
+            complain(&error)
         }
     }
 }
 
 /// Confines this process and does the job. A process that becomes a program does
-/// not come back.
+/// not come back. Returns the answer of a built-in job, or how far the process is confined if it was
+/// only asked that.
 fn carry_out(
     jobs: &[BuiltInJob],
     ZygoteJob { mut spec, rules }: ZygoteJob,
     (zygote, answer): (&OwnedFd, &OwnedFd),
     (account, mut kernel_account): (Account, Option<KernelAccount>),
-    root: Option<io::Result<SystemRoot>>,
-) -> Result<Ended, JailError> {
+    root: Option<io::Result<Root>>,
+) -> Result<String, JailError> {
     if !matches!(root, Some(Ok(_))) {
         begin(zygote)?;
     }
-    let files = prepare_files(&spec, (account, &mut kernel_account), root)?;
+    let own_files = prepare_files(&spec, (account, &mut kernel_account), root)?;
     let user = kernel_account.as_ref().map_or(account.user, |own| own.user);
     let supervision = supervision(&spec, user);
     // Before files and processes of the host are out of sight. With namespaces nobody asks for files.
@@ -137,7 +146,7 @@ fn carry_out(
         let judged = (spec.mounts.is_none() || spec.probe).then_some(&spec.access);
         Supervisor::new(judged, spec.access.network, spec.limits.processes)
     });
-    let namespaces = enter_namespaces(&spec, files)?;
+    let namespaces = enter_namespaces(&spec, own_files)?;
     if namespaces {
         renew_input()?;
     }
@@ -152,7 +161,7 @@ fn carry_out(
         end_with(zygote)?;
     }
     drop_capabilities()?;
-    rustix::thread::set_no_new_privs(true).map_err(std::io::Error::from)?;
+    rustix::thread::set_no_new_privs(true)?;
     // The supervisor is not confined: it is another process from here on.
     let channel = supervisor
         .map(|supervisor| supervisor.follow(namespaces.then_some(answer)))
@@ -161,7 +170,7 @@ fn carry_out(
     if spec.controlling_terminal && !has_init {
         take_terminal()?;
     }
-    let prepared = Prepared::new(spec.job, jobs)?;
+    let prepared = Prepared::new(&spec.job, jobs)?;
     if let Prepared::BuiltIn(job) = &prepared {
         spec.access.read.extend(job.read());
         spec.access.write.extend(job.write());
@@ -179,12 +188,7 @@ fn carry_out(
         return Err(JailError::NotEnforced);
     }
     let circumstances = Circumstances {
-        network: spec.access.network,
-        starts_others: spec.starts_others,
-        makes_groups: spec.makes_groups,
-        any_program: spec.access.any_program,
-        shares_memory: spec.limits.counted == CountedMemory::AddressSpace,
-        changes: spec.changes,
+        spec: &spec,
         version,
         separate: namespaces,
         supervision,
@@ -201,22 +205,30 @@ fn carry_out(
             };
             applied = restrict_calls(&alone, None);
         }
-        return Ok(Ended::Probed(ProbeReport {
+        let report = ProbeReport {
             files: enforcement,
             version,
             calls: applied.is_ok(),
             namespaces,
             supervised,
             own_account: user != account.user,
-        }));
+        };
+        return Ok(serde_json::to_string(&report).map_err(io::Error::from)?);
     }
     // The proxy is the only network because of both.
     let through_proxy = matches!(spec.access.network, NetworkAccess::Proxy { .. });
     if !spec.best_effort || through_proxy {
         applied?;
     }
-    let counted_by = counted_by(namespaces, user, supervision);
-    let limited = || limit(&spec.limits, &counted_by, circumstances.program);
+    // In namespaces the kernel counts those of the job alone, and no limit holds for root.
+    let processes = if namespaces && !user.is_root() {
+        spec.limits.processes
+    } else if supervision == Supervision::None {
+        PROCESSES_OF_ACCOUNT
+    } else {
+        PROCESSES_OF_ACCOUNT_SUPERVISED
+    };
+    let limited = || limit(&spec.limits, processes, circumstances.program);
     match prepared {
         Prepared::Program(program) => {
             let init = has_init.then_some(answer);
@@ -225,7 +237,7 @@ fn carry_out(
         Prepared::BuiltIn(job) => {
             limited()?;
             signals::let_through();
-            Ok(Ended::Answered(job.run()))
+            Ok(job.run())
         }
     }
 }
@@ -234,7 +246,7 @@ fn carry_out(
 /// changed for itself.
 fn begin(zygote: &OwnedFd) -> Result<(), JailError> {
     end_with(zygote)?;
-    rustix::process::setsid().map_err(std::io::Error::from)?;
+    rustix::process::setsid()?;
     rustix::process::umask(rustix::fs::Mode::from(0o022));
     signals::reset();
     Ok(())
@@ -243,18 +255,16 @@ fn begin(zygote: &OwnedFd) -> Result<(), JailError> {
 /// Has the kernel end this process with the zygote.
 fn end_with(zygote: &OwnedFd) -> Result<(), JailError> {
     // A server that is gone can neither stop a command nor take in what it changes.
-    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-        .map_err(std::io::Error::from)?;
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let mut gone = [PollFd::new(zygote, PollFlags::IN)];
-    if rustix::event::poll(&mut gone, Some(&Timespec::default())).map_err(std::io::Error::from)? > 0
-    {
+    if poll(&mut gone, Some(Duration::ZERO))? > 0 {
         return Err(JailError::Orphan);
     }
     Ok(())
 }
 
-/// Becomes the program, with its limits, or starts it and stays as its init, where the server waits for an
-/// answer. Comes back only in failure.
+/// Becomes the program, with its limits, or starts it and stays as its init, where the server waits
+/// for an answer. Comes back only in failure.
 fn become_program(
     program: &Executable,
     limited: impl Fn() -> io::Result<()>,
@@ -269,7 +279,7 @@ fn become_program(
         // A supervisor is the init already, and the terminal taken.
         return begin();
     };
-    init::lead(answer, &mut || match takes_terminal.then(take_terminal) {
+    process::lead(answer, &mut || match takes_terminal.then(take_terminal) {
         Some(Err(error)) => error,
         _ => begin(),
     })
@@ -296,8 +306,8 @@ fn take_terminal() -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a job is supervised in: what its namespaces do not bound. A built-in job runs no code of
-/// others, and changes nothing of this.
+/// Returns the calls in which a job is supervised: those that its namespaces do not bound. A built-in
+/// job runs no code of others, and changes nothing of this.
 fn supervision(spec: &JobSpec, user: Uid) -> Supervision {
     let is_program = matches!(spec.job, Job::Program { .. });
     if !spec.supervised || !is_program {
@@ -313,74 +323,20 @@ fn supervision(spec: &JobSpec, user: Uid) -> Supervision {
     }
 }
 
-/// Chooses the counter of the processes of a job.
-fn counted_by(namespaces: bool, user: Uid, supervision: Supervision) -> CountedBy {
-    if namespaces && !user.is_root() {
-        CountedBy::Kernel
-    } else if supervision == Supervision::None {
-        CountedBy::Nobody
-    } else {
-        CountedBy::Supervisor
-    }
-}
-
 /// Applies the filter, with its listener sent to the supervisor where there is one.
 fn restrict_calls(
-    circumstances: &Circumstances,
+    circumstances: &Circumstances<'_>,
     channel: Option<OwnedFd>,
 ) -> Result<(), JailError> {
     let filter = Filter::new(circumstances);
     match channel {
         Some(channel) => {
             let listener = filter.apply_supervised()?;
-            supervisor::hand_over(&channel, listener.as_fd())?;
+            message::send(&channel, &[0], &[listener.as_fd()])?;
         }
         None => filter.apply()?,
     }
     Ok(())
-}
-
-/// Makes the files of the spec ready, where it has any of its own. Only a probe may find that there
-/// are no namespaces.
-fn prepare_files<'a>(
-    spec: &'a JobSpec,
-    (account, kernel_account): (Account, &mut Option<KernelAccount>),
-    root: Option<io::Result<SystemRoot>>,
-) -> Result<Option<OwnFiles<'a>>, JailError> {
-    let Some(mounts) = &spec.mounts else {
-        return Ok(None);
-    };
-    let (access, counted) = (&spec.access, spec.limits.counted);
-    let takes_account = kernel_account.is_some();
-    let root = root.unwrap_or_else(|| SystemRoot::new(access, counted, account, takes_account));
-    match root.and_then(|root| mounts.prepare(root, access, (kernel_account, account))) {
-        Ok(files) => Ok(Some(files)),
-        Err(_) if spec.probe => Ok(None),
-        Err(error) => Err(JailError::MountNamespace(error)),
-    }
-}
-
-/// Makes these files the only ones.
-fn enter_namespaces(spec: &JobSpec, files: Option<OwnFiles<'_>>) -> Result<bool, JailError> {
-    let Some(files) = files else {
-        return Ok(false);
-    };
-    // Whoever can have the others can have a network.
-    let probed = || {
-        if spec.probe {
-            network::raise_loopback()
-        } else {
-            Ok(())
-        }
-    };
-    match files
-        .enter(&spec.access, &spec.limits)
-        .and_then(|()| probed())
-    {
-        Ok(()) => Ok(true),
-        Err(_) if spec.probe => Ok(false),
-        Err(error) => Err(JailError::MountNamespace(error)),
-    }
 }
 
 /// Everything that the job needs, opened and made before that is forbidden.
@@ -390,18 +346,18 @@ enum Prepared {
 }
 
 impl Prepared {
-    fn new(job: Job, jobs: &[BuiltInJob]) -> Result<Self, JailError> {
+    fn new(job: &Job, jobs: &[BuiltInJob]) -> Result<Self, JailError> {
         Ok(match job {
             Job::Program {
                 file,
                 name,
                 arguments,
                 environment,
-            } => Self::Program(Executable::new(&file, name, arguments, &environment)?),
+            } => Self::Program(Executable::new(file, name, arguments, environment)?),
             Job::BuiltIn { name, spec } => {
                 let job = jobs.iter().find(|job| job.name == name);
-                let job = job.ok_or(JailError::UnknownJob(name))?;
-                Self::BuiltIn((job.prepare)(&spec)?)
+                let job = job.ok_or_else(|| JailError::UnknownJob(name.clone()))?;
+                Self::BuiltIn((job.prepare)(spec)?)
             }
         })
     }

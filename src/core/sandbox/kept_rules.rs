@@ -1,9 +1,10 @@
 //! File rules that several jobs share: most of them are about programs, and the same for every line
 //! of a shell.
 //!
-//! A rule costs the path to its file. The server keeps those of the system for some owners of jobs, and
-//! sends them with each job, because what the zygote keeps would be in the memory of every job. A job
-//! adds its own places to them, which are places of its owner, and not there for any other job.
+//! A rule costs the path to its file. The server keeps those of the system for some owners of jobs,
+//! and sends them with each job, because what the zygote keeps would be in the memory of every job.
+//! A job adds its own places to them, which are places of its owner, and not there for any other
+//! job.
 
 use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
@@ -11,13 +12,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::access::Access;
-use crate::descriptors::descriptor_limit;
+use crate::descriptor::{DirectoryStamp, descriptor_limit, directory_stamp};
 use crate::jail::{FileRules, JailError};
 use crate::job::{Job, JobSpec};
-use crate::stamp::{Stamp, stamp};
 use fileshed_types::{Clock, Timings};
 
-/// How many owners have theirs kept at most.
+/// Most owners whose rules are kept.
 const MOST: u64 = 16;
 
 /// So many descriptors of the process are there for each that is kept.
@@ -40,7 +40,7 @@ struct Entry {
     /// `None` where the kernel has no such rules.
     rules: Option<OwnedFd>,
     /// Directories of what the rules are about: a program that is replaced is another file.
-    directories: Vec<(PathBuf, Stamp)>,
+    directories: Vec<(PathBuf, DirectoryStamp)>,
     made: Instant,
     jobs: u32,
 }
@@ -86,7 +86,8 @@ impl Entry {
     }
 
     fn is_current(&self) -> bool {
-        let is_as_before = |(path, before): &(PathBuf, Stamp)| stamp(path) == *before;
+        let is_as_before =
+            |(path, before): &(PathBuf, DirectoryStamp)| directory_stamp(path) == *before;
         self.jobs < JOBS
             && Clock::SYSTEM.elapsed(self.made) < AGE
             && self.directories.iter().all(is_as_before)
@@ -94,12 +95,12 @@ impl Entry {
 }
 
 /// The directories of what rules of the system are about.
-fn directories(access: &Access) -> Vec<(PathBuf, Stamp)> {
+fn directories(access: &Access) -> Vec<(PathBuf, DirectoryStamp)> {
     let mut directories: Vec<&Path> = access.system().filter_map(Path::parent).collect();
     directories.sort_unstable_by_key(|directory| directory.as_os_str());
     directories.dedup_by_key(|directory| -> &OsStr { directory.as_os_str() });
     directories
         .into_iter()
-        .map(|directory| (directory.to_owned(), stamp(directory)))
+        .map(|directory| (directory.to_owned(), directory_stamp(directory)))
         .collect()
 }

@@ -9,41 +9,35 @@ mod access;
 mod cgroup;
 mod child;
 mod confinement;
-mod descriptors;
+mod descriptor;
 pub mod egress;
 mod error;
-mod heaps;
 mod jail;
 mod job;
 mod kept_rules;
 mod kernel_accounts;
-mod output;
-mod place;
-mod program_pages;
+mod memory;
+mod message;
+mod processes;
 mod pseudo_terminal;
-mod stamp;
 mod started;
-mod tree;
-mod unlinked;
 mod zygote;
 
 pub use access::{Access, NetworkAccess, landlock_version};
 pub use cgroup::NotDelegated;
-pub use child::{Ending, Outcome, run, run_with_network};
+pub use child::{Ending, Outcome, Sink, Stream, run};
 pub use confinement::{Confinement, hide_this_process};
-pub use descriptors::{descriptor_limit, raise_descriptor_limit};
+pub use descriptor::{descriptor_limit, raise_descriptor_limit};
 pub use error::SandboxError;
-pub use heaps::{release_heaps, share_heaps};
 pub use jail::{ARGUMENT, COMPLAINT, FAILED, serve};
 pub use job::{
     BindMount, BuiltInJob, CountedMemory, Job, JobSpec, Limits, MountNamespace, PreparedJob,
 };
-pub use output::{Sink, Stream};
-pub use program_pages::release_program_pages;
+pub use memory::{release_heaps, release_program_pages, share_heaps};
 pub use pseudo_terminal::{
     PseudoTerminal, TerminalRead, TerminalReady, TerminalSize, TerminalWait, TerminalWaker,
 };
-pub use started::{JobHandle, StandardStreams, StartedJob, start, start_with_network};
+pub use started::{JobHandle, StandardStreams, StartedJob, start};
 pub use zygote::Zygote;
 
 #[cfg(test)]

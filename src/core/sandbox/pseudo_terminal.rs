@@ -5,12 +5,12 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
+use rustix::event::{EventfdFlags, PollFd, PollFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::Winsize;
 
 use super::SandboxError;
+use super::descriptor::poll;
 
 /// Rows and columns of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +45,7 @@ impl TerminalWaker {
     pub fn new() -> Result<Self, SandboxError> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let event = rustix::event::eventfd(0, flags);
-        Ok(Self(
-            event.map_err(|error| SandboxError::start(error.into()))?,
-        ))
+        Ok(Self(event.map_err(SandboxError::start)?))
     }
 
     /// Ends the wait, or the next one.
@@ -56,27 +54,35 @@ impl TerminalWaker {
         let _called = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    fn clear(&self) {
+    /// Forgets the calls so far.
+    pub fn clear(&self) {
         let _nobody_called = rustix::io::read(&self.0, &mut [0; 8]);
     }
 }
 
-/// What a terminal is waited for.
+impl AsFd for TerminalWaker {
+    /// Readable after a call.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// Events of a terminal that are waited for.
 #[derive(Clone, Copy, Debug)]
 pub struct TerminalWait<'a> {
-    /// Whether something can be read.
+    /// Wait until something can be read.
     pub read: bool,
-    /// Whether something can be typed.
+    /// Wait until something can be typed.
     pub write: bool,
-    /// Whether somebody calls.
+    /// Ends the wait when it is called.
     pub waker: &'a TerminalWaker,
-    /// Whether this can be read: the end of the job.
+    /// The end of the job: ends the wait when it can be read.
     pub end: BorrowedFd<'a>,
     /// At most so long.
     pub patience: Duration,
 }
 
-/// What has come of it.
+/// Events of a terminal that happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TerminalReady {
     /// Something can be read, or nobody has the other end.
@@ -87,12 +93,12 @@ pub struct TerminalReady {
     pub end: bool,
 }
 
-/// What a read of a terminal gave.
+/// Result of reading a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TerminalRead {
     /// So many bytes.
     Bytes(usize),
-    /// Nothing yet.
+    /// There is nothing yet.
     Nothing,
     /// Nobody has the other end any more.
     Ended,
@@ -171,14 +177,8 @@ impl PseudoTerminal {
         if !wanted.is_empty() {
             watched.push(PollFd::new(&self.master, wanted));
         }
-        let patience = Timespec {
-            tv_sec: wait.patience.as_secs() as i64,
-            tv_nsec: i64::from(wait.patience.subsec_nanos()),
-        };
-        match rustix::event::poll(&mut watched, Some(&patience)) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(SandboxError::Wait(error.into())),
-        }
+        poll(&mut watched, Some(wait.patience))
+            .map_err(|error| SandboxError::Wait(error.into()))?;
         let told: Vec<PollFlags> = watched.iter().map(PollFd::revents).collect();
         if !told[1].is_empty() {
             wait.waker.clear();
@@ -201,8 +201,8 @@ impl PseudoTerminal {
         }
     }
 
-    /// Whether nothing but the process that began the session has the terminal: a shell that waits
-    /// for a line.
+    /// Returns `true` if nothing but the process that began the session has the terminal: a shell
+    /// that waits for a line.
     #[must_use]
     pub fn is_at_prompt(&self) -> bool {
         let foreground = rustix::termios::tcgetpgrp(&self.master).ok();

@@ -1,23 +1,18 @@
 //! The server's side of the zygote (fork server): one process, started with the first job, that is
 //! copied for every job.
 
-use std::io::IoSlice;
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use rustix::net::{
-    AddressFamily, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
-};
-
 use super::SandboxError;
-use super::cgroup::{Cgroups, LentCgroup, NotDelegated, TreeLimits};
-use super::jail::{ARGUMENT, MOST_HANDLES};
-use super::job::{JobSpec, StartRequest, ZygoteRequest};
+use super::cgroup::{Cgroups, LentCgroup, NotDelegated};
+use super::jail::ARGUMENT;
+use super::job::{Job, JobSpec};
 use super::kept_rules::KeptRules;
 use super::kernel_accounts::{KernelAccounts, LentAccount};
+use super::message::{self, JobHandles, StartRequest, ZygoteRequest, pair};
 use fileshed_types::timings::CommandTimings;
 use fileshed_types::{Clock, Settings};
 
@@ -29,25 +24,10 @@ pub struct Zygote {
     timings: CommandTimings,
     process: Mutex<Option<Process>>,
     rules: Mutex<KeptRules>,
-    /// Where commands are counted as a whole, once it was tried.
+    /// Control groups in which commands are counted as a whole, once it was tried.
     groups: OnceLock<Result<Cgroups, NotDelegated>>,
     /// The kernel accounts of owners of jobs, if they have some of their own.
     accounts: Mutex<Option<KernelAccounts>>,
-}
-
-/// What comes to a new process.
-pub(super) struct Handles<'a> {
-    /// The job spec, read from the handle's position on.
-    pub(super) spec: BorrowedFd<'a>,
-    pub(super) input: BorrowedFd<'a>,
-    pub(super) output: BorrowedFd<'a>,
-    pub(super) error: BorrowedFd<'a>,
-    /// Its working directory.
-    pub(super) directory: BorrowedFd<'a>,
-    /// The way into its control group, where it has one.
-    pub(super) group: Option<BorrowedFd<'a>>,
-    /// The file rules that are kept for its owner, where there are any.
-    pub(super) rules: Option<BorrowedFd<'a>>,
 }
 
 impl Zygote {
@@ -66,12 +46,12 @@ impl Zygote {
         }
     }
 
-    /// By which clock what it starts is waited for.
+    /// Returns the clock by which jobs are waited for.
     pub(super) fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// How long that is.
+    /// Returns how long jobs are waited for.
     pub(super) fn timings(&self) -> &CommandTimings {
         &self.timings
     }
@@ -82,7 +62,7 @@ impl Zygote {
         self.groups.get_or_init(Cgroups::claim);
     }
 
-    /// Whether commands are bounded together with all that they start; if not, why not.
+    /// Returns `Ok` if commands are bounded together with all that they start, or else the reason.
     pub fn bounds_trees(&self) -> Result<(), NotDelegated> {
         match self.groups.get() {
             Some(Ok(_)) => Ok(()),
@@ -91,10 +71,14 @@ impl Zygote {
         }
     }
 
-    /// A control group with these limits, where commands have any.
-    pub(super) fn lend(&self, limits: TreeLimits) -> Result<Option<LentCgroup>, SandboxError> {
+    /// Lends a control group to a program, if commands have any. A built-in job starts nothing, and
+    /// its own limits hold it.
+    pub(super) fn group_for(&self, spec: &JobSpec) -> Result<Option<LentCgroup>, SandboxError> {
+        if !matches!(spec.job, Job::Program { .. }) || spec.probe {
+            return Ok(None);
+        }
         let groups = self.groups.get().and_then(|groups| groups.as_ref().ok());
-        let lent = groups.map(|groups| groups.lend(limits));
+        let lent = groups.map(|groups| groups.lend(spec.limits.memory, spec.limits.processes));
         lent.transpose().map_err(SandboxError::start)
     }
 
@@ -126,57 +110,54 @@ impl Zygote {
     /// Ends the job with most watches of epoll: for a server that cannot watch a new connection,
     /// because the account has none left. Nothing happens where no job has many.
     pub fn end_most_watches(&self) -> Result<(), SandboxError> {
-        let request = encoded(&ZygoteRequest::EndMostWatches)?;
         let process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
-        let socket = process.as_ref().and_then(|process| process.socket.as_ref());
-        if let Some(socket) = socket {
-            rustix::net::send(socket, &request, SendFlags::NOSIGNAL)
-                .map_err(|error| SandboxError::start(error.into()))?;
+        if let Some(process) = &*process {
+            let request = serde_json::to_vec(&ZygoteRequest::EndMostWatches);
+            let request = request.map_err(SandboxError::start)?;
+            message::send(&process.socket, &request, &[]).map_err(SandboxError::start)?;
         }
         Ok(())
     }
 
-    /// Starts a process. The socket that is returned tells its end: four bytes, its status as a
-    /// number in the machine's byte order, or nothing where the zygote itself has ended. A byte that
-    /// is sent asks the process to end; closing the socket, or its writing side, ends it.
+    /// Starts a process. The other end of its answer socket gets every [`message::JobEvent`] of the
+    /// job, and is closed where the zygote itself has ended. A byte that is sent there asks the
+    /// process to end; closing that end, or its writing side, ends it.
     pub(super) fn start(
         &self,
-        mut request: StartRequest,
-        handles: &Handles<'_>,
-    ) -> Result<OwnedFd, SandboxError> {
-        request.has_group = handles.group.is_some();
-        request.has_rules = handles.rules.is_some();
-        let request = encoded(&ZygoteRequest::Start(request))?;
-        let (ours, theirs) = pair()?;
+        request: StartRequest,
+        handles: &JobHandles<BorrowedFd<'_>>,
+    ) -> Result<(), SandboxError> {
         let mut process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        let send = |process: &Process, request: StartRequest| {
+            let sent = request.send(&process.socket, handles);
+            sent.map_err(SandboxError::start)
+        };
         if let Some(running) = &*process {
-            match running.send(&request, handles, &theirs) {
-                Ok(()) => return Ok(ours),
-                // It lives, with all that it has started.
-                Err(error @ SandboxError::Exhausted(_)) => return Err(error),
-                Err(_) => {}
+            let result = send(running, request.clone());
+            // It lives, with all that it has started.
+            if matches!(result, Ok(()) | Err(SandboxError::Exhausted(_))) {
+                return result;
             }
         }
         // The first job, or the first since the zygote was killed.
         *process = None;
         let started = Process::start(&self.program)?;
-        started.send(&request, handles, &theirs)?;
+        send(&started, request)?;
         *process = Some(started);
-        Ok(ours)
+        Ok(())
     }
 }
 
 /// The zygote while it lives.
 #[derive(Debug)]
 struct Process {
-    /// Taken to end it.
-    socket: Option<OwnedFd>,
+    socket: OwnedFd,
     child: Child,
 }
 
 impl Process {
     fn start(program: &std::path::Path) -> Result<Self, SandboxError> {
-        let (ours, theirs) = pair()?;
+        let (socket, theirs) = pair().map_err(SandboxError::start)?;
         #[expect(
             clippy::disallowed_methods,
             reason = "the one place that starts processes"
@@ -190,63 +171,14 @@ impl Process {
             .stderr(Stdio::null())
             .spawn()
             .map_err(SandboxError::start)?;
-        Ok(Self {
-            socket: Some(ours),
-            child,
-        })
-    }
-
-    fn send(
-        &self,
-        request: &[u8],
-        handles: &Handles<'_>,
-        answer: &OwnedFd,
-    ) -> Result<(), SandboxError> {
-        let more = handles.group.into_iter().chain(handles.rules);
-        let handles = [
-            answer.as_fd(),
-            handles.spec,
-            handles.input,
-            handles.output,
-            handles.error,
-            handles.directory,
-        ];
-        let handles: Vec<_> = handles.into_iter().chain(more).collect();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDLES))];
-        let mut control = SendAncillaryBuffer::new(&mut space);
-        control.push(SendAncillaryMessage::ScmRights(&handles));
-        let Some(socket) = &self.socket else {
-            return Ok(());
-        };
-        rustix::net::sendmsg(
-            socket,
-            &[IoSlice::new(request)],
-            &mut control,
-            SendFlags::NOSIGNAL,
-        )
-        .map_err(|error| SandboxError::start(error.into()))?;
-        Ok(())
+        Ok(Self { socket, child })
     }
 }
 
 impl Drop for Process {
     /// The end of the socket ends the zygote and its copies.
     fn drop(&mut self) {
-        self.socket = None;
+        let _ended = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);
         let _collected = self.child.wait();
     }
-}
-
-fn encoded(request: &ZygoteRequest) -> Result<Vec<u8>, SandboxError> {
-    serde_json::to_vec(request).map_err(|error| SandboxError::start(error.into()))
-}
-
-fn pair() -> Result<(OwnedFd, OwnedFd), SandboxError> {
-    rustix::net::socketpair(
-        AddressFamily::UNIX,
-        SocketType::SEQPACKET,
-        SocketFlags::CLOEXEC,
-        None,
-    )
-    .map_err(|error| SandboxError::start(error.into()))
 }

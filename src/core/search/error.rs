@@ -60,11 +60,16 @@ diagnostics! {
     }
 }
 
-/// The beginning of a text, for a message.
-pub(crate) fn beginning(text: &str) -> String {
-    const CHARACTERS: usize = 120;
-    match text.char_indices().nth(CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
+impl SearchError {
+    /// Returns why the pattern cannot be used, as a fragment.
+    #[must_use]
+    pub fn reason(self) -> String {
+        match self {
+            Self::Pattern { reason, .. } | Self::Glob { reason, .. } => reason,
+            Self::TooLarge { reason, .. } => reason.to_owned(),
+            Self::LineEnd { .. } => {
+                "it has a line end, and lines are searched one by one".to_owned()
+            }
+        }
     }
 }

@@ -1,12 +1,33 @@
-//! Lines of all files that match a pattern.
+//! Lines of files that match a pattern.
 
-use fileshed_storage::{Kind, Name};
+use std::fs::File;
+use std::io::{self, Cursor, Read as _};
 
-use crate::best::Best;
-use crate::content::{Line, LineSearch};
-use crate::tree::{is_passed_by, join};
-use crate::walk::{Here, Visitor, walk};
-use crate::{Bounds, Found, Globs, Pattern, Tree};
+use fileshed_storage::Name;
+use fileshed_text::{Encoding, without_line_end};
+use grep_matcher::{LineTerminator, Matcher as _};
+use grep_searcher::{BinaryDetection, MmapChoice, Searcher, SearcherBuilder, Sink, SinkMatch};
+use serde::Serialize;
+
+use crate::bounds::BoundedFile;
+use crate::queue::Best;
+use crate::walk::{Here, WalkScope, join, walk};
+use crate::{Bounds, Found, Globs, Pattern, Tree, Wanted};
+
+/// The longest line that is searched, in bytes: with one that is longer the search of a file ends.
+const LINE: usize = 16 << 20;
+
+/// Bytes at the beginning of a file that show its encoding.
+const BEGINNING: u64 = 64 << 10;
+
+/// The largest file that is searched as the text that it is in another encoding than UTF-8; a
+/// larger one is searched as its bytes.
+const DECODED: u64 = 8 << 20;
+
+/// Bytes of a line that are shown, and how many of them lie before the match where the line is
+/// longer.
+const SHOWN: usize = 4000;
+const BEFORE: usize = 200;
 
 /// What is searched for.
 #[derive(Clone, Debug)]
@@ -22,87 +43,168 @@ pub struct Grep {
 }
 
 /// A line that matches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MatchingLine {
-    /// Its file.
-    pub file: String,
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ContentMatch {
     /// Its number, counted from 1.
     pub line: u64,
-    /// Its text; of a very long one the part around the match.
-    pub content: String,
+    /// Where the match begins, in UTF-16 units, as browsers count, from 1.
+    pub column: usize,
+    /// The line without its end; of a very long one the part around the match.
+    pub text: String,
+}
+
+/// A file that has a line that matches, with the line if each is wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MatchingLine {
+    /// The path of the file.
+    pub file: String,
+    /// The number of the line, counted from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// The line; of a very long one the part around the match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content: Option<String>,
 }
 
 /// Searches the lines of every file. Files that are not text are passed by.
 #[must_use]
 pub fn grep(trees: &[Tree<'_>], grep: &Grep, bounds: &Bounds) -> Found<MatchingLine> {
-    let search = GrepSearch {
-        grep,
-        bounds,
-        best: Best::new(grep.most),
+    let scope = WalkScope {
+        shows_hidden: true,
+        exclude: None,
+        wanted: Wanted::Files,
     };
-    let is_whole = walk(trees, &search, bounds);
-    let (items, more) = search.best.finish();
-    Found {
-        items,
-        truncated: more || !is_whole,
-    }
-}
-
-struct GrepSearch<'a> {
-    grep: &'a Grep,
-    bounds: &'a Bounds,
-    best: Best<(Vec<u8>, u64), MatchingLine>,
-}
-
-impl Visitor for GrepSearch<'_> {
-    type Worker = LineSearch;
-
-    fn worker(&self) -> LineSearch {
-        LineSearch::new(&self.grep.pattern, false)
-    }
-
-    fn belongs(&self, _above: &str, name: &Name) -> bool {
-        !is_passed_by(name, true)
-    }
-
-    fn wants(&self, name: &Name) -> bool {
-        name.kind == Kind::File
-    }
-
-    fn has_enough(&self, place: &[u8]) -> bool {
-        !self.best.takes(&(place.to_vec(), 0))
-    }
-
-    fn visit(&self, search: &mut LineSearch, here: &Here<'_>, name: &Name) {
-        let include = &self.grep.include;
-        if !include.is_empty() && !include.fit(&name.text, || join(here.below, &name.text)) {
+    let best = Best::new(grep.most);
+    let most = if grep.each_line { grep.most + 1 } else { 1 };
+    let visit = |search: &mut LineSearch, here: &Here, name: &Name| {
+        let path = || join(&here.below, &name.text);
+        if !grep.include.is_empty() && !grep.include.fit(&name.text, path) {
             return;
         }
         let Ok(file) = here.directory.open(&name.text) else {
             return;
         };
-        let most = if self.grep.each_line {
-            self.grep.most + 1
-        } else {
-            1
-        };
-        let lines = search.lines(file, most, self.bounds);
-        if lines.is_empty() {
-            return;
-        }
-        let place = here.place_of(name);
-        let file = here.tree.show(&here.directory.path().join(&name.text));
-        for Line { number, text, .. } in lines {
-            let key = (place.clone(), number);
-            if !self.best.takes(&key) {
+        let shown = || trees[here.number].show(&here.directory.path().join(&name.text));
+        for found in search.lines(file, most, bounds) {
+            let key = (here.place_of(name), found.line);
+            if !best.takes(&key) {
                 return;
             }
-            let found = MatchingLine {
-                file: file.clone(),
-                line: number,
-                content: text,
+            let matching = MatchingLine {
+                file: shown(),
+                line: grep.each_line.then_some(found.line),
+                content: grep.each_line.then_some(found.text),
             };
-            self.best.add(key, found);
+            best.add(key, matching);
+        }
+    };
+    let has_enough = |place: &[u8]| !best.takes(&(place.to_vec(), 0));
+    let worker = || LineSearch::new(&grep.pattern);
+    let is_whole = walk(trees, &scope, bounds, worker, has_enough, visit);
+    Found::new(best, is_whole)
+}
+
+/// What a thread needs to search files.
+pub(crate) struct LineSearch {
+    pattern: Pattern,
+    searcher: Searcher,
+}
+
+impl LineSearch {
+    pub(crate) fn new(pattern: &Pattern) -> Self {
+        let searcher = SearcherBuilder::new()
+            .binary_detection(BinaryDetection::quit(0))
+            .line_terminator(LineTerminator::crlf())
+            .heap_limit(Some(LINE))
+            .memory_map(MmapChoice::never())
+            .build();
+        Self {
+            pattern: pattern.clone(),
+            searcher,
         }
     }
+
+    /// Returns the first `most` lines of a file that match, up to its first NUL: what is behind it is
+    /// not text. A file that cannot be read has those before the fault.
+    pub(crate) fn lines(&mut self, file: File, most: usize, bounds: &Bounds) -> Vec<ContentMatch> {
+        let mut lines = Lines {
+            pattern: &self.pattern,
+            most,
+            found: Vec::new(),
+        };
+        let mut reader = BoundedFile { file, bounds };
+        let mut beginning = Vec::new();
+        let read = (&mut reader).take(BEGINNING).read_to_end(&mut beginning);
+        if read.is_err() {
+            return lines.found;
+        }
+        let encoding = Encoding::of(&beginning, (beginning.len() as u64) < BEGINNING);
+        let matcher = &self.pattern.matcher;
+        let is_decoded = encoding.is_encoded()
+            && (encoding.has_line_bytes() || beginning.contains(&0))
+            && (&mut reader)
+                .take(DECODED)
+                .read_to_end(&mut beginning)
+                .is_ok()
+            && (beginning.len() as u64) < DECODED;
+        let _whole = if is_decoded {
+            let text = encoding.decode(&beginning);
+            self.searcher
+                .search_slice(matcher, text.as_bytes(), &mut lines)
+        } else {
+            let whole = Cursor::new(beginning).chain(reader);
+            self.searcher.search_reader(matcher, whole, &mut lines)
+        };
+        lines.found
+    }
+}
+
+struct Lines<'a> {
+    pattern: &'a Pattern,
+    most: usize,
+    found: Vec<ContentMatch>,
+}
+
+impl Sink for Lines<'_> {
+    type Error = io::Error;
+
+    fn matched(&mut self, _searcher: &Searcher, line: &SinkMatch<'_>) -> io::Result<bool> {
+        let bytes = without_line_end(line.bytes());
+        let found = self.pattern.matcher.find(bytes).ok().flatten();
+        let start = found.map_or(0, |found| found.start());
+        let before = String::from_utf8_lossy(&bytes[..start]);
+        self.found.push(ContentMatch {
+            line: line.line_number().unwrap_or(0),
+            column: before.encode_utf16().count() + 1,
+            text: part(bytes, start),
+        });
+        Ok(self.found.len() < self.most)
+    }
+}
+
+/// Returns a line, or the part of a long one that shows a match.
+fn part(line: &[u8], start: usize) -> String {
+    if line.len() <= SHOWN {
+        return String::from_utf8_lossy(line).into_owned();
+    }
+    let begin = if start + BEFORE < SHOWN {
+        0
+    } else {
+        character(line, start - BEFORE)
+    };
+    let end = character(line, line.len().min(begin + SHOWN));
+    let before = if begin > 0 { "…" } else { "" };
+    let after = if end < line.len() { "…" } else { "" };
+    format!(
+        "{before}{}{after}",
+        String::from_utf8_lossy(&line[begin..end])
+    )
+}
+
+/// Returns the beginning of the character at a byte.
+fn character(line: &[u8], at: usize) -> usize {
+    (at.saturating_sub(3)..=at)
+        .rev()
+        .find(|at| line.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80))
+        .unwrap_or(at)
 }

@@ -7,33 +7,25 @@
 //! are read through the handles of [`fileshed_storage`] and never mapped into memory: a mapping of
 //! a file that a command cuts short would end the server.
 
-mod best;
 mod bounds;
-mod content;
 mod error;
-mod found;
-mod glob;
-mod globs;
 mod grep;
 mod matches;
+mod names;
 mod pattern;
 mod queue;
-mod ranked_names;
 #[cfg(test)]
 mod tests;
-mod tree;
 mod walk;
 
 pub use bounds::Bounds;
 pub use error::SearchError;
-pub use found::Found;
-pub use glob::{Glob, NamedEntry, glob};
-pub use globs::Globs;
-pub use grep::{Grep, MatchingLine, grep};
-pub use matches::{ContentMatch, Match, MatchPage, Matches, matches};
-pub use pattern::Pattern;
-pub use ranked_names::{RankedEntry, RankedNames, ranked_names};
-pub use tree::{Tree, Wanted};
+pub use grep::{ContentMatch, Grep, MatchingLine, grep};
+pub use matches::{Match, MatchPage, Matches, matches};
+pub use names::{Glob, NamedEntry, RankedNames, glob, ranked_names};
+pub use pattern::{Globs, Pattern};
+pub use queue::Found;
+pub use walk::{Tree, Wanted};
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/search.md");

@@ -3,20 +3,18 @@
 //! Names come before contents. The contents of files are searched in the order of the answer and
 //! only as far as the page needs them.
 
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 use fileshed_storage::{Kind, Name};
 use fileshed_types::zone::ZonePath;
+use serde::Serialize;
 
-use crate::best::Best;
-use crate::content::LineSearch;
-use crate::queue::Queue;
-use crate::ranked_names::rank;
-use crate::tree::{is_passed_by, join};
-use crate::walk::{Here, Visitor, walk};
-use crate::{Bounds, Pattern, Tree};
+use crate::grep::LineSearch;
+use crate::names::{Rank, nearness};
+use crate::queue::{Best, Queue};
+use crate::walk::{Here, WalkScope, join, kind_name, walk};
+use crate::{Bounds, ContentMatch, Pattern, Tree, Wanted};
 
 /// Lines that are shown of a file.
 const LINES: usize = 3;
@@ -40,7 +38,7 @@ pub struct Matches {
 }
 
 /// An entry that was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Match {
     /// Its path in the tree.
     pub path: String,
@@ -48,23 +46,13 @@ pub struct Match {
     pub relative_path: String,
     /// Its name.
     pub name: String,
-    /// Whether it is a directory.
-    pub is_directory: bool,
+    /// `file` or `directory`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
     /// Whether its path holds what was looked for.
     pub name_match: bool,
     /// The first lines that do.
     pub content_matches: Vec<ContentMatch>,
-}
-
-/// A line that holds what was looked for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ContentMatch {
-    /// Its number, counted from 1.
-    pub line: u64,
-    /// Where it begins, in UTF-16 units, counted from 1.
-    pub column: usize,
-    /// The line; of a very long one the part around the match.
-    pub text: String,
 }
 
 /// A part of what was found.
@@ -80,32 +68,60 @@ pub struct MatchPage {
 #[must_use]
 pub fn matches(trees: &[Tree<'_>], matches: &Matches, bounds: &Bounds) -> MatchPage {
     let last = matches.offset.saturating_add(matches.most);
-    let search = Names {
+    let search = PageSearch {
+        trees,
         matches,
-        query: matches.query.to_lowercase(),
-        named: Best::new(last),
-        count: AtomicUsize::new(0),
-        others: Mutex::new(Vec::new()),
+        bounds,
     };
-    walk(trees, &search, bounds);
-    let count = search.count.into_inner();
-    let (named, mut has_more) = search.named.finish();
-    let named = named.get(matches.offset..).unwrap_or_default();
-    let (mut items, _) = in_order(named, named.len(), matches, bounds, |search, candidate| {
-        let lines = candidate.lines(search, trees, bounds);
-        Some(candidate.shown(trees, true, lines))
-    });
+    let named = Best::new(last);
+    let count = AtomicUsize::new(0);
+    let others = Mutex::new(Vec::new());
+    let scope = WalkScope {
+        shows_hidden: matches.shows_hidden,
+        exclude: None,
+        wanted: Wanted::Any,
+    };
+    let query = matches.query.to_lowercase();
+    let visit = |(): &mut (), here: &Here, name: &Name| {
+        let below = join(&here.below, &name.text);
+        let folded = below.to_lowercase();
+        let found = nearness(&name.text, &query).or_else(|| folded.contains(&query).then_some(3));
+        let key = Rank {
+            nearness: found.unwrap_or(u8::MAX),
+            length: below.chars().count(),
+            folded,
+            place: here.place_of(name),
+        };
+        let candidate = || Candidate {
+            number: here.number,
+            path: here.directory.path().join(&name.text),
+            below,
+            name: name.text.clone(),
+            kind: name.kind,
+        };
+        if found.is_some() {
+            count.fetch_add(1, Relaxed);
+            if named.takes(&key) {
+                named.add(key, candidate());
+            }
+        } else if name.kind == Kind::File {
+            let mut others = others.lock().unwrap_or_else(PoisonError::into_inner);
+            if others.len() < FILES {
+                others.push((key, candidate()));
+            }
+        }
+    };
+    walk(trees, &scope, bounds, || (), |_| false, visit);
+    let count = count.into_inner();
+    let (mut named, mut has_more) = named.finish();
+    let named = named.split_off(matches.offset.min(named.len()));
+    let (mut items, _) = search.in_order(&named, named.len(), true);
     if !has_more {
-        let mut others = search
-            .others
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
-        others.sort_unstable_by(|a, b| a.order.cmp(&b.order));
+        let mut others = others.into_inner().unwrap_or_else(PoisonError::into_inner);
+        others.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let others: Vec<Candidate> = others.into_iter().map(|(_, other)| other).collect();
         let most = last - count.min(last);
-        let (found, more) = in_order(&others, most, matches, bounds, |search, candidate| {
-            let lines = candidate.lines(search, trees, bounds);
-            (!lines.is_empty()).then(|| candidate.shown(trees, false, lines))
-        });
+        let (found, more) = search.in_order(&others, most, false);
         items.extend(found.into_iter().skip(matches.offset.saturating_sub(count)));
         has_more = more;
     }
@@ -115,126 +131,64 @@ pub fn matches(trees: &[Tree<'_>], matches: &Matches, bounds: &Bounds) -> MatchP
     }
 }
 
-/// The first `most` results of candidates, in their order, and whether there are more.
-fn in_order(
-    candidates: &[Candidate],
-    most: usize,
-    matches: &Matches,
-    bounds: &Bounds,
-    search: impl Fn(&mut LineSearch, &Candidate) -> Option<Match> + Sync,
-) -> (Vec<Match>, bool) {
-    let best = Best::new(most);
-    let queue = Queue::new(0..candidates.len());
-    queue.run(
-        bounds,
-        || LineSearch::new(&matches.pattern, true),
-        |worker, number: usize| {
-            if !best.takes(&number) {
-                queue.close();
-            } else if let Some(found) = search(worker, &candidates[number]) {
-                best.add(number, found);
-            }
-        },
-    );
-    best.finish()
-}
-
 /// An entry that may be part of the answer.
 struct Candidate {
-    order: (usize, String),
     number: usize,
     path: ZonePath,
     below: String,
     name: String,
-    is_directory: bool,
+    kind: Kind,
 }
 
-impl Candidate {
-    fn lines(
-        &self,
-        search: &mut LineSearch,
-        trees: &[Tree<'_>],
-        bounds: &Bounds,
-    ) -> Vec<ContentMatch> {
-        if self.is_directory || bounds.are_over() {
-            return Vec::new();
-        }
-        let Ok(file) = trees[self.number].root.open_as_named(&self.path) else {
-            return Vec::new();
-        };
-        let lines = search.lines(file, LINES, bounds).into_iter();
-        let shown = lines.map(|line| ContentMatch {
-            line: line.number,
-            column: line.column,
-            text: line.text,
-        });
-        shown.collect()
-    }
-
-    fn shown(
-        &self,
-        trees: &[Tree<'_>],
-        name_match: bool,
-        content_matches: Vec<ContentMatch>,
-    ) -> Match {
-        Match {
-            path: trees[self.number].show(&self.path),
-            relative_path: self.below.clone(),
-            name: self.name.clone(),
-            is_directory: self.is_directory,
-            name_match,
-            content_matches,
-        }
-    }
-}
-
-struct Names<'a> {
+/// The search of contents for a page.
+struct PageSearch<'a> {
+    trees: &'a [Tree<'a>],
     matches: &'a Matches,
-    query: String,
-    named: Best<(u8, usize, String), Candidate>,
-    count: AtomicUsize,
-    others: Mutex<Vec<Candidate>>,
+    bounds: &'a Bounds,
 }
 
-impl Visitor for Names<'_> {
-    type Worker = ();
-
-    fn worker(&self) {}
-
-    fn belongs(&self, _above: &str, name: &Name) -> bool {
-        !is_passed_by(name, self.matches.shows_hidden)
+impl PageSearch<'_> {
+    /// Returns the first `most` results of candidates, in their order, and whether there are more.
+    /// Those whose path does not hold the text need a line that does.
+    fn in_order(
+        &self,
+        candidates: &[Candidate],
+        most: usize,
+        name_match: bool,
+    ) -> (Vec<Match>, bool) {
+        let best = Best::new(most);
+        let queue = Queue::new((0..candidates.len()).map(|number| (number, ())));
+        let worker = || LineSearch::new(&self.matches.pattern);
+        queue.run(self.bounds, worker, |search, number, ()| {
+            let candidate = &candidates[number];
+            if !best.takes(&number) {
+                queue.close();
+                return;
+            }
+            let content_matches = self.lines(search, candidate);
+            if name_match || !content_matches.is_empty() {
+                let found = Match {
+                    path: self.trees[candidate.number].show(&candidate.path),
+                    relative_path: candidate.below.clone(),
+                    name: candidate.name.clone(),
+                    kind: kind_name(candidate.kind),
+                    name_match,
+                    content_matches,
+                };
+                best.add(number, found);
+            }
+        });
+        best.finish()
     }
 
-    fn wants(&self, _name: &Name) -> bool {
-        true
-    }
-
-    fn visit(&self, (): &mut (), here: &Here<'_>, name: &Name) {
-        let below = join(here.below, &name.text);
-        let lower = below.to_lowercase();
-        let rank = rank(&name.text.to_lowercase(), &self.query)
-            .or_else(|| lower.contains(&self.query).then_some(3));
-        let length = below.chars().count();
-        let is_directory = name.kind == Kind::Directory;
-        let candidate = |order| Candidate {
-            order,
-            number: here.number,
-            path: here.directory.path().join(&name.text),
-            below,
-            name: name.text.clone(),
-            is_directory,
-        };
-        if let Some(rank) = rank {
-            self.count.fetch_add(1, Relaxed);
-            let key = (rank, length, lower);
-            if self.named.takes(&key) {
-                self.named.add(key, candidate((0, String::new())));
-            }
-        } else if !is_directory {
-            let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-            if others.len() < FILES {
-                others.push(candidate((length, lower)));
-            }
+    fn lines(&self, search: &mut LineSearch, candidate: &Candidate) -> Vec<ContentMatch> {
+        if candidate.kind == Kind::Directory || self.bounds.are_over() {
+            return Vec::new();
+        }
+        let root = self.trees[candidate.number].root;
+        match root.open_as_named(&candidate.path) {
+            Ok(file) => search.lines(file, LINES, self.bounds),
+            Err(_) => Vec::new(),
         }
     }
 }

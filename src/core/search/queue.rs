@@ -1,8 +1,8 @@
-//! Work that makes more work, done by several threads, the first in order first.
+//! Work that makes more work, done by several threads, the first in order first; and the first so many
+//! of what they find in any order.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::Bounds;
@@ -14,23 +14,23 @@ static HELPERS: AtomicUsize = AtomicUsize::new(0);
 /// Jobs that wait before it is worth to start a thread.
 const MANY: usize = 4;
 
-/// Jobs in order.
-pub(crate) struct Queue<J> {
-    state: Mutex<State<J>>,
+/// Jobs in the order of their keys, each of which is there once.
+pub(crate) struct Queue<K, J> {
+    state: Mutex<State<K, J>>,
     changed: Condvar,
 }
 
-struct State<J> {
-    waiting: BinaryHeap<Reverse<J>>,
+struct State<K, J> {
+    waiting: BTreeMap<K, J>,
     active: usize,
     is_closed: bool,
 }
 
-impl<J: Ord + Send> Queue<J> {
-    pub(crate) fn new(jobs: impl IntoIterator<Item = J>) -> Self {
+impl<K: Ord + Send, J: Send> Queue<K, J> {
+    pub(crate) fn new(jobs: impl IntoIterator<Item = (K, J)>) -> Self {
         Self {
             state: Mutex::new(State {
-                waiting: jobs.into_iter().map(Reverse).collect(),
+                waiting: jobs.into_iter().collect(),
                 active: 0,
                 is_closed: false,
             }),
@@ -38,13 +38,13 @@ impl<J: Ord + Send> Queue<J> {
         }
     }
 
-    /// More to do.
-    pub(crate) fn extend(&self, jobs: impl IntoIterator<Item = J>) {
-        self.state().waiting.extend(jobs.into_iter().map(Reverse));
+    /// Adds jobs.
+    pub(crate) fn extend(&self, jobs: impl IntoIterator<Item = (K, J)>) {
+        self.state().waiting.extend(jobs);
         self.changed.notify_all();
     }
 
-    /// Nothing that waits is done any more.
+    /// Drops the jobs that wait.
     pub(crate) fn close(&self) {
         self.state().is_closed = true;
         self.changed.notify_all();
@@ -55,40 +55,44 @@ impl<J: Ord + Send> Queue<J> {
         &self,
         bounds: &Bounds,
         worker: impl Fn() -> W + Sync,
-        work: impl Fn(&mut W, J) + Sync,
+        work: impl Fn(&mut W, K, J) + Sync,
     ) {
-        let (worker, work) = (&worker, &work);
+        let next = |own: &mut W| {
+            let Some((key, job)) = self.take() else {
+                return false;
+            };
+            let _active = Active(self);
+            work(own, key, job);
+            true
+        };
+        let (worker, next) = (&worker, &next);
         std::thread::scope(|scope| {
-            let mut mine = worker();
-            let mut helpers = Vec::new();
-            while let Some(job) = self.take() {
-                let _active = Active(self);
-                work(&mut mine, job);
-                if helpers.len() + 1 < bounds.threads
+            let mut own = worker();
+            let mut helpers = 0;
+            while next(&mut own) {
+                if helpers + 1 < bounds.threads
                     && self.state().waiting.len() >= MANY
                     && let Some(helper) = Helper::new(bounds.threads)
                 {
-                    helpers.push(scope.spawn(move || {
+                    helpers += 1;
+                    scope.spawn(move || {
                         let _helper = helper;
-                        let mut mine = worker();
-                        while let Some(job) = self.take() {
-                            let _active = Active(self);
-                            work(&mut mine, job);
-                        }
-                    }));
+                        let mut own = worker();
+                        while next(&mut own) {}
+                    });
                 }
             }
         });
     }
 
-    /// The first job; nothing when none is left and none can come.
-    fn take(&self) -> Option<J> {
+    /// Takes the first job. `None` if none is left and none can come.
+    fn take(&self) -> Option<(K, J)> {
         let mut state = self.state();
         loop {
             if state.is_closed {
                 return None;
             }
-            if let Some(Reverse(job)) = state.waiting.pop() {
+            if let Some(job) = state.waiting.pop_first() {
                 state.active += 1;
                 return Some(job);
             }
@@ -102,15 +106,15 @@ impl<J: Ord + Send> Queue<J> {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<J>> {
+    fn state(&self) -> MutexGuard<'_, State<K, J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A job that is being done, however it ends.
-struct Active<'a, J: Ord + Send>(&'a Queue<J>);
+struct Active<'a, K: Ord + Send, J: Send>(&'a Queue<K, J>);
 
-impl<J: Ord + Send> Drop for Active<'_, J> {
+impl<K: Ord + Send, J: Send> Drop for Active<'_, K, J> {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.active -= 1;
@@ -120,7 +124,7 @@ impl<J: Ord + Send> Drop for Active<'_, J> {
     }
 }
 
-/// The place of a helping thread among all of them.
+/// A permit for a helping thread.
 struct Helper;
 
 impl Helper {
@@ -137,5 +141,70 @@ impl Helper {
 impl Drop for Helper {
     fn drop(&mut self) {
         HELPERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The items with the smallest keys, each of which is there once: `most` of them and one more, which
+/// says that there are more.
+pub(crate) struct Best<K, T> {
+    most: usize,
+    found: Mutex<BTreeMap<K, T>>,
+    is_full: AtomicBool,
+}
+
+impl<K: Ord, T> Best<K, T> {
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            most,
+            found: Mutex::new(BTreeMap::new()),
+            is_full: AtomicBool::new(false),
+        }
+    }
+
+    /// `true` if an item with this key could be kept. Once it could not, it never can.
+    pub(crate) fn takes(&self, key: &K) -> bool {
+        let is_first = || {
+            let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.last_key_value().is_none_or(|(worst, _)| key < worst)
+        };
+        !self.is_full.load(Ordering::Relaxed) || is_first()
+    }
+
+    pub(crate) fn add(&self, key: K, value: T) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        found.insert(key, value);
+        if found.len() > self.most {
+            self.is_full.store(true, Ordering::Relaxed);
+        }
+        if found.len() > self.most + 1 {
+            found.pop_last();
+        }
+    }
+
+    /// Returns what was kept, in the order of the keys, and whether there was more.
+    pub(crate) fn finish(self) -> (Vec<T>, bool) {
+        let found = self.found.into_inner();
+        let found = found.unwrap_or_else(PoisonError::into_inner);
+        let has_more = found.len() > self.most;
+        (found.into_values().take(self.most).collect(), has_more)
+    }
+}
+
+/// What was found, and whether there is more of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found<T> {
+    /// In the order of the tree: of each directory its files, then its directories, by name.
+    pub items: Vec<T>,
+    /// `true` if more was left out, or not everything was searched in time.
+    pub truncated: bool,
+}
+
+impl<T> Found<T> {
+    pub(crate) fn new<K: Ord>(best: Best<K, T>, is_whole: bool) -> Self {
+        let (items, has_more) = best.finish();
+        Self {
+            items,
+            truncated: has_more || !is_whole,
+        }
     }
 }

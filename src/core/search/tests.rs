@@ -86,7 +86,12 @@ fn trees() -> impl Strategy<Value = Files> {
 }
 
 /// Lines that hold a text, each file's first `a_file`.
-fn naive_grep(files: &Files, text: &str, ignores_case: bool, a_file: usize) -> Vec<MatchingLine> {
+fn naive_grep(
+    files: &Files,
+    text: &str,
+    ignores_case: bool,
+    a_file: usize,
+) -> Vec<(String, u64, String)> {
     let fold = |text: String| {
         if ignores_case {
             text.to_lowercase()
@@ -102,11 +107,7 @@ fn naive_grep(files: &Files, text: &str, ignores_case: bool, a_file: usize) -> V
             let line = line.strip_suffix('\n').unwrap_or(line);
             let line = line.strip_suffix('\r').unwrap_or(line).to_owned();
             let holds = fold(line.clone()).contains(&fold(text.to_owned()));
-            holds.then(|| MatchingLine {
-                file: format!("/storage/{path}"),
-                line: number,
-                content: line,
-            })
+            holds.then(|| (format!("/storage/{path}"), number, line))
         });
         found.extend(lines.take(a_file));
     }
@@ -127,7 +128,7 @@ proptest! {
     ) {
         let disk = Disk::of(&files);
         let wanted = Grep {
-            pattern: Pattern::literal("query", &text, ignores_case).expect("a pattern"),
+            pattern: Pattern::new("query", &text, false, ignores_case).expect("a pattern"),
             include: all(),
             each_line,
             most,
@@ -137,6 +138,14 @@ proptest! {
         let mut expected = naive_grep(&files, &text, ignores_case, a_file);
         prop_assert_eq!(found.truncated, expected.len() > most);
         expected.truncate(most);
+        let expected: Vec<MatchingLine> = expected
+            .into_iter()
+            .map(|(file, line, text)| MatchingLine {
+                file,
+                line: each_line.then_some(line),
+                content: each_line.then_some(text),
+            })
+            .collect();
         prop_assert_eq!(found.items, expected);
     }
 
@@ -184,7 +193,7 @@ proptest! {
         let page = |offset, most| {
             let wanted = Matches {
                 query: query.clone(),
-                pattern: Pattern::literal("query", &query, true).expect("a pattern"),
+                pattern: Pattern::new("query", &query, false, true).expect("a pattern"),
                 shows_hidden: false,
                 offset,
                 most,
@@ -207,9 +216,9 @@ proptest! {
         prop_assert_eq!(named, by_name.count());
         let with_lines = naive_grep(&files, &query, true, 3);
         for item in &whole.items {
-            let lines = with_lines.iter().filter(|line| line.file == item.path);
+            let lines = with_lines.iter().filter(|(file, ..)| *file == item.path);
             let expected: Vec<(u64, &str)> = lines
-                .map(|line| (line.line, line.content.as_str()))
+                .map(|(_, line, text)| (*line, text.as_str()))
                 .collect();
             let found: Vec<(u64, &str)> = item
                 .content_matches
@@ -230,11 +239,10 @@ proptest! {
 
     #[test]
     fn patterns_are_taken_or_refused_and_never_more(text in ".{0,40}", glob in "[a*?{},\\[\\]!/.-]{0,20}") {
-        let words = Ok(text.clone());
-        let _taken = Pattern::regex("query", &text, words, false);
-        let _taken = Pattern::literal("query", &text, true);
+        let _taken = Pattern::new("query", &text, true, false);
+        let _taken = Pattern::new("query", &text, false, true);
         if let Ok(globs) = Globs::new("pattern", [glob.as_str()]) {
-            globs.fit("a", || "b/a".to_owned());
+            let _fits = globs.fit("a", || "b/a".to_owned());
         }
     }
 }
@@ -249,7 +257,7 @@ fn what_comes_first_is_found_whoever_finds_it() {
         .collect();
     let disk = Disk::of(&files);
     let wanted = Grep {
-        pattern: Pattern::literal("query", "b", false).expect("a pattern"),
+        pattern: Pattern::new("query", "b", false, false).expect("a pattern"),
         include: all(),
         each_line: true,
         most: 1,
@@ -270,7 +278,7 @@ fn a_search_that_nobody_waits_for_ends() {
     let cancellation = Cancellation::default();
     cancellation.cancel();
     let wanted = Grep {
-        pattern: Pattern::literal("query", "a", false).expect("a pattern"),
+        pattern: Pattern::new("query", "a", false, false).expect("a pattern"),
         include: all(),
         each_line: true,
         most: 10,
@@ -289,13 +297,13 @@ fn a_long_line_shows_its_match() {
     let files: Files = [("1".to_owned(), long.clone().into_bytes())].into();
     let disk = Disk::of(&files);
     let wanted = Grep {
-        pattern: Pattern::literal("query", "needle", false).expect("a pattern"),
+        pattern: Pattern::new("query", "needle", false, false).expect("a pattern"),
         include: all(),
         each_line: true,
         most: 10,
     };
     let found = grep(&disk.tree(), &wanted, &bounds(1));
-    let shown = &found.items[0].content;
+    let shown = found.items[0].content.as_deref().unwrap_or_default();
     assert!(shown.contains("ä needle ä"), "{shown}");
     assert!(!shown.contains('\u{fffd}'), "{shown}");
     assert!(shown.starts_with('…') && shown.ends_with('…'));

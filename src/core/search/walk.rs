@@ -7,251 +7,266 @@
 //! rest. It does not end there: a thread that is opening a directory may still come with entries
 //! that lie before what was found.
 
-use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use fileshed_storage::{Directory, Kind, Name};
-use fileshed_types::zone::ZonePath;
+use fileshed_storage::{Directory, Entry, Kind, Name, Root};
+use fileshed_types::zone::{ZonePath, is_git_name, is_reserved};
 
 use crate::queue::Queue;
-use crate::tree::join;
-use crate::{Bounds, Tree};
+use crate::{Bounds, Globs};
 
 /// Entries that one thread searches before others may take the next.
 const BATCH: usize = 16;
 
-/// What is done with the entries of a walk.
-pub(crate) trait Visitor: Sync {
-    /// What each thread has for itself.
-    type Worker;
-
-    /// Makes that.
-    fn worker(&self) -> Self::Worker;
-
-    /// Whether an entry belongs to the search; a directory that does not is not entered. `above` is
-    /// the path of its directory, seen from where the search begins.
-    fn belongs(&self, above: &str, name: &Name) -> bool;
-
-    /// Whether an entry that belongs to it is looked at.
-    fn wants(&self, name: &Name) -> bool;
-
-    /// Whether nothing at this place or behind it in the order of the tree is wanted any more.
-    fn has_enough(&self, _place: &[u8]) -> bool {
-        false
-    }
-
-    /// Looks at an entry.
-    fn visit(&self, worker: &mut Self::Worker, here: &Here<'_>, name: &Name);
-}
-
-/// A directory of the walk.
-pub(crate) struct Here<'a> {
-    pub(crate) tree: &'a Tree<'a>,
-    /// Its number among the trees.
-    pub(crate) number: usize,
-    pub(crate) directory: &'a Directory,
+/// A directory or a file to search.
+#[derive(Debug)]
+pub struct Tree<'a> {
+    pub(crate) root: &'a Root,
+    path: ZonePath,
+    is_file: bool,
     /// Its path seen from where the search begins.
-    pub(crate) below: &'a str,
-    place: &'a [u8],
+    below: String,
+    /// Its path in answers.
+    shown: String,
 }
 
-impl Here<'_> {
-    /// Where an entry is in the order of the tree.
-    pub(crate) fn place_of(&self, name: &Name) -> Vec<u8> {
-        place(self.place, name)
+impl<'a> Tree<'a> {
+    /// The tree at `entry` of `root`. In answers it is called `shown`, and `below` seen from where the
+    /// whole search begins: empty if that is the entry itself.
+    #[must_use]
+    pub fn new(root: &'a Root, entry: &Entry, shown: &str, below: &str) -> Self {
+        Self {
+            root,
+            path: entry.path().clone(),
+            is_file: entry.kind() == Kind::File,
+            below: below.to_owned(),
+            shown: shown.trim_end_matches('/').to_owned(),
+        }
+    }
+
+    /// Returns the path of an entry in answers; `path` is its path in the zone.
+    pub(crate) fn show(&self, path: &ZonePath) -> String {
+        let above = self.path.as_str();
+        let inside = path.as_str().strip_prefix(above).unwrap_or_default();
+        let inside = inside.trim_start_matches('/');
+        if inside.is_empty() {
+            self.shown.clone()
+        } else {
+            format!("{}/{inside}", self.shown)
+        }
+    }
+
+    /// Opens the directory of the one file that the tree is.
+    fn open_above(&self) -> Option<(Directory, Vec<Name>)> {
+        let name = Name {
+            text: self.path.name()?.to_owned(),
+            kind: Kind::File,
+        };
+        let directory = self.root.hold(&self.path.parent()?).ok()?;
+        Some((directory, vec![name]))
     }
 }
 
-/// Walks through trees, which lie behind each other in the order of the answer. Says whether it
-/// came to its end.
-pub(crate) fn walk<V: Visitor>(trees: &[Tree<'_>], visitor: &V, bounds: &Bounds) -> bool {
-    let first = trees.iter().enumerate().map(|(number, tree)| Job {
+/// The kinds of entries that a search looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Files and directories.
+    Any,
+    /// Only files.
+    Files,
+    /// Only directories.
+    Directories,
+}
+
+/// The entries that a walk shows.
+pub(crate) struct WalkScope<'a> {
+    pub(crate) shows_hidden: bool,
+    /// Names that are left out, with everything below them.
+    pub(crate) exclude: Option<&'a Globs>,
+    pub(crate) wanted: Wanted,
+}
+
+impl WalkScope<'_> {
+    /// `true` unless an entry is left out, with everything below it: what belongs to git or to the
+    /// server, what is neither a file nor a directory, and what is hidden unless that is wanted.
+    fn has(&self, above: &str, name: &Name) -> bool {
+        let is_hidden = name.text.starts_with('.');
+        let is_directory = name.kind == Kind::Directory;
+        let is_searched = matches!(name.kind, Kind::File | Kind::Directory)
+            && (self.shows_hidden || !is_hidden)
+            && !((is_directory || is_hidden) && is_git_name(&name.text))
+            && !(is_hidden && is_reserved(&name.text));
+        let excludes = |globs: &Globs| globs.fit(&name.text, || join(above, &name.text));
+        is_searched && !self.exclude.is_some_and(excludes)
+    }
+
+    fn wants(&self, name: &Name) -> bool {
+        match self.wanted {
+            Wanted::Any => matches!(name.kind, Kind::File | Kind::Directory),
+            Wanted::Files => name.kind == Kind::File,
+            Wanted::Directories => name.kind == Kind::Directory,
+        }
+    }
+}
+
+/// A directory of the walk, held open, and its entries that are shown.
+pub(crate) struct Here {
+    /// The number of its tree.
+    pub(crate) number: usize,
+    pub(crate) directory: Directory,
+    /// Its path seen from where the search begins.
+    pub(crate) below: String,
+    place: Vec<u8>,
+    names: Vec<Name>,
+}
+
+impl Here {
+    /// Returns the place of an entry in the order of the tree.
+    pub(crate) fn place_of(&self, name: &Name) -> Vec<u8> {
+        place(&self.place, name)
+    }
+}
+
+/// The place of a job in the order of the tree. Batches come before the directories that begin at the
+/// same place.
+type JobKey = (Vec<u8>, bool);
+
+enum WalkJob {
+    Directory {
+        number: usize,
+        path: ZonePath,
+        below: String,
+    },
+    Batch(Arc<Here>, Range<usize>),
+}
+
+/// Walks through trees, which lie behind each other in the order of the answer, and shows their
+/// entries to `visit`, with what `worker` made for the thread. Nothing from a place on is looked at
+/// any more if `has_enough` says so. Returns `false` if the bounds ended it.
+pub(crate) fn walk<W>(
+    trees: &[Tree<'_>],
+    scope: &WalkScope<'_>,
+    bounds: &Bounds,
+    worker: impl Fn() -> W + Sync,
+    has_enough: impl Fn(&[u8]) -> bool + Sync,
+    visit: impl Fn(&mut W, &Here, &Name) + Sync,
+) -> bool {
+    let first = trees.iter().enumerate().map(|(number, tree)| {
         // A digit more than there are zones of anybody.
-        place: (number as u32).to_be_bytes().to_vec(),
-        number,
-        below: tree.below.clone().into(),
-        work: if tree.is_file {
-            Work::File(tree.path.clone())
-        } else {
-            Work::Directory(tree.path.clone())
-        },
+        let place = (number as u32).to_be_bytes().to_vec();
+        let job = WalkJob::Directory {
+            number,
+            path: tree.path.clone(),
+            below: tree.below.clone(),
+        };
+        ((place, true), job)
     });
     let is_cut = AtomicBool::new(false);
     let queue = Queue::new(first);
-    queue.run(
-        bounds,
-        || visitor.worker(),
-        |worker, job: Job| {
-            if bounds.are_over() {
-                is_cut.store(true, Relaxed);
-                queue.close();
-            } else if !visitor.has_enough(&job.place) {
-                let tree = &trees[job.number];
-                match job.work {
-                    Work::Directory(path) => {
-                        let step = Step {
-                            tree,
-                            number: job.number,
-                            below: job.below,
-                            place: job.place,
-                        };
-                        queue.extend(step.open(visitor, &path));
+    queue.run(bounds, worker, |worker, (place, _), job| {
+        if bounds.are_over() {
+            is_cut.store(true, Relaxed);
+            queue.close();
+            return;
+        }
+        if has_enough(&place) {
+            return;
+        }
+        match job {
+            WalkJob::Directory {
+                number,
+                path,
+                below,
+            } => queue.extend(open(trees, scope, number, &path, below, place)),
+            WalkJob::Batch(here, range) => {
+                for name in &here.names[range] {
+                    if bounds.are_over() {
+                        is_cut.store(true, Relaxed);
+                        break;
                     }
-                    Work::Batch(opened, range) => {
-                        let here = Here {
-                            tree,
-                            number: job.number,
-                            directory: &opened.directory,
-                            below: &job.below,
-                            place: &opened.place,
-                        };
-                        for name in &opened.names[range] {
-                            if bounds.are_over() {
-                                is_cut.store(true, Relaxed);
-                                break;
-                            }
-                            visitor.visit(worker, &here, name);
-                        }
-                    }
-                    Work::File(path) => {
-                        let here = (job.number, job.place.as_slice());
-                        visit_file(visitor, worker, tree, here, &path);
-                    }
+                    visit(worker, &here, name);
                 }
             }
-        },
-    );
+        }
+    });
     !is_cut.into_inner()
 }
 
-/// Looks at the one file that a tree is.
-fn visit_file<V: Visitor>(
-    visitor: &V,
-    worker: &mut V::Worker,
-    tree: &Tree<'_>,
-    (number, place): (usize, &[u8]),
+/// Returns what is to be done in a directory. One that vanished or may not be entered has nothing.
+fn open(
+    trees: &[Tree<'_>],
+    scope: &WalkScope<'_>,
+    number: usize,
     path: &ZonePath,
-) {
-    let (Some(above), Some(name)) = (path.parent(), path.name()) else {
-        return;
+    below: String,
+    above: Vec<u8>,
+) -> Vec<(JobKey, WalkJob)> {
+    let tree = &trees[number];
+    let opened = if tree.is_file {
+        tree.open_above()
+    } else {
+        tree.root.read_names(path).ok()
     };
-    let Ok(directory) = tree.root.hold(&above) else {
-        return;
+    let Some((directory, mut names)) = opened else {
+        return Vec::new();
     };
-    let here = Here {
-        tree,
+    names.retain(|name| tree.is_file || scope.has(&below, name));
+    let mut jobs: Vec<(JobKey, WalkJob)> = names
+        .iter()
+        .filter(|name| is_directory(name))
+        .map(|name| {
+            let job = WalkJob::Directory {
+                number,
+                path: path.join(&name.text),
+                below: join(&below, &name.text),
+            };
+            ((place(&above, name), true), job)
+        })
+        .collect();
+    names.retain(|name| scope.wants(name));
+    names.sort_unstable_by(|a, b| (is_directory(a), &a.text).cmp(&(is_directory(b), &b.text)));
+    let here = Arc::new(Here {
         number,
-        directory: &directory,
-        below: &tree.below,
-        place,
-    };
-    let name = Name {
-        text: name.to_owned(),
-        kind: Kind::File,
-    };
-    if visitor.wants(&name) {
-        visitor.visit(worker, &here, &name);
-    }
-}
-
-struct Job {
-    place: Vec<u8>,
-    number: usize,
-    below: Arc<str>,
-    work: Work,
-}
-
-enum Work {
-    Directory(ZonePath),
-    Batch(Arc<Opened>, Range<usize>),
-    File(ZonePath),
-}
-
-struct Opened {
-    directory: Directory,
-    names: Vec<Name>,
-    place: Vec<u8>,
-}
-
-/// A directory that is about to be opened.
-struct Step<'a> {
-    tree: &'a Tree<'a>,
-    number: usize,
-    below: Arc<str>,
-    place: Vec<u8>,
-}
-
-impl Step<'_> {
-    /// What is to be done in a directory. One that vanished or may not be entered has nothing.
-    fn open<V: Visitor>(self, visitor: &V, path: &ZonePath) -> Vec<Job> {
-        let Ok((directory, mut names)) = self.tree.root.read_names(path) else {
-            return Vec::new();
-        };
-        names.retain(|name| visitor.belongs(&self.below, name));
-        let mut jobs: Vec<Job> = names
-            .iter()
-            .filter(|name| name.kind == Kind::Directory)
-            .map(|name| Job {
-                place: place(&self.place, name),
-                number: self.number,
-                below: join(&self.below, &name.text).into(),
-                work: Work::Directory(path.join(&name.text)),
-            })
-            .collect();
-        names.retain(|name| visitor.wants(name));
-        names.sort_unstable_by(|a, b| (is_directory(a), &a.text).cmp(&(is_directory(b), &b.text)));
-        let count = names.len();
-        let opened = Arc::new(Opened {
-            directory,
-            names,
-            place: self.place,
-        });
-        jobs.extend((0..count).step_by(BATCH).map(|start| Job {
-            place: place(&opened.place, &opened.names[start]),
-            number: self.number,
-            below: Arc::clone(&self.below),
-            work: Work::Batch(Arc::clone(&opened), start..count.min(start + BATCH)),
-        }));
-        jobs
-    }
+        directory,
+        below,
+        place: above,
+        names,
+    });
+    let count = here.names.len();
+    jobs.extend((0..count).step_by(BATCH).map(|start| {
+        let batch = WalkJob::Batch(Arc::clone(&here), start..count.min(start + BATCH));
+        ((here.place_of(&here.names[start]), false), batch)
+    }));
+    jobs
 }
 
 fn is_directory(name: &Name) -> bool {
     name.kind == Kind::Directory
 }
 
-/// Where an entry is in the order of the tree: bytes that compare as its place does. The files of a
-/// directory come before its directories; no name has a NUL.
+/// Returns the place of an entry in the order of the tree: bytes that compare as its place does. The
+/// files of a directory come before its directories; no name has a NUL.
 fn place(above: &[u8], name: &Name) -> Vec<u8> {
     let mark = [0, u8::from(is_directory(name))];
     [above, &mark, name.text.as_bytes()].concat()
 }
 
-impl Job {
-    /// Batches come before the directories that begin at the same place.
-    fn order(&self) -> (&[u8], bool) {
-        (&self.place, matches!(self.work, Work::Directory(_)))
+/// Returns the name of a kind in answers.
+pub(crate) fn kind_name(kind: Kind) -> &'static str {
+    if kind == Kind::Directory {
+        "directory"
+    } else {
+        "file"
     }
 }
 
-impl Ord for Job {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.order().cmp(&other.order())
+/// Returns the path of an entry seen from above.
+pub(crate) fn join(above: &str, name: &str) -> String {
+    if above.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{above}/{name}")
     }
 }
-
-impl PartialOrd for Job {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl PartialEq for Job {
-    fn eq(&self, other: &Self) -> bool {
-        self.order() == other.order()
-    }
-}
-
-impl Eq for Job {}

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::AsFd as _;
 
-use rustix::fs::{AtFlags, FlockOperation, OFlags};
+use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use super::entry::file_mode;
@@ -52,23 +52,6 @@ impl ArrivingFile {
         // What another one wrote before the lock was free is in it.
         let size = file.metadata().map_err(DiskError::server)?.len();
         Ok(OpenedArrivingFile::Open(Self { file, size }))
-    }
-
-    /// Bytes of the file `name`; nothing where it is not there.
-    pub fn size_of(directory: &Root, name: &str) -> Result<Option<u64>, DiskError> {
-        match rustix::fs::statat(directory.handle(), name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(stat.st_size as u64)),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(DiskError::server(error)),
-        }
-    }
-
-    /// Removes the file `name`, if it is there.
-    pub fn remove(directory: &Root, name: &str) -> Result<(), DiskError> {
-        match rustix::fs::unlinkat(directory.handle(), name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(DiskError::server(error)),
-        }
     }
 
     /// Bytes that have arrived.
@@ -125,13 +108,16 @@ mod tests {
         let mut second = opened(&directory);
         assert_eq!(second.size(), 3);
         second.append(b"two").expect("written");
-        assert_eq!(
-            ArrivingFile::size_of(&directory, "a").expect("read"),
-            Some(6)
-        );
+        let size = || {
+            directory
+                .stamp("a")
+                .expect("read")
+                .map(|stamp| stamp.size())
+        };
+        assert_eq!(size(), Some(6));
         let content = std::fs::read(place.path().join("a")).expect("read");
         assert_eq!(content, b"onetwo");
-        ArrivingFile::remove(&directory, "a").expect("removed");
-        assert_eq!(ArrivingFile::size_of(&directory, "a").expect("read"), None);
+        directory.remove_file("a").expect("removed");
+        assert_eq!(size(), None);
     }
 }

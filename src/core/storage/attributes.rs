@@ -2,7 +2,7 @@
 //! file goes, whoever moves it, and nobody sees it among the files.
 
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
+use std::os::fd::AsRawFd as _;
 
 use jiff::Timestamp;
 use rustix::fs::XattrFlags;
@@ -35,47 +35,19 @@ pub struct Attributes {
 }
 
 impl Attributes {
-    /// Of what has this name in a directory. A link is not followed, and has none.
-    fn of_named(directory: BorrowedFd<'_>, name: &str) -> Self {
-        let place = format!("/proc/self/fd/{}/{name}", directory.as_raw_fd());
-        Self::of(
-            |names| rustix::fs::llistxattr(&*place, names),
-            |name, bytes| rustix::fs::lgetxattr(&*place, name, bytes),
-        )
-    }
-
-    /// Of an open file.
-    fn of_open(handle: BorrowedFd<'_>) -> Self {
-        Self::of(
-            |names| rustix::fs::flistxattr(handle, names),
-            |name, bytes| rustix::fs::fgetxattr(handle, name, bytes),
-        )
-    }
-
-    /// Most files have one attribute or none, so their names are asked for first.
-    fn of(
-        list: impl FnOnce(&mut [u8]) -> Result<usize, Errno>,
-        get: impl Fn(&str, &mut [u8]) -> Result<usize, Errno>,
-    ) -> Self {
-        let mut names = [0; 2 * VALUE_MAX_BYTES];
-        let names = list(&mut names).map(|length| &names[..length]);
-        let ask = |name: &str, bytes: &mut [u8]| match names {
-            Ok(names)
-                if !names
-                    .split(|byte| *byte == 0)
-                    .any(|there| there == name.as_bytes()) =>
-            {
-                Err(Errno::NODATA)
-            }
-            Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(Errno::OPNOTSUPP),
-            // It is there, or there are too many names.
-            _ => get(name, bytes),
-        };
+    /// Asks for each of them.
+    fn of(get: impl Fn(&str, &mut [u8]) -> Result<usize, Errno>) -> Self {
         let mut supported = true;
         let mut value = |name| {
-            let value = value(name, ask);
-            supported &= value.is_ok();
-            value.ok().flatten()
+            let mut bytes = [0; VALUE_MAX_BYTES];
+            match get(name, &mut bytes) {
+                Ok(length) => String::from_utf8(bytes[..length].to_vec()).ok(),
+                Err(error) => {
+                    supported &= !matches!(error, Errno::OPNOTSUPP | Errno::NOSYS);
+                    // None, or one that is too long, or one that the server may not read.
+                    None
+                }
+            }
         };
         Self {
             created_at: value(CREATED_AT).and_then(|text| text.parse().ok()),
@@ -99,29 +71,13 @@ pub fn is_media_type(text: &str) -> bool {
         && below.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
-/// The value of one attribute; nothing where there is none.
-fn value(
-    name: &str,
-    ask: impl Fn(&str, &mut [u8]) -> Result<usize, Errno>,
-) -> Result<Option<String>, Errno> {
-    let mut bytes = [0; VALUE_MAX_BYTES];
-    match ask(name, &mut bytes) {
-        Ok(length) => {
-            let text = std::str::from_utf8(&bytes[..length]).ok();
-            Ok(text.map(str::to_owned))
-        }
-        Err(Errno::OPNOTSUPP | Errno::NOSYS) => Err(Errno::OPNOTSUPP),
-        // None, or one that is too long, or one that the server may not read.
-        Err(_) => Ok(None),
-    }
-}
-
 impl Entry {
     /// What is kept with it. Nothing of a link, and nothing where it is gone.
     #[must_use]
     pub fn attributes(&self) -> Attributes {
         let place = self.place();
-        Attributes::of_named(place.parent.as_fd(), &place.name)
+        let path = format!("/proc/self/fd/{}/{}", place.parent.as_raw_fd(), place.name);
+        Attributes::of(|name, bytes| rustix::fs::lgetxattr(&*path, name, bytes))
     }
 
     /// When it was first there, as far as that can be told.
@@ -157,7 +113,8 @@ impl Staged {
 
     /// Keeps what was kept with the file whose place it takes, as far as it has nothing of its own.
     pub(super) fn inherit(&mut self, replaced: &Entry) -> Result<(), DiskError> {
-        let own = Attributes::of_open(self.file().as_fd());
+        let file = self.file();
+        let own = Attributes::of(|name, bytes| rustix::fs::fgetxattr(&*file, name, bytes));
         if !own.supported {
             return Ok(());
         }

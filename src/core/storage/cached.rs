@@ -6,22 +6,22 @@
 //! cannot be, and wherever something is not as plain as can be (a link on the way, another spelling, a
 //! right that is missing), there is nothing here: who may block looks again, and says what is wrong.
 
+use std::collections::HashMap;
 use std::io::IoSliceMut;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 
+use super::directory::names_of;
+use super::file_system::is_local;
 use super::handle::BENEATH;
 use super::kind::kind_of;
-use super::names::names_of;
-use super::{DiskError, Found, Kind, Root, Stamp};
-use fileshed_types::ZonePath;
-
-use recent::RecentDirectories;
-
-mod recent;
+use super::{DiskError, FileIdentity, Found, Kind, Root, Stamp};
+use fileshed_types::{Clock, Timings, ZonePath};
 
 /// Names of a directory that is listed so: to look at more would keep others waiting.
 const MOST_NAMES: usize = 200;
@@ -125,5 +125,39 @@ impl CachedReader {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
         let way = BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::CACHED;
         rustix::fs::openat2(self.root.handle(), path, flags, Mode::empty(), way)
+    }
+}
+
+/// How long the kernel keeps what it read, where nothing else is known of it.
+const MOMENT: Duration = Timings::STANDARD.storage.cached;
+
+/// Directories that are remembered.
+const MOST_DIRECTORIES: usize = 4096;
+
+/// Most bytes of a directory: the names of a larger one are too many.
+const MOST_BYTES: i64 = 16 * 1024;
+
+/// Directories that somebody looked through, with the time of that.
+#[derive(Debug, Default)]
+struct RecentDirectories(Mutex<HashMap<FileIdentity, Instant>>);
+
+impl RecentDirectories {
+    /// Whether this one is small, and was looked through a moment ago. It is about to be looked through
+    /// in any case, and so it was from now on.
+    fn has(&self, directory: &OwnedFd) -> Result<bool, Errno> {
+        if !is_local(directory)? {
+            return Ok(false);
+        }
+        let stat = rustix::fs::fstat(directory)?;
+        if stat.st_size > MOST_BYTES {
+            return Ok(false);
+        }
+        let now = Clock::SYSTEM.instant();
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_DIRECTORIES {
+            known.clear();
+        }
+        let before = known.insert(FileIdentity::of(&stat), now);
+        Ok(before.is_some_and(|before| now.duration_since(before) < MOMENT))
     }
 }

@@ -1,16 +1,32 @@
-//! One directory held open, for work on many of its entries: it is resolved once.
+//! One directory held open, for work on many of its entries: it is resolved once. Names are read
+//! without a look at what they are: in walks over everything, a call of the kernel for each file would
+//! cost more than the work.
 
 use std::fs::File;
+use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
-use super::entry::{Entry, Place, create_file, file_mode, open_file};
-use super::kind::kind_of_type;
+use rustix::fs::{AtFlags, FileType, OFlags, RawDir, ResolveFlags, SeekFrom};
+
+use super::entry::{Entry, Place, create_file, file_mode, open_file, regular_file};
+use super::handle::{resolve, stat_at};
+use super::kind::{kind_of, kind_of_type};
 use super::walk::each;
 use super::{DiskError, Found, Kind, Root};
 use fileshed_types::zone::ZonePath;
-use rustix::fs::{AtFlags, Dir, FileType};
-use rustix::io::Errno;
+
+/// Bytes of names that the kernel gives at once.
+const BUFFER: usize = 16 * 1024;
+
+/// An entry of a directory, as the directory itself says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Name {
+    /// Its name.
+    pub text: String,
+    /// What it is.
+    pub kind: Kind,
+}
 
 /// An open directory of a zone.
 #[derive(Debug)]
@@ -24,6 +40,28 @@ impl Root {
     pub fn hold(&self, path: &ZonePath) -> Result<Directory, DiskError> {
         let (handle, path) = self.directory(path)?;
         Ok(Directory::of(handle, path))
+    }
+
+    /// Opens the directory at `path`, where no segment may be a link, and reads its names,
+    /// unordered. Those that are not UTF-8 are left out: no path can say them.
+    pub fn read_names(&self, path: &ZonePath) -> Result<(Directory, Vec<Name>), DiskError> {
+        let opened = self.open_directory(path.display());
+        let handle = opened.map_err(|error| DiskError::of("open", path, error))?;
+        let names = names_of(&handle).map_err(|error| DiskError::of("list", path, error))?;
+        Ok((Directory::of(handle, path.clone()), names))
+    }
+
+    /// Opens the regular file at `path` for reading, where no segment may be a link.
+    pub fn open_as_named(&self, path: &ZonePath) -> Result<File, DiskError> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let opened = resolve(
+            self.handle(),
+            path.display(),
+            flags,
+            ResolveFlags::NO_SYMLINKS,
+        );
+        let handle = opened.map_err(|error| DiskError::of("open", path, error))?;
+        regular_file(handle, path)
     }
 }
 
@@ -59,34 +97,25 @@ impl Directory {
     /// The names and kinds of its entries, unordered, without those that are not UTF-8. Of many entries
     /// this takes a fraction of [`Directory::list`], which asks for the state of each.
     pub fn names(&self) -> Result<Vec<(String, Kind)>, DiskError> {
-        let fail = |error: Errno| DiskError::of("list", &self.path, error);
-        let mut names = Vec::new();
-        for item in Dir::read_from(&self.handle).map_err(fail)? {
-            let item = item.map_err(fail)?;
-            let Ok(name) = item.file_name().to_str() else {
-                continue;
-            };
-            if matches!(name, "." | "..") {
-                continue;
-            }
-            let kind = match item.file_type() {
-                // Some file systems do not say.
-                FileType::Unknown => self.look(name)?.map(|found| found.kind),
-                kind => Some(kind_of_type(kind)),
-            };
-            names.extend(kind.map(|kind| (name.to_owned(), kind)));
-        }
-        Ok(names)
+        let names = names_of(&self.handle);
+        let names = names.map_err(|error| DiskError::of("list", &self.path, error))?;
+        Ok(names
+            .into_iter()
+            .map(|name| (name.text, name.kind))
+            .collect())
     }
 
     /// The entry of that name, links not followed; nothing where there is none.
     pub fn look(&self, name: &str) -> Result<Option<Found>, DiskError> {
         let path = self.path.join(name);
-        match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(Found::new(path, stat))),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(DiskError::of("look at", &path, error)),
-        }
+        let stat = stat_at(&self.handle, name, &path)?;
+        Ok(stat.map(|stat| Found::new(path, stat)))
+    }
+
+    /// The same; fails if there is none.
+    pub fn look_at(&self, name: &str) -> Result<Found, DiskError> {
+        let path = self.path.join(name);
+        self.look(name)?.ok_or(DiskError::NotFound { path })
     }
 
     /// The same, for more work on it than a look.
@@ -120,4 +149,38 @@ impl Directory {
             &self.path.join(name),
         )
     }
+}
+
+/// Reads the names in an open directory, from its beginning.
+pub(super) fn names_of(handle: &OwnedFd) -> rustix::io::Result<Vec<Name>> {
+    rustix::fs::seek(handle, SeekFrom::Start(0))?;
+    let mut buffer = [MaybeUninit::uninit(); BUFFER];
+    let mut entries = RawDir::new(handle, &mut buffer);
+    let mut names = Vec::new();
+    while let Some(entry) = entries.next() {
+        let entry = entry?;
+        let Ok(text) = entry.file_name().to_str() else {
+            continue;
+        };
+        if matches!(text, "." | "..") {
+            continue;
+        }
+        let kind = match entry.file_type() {
+            // Some file systems do not say.
+            FileType::Unknown => {
+                let flags = AtFlags::SYMLINK_NOFOLLOW;
+                match rustix::fs::statat(handle, entry.file_name(), flags) {
+                    Ok(stat) => kind_of(&stat),
+                    // Gone since it was named.
+                    Err(_) => continue,
+                }
+            }
+            kind => kind_of_type(kind),
+        };
+        names.push(Name {
+            text: text.to_owned(),
+            kind,
+        });
+    }
+    Ok(names)
 }

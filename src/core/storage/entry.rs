@@ -135,25 +135,16 @@ impl Entry {
         open_file(&self.place.parent, &self.place.name, &self.place.path)
     }
 
-    /// What shows whether the regular file is changed where it lies.
-    pub fn footprint(&self) -> Result<Footprint, DiskError> {
+    /// Returns the state of the regular file as it is now, and its first bytes: together they show
+    /// whether it is changed where it lies.
+    pub fn state_and_beginning(&self) -> Result<(Stamp, Vec<u8>), DiskError> {
         let file = self.open()?;
-        let fail = |error| DiskError::of("look at", &self.place.path, error);
-        let stat = rustix::fs::fstat(&file).map_err(|error| fail(error.into()))?;
+        let stamp = Stamp::of_file(&file)?;
         let mut beginning = Vec::new();
         file.take(BEGINNING)
             .read_to_end(&mut beginning)
-            .map_err(fail)?;
-        Ok(Footprint {
-            size: stat.st_size as u64,
-            changed: (
-                stat.st_mtime,
-                stat.st_mtime_nsec,
-                stat.st_ctime,
-                stat.st_ctime_nsec,
-            ),
-            beginning,
-        })
+            .map_err(|error| DiskError::of("look at", &self.place.path, error))?;
+        Ok((stamp, beginning))
     }
 
     /// Whether the regular file begins with these bytes.
@@ -218,6 +209,11 @@ pub(super) fn open_file(parent: &OwnedFd, name: &str, path: &ZonePath) -> Result
             },
             error => DiskError::of("open", path, error),
         })?;
+    regular_file(handle, path)
+}
+
+/// Returns what is open at `path` if it is a regular file.
+pub(super) fn regular_file(handle: OwnedFd, path: &ZonePath) -> Result<File, DiskError> {
     let stat = rustix::fs::fstat(&handle).map_err(|error| DiskError::of("look at", path, error))?;
     match kind_of(&stat) {
         Kind::File => Ok(File::from(handle)),
@@ -246,18 +242,8 @@ pub(super) fn file_mode(executable: bool) -> Mode {
     Mode::from_raw_mode(if executable { 0o755 } else { 0o644 })
 }
 
-/// Bytes of a footprint's beginning: the header of a database, which counts its changes.
+/// Bytes of the header of a database, which counts its changes.
 const BEGINNING: u64 = 100;
-
-/// A file as it was at one moment: its size, its times, its first bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Footprint {
-    /// Its size in bytes.
-    pub size: u64,
-    changed: (i64, u64, i64, u64),
-    /// Its first bytes, as many as a database's header has.
-    pub beginning: Vec<u8>,
-}
 
 impl Entry {
     /// Sets the permission bits. A link that took its place meanwhile is not followed.

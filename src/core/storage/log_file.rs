@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use super::{DiskError, Root};
@@ -34,14 +34,6 @@ impl LogFile {
         };
         let size = file.metadata().map_err(DiskError::server)?.len();
         Ok(Some(Self { file, size }))
-    }
-
-    /// Removes the file `name`, if it is there.
-    pub fn remove(directory: &Root, name: &str) -> Result<(), DiskError> {
-        match rustix::fs::unlinkat(directory.handle(), name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(DiskError::server(error)),
-        }
     }
 
     /// Bytes that were appended.
@@ -79,7 +71,7 @@ impl LogFile {
         instead: &[u8],
     ) -> Result<(), DiskError> {
         let fresh = format!("{name}.new");
-        Self::remove(directory, &fresh)?;
+        directory.remove_file(&fresh)?;
         let Some(mut shorter) = Self::create(directory, &fresh)? else {
             return Err(DiskError::server(Errno::EXIST));
         };
@@ -93,7 +85,7 @@ impl LogFile {
                 .map_err(DiskError::server)
         });
         if let Err(error) = moved {
-            let _gone = Self::remove(directory, &fresh);
+            let _gone = directory.remove_file(&fresh);
             return Err(error);
         }
         *self = shorter;

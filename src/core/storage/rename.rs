@@ -13,6 +13,7 @@ use std::os::fd::OwnedFd;
 use rustix::fs::{AtFlags, RenameFlags, Stat};
 use rustix::io::Errno;
 
+use super::FileIdentity;
 use super::kind::{Kind, kind_of};
 use super::rights::with_rights;
 
@@ -115,7 +116,7 @@ pub(super) fn link(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<(), Errno> {
 /// Whether two names have the same file.
 pub(super) fn is_same(one: NamedIn<'_>, other: NamedIn<'_>) -> bool {
     match (stat(one), stat(other)) {
-        (Ok(one), Ok(other)) => (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino),
+        (Ok(one), Ok(other)) => FileIdentity::of(&one) == FileIdentity::of(&other),
         _ => false,
     }
 }

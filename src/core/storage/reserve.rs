@@ -7,9 +7,6 @@
 
 use std::sync::Mutex;
 
-use rustix::fs::AtFlags;
-use rustix::io::Errno;
-
 use super::{DiskError, PrivateDirectory, Root, Staging};
 
 /// The file, beside everything else.
@@ -56,9 +53,8 @@ impl Reserve {
             return;
         }
         *is_kept = false;
-        match rustix::fs::unlinkat(self.directory.handle(), NAME, AtFlags::empty()) {
+        match self.directory.remove_file(NAME) {
             Ok(()) => tracing::warn!("the disk is full: deletions use the space kept for them"),
-            Err(Errno::NOENT) => {}
             Err(error) => tracing::error!(%error, "the space kept for deletions stays taken"),
         }
     }

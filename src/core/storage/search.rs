@@ -3,9 +3,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use rustix::fs::{AtFlags, Dir, FileType};
-
-use super::kind::kind_of;
+use super::directory::names_of;
 use super::walk::Below;
 use super::{Kind, Root};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath, is_git_name};
@@ -27,43 +25,27 @@ impl Root {
             let Ok(directory) = self.open_below(&below).map(Rc::new) else {
                 continue;
             };
-            let Ok(entries) = Dir::read_from(&*directory) else {
-                continue;
-            };
-            for entry in entries.map_while(Result::ok) {
-                let Ok(name) = entry.file_name().to_str() else {
-                    continue;
-                };
-                if matches!(name, "." | "..") || is_git_name(name) {
+            for name in names_of(&directory).unwrap_or_default() {
+                if is_git_name(&name.text) {
                     continue;
                 }
                 if *left == 0 || found.len() == FOUND_MAX {
                     return found;
                 }
                 *left -= 1;
-                let kind = match entry.file_type() {
-                    FileType::RegularFile => Kind::File,
-                    FileType::Directory => Kind::Directory,
-                    FileType::Unknown => {
-                        let flags = AtFlags::SYMLINK_NOFOLLOW;
-                        let stat = rustix::fs::statat(&*directory, entry.file_name(), flags);
-                        stat.map_or(Kind::Special, |stat| kind_of(&stat))
-                    }
-                    _ => Kind::Special,
-                };
-                if !matches!(kind, Kind::File | Kind::Directory) {
+                if !matches!(name.kind, Kind::File | Kind::Directory) {
                     continue;
                 }
-                let inside = below.child(&directory, name.as_bytes());
+                let inside = below.child(&directory, name.text.as_bytes());
                 if inside.path.len() > PATH_MAX_BYTES {
                     continue;
                 }
-                if is_wanted(name)
+                if is_wanted(&name.text)
                     && let Ok(path) = String::from_utf8(inside.path.clone())
                 {
                     found.push(ZonePath::found(path));
                 }
-                if kind == Kind::Directory {
+                if name.kind == Kind::Directory {
                     pending.push_back(inside);
                 }
             }

@@ -6,7 +6,6 @@
 
 use std::collections::HashMap;
 
-use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::{DiskError, Entry, Root};
@@ -53,18 +52,13 @@ impl Root {
         &self,
         directory: &ZonePath,
     ) -> Result<HashMap<String, Vec<ZonePath>>, DiskError> {
-        let (handle, real) = self.directory(directory)?;
-        let fail = |error: Errno| DiskError::of("list", &real, error);
+        let held = self.hold(directory)?;
         let mut names: HashMap<String, Vec<ZonePath>> = HashMap::new();
-        for item in rustix::fs::Dir::read_from(&handle).map_err(fail)? {
-            let item = item.map_err(fail)?;
-            let Ok(name) = item.file_name().to_str() else {
-                continue;
-            };
+        for (name, _) in held.names()? {
             let composed: String = name.nfc().collect();
             if !has_one_spelling(&composed) {
                 let found = names.entry(composed).or_default();
-                found.push(real.join(name));
+                found.push(held.path().join(&name));
             }
         }
         for (composed, found) in &mut names {

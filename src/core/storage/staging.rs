@@ -79,8 +79,13 @@ impl Staging {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let file = rustix::fs::openat(&self.directory, &*name, flags, Mode::from(0o644))
             .map_err(DiskError::server)?;
+        self.staged(File::from(file), name)
+    }
+
+    /// Returns what is staged under a name, as it is open.
+    fn staged(&self, file: File, name: String) -> Result<Staged, DiskError> {
         Ok(Staged {
-            file: File::from(file),
+            file,
             staging: self.try_clone()?,
             name,
             flushed: false,
@@ -151,13 +156,7 @@ impl Staging {
         }
         let name = self.fresh_name();
         rustix::fs::renameat(&private.at.parent, &*from, &self.directory, &*name).map_err(fail)?;
-        Ok(Staged {
-            file: File::from(file),
-            staging: self.try_clone()?,
-            name,
-            flushed: false,
-            installed: false,
-        })
+        self.staged(File::from(file), name)
     }
 
     /// Removes what processes left here that are gone: every name that does not begin with one of

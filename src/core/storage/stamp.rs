@@ -1,4 +1,4 @@
-//! What tells one state of a file from another without reading it.
+//! Identity and state of a file, told without reading it.
 
 use std::fs::File;
 
@@ -20,13 +20,22 @@ pub struct Stamp {
     changed: (i64, u64),
 }
 
-/// What a content is known by as long as nobody writes to the file: it keeps that under another name,
-/// mode or attribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ContentState {
+/// Device and inode of a file, which it keeps under every name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileIdentity {
+    device: u64,
     inode: u64,
-    size: u64,
-    modified: (i64, u64),
+}
+
+impl FileIdentity {
+    /// Returns the identity of a file about which the kernel said this.
+    #[must_use]
+    pub fn of(stat: &Stat) -> Self {
+        Self {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+        }
+    }
 }
 
 impl Stamp {
@@ -46,21 +55,12 @@ impl Stamp {
             .map_err(|error| DiskError::of("look at", &ZonePath::root(), error))
     }
 
-    /// What the content is known by.
-    #[must_use]
-    pub fn content(&self) -> ContentState {
-        ContentState {
-            inode: self.inode,
-            size: self.size,
-            modified: self.modified,
-        }
-    }
-
-    /// Whether a file in this state has the content of one in the other: it is the same file, which
-    /// got another name, mode or attribute at most.
+    /// Returns `true` if a file in this state has the content of one in the other: it is the same
+    /// file, which got another name, mode or attribute at most.
     #[must_use]
     pub fn has_content_of(&self, other: &Self) -> bool {
-        self.content() == other.content()
+        let changed = other.changed;
+        Self { changed, ..*self } == *other
     }
 
     /// Size in bytes.

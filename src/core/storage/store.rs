@@ -8,20 +8,13 @@ use rustix::fs::{Access, AtFlags, FallocateFlags, Mode, OFlags, StatVfsMountFlag
 use rustix::io::Errno;
 
 use super::handle::stat_at_handle;
-use super::{DiskError, Root};
+use super::{DiskError, FileIdentity, Root, Stamp};
 
 /// Bits of anybody but the server's account.
 const OTHERS: u32 = 0o077;
 
 /// What only the server's account may do with its files.
 const PRIVATE: Mode = Mode::RUSR.union(Mode::WUSR);
-
-/// Which file it is, whatever it is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileIdentity {
-    device: u64,
-    inode: u64,
-}
 
 impl Root {
     /// Opens a directory by its path, if there is one.
@@ -136,10 +129,24 @@ impl Root {
     /// Tells the file `name` from another one that takes its place; nothing where there is none.
     pub fn identity(&self, name: &str) -> Result<Option<FileIdentity>, DiskError> {
         let found = stat_at_handle(self.handle(), name).map_err(DiskError::server)?;
-        Ok(found.map(|stat| FileIdentity {
-            device: stat.st_dev,
-            inode: stat.st_ino,
-        }))
+        Ok(found.as_ref().map(FileIdentity::of))
+    }
+
+    /// Returns the state of what is called `name`, if anything is. A link is not followed.
+    pub fn stamp(&self, name: &str) -> Result<Option<Stamp>, DiskError> {
+        match rustix::fs::statat(self.handle(), name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(Stamp::of(&stat))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(DiskError::server(error)),
+        }
+    }
+
+    /// Removes the file `name` of the server's own, if it is there.
+    pub fn remove_file(&self, name: &str) -> Result<(), DiskError> {
+        match rustix::fs::unlinkat(self.handle(), name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(DiskError::server(error)),
+        }
     }
 
     /// Gives a file of the server's own another name, if it is there.

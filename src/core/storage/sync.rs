@@ -14,7 +14,7 @@ use fileshed_types::settings::Durability;
 use fileshed_types::timings::StorageTimings;
 
 #[derive(Debug, Default)]
-struct State {
+struct FlushState {
     /// Changes so far.
     asked: u64,
     /// Changes that the last flush covered.
@@ -23,8 +23,8 @@ struct State {
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    state: Mutex<State>,
+struct FlushQueue {
+    state: Mutex<FlushState>,
     /// Something is asked for and nothing was before, or an end is.
     wanted: Condvar,
     /// What was asked for is on disk, or will not be.
@@ -34,7 +34,7 @@ struct Shared {
 /// The flushing thread and the way to wait for it.
 #[derive(Debug)]
 pub struct Flusher {
-    shared: Arc<Shared>,
+    shared: Arc<FlushQueue>,
     durability: Durability,
     thread: Option<JoinHandle<()>>,
 }
@@ -47,7 +47,7 @@ impl Flusher {
         clock: &Clock,
         timings: &StorageTimings,
     ) -> Result<Self, DiskError> {
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(FlushQueue::default());
         let directory = root.try_clone()?.into_handle();
         let thread = std::thread::Builder::new()
             .name("flush".to_owned())
@@ -105,15 +105,15 @@ impl Drop for Flusher {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+impl FlushQueue {
+    fn lock(&self) -> std::sync::MutexGuard<'_, FlushState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Flushes what changes: at once, or after an interval in which more may change.
 fn flush_until_stopped(
-    shared: &Shared,
+    shared: &FlushQueue,
     directory: &OwnedFd,
     clock: &Clock,
     interval: Option<Duration>,

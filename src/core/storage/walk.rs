@@ -70,13 +70,15 @@ impl Totals {
     }
 }
 
-/// What there is below a root, and when it was changed.
+/// Everything below a root, and the time of its last change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Summary {
+pub struct TreeSummary {
     /// Space of all files.
     pub totals: Totals,
     /// Number of files, directories and whatever else.
     pub entries: u64,
+    /// Number of directories.
+    pub directories: u64,
     /// When something changed last here or below, in seconds since 1970: content, names or rights.
     /// Nobody can set this time to another one.
     pub last_change: i64,
@@ -149,17 +151,6 @@ impl Root {
         self.measure_below(&ZonePath::root())
     }
 
-    /// Space of everything below the root, and the number of directories.
-    pub fn measure_all(&self) -> Result<(Totals, u64), DiskError> {
-        let (mut totals, mut directories) = (Totals::default(), 0);
-        self.survey(&ZonePath::root(), |_, kind, stat| match kind {
-            Kind::File => totals.add(stat.st_size as u64),
-            Kind::Directory => directories += 1,
-            _ => {}
-        })?;
-        Ok((totals, directories))
-    }
-
     /// Paths of all directories below the root.
     pub fn directories(&self) -> Result<HashSet<Box<[u8]>>, DiskError> {
         let mut directories = HashSet::new();
@@ -171,20 +162,23 @@ impl Root {
         Ok(directories)
     }
 
-    /// Space of everything below the root, and when something changed last, in one walk.
-    pub fn summary(&self) -> Result<Summary, DiskError> {
+    /// Space and number of everything below the root, and when something changed last, in one walk.
+    pub fn summary(&self) -> Result<TreeSummary, DiskError> {
         let stat = rustix::fs::fstat(self.handle());
         let stat = stat.map_err(|error| DiskError::of("look at", &ZonePath::root(), error))?;
-        let mut summary = Summary {
+        let mut summary = TreeSummary {
             totals: Totals::default(),
             entries: 0,
+            directories: 0,
             last_change: stat.st_ctime,
         };
         self.survey(&ZonePath::root(), |_, kind, stat| {
             summary.entries += 1;
             summary.last_change = summary.last_change.max(stat.st_ctime);
-            if kind == Kind::File {
-                summary.totals.add(stat.st_size as u64);
+            match kind {
+                Kind::File => summary.totals.add(stat.st_size as u64),
+                Kind::Directory => summary.directories += 1,
+                Kind::Symlink | Kind::Special => {}
             }
         })?;
         Ok(summary)

@@ -18,7 +18,7 @@ use rustix::io::Errno;
 use super::file_system::is_local;
 use super::kind::kind_of;
 use super::walk::{Below, Totals, each};
-use super::{Kind, Root};
+use super::{FileIdentity, Kind, Root};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
 use table::{NameTable, is_at_or_below, join, split};
 
@@ -29,9 +29,6 @@ const DIRECTORIES_MOST: usize = 8192;
 /// they are looked at every time.
 const LINKED_MOST: usize = 256;
 
-/// The device and the inode of a file.
-type Identity = (u64, u64);
-
 /// A path below the root.
 type Path = Box<[u8]>;
 
@@ -39,14 +36,14 @@ type Path = Box<[u8]>;
 #[derive(Debug)]
 pub struct Watch {
     notifier: OwnedFd,
-    root: Identity,
+    root: FileIdentity,
     paths: HashMap<i32, Path>,
     watched: HashMap<Path, i32>,
     table: NameTable,
     /// Files that have several names.
     linked: HashSet<Path>,
     is_noted: fn(&str) -> bool,
-    noted: BTreeMap<String, Identity>,
+    noted: BTreeMap<String, FileIdentity>,
 }
 
 impl Watch {
@@ -60,7 +57,7 @@ impl Watch {
         let notifier = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
         let mut watch = Self {
             notifier,
-            root: identity(&rustix::fs::fstat(root.handle()).ok()?),
+            root: FileIdentity::of(&rustix::fs::fstat(root.handle()).ok()?),
             paths: HashMap::new(),
             watched: HashMap::new(),
             table: NameTable::default(),
@@ -95,16 +92,16 @@ impl Watch {
         self.table.file_size(path)
     }
 
-    /// Paths whose names are of interest, with device and inode, parents before children.
+    /// Paths whose names are of interest, with the files that have them, parents before children.
     #[must_use]
-    pub fn noted(&self) -> &BTreeMap<String, Identity> {
+    pub fn noted(&self) -> &BTreeMap<String, FileIdentity> {
         &self.noted
     }
 
     /// Looks at what changed since the last time, and gives the paths. Nothing where it cannot be
     /// known any more: then the watch is over.
     pub fn refresh(&mut self, root: &Root) -> Option<BTreeSet<Path>> {
-        if identity(&rustix::fs::fstat(root.handle()).ok()?) != self.root {
+        if FileIdentity::of(&rustix::fs::fstat(root.handle()).ok()?) != self.root {
             return None;
         }
         let (mut changed, renewed) = self.read()?;
@@ -283,7 +280,7 @@ impl Watch {
         if let Ok(path) = std::str::from_utf8(path) {
             let name = path.rsplit('/').next().unwrap_or(path);
             if (self.is_noted)(name) {
-                self.noted.insert(path.to_owned(), identity(stat));
+                self.noted.insert(path.to_owned(), FileIdentity::of(stat));
             }
         }
         Some(())
@@ -327,10 +324,6 @@ fn open(root: &Root, path: &[u8]) -> Option<Option<OwnedFd>> {
         Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Some(None),
         Err(_) => None,
     }
-}
-
-fn identity(stat: &Stat) -> Identity {
-    (stat.st_dev, stat.st_ino)
 }
 
 #[cfg(test)]

@@ -50,59 +50,24 @@ const LIMITS: [(Limit, i32); 10] = [
 ];
 
 /// Pragmas that tell something about a database, with what they are asked for.
-const PRAGMAS_THAT_ASK: &[&str] = &[
-    "collation_list",
-    "compile_options",
-    "foreign_key_check",
-    "foreign_key_list",
-    "function_list",
-    "index_info",
-    "index_list",
-    "index_xinfo",
-    "integrity_check",
-    "module_list",
-    "pragma_list",
-    "quick_check",
-    "table_info",
-    "table_list",
-    "table_xinfo",
-];
+const PRAGMAS_THAT_ASK: &str = "\
+    collation_list compile_options foreign_key_check foreign_key_list function_list \
+    index_info index_list index_xinfo integrity_check module_list pragma_list quick_check \
+    table_info table_list table_xinfo";
 
 /// Pragmas that are numbers of a database, to be read.
-const PRAGMAS_TO_READ: &[&str] = &[
-    "auto_vacuum",
-    "data_version",
-    "encoding",
-    "foreign_keys",
-    "freelist_count",
-    "max_page_count",
-    "page_count",
-    "page_size",
-    "schema_version",
-];
+const PRAGMAS_TO_READ: &str = "\
+    auto_vacuum data_version encoding foreign_keys freelist_count max_page_count page_count \
+    page_size schema_version";
 
 /// Pragmas that are numbers of a database, to be read and set.
-const PRAGMAS_TO_SET: &[&str] = &["application_id", "user_version"];
+const PRAGMAS_TO_SET: &str = "application_id user_version";
 
 /// Functions that reach beyond the database.
-const FUNCTIONS: &[&str] = &[
-    "edit",
-    "fts3_tokenizer",
-    "load_extension",
-    "readfile",
-    "writefile",
-];
+const FUNCTIONS: &str = "edit fts3_tokenizer load_extension readfile writefile";
 
 /// Virtual tables that hold their rows in the database.
-const MODULES: &[&str] = &[
-    "fts3",
-    "fts4",
-    "fts5",
-    "fts5vocab",
-    "geopoly",
-    "rtree",
-    "rtree_i32",
-];
+const MODULES: &str = "fts3 fts4 fts5 fts5vocab geopoly rtree rtree_i32";
 
 /// Work whose files are open, before the kernel takes all others away.
 pub struct Opened {
@@ -205,13 +170,9 @@ impl Opened {
             },
             Action::Recover => {
                 let read = "SELECT count(*) FROM sqlite_schema";
-                let read = engine
-                    .connection
-                    .query_row(read, [], |row| row.get::<_, i64>(0));
-                match read {
-                    Ok(_) => Ok(Answer::Recovered),
-                    Err(error) => Err(engine.refusal(&error, None)),
-                }
+                let read = engine.connection.query_row(read, [], |_| Ok(()));
+                read.map_err(|error| engine.refusal(error, None))?;
+                Ok(Answer::Recovered)
             }
         }
     }
@@ -268,20 +229,17 @@ impl Engine {
         let work = &opened.work;
         let (location, flags, most) = location(opened)?;
         let flags = flags | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection =
-            Connection::open_with_flags(location, flags).map_err(|error| failed(&error))?;
         let mut engine = Self {
-            connection,
+            connection: Connection::open_with_flags(location, flags)?,
             writable: most.is_some(),
             imagined: matches!(work.database, Database::Nowhere),
             clock: Deadline::new(timings::seconds(work.seconds)),
             running: Arc::default(),
             refused: Arc::default(),
         };
-        match engine.bound(work, most) {
-            Ok(()) => Ok(engine),
-            Err(error) => Err(engine.refusal(&error, None)),
-        }
+        let bound = engine.bound(work, most);
+        bound.map_err(|error| engine.refusal(error, None))?;
+        Ok(engine)
     }
 
     /// Sets every bound. The authorizer comes last: it refuses the pragmas that are set here.
@@ -330,16 +288,15 @@ impl Engine {
     }
 
     /// A failure of SQLite as a refusal; with the statement, it tells which tables there are.
-    pub(super) fn refusal(&self, error: &rusqlite::Error, statement: Option<&str>) -> Refusal {
+    pub(super) fn refusal(&self, error: rusqlite::Error, statement: Option<&str>) -> Refusal {
         let refused = self
             .refused
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        match (failed(error), refused) {
-            (Refusal::Failed { message, .. }, Some(what)) if is_denial(error, &message) => {
-                Refusal::Forbidden { what }
-            }
+        let is_refused = is_denial(&error);
+        match (Refusal::from(error), refused) {
+            (Refusal::Failed { .. }, Some(what)) if is_refused => Refusal::Forbidden { what },
             (Refusal::Failed { message, .. }, _) => Refusal::Failed {
                 tables: statement
                     .map(|statement| self.tables(statement, &message))
@@ -463,7 +420,7 @@ fn escape(name: &str) -> String {
 /// What no statement may do. While it is `running`, SQLite does things of its own: VACUUM attaches
 /// a database without a name and works in a transaction.
 fn judge(action: &AuthAction<'_>, running: bool) -> Result<(), String> {
-    let listed = |list: &[&str], name: &str| list.iter().any(|it| it.eq_ignore_ascii_case(name));
+    let listed = |list: &str, name: &str| list.split(' ').any(|it| it.eq_ignore_ascii_case(name));
     let refused = match action {
         AuthAction::Attach { filename: "" }
         | AuthAction::Transaction { .. }
@@ -501,28 +458,29 @@ fn judge(action: &AuthAction<'_>, running: bool) -> Result<(), String> {
     Err(refused)
 }
 
-/// Whether a failure is the authorizer's: SQLite says so in a code or, for functions, in words.
-fn is_denial(error: &rusqlite::Error, message: &str) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::AuthorizationForStatementDenied)
-    ) || message.contains("not authorized")
-        || message.contains("prohibited")
+/// `true` if a failure is the authorizer's: SQLite says so in a code or, for functions, in words.
+fn is_denial(error: &rusqlite::Error) -> bool {
+    let is_denied =
+        |message: String| message.contains("not authorized") || message.contains("prohibited");
+    error.sqlite_error_code() == Some(ErrorCode::AuthorizationForStatementDenied)
+        || is_denied(message(error))
 }
 
 /// A failure of SQLite, sorted by its code.
-pub(super) fn failed(error: &rusqlite::Error) -> Refusal {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase) => Refusal::NotADatabase,
-        Some(ErrorCode::OperationInterrupted) => Refusal::TooLong,
-        Some(ErrorCode::DiskFull) => Refusal::Full,
-        Some(ErrorCode::OutOfMemory) => Refusal::Memory,
-        Some(ErrorCode::ReadOnly) => Refusal::NotReadable,
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Refusal::Busy,
-        _ => Refusal::Failed {
-            message: message(error),
-            tables: Vec::new(),
-        },
+impl From<rusqlite::Error> for Refusal {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::NotADatabase,
+            Some(ErrorCode::OperationInterrupted) => Self::TooLong,
+            Some(ErrorCode::DiskFull) => Self::Full,
+            Some(ErrorCode::OutOfMemory) => Self::Memory,
+            Some(ErrorCode::ReadOnly) => Self::NotReadable,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            _ => Self::Failed {
+                message: message(&error),
+                tables: Vec::new(),
+            },
+        }
     }
 }
 

@@ -20,6 +20,10 @@ pub fn text(file: &mut File, skip: u64) -> Result<Vec<u8>, Error> {
 pub fn decoded(file: &mut File, bytes: &[u8]) -> Result<Option<Vec<u8>>, Error> {
     let mut text = vec![0; bytes.len() * 3 + 64];
     let written = match Encoding::find(file)? {
+        Encoding::FlawedUtf8 => {
+            text = String::from_utf8_lossy(bytes).into_owned().into_bytes();
+            text.len()
+        }
         Encoding::Latin1 => encoding_rs::mem::convert_latin1_to_utf8(bytes, &mut text),
         Encoding::Known(encoding) => {
             let mut decoder = encoding.new_decoder();

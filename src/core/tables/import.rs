@@ -11,10 +11,10 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Transaction, TransactionBehavior};
 
 use super::csv::{
-    Cell, Column, Dates, Decimal, Encoding, Kind, Source, Watch, column_names, find_delimiter,
+    Cell, Column, Dates, Decimal, Encoding, Kind, Source, column_names, find_delimiter,
     parse_delimiter, show_delimiter,
 };
-use super::engine::{Deadline, Engine, failed};
+use super::engine::{Deadline, Engine};
 use super::query::Bound;
 use super::work::{IfExists, Import, ImportInfo, Imported, MOST_COLUMNS, Refusal};
 
@@ -49,13 +49,12 @@ impl Engine {
         let clock = self.clock.clone();
         let transaction = self
             .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .map_err(|error| failed(&error))?;
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
         if existing.is_none() {
             create(&transaction, import, &scan)?;
         }
         let unread_dates = store(&transaction, &import.table, &mut text, &scan, &clock)?;
-        transaction.commit().map_err(|error| failed(&error))?;
+        transaction.commit()?;
         Ok(Imported {
             rows: scan.rows,
             info: ImportInfo {
@@ -80,9 +79,7 @@ impl Engine {
 
     /// The columns of the table that rows are added to; none where a table is to be made.
     fn existing(&self, import: &Import) -> Result<Option<Vec<(String, String)>>, Refusal> {
-        let columns = self
-            .columns(&import.table)
-            .map_err(|error| failed(&error))?;
+        let columns = self.columns(&import.table)?;
         match import.if_exists {
             _ if columns.is_empty() => Ok(None),
             IfExists::Fail => Err(Refusal::TableExists {
@@ -102,7 +99,6 @@ fn store(
     scan: &Scan,
     clock: &Deadline,
 ) -> Result<u64, Refusal> {
-    let fail = |error: rusqlite::Error| failed(&error);
     let columns: Vec<String> = scan.names.iter().map(|name| quoted(name)).collect();
     let sql = format!(
         "INSERT INTO {} ({}) VALUES ({})",
@@ -110,7 +106,7 @@ fn store(
         columns.join(", "),
         vec!["?"; columns.len()].join(", ")
     );
-    let mut insert = transaction.prepare(&sql).map_err(fail)?;
+    let mut insert = transaction.prepare(&sql)?;
     let mut rows = text.rows(scan.has_header)?;
     let (mut count, mut unread_dates) = (0, 0);
     while rows.advance()? {
@@ -122,16 +118,14 @@ fn store(
             {
                 let written = std::str::from_utf8(field).unwrap_or_default();
                 if let Some(iso) = dates.read(written) {
-                    insert.raw_bind_parameter(index + 1, iso).map_err(fail)?;
+                    insert.raw_bind_parameter(index + 1, iso)?;
                     continue;
                 }
                 unread_dates += 1;
             }
-            insert
-                .raw_bind_parameter(index + 1, Bound(bound(cell)))
-                .map_err(fail)?;
+            insert.raw_bind_parameter(index + 1, Bound(bound(cell)))?;
         }
-        insert.raw_execute().map_err(fail)?;
+        insert.raw_execute()?;
         count += 1;
         if count % ROWS == 0 && clock.is_over() {
             return Err(Refusal::TooLong);
@@ -183,9 +177,7 @@ fn expect_columns(
 fn create(transaction: &Transaction<'_>, import: &Import, scan: &Scan) -> Result<(), Refusal> {
     let table = quoted(&import.table);
     if import.if_exists == IfExists::Replace {
-        transaction
-            .execute(&format!("DROP TABLE IF EXISTS {table}"), [])
-            .map_err(|error| failed(&error))?;
+        transaction.execute(&format!("DROP TABLE IF EXISTS {table}"), [])?;
     }
     let columns: Vec<String> = scan
         .names
@@ -193,12 +185,8 @@ fn create(transaction: &Transaction<'_>, import: &Import, scan: &Scan) -> Result
         .zip(&scan.kinds)
         .map(|(name, kind)| format!("{} {}", quoted(name), kind.name()))
         .collect();
-    transaction
-        .execute(
-            &format!("CREATE TABLE {table} ({})", columns.join(", ")),
-            [],
-        )
-        .map_err(|error| failed(&error))?;
+    let create = format!("CREATE TABLE {table} ({})", columns.join(", "));
+    transaction.execute(&create, [])?;
     Ok(())
 }
 
@@ -218,15 +206,14 @@ impl Text {
     fn new(import: &Import, mut file: File) -> Result<Self, Refusal> {
         let encoding = match &import.encoding {
             Some(name) => Encoding::parse(name)?,
-            None => Encoding::find(&mut file).map_err(|error| unreadable(None, &error))?,
+            None => Encoding::find(&mut file)?,
         };
         let delimiter = if let Some(given) = &import.delimiter {
             parse_delimiter(given)?
         } else {
             let mut sample = Vec::new();
             Source::open(&file, encoding, import.skip_rows)
-                .and_then(|source| source.take(SAMPLE).read_to_end(&mut sample))
-                .map_err(|error| unreadable(None, &error))?;
+                .and_then(|source| source.take(SAMPLE).read_to_end(&mut sample))?;
             find_delimiter(&sample, (sample.len() as u64) < SAMPLE)
         };
         Ok(Self {
@@ -239,10 +226,8 @@ impl Text {
 
     /// The rows from the first, or from the one behind the header.
     fn rows(&self, behind_header: bool) -> Result<FileRows, Refusal> {
-        let source = Source::open(&self.file, self.encoding, self.skip)
-            .map_err(|error| unreadable(None, &error))?;
+        let source = Source::open(&self.file, self.encoding, self.skip)?;
         let mut rows = FileRows {
-            watch: source.watch(),
             reader: ReaderBuilder::new()
                 .has_headers(false)
                 .flexible(true)
@@ -263,7 +248,6 @@ impl Text {
 struct FileRows {
     reader: Reader<Source>,
     record: ByteRecord,
-    watch: Watch,
     skipped: u64,
 }
 
@@ -271,13 +255,14 @@ impl FileRows {
     /// Reads the next row into `record`. False at the end.
     fn advance(&mut self) -> Result<bool, Refusal> {
         let read = self.reader.read_byte_record(&mut self.record);
-        self.watch.row();
-        read.map_err(|error| match error.into_kind() {
-            ::csv::ErrorKind::Io(error) => unreadable(Some(self.line()), &error),
-            _ => Refusal::CsvUnreadable {
-                line: Some(self.line()),
-                reason: "its fields cannot be told apart".to_owned(),
-            },
+        self.reader.get_mut().end_row();
+        read.map_err(|error| {
+            let reason = match error.into_kind() {
+                ::csv::ErrorKind::Io(error) => error.to_string(),
+                _ => "its fields cannot be told apart".to_owned(),
+            };
+            let line = Some(self.line());
+            Refusal::CsvUnreadable { line, reason }
         })
     }
 
@@ -292,17 +277,15 @@ impl FileRows {
         let last = self.record.iter().next_back();
         last.is_some_and(|field| field.contains(&b'\n'))
     }
-
-    /// Whether the file ends with a quote, as one does whose last row has line ends in it.
-    fn ends_with_quote(&self) -> bool {
-        self.watch.last() == b'"'
-    }
 }
 
-fn unreadable(line: Option<u64>, error: &std::io::Error) -> Refusal {
-    Refusal::CsvUnreadable {
-        line,
-        reason: error.to_string(),
+/// A file that cannot be read.
+impl From<std::io::Error> for Refusal {
+    fn from(error: std::io::Error) -> Self {
+        Self::CsvUnreadable {
+            line: None,
+            reason: error.to_string(),
+        }
     }
 }
 
@@ -376,7 +359,7 @@ impl Scan {
             }
         }
         if let Some(line) = open
-            && !rows.ends_with_quote()
+            && !rows.reader.get_ref().ends_with_quote()
         {
             return Err(Refusal::CsvUnreadable {
                 line: Some(line),

@@ -12,7 +12,6 @@ pub mod fuzzing;
 mod import;
 mod query;
 mod sql;
-mod unique_names;
 mod work;
 
 pub use csv::sheets_as_text;

@@ -10,10 +10,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql};
 use serde_json::{Map, Value, json};
 
-use super::csv::Writer;
+use super::csv::{Writer, unique_names};
 use super::engine::Engine;
 use super::sql;
-use super::unique_names::unique_names;
 use super::work::{
     Answer, Changed, Export, Exported, FEW_ROWS, MOST_ROWS, Parameters, Query, Refusal, Rows,
 };
@@ -42,17 +41,14 @@ const BLOBS: &str = "BLOBs are given as base64";
 
 impl Engine {
     pub(super) fn query(&mut self, query: &Query) -> Result<Answer, Refusal> {
-        if sql::verb(&query.sql).is_none() {
-            return Err(Refusal::NoStatement);
-        }
-        let explain = |error: &rusqlite::Error| self.refusal(error, Some(&query.sql));
-        let verb = sql::verb(&query.sql).unwrap_or_default();
+        let verb = sql::verb(&query.sql).ok_or(Refusal::NoStatement)?;
+        let explain = |error: rusqlite::Error| self.refusal(error, Some(&query.sql));
         let prepared = self.connection.prepare(&query.sql);
         if self.imagined && needs_what_is_there(&verb, &prepared) {
             let changes = !READING.contains(&verb.as_str());
             return Ok(Answer::NeedsDatabase { changes });
         }
-        let mut statement = prepared.map_err(|error| explain(&error))?;
+        let mut statement = prepared.map_err(explain)?;
         let reads = statement.readonly();
         if query.export.is_some() && !(reads && statement.column_count() > 0) {
             return Err(Refusal::NoExport);
@@ -66,27 +62,27 @@ impl Engine {
         }
         self.begin();
         if statement.column_count() == 0 {
-            statement.raw_execute().map_err(|error| explain(&error))?;
-            return Ok(Answer::Changed(self.changed(&query.sql)));
+            statement.raw_execute().map_err(explain)?;
+            return Ok(Answer::Changed(self.changed(&verb)));
         }
         let columns = names(&statement)?;
         if let Some(export) = &query.export {
             return self.export(statement, columns, query, export);
         }
-        let limit = most_rows(query);
+        let limit = most_rows(query, &verb);
         let mut taken = Taken::default();
         let mut left = query.bytes;
         let mut rows = statement.raw_query();
         let mut found = Vec::new();
         let mut truncated = false;
-        while let Some(row) = rows.next().map_err(|error| explain(&error))? {
+        while let Some(row) = rows.next().map_err(explain)? {
             if found.len() as u64 == limit {
                 truncated = true;
                 break;
             }
             let mut object = Map::new();
             for (index, column) in columns.iter().enumerate() {
-                let value = row.get_ref(index).map_err(|error| explain(&error))?;
+                let value = row.get_ref(index).map_err(explain)?;
                 object.insert(column.clone(), taken.value(value));
             }
             let size = serde_json::to_string(&object).map_or(0, |text| text.len() as u64);
@@ -116,7 +112,7 @@ impl Engine {
                     Ok(Some(_)) => count += 1,
                     Ok(None) => break Some(count),
                     Err(_) if reads => break None,
-                    Err(error) => return Err(explain(&error)),
+                    Err(error) => return Err(explain(error)),
                 }
             };
         }
@@ -128,21 +124,18 @@ impl Engine {
             total,
             limit,
             notes: taken.notes,
-            changed: (!reads).then(|| self.changed(&query.sql)),
+            changed: (!reads).then(|| self.changed(&verb)),
         }))
     }
 
     /// Statements that make things count rows of SQLite's own.
-    fn changed(&self, statement: &str) -> Changed {
-        let verb = sql::verb(statement).unwrap_or_default();
-        let counts = ["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].contains(&verb.as_str());
+    fn changed(&self, verb: &str) -> Changed {
+        if !["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].contains(&verb) {
+            return Changed::default();
+        }
         Changed {
-            rows: if counts { self.connection.changes() } else { 0 },
-            last_row_id: if counts {
-                self.connection.last_insert_rowid()
-            } else {
-                0
-            },
+            rows: self.connection.changes(),
+            last_row_id: self.connection.last_insert_rowid(),
         }
     }
 
@@ -158,7 +151,7 @@ impl Engine {
             None | Some(0) => u64::MAX,
             Some(limit) => limit,
         };
-        let explain = |error: &rusqlite::Error| self.refusal(error, Some(&query.sql));
+        let explain = |error: rusqlite::Error| self.refusal(error, Some(&query.sql));
         let mut writer = Writer::new(export)?;
         for column in &columns {
             writer.field(ValueRef::Text(column.as_bytes()))?;
@@ -167,10 +160,10 @@ impl Engine {
         let mut count = 0;
         let mut rows = statement.raw_query();
         while count < limit
-            && let Some(row) = rows.next().map_err(|error| explain(&error))?
+            && let Some(row) = rows.next().map_err(explain)?
         {
             for index in 0..columns.len() {
-                writer.field(row.get_ref(index).map_err(|error| explain(&error))?)?;
+                writer.field(row.get_ref(index).map_err(explain)?)?;
             }
             writer.end_of_row()?;
             count += 1;
@@ -195,13 +188,12 @@ fn needs_what_is_there(verb: &str, prepared: &Result<Statement<'_>, rusqlite::Er
 
 /// How many rows the answer may hold. A query without a limit gives a few; what is not a query of
 /// tables gives all.
-fn most_rows(query: &Query) -> u64 {
+fn most_rows(query: &Query, verb: &str) -> u64 {
     match query.limit {
         Some(0) => MOST_ROWS,
         Some(limit) => limit.min(MOST_ROWS),
         None => {
-            let verb = sql::verb(&query.sql).unwrap_or_default();
-            let asks = ["SELECT", "WITH", "VALUES"].contains(&verb.as_str());
+            let asks = ["SELECT", "WITH", "VALUES"].contains(&verb);
             if asks && !sql::has_limit(&query.sql) {
                 FEW_ROWS
             } else {
@@ -231,13 +223,13 @@ fn bind(
     let unfit = |reason: String| Refusal::Parameters { reason };
     let wanted = statement.parameter_count();
     match parameters {
+        Parameters::List(values) if values.len() != wanted => {
+            let given = values.len();
+            return Err(unfit(format!(
+                "the statement takes {wanted} values, {given} are given"
+            )));
+        }
         Parameters::List(values) => {
-            if values.len() != wanted {
-                return Err(unfit(format!(
-                    "the statement takes {wanted} values, {} are given",
-                    values.len()
-                )));
-            }
             for (index, value) in (1..).zip(values) {
                 bind_one(connection, statement, index, value)?;
             }
@@ -300,9 +292,8 @@ fn bind_one(
             ValueRef::Text(text.as_bytes())
         }
     };
-    statement
-        .raw_bind_parameter(index, Bound(bound))
-        .map_err(|error| super::engine::failed(&error))
+    statement.raw_bind_parameter(index, Bound(bound))?;
+    Ok(())
 }
 
 /// The number that a text is. Callers that can send texts only mean one by `20` and `-3.5`, and
@@ -319,13 +310,8 @@ fn number(connection: &Connection, text: &str) -> Result<Option<ValueRef<'static
     let Ok(real) = text.parse::<f64>() else {
         return Ok(None);
     };
-    let failed = |error: rusqlite::Error| super::engine::failed(&error);
-    let mut written = connection
-        .prepare_cached("SELECT CAST(?1 AS TEXT)")
-        .map_err(failed)?;
-    let written: String = written
-        .query_row([real], |row| row.get(0))
-        .map_err(failed)?;
+    let mut written = connection.prepare_cached("SELECT CAST(?1 AS TEXT)")?;
+    let written: String = written.query_row([real], |row| row.get(0))?;
     Ok((written == text).then_some(ValueRef::Real(real)))
 }
 

@@ -3,12 +3,13 @@
 //! Decides nothing about what a statement may do, which is the engine's to say: only how many rows
 //! are wanted, and which tables a failed statement was about.
 
-/// One bare word outside of literals and comments.
+/// One word outside of literals and comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Word<'a> {
     pub(super) text: &'a str,
     /// Parentheses around it.
-    pub(super) depth: usize,
+    depth: usize,
+    is_quoted: bool,
 }
 
 /// The words of a statement, quoted names included.
@@ -18,6 +19,13 @@ pub(super) fn words(sql: &str) -> impl Iterator<Item = Word<'_>> {
     std::iter::from_fn(move || {
         loop {
             let first = rest.chars().next()?;
+            let word = move |text, is_quoted| {
+                Some(Word {
+                    text,
+                    depth,
+                    is_quoted,
+                })
+            };
             let taken = match first {
                 '(' | ')' => {
                     depth = if first == '(' {
@@ -32,22 +40,19 @@ pub(super) fn words(sql: &str) -> impl Iterator<Item = Word<'_>> {
                 '\'' => end_of_quoted(rest, '\''),
                 // The name of a parameter is no word.
                 ':' | '@' | '$' | '#' | '?' => 1 + end_of_word(&rest[1..]),
-                '"' | '`' => {
-                    let end = end_of_quoted(rest, first);
-                    let text = rest[1..end].trim_end_matches(first);
+                '"' | '`' | '[' => {
+                    let (closing, end) = match first {
+                        '[' => (']', end_of(rest, "]", 1)),
+                        quote => (quote, end_of_quoted(rest, quote)),
+                    };
+                    let text = rest[1..end].trim_end_matches(closing);
                     rest = &rest[end..];
-                    return Some(Word { text, depth });
-                }
-                '[' => {
-                    let end = end_of(rest, "]", 1);
-                    let text = rest[1..end].trim_end_matches(']');
-                    rest = &rest[end..];
-                    return Some(Word { text, depth });
+                    return word(text, true);
                 }
                 _ if is_of_word(first) => {
                     let (text, behind) = rest.split_at(end_of_word(rest));
                     rest = behind;
-                    return Some(Word { text, depth });
+                    return word(text, false);
                 }
                 other => other.len_utf8(),
             };
@@ -64,15 +69,8 @@ pub(super) fn verb(sql: &str) -> Option<String> {
 /// Whether the statement itself says how many rows it gives. LIMIT is a reserved word: bare and
 /// outside of parentheses, it is the clause.
 pub(super) fn has_limit(sql: &str) -> bool {
-    bare_words(sql).any(|word| word.depth == 0 && word.text.eq_ignore_ascii_case("LIMIT"))
-}
-
-fn bare_words(sql: &str) -> impl Iterator<Item = Word<'_>> {
-    let begin = sql.as_ptr() as usize;
-    words(sql).filter(move |word| {
-        let at = word.text.as_ptr() as usize - begin;
-        !sql[..at].ends_with(['"', '`', '['])
-    })
+    words(sql)
+        .any(|word| word.depth == 0 && !word.is_quoted && word.text.eq_ignore_ascii_case("LIMIT"))
 }
 
 fn is_of_word(character: char) -> bool {

@@ -254,7 +254,7 @@ pub struct Rows {
 }
 
 /// What a statement changed.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Changed {
     /// Rows inserted, updated or deleted.
     pub rows: u64,

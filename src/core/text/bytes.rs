@@ -1,11 +1,28 @@
-//! Edits of files that are not text.
+//! Files that are not text: their edits, and their look.
+
+use std::fmt::Write;
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
+use serde::de::value::{Error, StrDeserializer};
 
 use super::TextError;
+
+/// Reads the word of a parameter, in any case, as the variant of an enum that serde knows by it.
+pub(super) fn word<T: for<'de> Deserialize<'de>>(
+    parameter: &'static str,
+    value: &str,
+    allowed: &'static [&'static str],
+) -> Result<T, TextError> {
+    let word = value.trim().to_ascii_lowercase();
+    T::deserialize(StrDeserializer::<Error>::new(&word)).map_err(|_| TextError::UnknownWord {
+        parameter,
+        value: value.to_owned(),
+        allowed,
+    })
+}
 
 /// How bytes are written in a `content` parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -25,16 +42,7 @@ impl ContentFormat {
 
     /// Reads the parameter `content_format`.
     pub fn parse(value: &str) -> Result<Self, TextError> {
-        match value.trim().to_ascii_lowercase().as_str() {
-            "hex" => Ok(Self::Hex),
-            "base64" => Ok(Self::Base64),
-            "raw" => Ok(Self::Raw),
-            _ => Err(TextError::UnknownWord {
-                parameter: "content_format",
-                value: value.to_owned(),
-                allowed: Self::ALL,
-            }),
-        }
+        word("content_format", value, Self::ALL)
     }
 
     /// The name on the wire.
@@ -151,17 +159,7 @@ impl BytePosition {
 
     /// Reads the parameter `position`.
     pub fn parse(value: &str) -> Result<Self, TextError> {
-        match value.trim().to_ascii_lowercase().as_str() {
-            "start" => Ok(Self::Start),
-            "end" => Ok(Self::End),
-            "at" => Ok(Self::At),
-            "replace" => Ok(Self::Replace),
-            _ => Err(TextError::UnknownWord {
-                parameter: "position",
-                value: value.to_owned(),
-                allowed: Self::ALL,
-            }),
-        }
+        word("position", value, Self::ALL)
     }
 
     /// The name on the wire.
@@ -250,6 +248,56 @@ impl BytesEdit<'_> {
             }
         }
     }
+}
+
+/// Bytes of a line.
+const LINE: usize = 16;
+
+/// The bytes from `offset` on in the layout of `hexdump -C`: offset, hex, ASCII; lines that repeat
+/// the one before are one `*`.
+#[must_use]
+pub fn hexdump(bytes: &[u8], offset: u64) -> String {
+    let mut text = String::new();
+    let mut before = None;
+    let mut repeated = false;
+    for (number, line) in bytes.chunks(LINE).enumerate() {
+        if before == Some(line) {
+            if !repeated {
+                text.push_str("*\n");
+            }
+            repeated = true;
+            continue;
+        }
+        before = Some(line);
+        repeated = false;
+        push_line(&mut text, line, offset + (number * LINE) as u64);
+    }
+    if !bytes.is_empty() {
+        let _written = writeln!(text, "{:08x}", offset + bytes.len() as u64);
+    }
+    text
+}
+
+fn push_line(text: &mut String, line: &[u8], offset: u64) {
+    let _written = write!(text, "{offset:08x} ");
+    for place in 0..LINE {
+        if place % 8 == 0 {
+            text.push(' ');
+        }
+        match line.get(place) {
+            Some(byte) => {
+                let _written = write!(text, "{byte:02x} ");
+            }
+            None => text.push_str("   "),
+        }
+    }
+    text.push_str(" |");
+    let shown = line.iter().map(|&byte| match byte {
+        b' '..=b'~' => char::from(byte),
+        _ => '.',
+    });
+    text.extend(shown);
+    text.push_str("|\n");
 }
 
 #[cfg(test)]
@@ -439,6 +487,20 @@ mod tests {
         for (position, offset, length, error) in cases {
             assert_eq!(edit(position, offset, length).apply(b"abcd"), Err(error));
         }
+    }
+
+    #[test]
+    fn lines_and_repetitions() {
+        assert_eq!(hexdump(b"", 7), "");
+        let text = hexdump(b"Hello, world\n\xff", 3);
+        let line = "00000003  48 65 6c 6c 6f 2c 20 77  6f 72 6c 64 0a ff        |Hello, world..|";
+        assert_eq!(text, format!("{line}\n00000011\n"));
+        let text = hexdump(&[0; 100], 1 << 32);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 4, "{text}");
+        assert_eq!(lines[1], "*");
+        assert!(lines[2].starts_with("100000060  00 00 00 00   "), "{text}");
+        assert_eq!(lines[3], "100000064");
     }
 
     proptest! {

@@ -8,7 +8,7 @@ use memchr::memmem;
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
 
 use super::excerpt::excerpt;
-use super::lines::{ranges, without_end};
+use super::lines::{ranges, without_line_end};
 use super::literal::{Literal, line_number};
 
 /// The largest file that is looked through.
@@ -265,9 +265,7 @@ impl<'t> Folded<'t> {
             let next = self.places.get(last + 1);
             let accent = next.is_some_and(|next| {
                 let next = &self.original[next.start as usize..next.end as usize];
-                let next = str::from_utf8(next)
-                    .ok()
-                    .and_then(|next| next.chars().next());
+                let next = str::from_utf8(next).unwrap_or_default().chars().next();
                 next.is_some_and(is_combining_mark)
             });
             begins && next != Some(&self.places[last]) && !accent
@@ -275,33 +273,27 @@ impl<'t> Folded<'t> {
         let at = memmem::find_iter(&self.text, &folded).find(is_whole)?;
         let start = self.places[at].start as usize;
         let end = self.places[at + folded.len() - 1].end as usize;
-        let has_blank = |text: &str| text.bytes().any(|byte| matches!(byte, b' ' | b'\t'));
+        let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
         let (before, behind) = (
             &find[..find.len() - find.trim_ascii_start().len()],
             &find[find.trim_ascii_end().len()..],
         );
-        let blanks = |bytes: &mut dyn Iterator<Item = &u8>| {
-            bytes
-                .take_while(|byte| matches!(byte, b' ' | b'\t'))
-                .count()
-        };
-        let start = if has_blank(before) {
-            start - blanks(&mut self.original[..start].iter().rev())
+        let (above, below) = (&self.original[..start], &self.original[end..]);
+        let start = if before.bytes().any(|byte| is_blank(&byte)) {
+            start - above.iter().rev().take_while(|byte| is_blank(byte)).count()
         } else {
             start
         };
-        let rest = &self.original[end..];
-        let end = if behind.contains('\n') {
-            end + blanks(&mut rest.iter())
-        } else {
-            end
-        };
-        let line_end = match &self.original[end..] {
-            [b'\r', b'\n', ..] if behind.contains('\n') => 2,
-            [b'\n', ..] if behind.contains('\n') => 1,
+        if !behind.contains('\n') {
+            return Some(start..end);
+        }
+        let blanks = below.iter().take_while(|byte| is_blank(byte)).count();
+        let line_end = match &below[blanks..] {
+            [b'\r', b'\n', ..] => 2,
+            [b'\n', ..] => 1,
             _ => 0,
         };
-        Some(start..end + line_end)
+        Some(start..end + blanks + line_end)
     }
 }
 
@@ -317,7 +309,12 @@ fn likest_lines(text: &[u8], find: &str) -> Option<Range<usize>> {
     let (best, likeness) = lines
         .iter()
         .enumerate()
-        .map(|(number, line)| (number, anchor.likeness(without_end(&text[line.clone()]))))
+        .map(|(number, line)| {
+            (
+                number,
+                anchor.likeness(without_line_end(&text[line.clone()])),
+            )
+        })
         .max_by_key(|(number, likeness)| (*likeness, std::cmp::Reverse(*number)))?;
     if likeness < LIKENESS {
         return None;

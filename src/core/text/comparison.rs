@@ -87,12 +87,8 @@ pub fn compare(original: &str, revised: &str, ignores_blanks: bool, time: Durati
     let (old, new): (Vec<&str>, Vec<&str>) =
         (original.lines().collect(), revised.lines().collect());
     let ops = if ignores_blanks {
-        let bare = |lines: &[&str]| -> Vec<String> {
-            let lines = lines.iter();
-            lines
-                .map(|line| line.split_whitespace().collect())
-                .collect()
-        };
+        let bare_line = |line: &&str| line.split_whitespace().collect();
+        let bare = |lines: &[&str]| -> Vec<String> { lines.iter().map(bare_line).collect() };
         operations(&bare(&old), &bare(&new), deadline)
     } else {
         operations(&old, &new, deadline)
@@ -119,14 +115,10 @@ pub fn compare(original: &str, revised: &str, ignores_blanks: bool, time: Durati
             comparison.deletions += before.len();
             comparison.additions += after.len();
             let pairs = before.clone().zip(after.clone());
-            let mut pairs = pairs.map(|(x, y)| segments(old[x], new[y], deadline));
-            let (mut removed, mut added) = (Vec::new(), Vec::new());
-            for (left, right) in &mut pairs {
-                removed.push(left);
-                added.push(right);
-            }
-            let mut removed = removed.into_iter();
-            let mut added = added.into_iter();
+            let (removed, added): (Vec<_>, Vec<_>) = pairs
+                .map(|(x, y)| segments(old[x], new[y], deadline))
+                .unzip();
+            let (mut removed, mut added) = (removed.into_iter(), added.into_iter());
             lines.extend(before.map(|x| ComparedLine {
                 old_number: Some(x + 1),
                 new_number: None,

@@ -15,6 +15,10 @@ pub(super) enum Refusal {
     Expensive(&'static str),
 }
 
+fn invalid<T>(reason: impl Into<String>) -> Result<T, Refusal> {
+    Err(Refusal::Invalid(reason.into()))
+}
+
 /// The most atoms of a pattern, where `(a{20}){20}` has 400.
 const ATOMS: u64 = 10_000;
 
@@ -132,9 +136,7 @@ impl Translator<'_> {
         let least = if low.is_empty() { 0 } else { number(low) };
         let most = if high.is_empty() { least } else { number(high) };
         if most < least {
-            return Err(Refusal::Invalid(format!(
-                "the count `{{{inner}}}` runs backwards"
-            )));
+            return invalid(format!("the count `{{{inner}}}` runs backwards"));
         }
         let repeated = self.atom.saturating_mul(most.max(1));
         self.scope.atoms = self.scope.atoms.saturating_add(repeated - self.atom);
@@ -156,7 +158,7 @@ impl Translator<'_> {
 
     fn open(&mut self) -> Result<(), Refusal> {
         match self.rest.peek() {
-            Some('*') => return Err(Refusal::Invalid("nothing to repeat behind `(`".into())),
+            Some('*') => return invalid("nothing to repeat behind `(`"),
             Some('?') => {}
             _ => {
                 self.out.push('(');
@@ -179,11 +181,9 @@ impl Translator<'_> {
             Some('#') => while self.rest.next().is_some_and(|c| c != ')') {},
             Some(flag) if flag == '-' || is_flag(flag) => self.open_flags(flag)?,
             Some(other) => {
-                return Err(Refusal::Invalid(format!(
-                    "`(?{other}` is no group of this dialect"
-                )));
+                return invalid(format!("`(?{other}` is no group of this dialect"));
             }
-            None => return Err(Refusal::Invalid("it ends in `(?`".into())),
+            None => return invalid("it ends in `(?`"),
         }
         Ok(())
     }
@@ -219,11 +219,9 @@ impl Translator<'_> {
                 Some('i' | 's' | 'a' | 'u' | 'L') => {}
                 Some(end @ (':' | ')')) => break end,
                 Some(other) => {
-                    return Err(Refusal::Invalid(format!(
-                        "unknown flag `{other}` behind `(?`"
-                    )));
+                    return invalid(format!("unknown flag `{other}` behind `(?`"));
                 }
-                None => return Err(Refusal::Invalid("the group `(?` has no end".into())),
+                None => return invalid("the group `(?` has no end"),
             }
             flags.extend(flag.filter(|flag| matches!(flag, 'i' | 'm' | 's' | 'x' | '-')));
             flag = self.rest.next();
@@ -252,7 +250,7 @@ impl Translator<'_> {
 
     fn escape(&mut self, in_class: bool) -> Result<(), Refusal> {
         let Some(character) = self.rest.next() else {
-            return Err(Refusal::Invalid("it ends with a lone backslash".into()));
+            return invalid("it ends with a lone backslash");
         };
         match character {
             'b' if in_class => self.out.push_str(r"\x08"),
@@ -271,9 +269,7 @@ impl Translator<'_> {
                 }
             }
             _ if character.is_ascii_alphanumeric() => {
-                return Err(Refusal::Invalid(format!(
-                    "`\\{character}` is no escape of this dialect"
-                )));
+                return invalid(format!("`\\{character}` is no escape of this dialect"));
             }
             _ => self.literal(character),
         }
@@ -284,13 +280,8 @@ impl Translator<'_> {
     fn octal(&mut self) {
         let mut code = 0;
         for _ in 0..2 {
-            match self
-                .rest
-                .next_if(|c| c.is_digit(8))
-                .and_then(|c| c.to_digit(8))
-            {
-                Some(digit) => code = code * 8 + digit,
-                None => break,
+            if let Some(digit) = self.rest.next_if(|c| c.is_digit(8)) {
+                code = code * 8 + digit.to_digit(8).unwrap_or(0);
             }
         }
         self.code_point(code);
@@ -332,7 +323,7 @@ impl Translator<'_> {
             }
             previous = Some(character);
         }
-        Err(Refusal::Invalid("the `[` has no `]`".into()))
+        invalid("the `[` has no `]`")
     }
 
     /// Whether a name such as `[:alpha:]` follows; Python has none, but nobody means the letters.

@@ -13,8 +13,7 @@ pub use substitution::substitute;
 use super::TextError;
 use super::closest::closest;
 use super::encoding::Encoding;
-use super::excerpt::beginning;
-use super::excerpt::excerpt;
+use super::excerpt::{beginning, excerpt};
 use super::lines::{self, LineEnd, line_count};
 use super::literal::{Literal, line_number};
 use super::pattern::Pattern;
@@ -89,13 +88,14 @@ impl TextEdit<'_> {
 
     /// Refuses whatever can be refused without knowing the text.
     pub fn check(&self) -> Result<(), TextError> {
-        match self.place()? {
-            Place::Pattern(pattern) => match self.compiled(pattern, false) {
-                Err(error) if NoPattern::of(&error).is_none() => Err(error),
-                _ => Ok(()),
-            },
-            _ => Ok(()),
+        let place = self.place()?;
+        if let Place::Pattern(pattern) = place
+            && let Err(error) = self.compiled(pattern, false)
+            && NoPattern::of(&error).is_none()
+        {
+            return Err(error);
         }
+        Ok(())
     }
 
     /// The text after the edit, unless it would be larger than `max_bytes`. A file in another
@@ -127,8 +127,8 @@ impl TextEdit<'_> {
     }
 
     fn is_ascii(&self) -> bool {
-        let looked_for = [self.find, self.pattern].into_iter().flatten();
-        self.content.is_ascii() && looked_for.into_iter().all(str::is_ascii)
+        let mut looked_for = [self.find, self.pattern].into_iter().flatten();
+        self.content.is_ascii() && looked_for.all(str::is_ascii)
     }
 
     fn apply_to_bytes(&self, text: &[u8], max_bytes: u64) -> Result<Edited, TextError> {
@@ -173,8 +173,7 @@ impl TextEdit<'_> {
                 None => Ok(Place::End),
             };
         }
-        let lines = self.lines()?;
-        match (lines, self.find, self.pattern) {
+        match (self.lines()?, self.find, self.pattern) {
             (None, None, None) => Err(TextError::NoPlace {
                 position: self.position.as_str(),
             }),
@@ -194,22 +193,21 @@ impl TextEdit<'_> {
 
     /// The first and the last line of the place.
     fn lines(&self) -> Result<Option<(Line, Line)>, TextError> {
-        let line = self.line.map(|line| Line::new("line", line)).transpose()?;
-        let last = self
-            .end_line
-            .map(|line| Line::new("end_line", line))
-            .transpose()?;
-        if let Some(end_line) = self.end_line {
-            match self.line {
-                Some(line) if self.position == Position::Replace || self.find.is_some() => {
-                    if end_line < line {
-                        return Err(TextError::EndBeforeLine { line, end_line });
-                    }
-                }
-                _ => return Err(TextError::EndLineWithoutRange { end_line }),
+        let line = |parameter, number: Option<i64>| {
+            let line = number.map(|number| Line::new(parameter, number));
+            line.transpose()
+        };
+        let (first, last) = (line("line", self.line)?, line("end_line", self.end_line)?);
+        let is_range = self.position == Position::Replace || self.find.is_some();
+        match (self.line, self.end_line) {
+            (Some(line), Some(end_line)) if is_range && end_line < line => {
+                Err(TextError::EndBeforeLine { line, end_line })
             }
+            (line, Some(end_line)) if !is_range || line.is_none() => {
+                Err(TextError::EndLineWithoutRange { end_line })
+            }
+            _ => Ok(first.map(|first| (first, last.unwrap_or(first)))),
         }
-        Ok(line.map(|line| (line, last.unwrap_or(line))))
     }
 
     fn at_lines(&self, draft: &mut Draft<'_>, first: Line, last: Line) -> Result<u64, TextError> {
@@ -234,31 +232,25 @@ impl TextEdit<'_> {
             None => 0..text.len(),
         };
         let places = || {
-            literal
-                .places()
-                .skip_while(|place| place.start < bounds.start)
-                .take_while(|place| place.start < bounds.end)
+            let places = literal.places();
+            places.filter(|place| bounds.contains(&place.start))
         };
         let edits = || self.edits(text, places());
         match edits().count() as u64 {
-            0 => return Err(self.not_found(text, &literal, find)),
-            1 => {}
-            _ if self.match_all => {}
-            count => {
-                let lines = some_lines(text, places());
-                return Err(TextError::FoundSeveral {
-                    find: beginning(find),
-                    count,
-                    lines,
-                });
+            0 => Err(self.not_found(text, &literal, find)),
+            count if count > 1 && !self.match_all => Err(TextError::FoundSeveral {
+                find: beginning(find),
+                count,
+                lines: some_lines(text, places()),
+            }),
+            matches => {
+                let mut lines = 0;
+                for edit in edits() {
+                    lines += self.at_edit(draft, edit)?;
+                }
+                Ok((lines, matches))
             }
         }
-        let (mut lines, mut matches) = (0, 0);
-        for edit in edits() {
-            lines += self.at_edit(draft, edit)?;
-            matches += 1;
-        }
-        Ok((lines, matches))
     }
 
     /// What is replaced for each place of a text, or where lines are inserted: beside a line once,

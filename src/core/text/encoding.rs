@@ -44,25 +44,17 @@ impl Encoding {
         if beginning.is_ascii() {
             return Self::Ascii;
         }
-        match std::str::from_utf8(beginning) {
-            Ok(_) => return Self::Utf8,
+        let is_utf8 = match str::from_utf8(beginning) {
+            Ok(_) => true,
             // The beginning ends within a character.
-            Err(error) if !whole && error.error_len().is_none() => return Self::Utf8,
-            // A flaw spoils its own bytes, not the text around it.
-            Err(_) if is_flawed_utf8(beginning) => return Self::Utf8,
-            Err(_) => {}
+            Err(error) => !whole && error.error_len().is_none(),
+        };
+        if is_utf8 {
+            return Self::Utf8;
         }
-        let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-        detector.feed(beginning, whole);
-        let name = detector.guess(None, Utf8Detection::Deny).name();
-        // What the two have in common has the older name.
-        let is_latin =
-            name == "windows-1252" && !beginning.iter().any(|b| (0x80..0xa0).contains(b));
-        Self::Guessed(if is_latin {
-            "iso-8859-1".to_owned()
-        } else {
-            name.to_ascii_lowercase()
-        })
+        let mut evidence = EncodingEvidence::default();
+        evidence.see(beginning, whole);
+        evidence.encoding()
     }
 
     /// The text that a whole file is: an empty one where it has no bytes, nothing where they are no text.
@@ -227,44 +219,74 @@ fn named(name: &str) -> &'static encoding_rs::Encoding {
     encoding_rs::Encoding::for_label(name.as_bytes()).unwrap_or(encoding_rs::UTF_8)
 }
 
-/// `true` for a text in UTF-8 that has a few other bytes.
-fn is_flawed_utf8(bytes: &[u8]) -> bool {
-    let mut evidence = Utf8Evidence::default();
-    evidence.see(bytes);
-    evidence.is_mostly_valid()
-}
+/// Bytes with characters beyond ASCII that are looked at to guess an encoding.
+const EVIDENCE: usize = 4 << 20;
 
-/// What speaks for UTF-8 in bytes, and what against it. Old encodings look like UTF-8 by chance, and
-/// only here and there.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Utf8Evidence {
-    /// Bytes that continue a character.
+/// What the bytes of a text say about its encoding, piece by piece. Old encodings look like UTF-8 by
+/// chance, and only here and there.
+#[derive(Default)]
+pub struct EncodingEvidence {
+    /// Bytes that continue a character of UTF-8.
     following: usize,
     /// Bytes that belong to none.
     invalid: usize,
+    /// Bytes where ISO 8859-1 has control characters.
+    has_controls: bool,
+    guessed_by: usize,
+    detector: Option<EncodingDetector>,
 }
 
-impl Utf8Evidence {
-    /// Looks at more bytes, which end with a character.
-    pub fn see(&mut self, bytes: &[u8]) {
-        for chunk in bytes.utf8_chunks() {
-            let is_following = |byte: &&u8| (0x80..0xc0).contains(*byte);
-            let valid = chunk.valid().as_bytes();
-            self.following += valid.iter().filter(is_following).count();
-            self.invalid += chunk.invalid().len();
+impl EncodingEvidence {
+    /// Looks at a piece. Returns how many bytes at its end begin a character, unless it is the last:
+    /// they are to be seen again with those that follow.
+    pub fn see(&mut self, piece: &[u8], is_last: bool) -> usize {
+        let begins = |end: &[u8]| str::from_utf8(end).is_err_and(|it| it.error_len().is_none());
+        let mut open = 0;
+        let mut chunks = piece.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            let following = chunk.valid().bytes();
+            self.following += following.filter(|byte| (0x80..0xc0).contains(byte)).count();
+            if chunks.peek().is_none() && !is_last && begins(chunk.invalid()) {
+                open = chunk.invalid().len();
+            } else {
+                self.invalid += chunk.invalid().len();
+            }
         }
+        let seen = &piece[..piece.len() - open];
+        self.has_controls |= seen.iter().any(|byte| (0x80..0xa0).contains(byte));
+        let is_evidence = !seen.is_ascii() && self.guessed_by < EVIDENCE;
+        if is_evidence {
+            self.guessed_by += seen.len();
+        }
+        if is_evidence || (is_last && self.detector.is_some()) {
+            let new = || EncodingDetector::new(Iso2022JpDetection::Deny);
+            let detector = self.detector.get_or_insert_with(new);
+            detector.feed(if is_evidence { seen } else { &[] }, is_last);
+        }
+        open
     }
 
-    /// `true` if all of it is UTF-8.
+    /// `true` if the text is UTF-8 but for a few bytes: a flaw spoils its own bytes, not the text
+    /// around it.
     #[must_use]
-    pub fn is_valid(self) -> bool {
-        self.invalid == 0
+    pub fn is_flawed_utf8(&self) -> bool {
+        self.invalid > 0 && self.following > 0 && self.following >= self.invalid
     }
 
-    /// `true` if the bytes that are no UTF-8 are flaws of such a text.
+    /// Returns the encoding that is likeliest.
     #[must_use]
-    pub fn is_mostly_valid(self) -> bool {
-        self.following > 0 && self.following >= self.invalid
+    pub fn encoding(&self) -> Encoding {
+        if self.invalid == 0 || self.is_flawed_utf8() {
+            return Encoding::Utf8;
+        }
+        let guess = |detector: &EncodingDetector| detector.guess(None, Utf8Detection::Deny).name();
+        let name = self.detector.as_ref().map_or("windows-1252", guess);
+        // What the two have in common has the older name.
+        Encoding::Guessed(if name == "windows-1252" && !self.has_controls {
+            "iso-8859-1".to_owned()
+        } else {
+            name.to_ascii_lowercase()
+        })
     }
 }
 

@@ -112,7 +112,12 @@ diagnostics! {
             line: i64,
         } => {
             code: MissingParameter,
-            hint: no_position(*line),
+            hint: Hint::new(format!("to insert lines before line {line}, "))
+                .again(Repeat::with("position", "before"))
+                .or("behind it, ")
+                .again(Repeat::with("position", "after"))
+                .or("to replace it, ")
+                .again(Repeat::with("position", "replace")),
             details: { "parameter": "position", "line": line },
         },
         /// Text to look for, and an end of the file.
@@ -213,7 +218,7 @@ diagnostics! {
             lines: Vec<u64> = vec![7],
         } => {
             code: PatternNotFound,
-            hint: elsewhere(lines),
+            hint: Repeat::with("line", lines.first().copied().unwrap_or(1)).and_without("end_line"),
             details: { "parameter": "line", "received": line, "find": find, "lines": lines },
         },
         /// Text that occurs more than once.
@@ -365,16 +370,15 @@ fn flags(value: &str) -> Hint {
         return "give letters of ims in `regex_flags`: i ignores case, m is ^ and $ at every line, s is . over line ends".into();
     }
     let kept: String = value.chars().filter(|flag| !foreign(*flag)).collect();
-    let repeat = if kept.is_empty() {
+    let mut repeat = if kept.is_empty() {
         Repeat::without("regex_flags")
     } else {
         Repeat::with("regex_flags", kept)
     };
-    Hint::repeat(if value.contains('g') {
-        repeat.and("match_all", true)
-    } else {
-        repeat
-    })
+    if value.contains('g') {
+        repeat = repeat.and("match_all", true);
+    }
+    repeat.into()
 }
 
 /// Arguments of a command on the file of the failed call.
@@ -530,20 +534,4 @@ fn several(lines: &[u64]) -> Hint {
             .again(Repeat::with("line", *first)),
         _ => all.or("for one of them, make find longer"),
     }
-}
-
-/// What to do about text that occurs in these lines only.
-fn elsewhere(lines: &[u64]) -> Hint {
-    let line = lines.first().copied().unwrap_or(1);
-    Repeat::with("line", line).and_without("end_line").into()
-}
-
-/// What to do about a line where nothing is said to be done.
-fn no_position(line: i64) -> Hint {
-    Hint::new(format!("to insert lines before line {line}, "))
-        .again(Repeat::with("position", "before"))
-        .or("behind it, ")
-        .again(Repeat::with("position", "after"))
-        .or("to replace it, ")
-        .again(Repeat::with("position", "replace"))
 }

@@ -3,31 +3,51 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use memchr::{memchr, memchr_iter, memrchr};
+use super::lines::{around, line_count, ranges, without_line_end};
 
 /// The most lines of an excerpt.
 const LINES: usize = 10;
 /// The most lines of one place: of a longer one the first and the last are shown.
 const HEAD: usize = 5;
 const TAIL: usize = 3;
-/// The most characters of a line.
+/// The most characters of a line, and of the beginning of a text in a message.
 const CHARACTERS: usize = 160;
+const BEGINNING: usize = 120;
 
-/// The lines of `text` that `places` touch, each with a neighbour before and behind, in the form of
-/// `grep -n -C 1`: `7:` is a line that is meant, `8-` a neighbour, `…` stands for lines between. A
+/// Returns the lines of `text` that `places` touch, each with a neighbour before and behind, in the form
+/// of `grep -n -C 1`: `7:` is a line that is meant, `8-` a neighbour, `…` stands for lines between. A
 /// place that is empty and between two lines has neighbours only.
 pub(super) fn excerpt(text: &[u8], places: &[Range<usize>]) -> String {
-    let mut shown = BTreeMap::new();
-    let mut counter = Counter {
-        text,
-        at: 0,
-        line: 1,
-    };
+    let mut shown: BTreeMap<usize, (Range<usize>, bool)> = BTreeMap::new();
+    // Lines are counted from front to back, once: those before `counted`, which begins a line.
+    let (mut counted, mut before) = (0, 0);
     for place in places {
         if shown.len() >= LINES {
             break;
         }
-        counter.lines_around(place, &mut shown);
+        let mut meant = around(text, place);
+        if place.is_empty() && place.start == meant.start {
+            meant.end = meant.start;
+        }
+        before += line_count(&text[counted.min(meant.start)..meant.start]) as usize;
+        counted = counted.max(meant.start);
+        let count = line_count(&text[meant.clone()]) as usize;
+        if meant.start > 0 {
+            let neighbour = around(text, &(meant.start - 1..meant.start - 1));
+            shown.entry(before).or_insert((neighbour, false));
+        }
+        for (index, line) in ranges(&text[meant.clone()]).enumerate() {
+            if count <= HEAD + TAIL || index < HEAD || index + TAIL >= count {
+                let line = meant.start + line.start..meant.start + line.end;
+                shown.insert(before + index + 1, (line, true));
+            }
+        }
+        if meant.end < text.len() {
+            let neighbour = around(text, &(meant.end..meant.end));
+            shown
+                .entry(before + count + 1)
+                .or_insert((neighbour, false));
+        }
     }
     let mut lines = Vec::with_capacity(LINES);
     let mut last = None;
@@ -36,100 +56,28 @@ pub(super) fn excerpt(text: &[u8], places: &[Range<usize>]) -> String {
             lines.push("…".to_owned());
         }
         let mark = if is_meant { ':' } else { '-' };
-        lines.push(format!("{number}{mark}{}", cut(&text[range])));
+        lines.push(format!("{number}{mark}{}", shortened(&text[range])));
         last = Some(number);
     }
     lines.join("\n")
 }
 
-/// A line without its end, and without what is too much of it.
-fn cut(line: &[u8]) -> String {
-    let line = super::lines::without_end(line);
+/// Returns a line without its end, and without what is too much of it.
+fn shortened(line: &[u8]) -> String {
+    let line = without_line_end(line);
     // A character has at most four bytes.
-    let beginning = &line[..line.len().min(CHARACTERS * 4)];
-    let text = String::from_utf8_lossy(beginning);
-    match text.char_indices().nth(CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
-    }
+    let part = &line[..line.len().min(CHARACTERS * 4)];
+    cut(&String::from_utf8_lossy(part), CHARACTERS)
 }
 
-/// Counts lines from front to back, once.
-struct Counter<'t> {
-    text: &'t [u8],
-    /// The beginning of a line.
-    at: usize,
-    /// Its number.
-    line: u64,
+/// Returns the beginning of a text, for a message.
+#[must_use]
+pub fn beginning(text: &str) -> String {
+    cut(text, BEGINNING)
 }
 
-impl Counter<'_> {
-    fn lines_around(
-        &mut self,
-        place: &Range<usize>,
-        shown: &mut BTreeMap<u64, (Range<usize>, bool)>,
-    ) {
-        let first = self.start_of_line(place.start);
-        self.line += memchr_iter(b'\n', &self.text[self.at.min(first)..first]).count() as u64;
-        self.at = self.at.max(first);
-        let number = self.line;
-        // What ends behind a line end does not touch the line behind it.
-        let end = place.end.max(place.start + 1) - 1;
-        let between = place.is_empty() && place.start == first;
-        let last = if between {
-            None
-        } else {
-            Some(self.start_of_line(end.min(self.text.len())))
-        };
-        if first > 0 {
-            let before = self.line_at(self.start_of_line(first - 1));
-            shown.entry(number - 1).or_insert((before, false));
-        }
-        let Some(last) = last else {
-            self.neighbour(number, first, shown);
-            return;
-        };
-        let more = memchr_iter(b'\n', &self.text[first..last]).count();
-        let mut at = first;
-        for index in 0..=more {
-            let line = self.line_at(at);
-            at = line.end;
-            if more < HEAD + TAIL || index < HEAD {
-                shown.insert(number + index as u64, (line, true));
-            } else {
-                break;
-            }
-        }
-        if more >= HEAD + TAIL {
-            let mut at = last;
-            for index in 0..TAIL {
-                shown.insert(number + (more - index) as u64, (self.line_at(at), true));
-                at = self.start_of_line(at - 1);
-            }
-        }
-        self.neighbour(number + more as u64 + 1, self.line_at(last).end, shown);
-    }
-
-    fn neighbour(&self, number: u64, at: usize, shown: &mut BTreeMap<u64, (Range<usize>, bool)>) {
-        if at < self.text.len() {
-            shown.entry(number).or_insert((self.line_at(at), false));
-        }
-    }
-
-    fn start_of_line(&self, at: usize) -> usize {
-        memrchr(b'\n', &self.text[..at]).map_or(0, |end| end + 1)
-    }
-
-    fn line_at(&self, start: usize) -> Range<usize> {
-        let rest = &self.text[start..];
-        start..start + memchr(b'\n', rest).map_or(rest.len(), |end| end + 1)
-    }
-}
-
-/// The beginning of a text, for a message.
-pub(super) fn beginning(text: &str) -> String {
-    const CHARACTERS: usize = 120;
-    match text.char_indices().nth(CHARACTERS) {
+fn cut(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
     }

@@ -15,24 +15,22 @@ mod error;
 mod excerpt;
 #[cfg(fuzzing)]
 pub mod fuzzing;
-mod hexdump;
 mod line_ends;
 mod lines;
 mod literal;
 mod pattern;
 mod template;
 
-pub use binary::expect_editable;
-pub use binary::is_binary_kind;
-pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode};
+pub use binary::{expect_editable, is_binary_kind};
+pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode, hexdump};
 pub use closest::Closest;
 pub use comparison::{ComparedLine, Comparison, Hunk, Segment, compare, readable};
 pub use edit::{Edited, NoPattern, Position, TextEdit, addition, substitute};
-pub use encoding::{Encoding, Utf8Evidence, is_pdf};
+pub use encoding::{Encoding, EncodingEvidence, is_pdf};
 pub use error::TextError;
-pub use hexdump::hexdump;
+pub use excerpt::beginning;
 pub use line_ends::{ConversionError, LineEndCount, LineEnds, converted};
-pub use lines::line_count;
+pub use lines::{line_count, lines, without_line_end};
 pub use pattern::line_pattern;
 
 #[cfg(test)]

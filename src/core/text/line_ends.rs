@@ -88,118 +88,101 @@ pub fn converted(
     ends: LineEnds,
 ) -> Result<LineEndCount, ConversionError> {
     let mut piece = Vec::with_capacity(PIECE);
-    let mut converter = None;
+    let mut out = Vec::with_capacity(2 * PIECE);
+    let mut found = LineEndCount::default();
+    let mut known_unit = None;
+    // A CR was read and not yet written: the next unit decides.
+    let mut after_cr = false;
     loop {
-        let odd = piece.len();
+        let left_over = piece.len();
         let read = source
             .by_ref()
-            .take((PIECE - odd) as u64)
+            .take((PIECE - left_over) as u64)
             .read_to_end(&mut piece)?;
-        let converter = match &mut converter {
-            Some(converter) => converter,
-            none => none.insert(Converter::new(&piece, ends)?),
+        let unit = match known_unit {
+            Some(unit) => unit,
+            None => *known_unit.insert(Unit::of(&piece)?),
         };
         if read == 0 {
-            converter.finish(&piece);
-            target.write_all(&converter.out)?;
-            return Ok(converter.found);
+            if after_cr {
+                unit.put(CR, &mut out);
+            }
+            out.extend_from_slice(&piece);
+            target.write_all(&out)?;
+            return Ok(found);
         }
-        let rest = converter.convert(&piece)?;
-        target.write_all(&converter.out)?;
+        let units = piece.chunks_exact(unit.width());
+        let rest = units.remainder().len();
+        for bytes in units {
+            let value = unit.value(bytes);
+            match value {
+                0 => return Err(ConversionError::Text(TextError::Binary)),
+                LF => {
+                    if std::mem::take(&mut after_cr) {
+                        found.windows += 1;
+                    } else {
+                        found.unix += 1;
+                    }
+                    if ends == LineEnds::Windows {
+                        unit.put(CR, &mut out);
+                    }
+                    unit.put(LF, &mut out);
+                    continue;
+                }
+                _ if std::mem::take(&mut after_cr) => unit.put(CR, &mut out),
+                _ => {}
+            }
+            if value == CR {
+                after_cr = true;
+            } else {
+                out.extend_from_slice(bytes);
+            }
+        }
+        target.write_all(&out)?;
+        out.clear();
         piece.drain(..piece.len() - rest);
     }
 }
 
-/// The state between two pieces.
-struct Converter {
-    ends: LineEnds,
-    /// Bytes of one unit.
-    width: usize,
-    /// Whether the higher byte of a unit comes first.
-    big: bool,
-    /// A CR was read and not yet written: the next unit decides.
-    after_cr: bool,
-    found: LineEndCount,
-    out: Vec<u8>,
+/// The smallest part of a text that can be a line end.
+#[derive(Clone, Copy)]
+enum Unit {
+    Byte,
+    /// Two bytes; `true` if the higher comes first.
+    Pair(bool),
 }
 
-impl Converter {
-    fn new(beginning: &[u8], ends: LineEnds) -> Result<Self, ConversionError> {
-        let (width, big) = match Encoding::of(beginning, false) {
-            Encoding::Utf16(big) => (2, big),
-            Encoding::Utf32(_) => return Err(ConversionError::Text(TextError::Binary)),
-            _ => (1, false),
-        };
-        Ok(Self {
-            ends,
-            width,
-            big,
-            after_cr: false,
-            found: LineEndCount::default(),
-            out: Vec::with_capacity(2 * PIECE),
-        })
+impl Unit {
+    fn of(beginning: &[u8]) -> Result<Self, ConversionError> {
+        match Encoding::of(beginning, false) {
+            Encoding::Utf16(is_big) => Ok(Self::Pair(is_big)),
+            Encoding::Utf32(_) => Err(ConversionError::Text(TextError::Binary)),
+            _ => Ok(Self::Byte),
+        }
     }
 
-    /// Converts whole units; how many bytes are left over.
-    fn convert(&mut self, piece: &[u8]) -> Result<usize, ConversionError> {
-        self.out.clear();
-        let units = piece.chunks_exact(self.width);
-        let rest = units.remainder().len();
-        for unit in units {
-            let value = match *unit {
-                [byte] => u16::from(byte),
-                [first, second] if self.big => u16::from_be_bytes([first, second]),
-                [first, second] => u16::from_le_bytes([first, second]),
-                _ => continue,
-            };
-            match value {
-                0 => return Err(ConversionError::Text(TextError::Binary)),
-                LF => {
-                    self.line_end();
-                    continue;
-                }
-                _ => self.release_cr(),
+    const fn width(self) -> usize {
+        match self {
+            Self::Byte => 1,
+            Self::Pair(_) => 2,
+        }
+    }
+
+    fn value(self, bytes: &[u8]) -> u16 {
+        match (self, bytes) {
+            (Self::Pair(true), [high, low]) | (Self::Pair(false), [low, high]) => {
+                u16::from_be_bytes([*high, *low])
             }
-            if value == CR {
-                self.after_cr = true;
-            } else {
-                self.out.extend_from_slice(unit);
-            }
-        }
-        Ok(rest)
-    }
-
-    fn line_end(&mut self) {
-        if std::mem::take(&mut self.after_cr) {
-            self.found.windows += 1;
-        } else {
-            self.found.unix += 1;
-        }
-        if self.ends == LineEnds::Windows {
-            self.put(CR);
-        }
-        self.put(LF);
-    }
-
-    fn release_cr(&mut self) {
-        if std::mem::take(&mut self.after_cr) {
-            self.put(CR);
+            (_, bytes) => bytes.first().copied().map_or(0, u16::from),
         }
     }
 
-    fn put(&mut self, value: u16) {
-        match (self.width, self.big) {
-            (1, _) => self.out.push(value as u8),
-            (_, true) => self.out.extend_from_slice(&value.to_be_bytes()),
-            (_, false) => self.out.extend_from_slice(&value.to_le_bytes()),
+    fn put(self, value: u16, out: &mut Vec<u8>) {
+        match self {
+            Self::Byte => out.push(value as u8),
+            Self::Pair(true) => out.extend_from_slice(&value.to_be_bytes()),
+            Self::Pair(false) => out.extend_from_slice(&value.to_le_bytes()),
         }
-    }
-
-    /// What is left at the end of the text.
-    fn finish(&mut self, rest: &[u8]) {
-        self.out.clear();
-        self.release_cr();
-        self.out.extend_from_slice(rest);
     }
 }
 

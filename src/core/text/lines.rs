@@ -29,8 +29,14 @@ pub(super) fn ranges(text: &[u8]) -> impl Iterator<Item = Range<usize>> {
         })
 }
 
+/// Returns the lines of a text, each without its line end.
+pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    ranges(text).map(|range| without_line_end(&text[range]))
+}
+
 /// A line without its line end.
-pub(super) fn without_end(line: &[u8]) -> &[u8] {
+#[must_use]
+pub fn without_line_end(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }

@@ -79,15 +79,15 @@ impl<'p> Pattern<'p> {
                 Refusal::Invalid(reason) => invalid(source, reason),
                 Refusal::Expensive(reason) => expensive(source, reason),
             })?;
-        let builder = builder(&translated.pattern, flags, crlf);
-        let mut non_empty_builder = self::builder(&translated.pattern, flags, crlf);
-        non_empty_builder.find_not_empty(true);
+        let mut builder = builder(&translated.pattern, flags, crlf);
+        let regex = guarded(source, || builder.build())?;
+        builder.find_not_empty(true);
         Ok(Self {
             source,
-            regex: guarded(source, || builder.build())?,
+            regex,
             atoms: translated.atoms,
             non_empty: OnceCell::new(),
-            non_empty_builder,
+            non_empty_builder: builder,
         })
     }
 

@@ -11,7 +11,7 @@ use crate::group::GroupId;
 use crate::identifier::is_short_text;
 use crate::user_id::UserId;
 pub use crate::user_id::{CallerError, USER_ID_MAX_BYTES};
-use crate::{Channel, Secret};
+use crate::{Channel, Secret, names};
 
 /// A conversation. Uploads are kept apart by it, and a locked edit belongs to one.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,65 +46,27 @@ impl Default for Chat {
     }
 }
 
-/// What the credential allows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Scope {
-    /// Everything that reads; a change is `ACCESS_DENIED`.
-    Read,
-    /// Everything.
-    #[default]
-    Write,
-}
-
-impl Scope {
-    /// The name in the registry and on the command line.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-        }
-    }
-
-    /// Reads a name written by [`Scope::as_str`].
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "read" => Some(Self::Read),
-            "write" => Some(Self::Write),
-            _ => None,
-        }
+names! {
+    /// What the credential allows.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Scope {
+        /// Everything that reads; a change is `ACCESS_DENIED`.
+        Read = "read",
+        /// Everything.
+        #[default]
+        Write = "write",
     }
 }
 
-/// What a user may do beyond the own workspace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Role {
-    /// Nothing.
-    #[default]
-    User,
-    /// Clean up for everybody.
-    Admin,
-}
-
-impl Role {
-    /// The name in the registry.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Admin => "admin",
-        }
-    }
-
-    /// Reads a name written by [`Role::as_str`].
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "user" => Some(Self::User),
-            "admin" => Some(Self::Admin),
-            _ => None,
-        }
+names! {
+    /// What a user may do beyond the own workspace.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Role {
+        /// Nothing.
+        #[default]
+        User = "user",
+        /// Clean up for everybody.
+        Admin = "admin",
     }
 }
 

@@ -1,7 +1,9 @@
-//! What the program that makes a call was offered, and what it asks for.
+//! What the program that makes a call was offered, what it asks for, and the way by which a call came.
 //!
 //! It changes no right and no effect, only words: which operations a hint may name, how much an
 //! answer tells.
+
+use crate::names;
 
 /// Which operations a client was offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,4 +49,47 @@ pub struct Client {
     pub answers: Answers,
     /// Whether it is an application in which a model calls, so that a model reads the answers.
     pub gateway: bool,
+}
+
+names! {
+    /// A way to call the server.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Channel {
+        /// The operations, one address each.
+        Operations = "operations",
+        /// The tools for small models.
+        Fs = "fs",
+        /// The Model Context Protocol.
+        Mcp = "mcp",
+        /// What models are offered of the terminal.
+        Terminal = "terminal",
+        /// What only the application in front of the terminal asks, for the person at its file browser.
+        FileBrowser = "file-browser",
+        /// An interactive shell.
+        Shell = "shell",
+        /// The server's own page.
+        Page = "page",
+        /// A drive.
+        WebDav = "webdav",
+        /// Files that are sent as they are.
+        Files = "files",
+        /// An upload link.
+        Link = "link",
+    }
+}
+
+impl Channel {
+    /// Who makes the calls that come by it.
+    #[must_use]
+    pub fn by(self) -> &'static str {
+        match self {
+            Self::Operations | Self::Fs | Self::Mcp | Self::Terminal => "model",
+            Self::FileBrowser
+            | Self::Shell
+            | Self::Page
+            | Self::WebDav
+            | Self::Files
+            | Self::Link => "person",
+        }
+    }
 }

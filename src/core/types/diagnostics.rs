@@ -131,43 +131,34 @@ macro_rules! diagnostics {
             $facts
         )+ } }
 
-        #[cfg(test)]
-        const _: () = {
-            fn examples() -> Vec<(&'static str, $crate::Error)> {
-                let mut examples = Vec::new();
-                $(
-                    $crate::diagnostics! {
-                        @examples examples $facts
-                        concat!(stringify!($Name), "::", stringify!($Variant)),
-                        [
-                            $($( $crate::diagnostics!(
-                                @samples $field $type $(= $example)? $(=> [$($examples),+])?
-                            ) ),+)?
-                            $($( $crate::diagnostics!(
-                                @samples $part $part_type
-                                $(= $part_example)? $(=> [$($part_examples),+])?
-                            ) ),+)?
-                        ],
-                        |round| $Name::$Variant
-                            $({ $( $field: $crate::diagnostics::catalogue::pick(
-                                $crate::diagnostics!(
-                                    @samples $field $type $(= $example)? $(=> [$($examples),+])?
-                                ),
-                                round,
-                            ) ),+ })?
-                            $(( $( $crate::diagnostics::catalogue::pick(
-                                $crate::diagnostics!(
-                                    @samples $part $part_type
-                                    $(= $part_example)? $(=> [$($part_examples),+])?
-                                ),
-                                round,
-                            ) ),+ ))?
-                    }
-                )+
-                examples
+        $crate::diagnostics! { @catalogue $(
+            {
+                $facts concat!(stringify!($Name), "::", stringify!($Variant)),
+                [
+                    $($( $crate::diagnostics!(
+                        @samples $field $type $(= $example)? $(=> [$($examples),+])?
+                    ) ),+)?
+                    $($( $crate::diagnostics!(
+                        @samples $part $part_type
+                        $(= $part_example)? $(=> [$($part_examples),+])?
+                    ) ),+)?
+                ],
+                |round| $Name::$Variant
+                    $({ $( $field: $crate::diagnostics::catalogue::pick(
+                        $crate::diagnostics!(
+                            @samples $field $type $(= $example)? $(=> [$($examples),+])?
+                        ),
+                        round,
+                    ) ),+ })?
+                    $(( $( $crate::diagnostics::catalogue::pick(
+                        $crate::diagnostics!(
+                            @samples $part $part_type
+                            $(= $part_example)? $(=> [$($part_examples),+])?
+                        ),
+                        round,
+                    ) ),+ ))?
             }
-            $crate::diagnostics::inventory::submit! { $crate::diagnostics::Examples(examples) }
-        };
+        )+ }
     };
 
     (
@@ -179,13 +170,7 @@ macro_rules! diagnostics {
 
         $crate::diagnostics! { @implement $Name { { Self } {} $facts } }
 
-        #[cfg(test)]
-        const _: () = {
-            fn examples() -> Vec<(&'static str, $crate::Error)> {
-                vec![(stringify!($Name), $Name.into())]
-            }
-            $crate::diagnostics::inventory::submit! { $crate::diagnostics::Examples(examples) }
-        };
+        $crate::diagnostics! { @catalogue { $facts stringify!($Name), [], |round| $Name } }
     };
 
     (
@@ -205,65 +190,18 @@ macro_rules! diagnostics {
             @implement $Name { { Self { $($field),+ } } { $($field)+ } $facts }
         }
 
-        #[cfg(test)]
-        const _: () = {
-            fn examples() -> Vec<(&'static str, $crate::Error)> {
-                let mut examples = Vec::new();
-                $crate::diagnostics! {
-                    @examples examples $facts stringify!($Name),
-                    [$( $crate::diagnostics!(
-                        @samples $field $type $(= $example)? $(=> [$($examples),+])?
-                    ) ),+],
-                    |round| $Name { $( $field: $crate::diagnostics::catalogue::pick(
-                        $crate::diagnostics!(
-                            @samples $field $type $(= $example)? $(=> [$($examples),+])?
-                        ),
-                        round,
-                    ) ),+ }
-                }
-                examples
-            }
-            $crate::diagnostics::inventory::submit! { $crate::diagnostics::Examples(examples) }
-        };
-    };
-
-    (
-        $(#[$meta:meta])*
-        $vis:vis struct $Name:ident (
-            $(
-                $(#[$part_meta:meta])*
-                $part_vis:vis $part:ident: $part_type:ty
-                $(= $example:expr)? $(=> [$($examples:expr),+ $(,)?])?
-            ),+ $(,)?
-        ) => $facts:tt
-    ) => {
-        $(#[$meta])*
-        $vis struct $Name ( $( $(#[$part_meta])* $part_vis $part_type ),+ );
-
-        $crate::diagnostics! {
-            @implement $Name { { Self( $($part),+ ) } { $($part)+ } $facts }
-        }
-
-        #[cfg(test)]
-        const _: () = {
-            fn examples() -> Vec<(&'static str, $crate::Error)> {
-                let mut examples = Vec::new();
-                $crate::diagnostics! {
-                    @examples examples $facts stringify!($Name),
-                    [$( $crate::diagnostics!(
-                        @samples $part $part_type $(= $example)? $(=> [$($examples),+])?
-                    ) ),+],
-                    |round| $Name( $( $crate::diagnostics::catalogue::pick(
-                        $crate::diagnostics!(
-                            @samples $part $part_type $(= $example)? $(=> [$($examples),+])?
-                        ),
-                        round,
-                    ) ),+ )
-                }
-                examples
-            }
-            $crate::diagnostics::inventory::submit! { $crate::diagnostics::Examples(examples) }
-        };
+        $crate::diagnostics! { @catalogue {
+            $facts stringify!($Name),
+            [$( $crate::diagnostics!(
+                @samples $field $type $(= $example)? $(=> [$($examples),+])?
+            ) ),+],
+            |round| $Name { $( $field: $crate::diagnostics::catalogue::pick(
+                $crate::diagnostics!(
+                    @samples $field $type $(= $example)? $(=> [$($examples),+])?
+                ),
+                round,
+            ) ),+ }
+        } }
     };
 
     (@implement $Name:ident { $( { $pattern:pat } { $($used:ident)* } $facts:tt )+ }) => {
@@ -335,6 +273,22 @@ macro_rules! diagnostics {
         code: $code:expr, hint: $hint:expr, details: $details:expr,
         retry_after: $seconds:expr $(,)?
     }) => { Option::<u64>::from($seconds) };
+
+    (@catalogue $(
+        { $facts:tt $name:expr, [$($samples:expr),* $(,)?], |$round:ident| $made:expr }
+    )+) => {
+        #[cfg(test)]
+        const _: () = {
+            fn examples() -> Vec<(&'static str, $crate::Error)> {
+                let mut examples = Vec::new();
+                $( $crate::diagnostics! {
+                    @examples examples $facts $name, [$($samples),*], |$round| $made
+                } )+
+                examples
+            }
+            $crate::diagnostics::inventory::submit! { $crate::diagnostics::Examples(examples) }
+        };
+    };
 
     (@examples $examples:ident { same_as: $($rest:tt)+ } $($example:tt)+) => {
         let _ = &mut $examples;

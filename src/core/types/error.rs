@@ -9,150 +9,132 @@ use std::error::Error as StdError;
 
 use serde_json::{Map, Value};
 
-use crate::Hint;
+use crate::{Hint, names};
 
-/// Declares [`Code`], its wire name and the list of all codes from one table.
-macro_rules! codes {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// What kind of failure an answer carries. The names are the contract of the Fileshed
-        /// specification, part "Error Codes Reference"; the ones marked *ours* are additions.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Code {
-            $($(#[$doc])* $variant,)*
-        }
-
-        impl Code {
-            /// Every code, in the order of declaration.
-            pub const ALL: &[Self] = &[$(Self::$variant,)*];
-
-            /// The name on the wire.
-            #[must_use]
-            pub const fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-        }
-    };
-}
-
-codes! {
-    /// The path does not exist.
-    FileNotFound = "FILE_NOT_FOUND",
-    /// The destination already exists.
-    FileExists = "FILE_EXISTS",
-    /// The file is larger than `max_file_size_mb`.
-    FileTooLarge = "FILE_TOO_LARGE",
-    /// A locked edit of another conversation, or an open one of this conversation, holds the file.
-    FileLocked = "FILE_LOCKED",
-    /// The path or a symbolic link leads out of the zone.
-    PathEscape = "PATH_ESCAPE",
-    /// The path cannot be used for this operation.
-    InvalidPath = "INVALID_PATH",
-    /// The path is kept for the server (`.git`, `.lfsig`, `.fs_pepper`).
-    ProtectedPath = "PROTECTED_PATH",
-    /// The path begins with the name of its own zone.
-    PathStartsWithZone = "PATH_STARTS_WITH_ZONE",
-    /// Ownership in a group forbids the change.
-    PermissionDenied = "PERMISSION_DENIED",
-    /// The caller may not see or use this.
-    AccessDenied = "ACCESS_DENIED",
-    /// The command is not on the whitelist of the zone, or the network is off.
-    CommandForbidden = "COMMAND_FORBIDDEN",
-    /// An argument of the command is refused.
-    ArgumentForbidden = "ARGUMENT_FORBIDDEN",
-    /// The command needs an argument that is missing.
-    ArgumentRequired = "ARGUMENT_REQUIRED",
-    /// The change does not fit into the quota.
-    QuotaExceeded = "QUOTA_EXCEEDED",
-    /// There is no such zone.
-    InvalidZone = "INVALID_ZONE",
-    /// The zone exists but does not suit this operation.
-    ZoneForbidden = "ZONE_FORBIDDEN",
-    /// A write into a read-only zone.
-    ZoneReadonly = "ZONE_READONLY",
-    /// A required parameter is missing.
-    MissingParameter = "MISSING_PARAMETER",
-    /// A parameter has a wrong type or value.
-    InvalidParameter = "INVALID_PARAMETER",
-    /// The caller is not a member of the group.
-    GroupAccessDenied = "GROUP_ACCESS_DENIED",
-    /// A file was expected, a directory found.
-    NotAFile = "NOT_A_FILE",
-    /// The file is not open for a locked edit.
-    NotInEditMode = "NOT_IN_EDIT_MODE",
-    /// The file behind the link was not shared by fileshed.
-    NotAFileshedLink = "NOT_A_FILESHED_LINK",
-    /// The pattern does not occur in the file.
-    PatternNotFound = "PATTERN_NOT_FOUND",
-    /// The command or statement could not be carried out.
-    ExecError = "EXEC_ERROR",
-    /// The command ran longer than its timeout.
-    Timeout = "TIMEOUT",
-    /// The file has the wrong format for the operation.
-    InvalidFormat = "INVALID_FORMAT",
-    /// The new owner is not a member of the group.
-    InvalidOwner = "INVALID_OWNER",
-    /// The CSV file could not be read.
-    CsvParseError = "CSV_PARSE_ERROR",
-    /// The table exists already.
-    TableExists = "TABLE_EXISTS",
-    /// The archive looks like a decompression bomb.
-    ZipBomb = "ZIP_BOMB",
-    /// The user is missing, or its identifier is not usable.
-    InvalidUser = "INVALID_USER",
-    /// The group identifier has forbidden characters.
-    InvalidGroupId = "INVALID_GROUP_ID",
-    /// The write mode is none of owner, group, `owner_ro`.
-    InvalidMode = "INVALID_MODE",
-    /// The registry failed.
-    DbError = "DB_ERROR",
-    /// There is no such group for this caller.
-    GroupNotFound = "GROUP_NOT_FOUND",
-    /// Groups are not available on this server.
-    GroupNotAvailable = "GROUP_NOT_AVAILABLE",
-    /// The server failed; the answer carries only a request id.
-    InternalApiError = "INTERNAL_API_ERROR",
-    /// The caller does not own the file.
-    NotFileOwner = "NOT_FILE_OWNER",
-    /// Another user holds the lock.
-    NotLockOwner = "NOT_LOCK_OWNER",
-    /// The file identifier is missing.
-    MissingFileId = "MISSING_FILE_ID",
-    /// The lock could not be taken.
-    LockError = "LOCK_ERROR",
-    /// The CSV file has no rows.
-    CsvEmpty = "CSV_EMPTY",
-    /// The CSV file has more than 5000 columns.
-    CsvTooWide = "CSV_TOO_WIDE",
-    /// The command is whitelisted but not installed.
-    CommandNotFound = "COMMAND_NOT_FOUND",
-    /// git is not installed.
-    GitNotAvailable = "GIT_NOT_AVAILABLE",
-    /// Open WebUI does not answer.
-    OpenwebuiApiUnavailable = "OPENWEBUI_API_UNAVAILABLE",
-    /// Open WebUI did not take the file.
-    OpenwebuiInsertError = "OPENWEBUI_INSERT_ERROR",
-    /// Open WebUI did not give the file.
-    OpenwebuiGetError = "OPENWEBUI_GET_ERROR",
-    /// Open WebUI did not delete the file.
-    OpenwebuiDeleteError = "OPENWEBUI_DELETE_ERROR",
-    /// Ours: no credentials, or wrong ones.
-    Unauthorized = "UNAUTHORIZED",
-    /// Ours: no operation or page has this address.
-    UnknownOperation = "UNKNOWN_OPERATION",
-    /// Ours: the address exists, but not for this HTTP method.
-    MethodNotAllowed = "METHOD_NOT_ALLOWED",
-    /// Ours: the request is larger than the server takes.
-    BodyTooLarge = "BODY_TOO_LARGE",
-    /// Ours: the file is of a kind that cannot be shown this way.
-    UnsupportedFileType = "UNSUPPORTED_FILE_TYPE",
-    /// Ours: the file is not in the state that the request asks for.
-    PreconditionFailed = "PRECONDITION_FAILED",
-    /// Ours: the file has no such bytes.
-    RangeNotSatisfiable = "RANGE_NOT_SATISFIABLE",
-    /// Ours: too much runs at once for this user or this server; worth a retry.
-    Busy = "BUSY",
-    /// Ours: the kernel cannot confine commands, so none are started.
-    SandboxUnavailable = "SANDBOX_UNAVAILABLE",
+names! {
+    /// The kind of failure that an answer carries. The names are the contract of the Fileshed
+    /// specification, part "Error Codes Reference"; the ones marked *ours* are additions.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum Code {
+        /// The path does not exist.
+        FileNotFound = "FILE_NOT_FOUND",
+        /// The destination already exists.
+        FileExists = "FILE_EXISTS",
+        /// The file is larger than `max_file_size_mb`.
+        FileTooLarge = "FILE_TOO_LARGE",
+        /// A locked edit of another conversation, or an open one of this conversation, holds the file.
+        FileLocked = "FILE_LOCKED",
+        /// The path or a symbolic link leads out of the zone.
+        PathEscape = "PATH_ESCAPE",
+        /// The path cannot be used for this operation.
+        InvalidPath = "INVALID_PATH",
+        /// The path is kept for the server (`.git`, `.lfsig`, `.fs_pepper`).
+        ProtectedPath = "PROTECTED_PATH",
+        /// The path begins with the name of its own zone.
+        PathStartsWithZone = "PATH_STARTS_WITH_ZONE",
+        /// Ownership in a group forbids the change.
+        PermissionDenied = "PERMISSION_DENIED",
+        /// The caller may not see or use this.
+        AccessDenied = "ACCESS_DENIED",
+        /// The command is not on the whitelist of the zone, or the network is off.
+        CommandForbidden = "COMMAND_FORBIDDEN",
+        /// An argument of the command is refused.
+        ArgumentForbidden = "ARGUMENT_FORBIDDEN",
+        /// The command needs an argument that is missing.
+        ArgumentRequired = "ARGUMENT_REQUIRED",
+        /// The change does not fit into the quota.
+        QuotaExceeded = "QUOTA_EXCEEDED",
+        /// There is no such zone.
+        InvalidZone = "INVALID_ZONE",
+        /// The zone exists but does not suit this operation.
+        ZoneForbidden = "ZONE_FORBIDDEN",
+        /// A write into a read-only zone.
+        ZoneReadonly = "ZONE_READONLY",
+        /// A required parameter is missing.
+        MissingParameter = "MISSING_PARAMETER",
+        /// A parameter has a wrong type or value.
+        InvalidParameter = "INVALID_PARAMETER",
+        /// The caller is not a member of the group.
+        GroupAccessDenied = "GROUP_ACCESS_DENIED",
+        /// A file was expected, a directory found.
+        NotAFile = "NOT_A_FILE",
+        /// The file is not open for a locked edit.
+        NotInEditMode = "NOT_IN_EDIT_MODE",
+        /// The file behind the link was not shared by fileshed.
+        NotAFileshedLink = "NOT_A_FILESHED_LINK",
+        /// The pattern does not occur in the file.
+        PatternNotFound = "PATTERN_NOT_FOUND",
+        /// The command or statement could not be carried out.
+        ExecError = "EXEC_ERROR",
+        /// The command ran longer than its timeout.
+        Timeout = "TIMEOUT",
+        /// The file has the wrong format for the operation.
+        InvalidFormat = "INVALID_FORMAT",
+        /// The new owner is not a member of the group.
+        InvalidOwner = "INVALID_OWNER",
+        /// The CSV file could not be read.
+        CsvParseError = "CSV_PARSE_ERROR",
+        /// The table exists already.
+        TableExists = "TABLE_EXISTS",
+        /// The archive looks like a decompression bomb.
+        ZipBomb = "ZIP_BOMB",
+        /// The user is missing, or its identifier is not usable.
+        InvalidUser = "INVALID_USER",
+        /// The group identifier has forbidden characters.
+        InvalidGroupId = "INVALID_GROUP_ID",
+        /// The write mode is none of owner, group, `owner_ro`.
+        InvalidMode = "INVALID_MODE",
+        /// The registry failed.
+        DbError = "DB_ERROR",
+        /// There is no such group for this caller.
+        GroupNotFound = "GROUP_NOT_FOUND",
+        /// Groups are not available on this server.
+        GroupNotAvailable = "GROUP_NOT_AVAILABLE",
+        /// The server failed; the answer carries only a request id.
+        InternalApiError = "INTERNAL_API_ERROR",
+        /// The caller does not own the file.
+        NotFileOwner = "NOT_FILE_OWNER",
+        /// Another user holds the lock.
+        NotLockOwner = "NOT_LOCK_OWNER",
+        /// The file identifier is missing.
+        MissingFileId = "MISSING_FILE_ID",
+        /// The lock could not be taken.
+        LockError = "LOCK_ERROR",
+        /// The CSV file has no rows.
+        CsvEmpty = "CSV_EMPTY",
+        /// The CSV file has more than 5000 columns.
+        CsvTooWide = "CSV_TOO_WIDE",
+        /// The command is whitelisted but not installed.
+        CommandNotFound = "COMMAND_NOT_FOUND",
+        /// git is not installed.
+        GitNotAvailable = "GIT_NOT_AVAILABLE",
+        /// Open WebUI does not answer.
+        OpenwebuiApiUnavailable = "OPENWEBUI_API_UNAVAILABLE",
+        /// Open WebUI did not take the file.
+        OpenwebuiInsertError = "OPENWEBUI_INSERT_ERROR",
+        /// Open WebUI did not give the file.
+        OpenwebuiGetError = "OPENWEBUI_GET_ERROR",
+        /// Open WebUI did not delete the file.
+        OpenwebuiDeleteError = "OPENWEBUI_DELETE_ERROR",
+        /// Ours: no credentials, or wrong ones.
+        Unauthorized = "UNAUTHORIZED",
+        /// Ours: no operation or page has this address.
+        UnknownOperation = "UNKNOWN_OPERATION",
+        /// Ours: the address exists, but not for this HTTP method.
+        MethodNotAllowed = "METHOD_NOT_ALLOWED",
+        /// Ours: the request is larger than the server takes.
+        BodyTooLarge = "BODY_TOO_LARGE",
+        /// Ours: the file is of a kind that cannot be shown this way.
+        UnsupportedFileType = "UNSUPPORTED_FILE_TYPE",
+        /// Ours: the file is not in the state that the request asks for.
+        PreconditionFailed = "PRECONDITION_FAILED",
+        /// Ours: the file has no such bytes.
+        RangeNotSatisfiable = "RANGE_NOT_SATISFIABLE",
+        /// Ours: too much runs at once for this user or this server; worth a retry.
+        Busy = "BUSY",
+        /// Ours: the kernel cannot confine commands, so none are started.
+        SandboxUnavailable = "SANDBOX_UNAVAILABLE",
+    }
 }
 
 impl std::fmt::Display for Code {

@@ -265,6 +265,13 @@ impl FairSemaphore {
         state.fits(user, 1).err().unwrap_or(Full::All)
     }
 
+    /// Calls of this user that wait.
+    #[must_use]
+    pub fn waiting_of(&self, user: &str) -> usize {
+        let state = self.state();
+        state.lanes.get(user).map_or(0, |lane| lane.waiting.len())
+    }
+
     /// How far the places are taken now.
     #[must_use]
     pub fn occupancy(&self) -> Occupancy {

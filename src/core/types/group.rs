@@ -1,6 +1,6 @@
 //! Groups by id and name, and why one cannot be had.
 
-use crate::identifier::is_placeholder;
+use crate::identifier::{is_placeholder, is_plain_name};
 use crate::nearest::nearest;
 use crate::{Call, Hint, Repeat, diagnostics};
 
@@ -18,13 +18,7 @@ pub struct GroupId(String);
 impl GroupId {
     /// Takes an id that can name a directory and is no [placeholder](is_placeholder).
     pub fn parse(text: &str) -> Result<Self, GroupError> {
-        let plain = !is_placeholder(text)
-            && (1..=ID_MAX_BYTES).contains(&text.len())
-            && !text.starts_with('.')
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte));
-        if plain {
+        if !is_placeholder(text) && is_plain_name(text, ID_MAX_BYTES, b"._-") {
             Ok(Self(text.to_owned()))
         } else {
             Err(GroupError::invalid_id(text))

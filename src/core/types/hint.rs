@@ -212,52 +212,38 @@ impl Hint {
         }
     }
 
-    /// The words for a caller of this surface.
+    /// Returns the words for a caller of this surface.
     pub fn told(&self, surface: &dyn Surface) -> String {
         self.offered(surface)
             .unwrap_or_else(|| NOTHING_OFFERED.to_owned())
     }
 
-    /// The words for a caller of this surface, unless all of them are about what it does not have.
+    /// Returns the words for a caller of this surface; `None` if all of them are about what it does not
+    /// have.
     pub fn offered(&self, surface: &dyn Surface) -> Option<String> {
-        let mut told = String::new();
+        Some(self.words(Some(surface))).filter(|words| !words.is_empty())
+    }
+
+    /// Returns the words for a caller of a surface, or for one that was offered everything.
+    fn words(&self, surface: Option<&dyn Surface>) -> String {
+        let mut told: Vec<String> = Vec::new();
         let mut is_told = false;
         for clause in &self.clauses {
             if clause.instead && is_told {
                 continue;
             }
-            let words = clause.told(surface);
+            let words = clause.words(surface);
             is_told = words.is_some();
-            if let Some(words) = words {
-                if !told.is_empty() {
-                    told.push_str("; ");
-                }
-                told.push_str(&words);
-            }
+            told.extend(words.filter(|words| !words.is_empty()));
         }
-        Some(told).filter(|told| !told.is_empty())
+        told.join("; ")
     }
 }
 
-/// The words for a caller who was offered everything.
+/// The words for a caller that was offered everything.
 impl Display for Hint {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        let (mut first, mut is_told) = (true, false);
-        for clause in &self.clauses {
-            if clause.instead && is_told {
-                continue;
-            }
-            is_told = !clause.lost;
-            if clause.lost {
-                continue;
-            }
-            if !first {
-                formatter.write_str("; ")?;
-            }
-            first = false;
-            clause.fmt(formatter)?;
-        }
-        Ok(())
+        formatter.write_str(&self.words(None))
     }
 }
 
@@ -327,27 +313,32 @@ pub fn space() -> Hint {
 }
 
 impl Clause {
-    /// The words for a caller of this surface, unless it lacks an operation or they are too many.
-    fn told(&self, surface: &dyn Surface) -> Option<String> {
+    /// Returns the words for a caller of a surface, unless it lacks an operation or they are too many; or
+    /// all words, for one that was offered everything.
+    fn words(&self, surface: Option<&dyn Surface>) -> Option<String> {
         if self.lost {
             return None;
         }
-        let is_offered = |operation: &str| surface.is_offered(operation);
+        let is_offered = |operation: &str| surface.is_none_or(|known| known.is_offered(operation));
         let mut words = String::new();
         for part in &self.parts {
-            match part {
-                Part::Text(text) if operations_in(text).all(is_offered) => {
-                    words.push_str(&named(text, surface));
-                }
-                Part::Commands(names) => words.push_str(&any_of(names)),
-                Part::Call(call) if is_offered(call.operation) && call.is_complete() => {
+            match (part, surface) {
+                (Part::Text(text), _) if !operations_in(text).all(is_offered) => return None,
+                (Part::Text(text), Some(surface)) => words.push_str(&named(text, surface)),
+                (Part::Text(text), None) => words.push_str(text),
+                (Part::Commands(names), _) => words.push_str(&any_of(names)),
+                (Part::Call(call), Some(surface)) => {
+                    if !is_offered(call.operation) || !call.is_complete() {
+                        return None;
+                    }
                     words.push_str(&surface.call(call));
                 }
-                Part::Repeat(repeat) => words.push_str(&surface.repeat(repeat)),
-                Part::Text(_) | Part::Call(_) => return None,
+                (Part::Call(call), None) => words.push_str(&call.to_string()),
+                (Part::Repeat(repeat), Some(surface)) => words.push_str(&surface.repeat(repeat)),
+                (Part::Repeat(repeat), None) => words.push_str(&repeat.to_string()),
             }
         }
-        (words.len() <= CLAUSE_MAX_BYTES).then_some(words)
+        (surface.is_none() || words.len() <= CLAUSE_MAX_BYTES).then_some(words)
     }
 }
 
@@ -378,17 +369,6 @@ fn operations_in(text: &str) -> impl Iterator<Item = &str> {
         let end = name.find(|c: char| !c.is_ascii_lowercase() && c != '_');
         &name[..end.unwrap_or(name.len())]
     })
-}
-
-impl Display for Clause {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        self.parts.iter().try_for_each(|part| match part {
-            Part::Text(text) => formatter.write_str(text),
-            Part::Commands(names) => formatter.write_str(&any_of(names)),
-            Part::Call(call) => call.fmt(formatter),
-            Part::Repeat(repeat) => repeat.fmt(formatter),
-        })
-    }
 }
 
 impl Call {

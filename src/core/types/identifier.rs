@@ -9,6 +9,14 @@ pub fn is_short_text(text: &str) -> bool {
     text.len() <= TEXT_MAX_BYTES && !text.chars().any(char::is_control)
 }
 
+/// Returns `true` if a text can be the name of a directory as it is: 1 to `most` bytes of letters,
+/// digits and these marks, not beginning with a dot.
+#[must_use]
+pub fn is_plain_name(text: &str, most: usize, marks: &[u8]) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || marks.contains(&byte);
+    (1..=most).contains(&text.len()) && !text.starts_with('.') && text.bytes().all(is_plain)
+}
+
 /// Whether a text is what programs write where they have no value, or a template that nobody
 /// filled in: it is the same for everybody.
 #[must_use]

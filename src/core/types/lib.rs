@@ -6,7 +6,6 @@
 
 pub mod caller;
 pub mod cancellation;
-mod channel;
 pub mod client;
 mod clock;
 pub mod diagnostics;
@@ -16,6 +15,7 @@ pub mod group;
 pub mod hint;
 pub mod identifier;
 pub mod limiter;
+mod names;
 pub mod nearest;
 pub mod random;
 mod secret;
@@ -27,8 +27,7 @@ mod user_id;
 pub mod zone;
 
 pub use caller::{Caller, Chat, GroupClaim, Role, Scope};
-pub use channel::Channel;
-pub use client::{Answers, Client, Toolset};
+pub use client::{Answers, Channel, Client, Toolset};
 pub use clock::Clock;
 pub use error::{Code, Diagnostic, Error};
 pub use hint::{Call, Hint, Repeat};

@@ -51,11 +51,13 @@ pub enum Pool {
     LinkTransfers,
     /// Those through one link, by link.
     OneLinkTransfers,
+    /// Changes, one at a time, by zone.
+    Writers,
 }
 
 impl Pool {
     /// Every pool.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Requests,
         Self::Calls,
         Self::Bytes,
@@ -75,6 +77,7 @@ impl Pool {
         Self::Transfers,
         Self::LinkTransfers,
         Self::OneLinkTransfers,
+        Self::Writers,
     ];
 }
 

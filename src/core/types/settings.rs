@@ -1,28 +1,22 @@
 //! What an administrator decides, as the core sees it. Names and defaults are the valves of the
 //! Fileshed specification, part "Configuration (Valves)", and ours beside them.
 
+mod addresses;
 mod destination;
-mod files_url;
 mod mime_prefix;
-mod peer_address;
 mod program_name;
-mod public_url;
-mod registry_url;
 
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::{Client, Timings, ZonePath};
+use crate::{Client, Timings, ZonePath, names};
 
+pub use addresses::{FilesUrl, PeerAddress, PublicUrl, RegistryUrl};
 pub use destination::Destination;
-pub use files_url::FilesUrl;
 pub use mime_prefix::MimePrefix;
-pub use peer_address::PeerAddress;
 pub use program_name::ProgramName;
-pub use public_url::PublicUrl;
-pub use registry_url::RegistryUrl;
 
 /// Bytes of a mebibyte, the unit of the quota settings.
 pub const MEBIBYTE: u64 = 1024 * 1024;
@@ -70,65 +64,34 @@ pub enum NamespacePolicy {
     Off,
 }
 
-/// Which network the commands see.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NetworkMode {
-    /// None.
-    #[default]
-    Disabled,
-    /// Downloads only.
-    Safe,
-    /// Everything.
-    All,
-}
-
-impl NetworkMode {
-    /// The name in the configuration and in `shed_parameters`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Disabled => "disabled",
-            Self::Safe => "safe",
-            Self::All => "all",
-        }
+names! {
+    /// Which network the commands see.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum NetworkMode {
+        /// None.
+        #[default]
+        Disabled = "disabled",
+        /// Downloads only.
+        Safe = "safe",
+        /// Everything.
+        All = "all",
     }
 }
 
-/// Who may write a file of a group.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum WriteMode {
-    /// Its owner.
-    Owner,
-    /// Every member.
-    #[default]
-    Group,
-    /// Nobody, until the owner sets another mode.
-    #[serde(rename = "owner_ro")]
-    OwnerReadOnly,
-}
-
-impl WriteMode {
-    /// The name in the registry, in requests and in the configuration.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Owner => "owner",
-            Self::Group => "group",
-            Self::OwnerReadOnly => "owner_ro",
-        }
-    }
-
-    /// Reads a name written by [`WriteMode::as_str`].
-    #[must_use]
-    pub fn parse(text: &str) -> Option<Self> {
-        match text {
-            "owner" => Some(Self::Owner),
-            "group" => Some(Self::Group),
-            "owner_ro" => Some(Self::OwnerReadOnly),
-            _ => None,
-        }
+names! {
+    /// Who may write a file of a group.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "lowercase")]
+    pub enum WriteMode {
+        /// Its owner.
+        Owner = "owner",
+        /// Every member.
+        #[default]
+        Group = "group",
+        /// Nobody, until the owner sets another mode.
+        #[serde(rename = "owner_ro")]
+        OwnerReadOnly = "owner_ro",
     }
 }
 
@@ -156,127 +119,147 @@ pub enum LinkHost {
     Openwebui,
 }
 
-/// Everything that the core is told.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The directory of all data.
-    pub storage_base_path: PathBuf,
+/// Declares the settings with their defaults.
+macro_rules! settings {
+    ($($(#[$about:meta])* $setting:ident: $type:ty = $default:expr,)*) => {
+        /// Everything that the core is told.
+        #[derive(Clone, Debug)]
+        pub struct Settings {
+            /// The directory of all data.
+            pub storage_base_path: PathBuf,
+            $($(#[$about])* pub $setting: $type,)*
+        }
+
+        impl Settings {
+            /// The defaults of the specification, for data in `storage_base_path`.
+            #[must_use]
+            pub fn new(storage_base_path: impl Into<PathBuf>) -> Self {
+                Self {
+                    storage_base_path: storage_base_path.into(),
+                    $($setting: $default,)*
+                }
+            }
+        }
+    };
+}
+
+settings! {
     /// How a user's directory is named.
-    pub namespace: NamespaceStyle,
+    namespace: NamespaceStyle = NamespaceStyle::default(),
     /// The database that holds the registry; nothing for a file beside the data.
-    pub registry: Option<RegistryUrl>,
+    registry: Option<RegistryUrl> = None,
     /// Connections to that database, at most.
-    pub registry_connections: u64,
+    registry_connections: u64 = 16,
     /// What the server is called among several on the same data; empty for the name of its machine.
-    pub instance_name: String,
+    instance_name: String = String::new(),
     /// Where the other servers reach it; nothing for where it listens, or for the name of its machine where
     /// it listens everywhere.
-    pub instance_address: PeerAddress,
+    instance_address: PeerAddress = PeerAddress::default(),
     /// What a power cut may take.
-    pub durability: Durability,
+    durability: Durability = Durability::default(),
     /// Space of one user, all three zones together, in MiB.
-    pub quota_per_user_mb: u64,
+    quota_per_user_mb: u64 = 1000,
     /// Space of one group, in MiB.
-    pub quota_per_group_mb: u64,
+    quota_per_group_mb: u64 = 2000,
     /// Space of a history, as a multiple of the quota.
-    pub history_factor: u64,
+    history_factor: u64 = 5,
     /// Objects of a history that are put together into one file; nothing for never.
-    pub history_pack_objects: Option<NonZeroU64>,
+    history_pack_objects: Option<NonZeroU64> = NonZeroU64::new(512),
     /// Files that one user or group may have.
-    pub max_files: u64,
+    max_files: u64 = 200_000,
     /// Largest file, in MiB.
-    pub max_file_size_mb: u64,
+    max_file_size_mb: u64 = 300,
     /// Days after the last change when the uploads of a conversation are removed; nothing for never.
-    pub uploads_retention_days: Option<NonZeroU64>,
+    uploads_retention_days: Option<NonZeroU64> = None,
     /// Whether the uploads of a conversation are removed when the application that people chat in
     /// has it no more.
-    pub uploads_end_with_chat: bool,
+    uploads_end_with_chat: bool = true,
     /// Days for which what was deleted in storage and uploads may come back; nothing for never.
-    pub bin_days: Option<NonZeroU64>,
+    bin_days: Option<NonZeroU64> = None,
     /// Hours after which a locked edit expires.
-    pub lock_max_age_hours: u64,
+    lock_max_age_hours: u64 = 24,
     /// Seconds a command may run unless the call says otherwise.
-    pub exec_timeout_default: u64,
+    exec_timeout_default: u64 = 30,
     /// Most seconds a call may ask for.
-    pub exec_timeout_max: u64,
+    exec_timeout_max: u64 = 300,
     /// Address space of one process of a command, in MiB.
-    pub exec_memory_limit_mb: u64,
+    exec_memory_limit_mb: u64 = 512,
     /// CPU seconds of one process of a command.
-    pub exec_cpu_limit_seconds: u64,
+    exec_cpu_limit_seconds: u64 = 60,
     /// Space outside their zone that the commands of one user or group take together, in MiB.
-    pub exec_temporary_max_mb: u64,
+    exec_temporary_max_mb: u64 = 300,
     /// Commands that one user may run at once.
-    pub exec_max_per_user: u64,
+    exec_max_per_user: u64 = 4,
     /// Commands that run at once on the whole server.
-    pub exec_max_total: u64,
+    exec_max_total: u64 = 32,
     /// Programs besides the whitelist.
-    pub exec_programs: Vec<ProgramName>,
+    exec_programs: Vec<ProgramName> = Vec::new(),
     /// What happens where the kernel cannot confine commands.
-    pub exec_sandbox: SandboxPolicy,
+    exec_sandbox: SandboxPolicy = SandboxPolicy::default(),
     /// Whether commands get files and processes of their own.
-    pub exec_namespaces: NamespacePolicy,
+    exec_namespaces: NamespacePolicy = NamespacePolicy::default(),
     /// Newest version of Landlock's interface that is used.
-    pub exec_landlock_abi: u64,
+    exec_landlock_abi: u64 = 7,
     /// Background processes that one user may have at once.
-    pub terminal_max_processes: u64,
+    terminal_max_processes: u64 = 16,
     /// Minutes that a background process may run.
-    pub terminal_process_max_minutes: u64,
+    terminal_process_max_minutes: u64 = 240,
     /// Days for which the log of a background process is kept.
-    pub terminal_log_days: u64,
+    terminal_log_days: u64 = 7,
     /// Interactive shells that one user may have open.
-    pub terminal_max_shells: u64,
+    terminal_max_shells: u64 = 4,
     /// Interactive shells that may be open on the whole server.
-    pub terminal_max_shells_total: u64,
+    terminal_max_shells_total: u64 = 64,
     /// Minutes for which a shell stays that nobody is connected to.
-    pub terminal_shell_idle_minutes: u64,
+    terminal_shell_idle_minutes: u64 = 30,
     /// Who says which groups there are.
-    pub groups: GroupSource,
+    groups: GroupSource = GroupSource::default(),
     /// Mode of new files in a group.
-    pub group_default_mode: WriteMode,
+    group_default_mode: WriteMode = WriteMode::default(),
     /// Which network the commands see.
-    pub network_mode: NetworkMode,
+    network_mode: NetworkMode = NetworkMode::default(),
     /// Where downloads may go although it is not public.
-    pub network_allow: Vec<Destination>,
+    network_allow: Vec<Destination> = Vec::new(),
     /// Bytes of output that a command's answer holds unless the call says otherwise.
-    pub max_output_default: u64,
+    max_output_default: u64 = 50_000,
     /// Bytes of output in the answer to a gateway, whose model reads it.
-    pub max_output_gateway: u64,
+    max_output_gateway: u64 = 16_000,
     /// Most bytes of output that a call may ask for.
-    pub max_output_absolute: u64,
+    max_output_absolute: u64 = 5_000_000,
     /// Uploads and downloads that one user may have at once.
-    pub transfer_max_per_user: u64,
+    transfer_max_per_user: u64 = 8,
     /// Uploads and downloads at once on the whole server.
-    pub transfer_max_total: u64,
+    transfer_max_total: u64 = 64,
     /// Where people reach the server; links begin with it.
-    pub public_url: PublicUrl,
+    public_url: PublicUrl = PublicUrl::default(),
     /// Where the files of links are opened.
-    pub links: LinkHost,
+    links: LinkHost = LinkHost::default(),
     /// Hours after which a link expires.
-    pub link_expiry_hours: u64,
+    link_expiry_hours: u64 = 168,
     /// Links that one user may have.
-    pub link_max_per_user: u64,
+    link_max_per_user: u64 = 100,
     /// Hours after which a session on the page ends.
-    pub session_hours: u64,
+    session_hours: u64 = 168,
     /// Hours without a call after which it ends.
-    pub session_idle_hours: u64,
+    session_idle_hours: u64 = 24,
     /// SQL statements of operations only read.
-    pub sqlite_readonly: bool,
+    sqlite_readonly: bool = false,
     /// Types of files that terminals give to models as they are.
-    pub terminal_binary_mime_prefixes: Vec<MimePrefix>,
+    terminal_binary_mime_prefixes: Vec<MimePrefix> = vec![MimePrefix::image()],
     /// Where the files of the compact tools are.
-    pub files_url: FilesUrl,
+    files_url: FilesUrl = FilesUrl::default(),
     /// Most that the files of all users take where they are in memory, in MiB.
-    pub files_memory_mb: u64,
+    files_memory_mb: u64 = 256,
     /// The directory that the compact tools see as their root.
-    pub fs_workspace: ZonePath,
+    fs_workspace: ZonePath = ZonePath::root(),
     /// The compact tools change nothing.
-    pub fs_read_only: bool,
+    fs_read_only: bool = false,
     /// Largest text that the compact tools read and write, in MiB.
-    pub fs_text_limit_mb: u64,
+    fs_text_limit_mb: u64 = 10,
     /// The program that confines a command and then becomes it: the server's own binary.
-    pub helper: PathBuf,
+    helper: PathBuf = PathBuf::from("/proc/self/exe"),
     /// Every duration that is none of the above. No administrator sets them; tests may.
-    pub timings: Timings,
+    timings: Timings = Timings::STANDARD,
 }
 
 impl Settings {
@@ -306,70 +289,5 @@ impl Settings {
     #[must_use]
     pub fn temporary_space(&self) -> u64 {
         self.exec_temporary_max_mb * MEBIBYTE
-    }
-
-    /// The defaults of the specification, for data in `storage_base_path`.
-    #[must_use]
-    pub fn new(storage_base_path: impl Into<PathBuf>) -> Self {
-        Self {
-            storage_base_path: storage_base_path.into(),
-            namespace: NamespaceStyle::default(),
-            registry: None,
-            registry_connections: 16,
-            instance_name: String::new(),
-            instance_address: PeerAddress::default(),
-            durability: Durability::default(),
-            quota_per_user_mb: 1000,
-            quota_per_group_mb: 2000,
-            history_factor: 5,
-            history_pack_objects: NonZeroU64::new(512),
-            max_files: 200_000,
-            max_file_size_mb: 300,
-            uploads_retention_days: None,
-            uploads_end_with_chat: true,
-            bin_days: None,
-            lock_max_age_hours: 24,
-            exec_timeout_default: 30,
-            exec_timeout_max: 300,
-            exec_memory_limit_mb: 512,
-            exec_cpu_limit_seconds: 60,
-            exec_temporary_max_mb: 300,
-            exec_max_per_user: 4,
-            exec_max_total: 32,
-            exec_programs: Vec::new(),
-            exec_sandbox: SandboxPolicy::default(),
-            exec_namespaces: NamespacePolicy::default(),
-            exec_landlock_abi: 7,
-            terminal_max_processes: 16,
-            terminal_process_max_minutes: 240,
-            terminal_log_days: 7,
-            terminal_max_shells: 4,
-            terminal_max_shells_total: 64,
-            terminal_shell_idle_minutes: 30,
-            groups: GroupSource::default(),
-            group_default_mode: WriteMode::default(),
-            network_mode: NetworkMode::default(),
-            network_allow: Vec::new(),
-            max_output_default: 50_000,
-            max_output_gateway: 16_000,
-            max_output_absolute: 5_000_000,
-            transfer_max_per_user: 8,
-            transfer_max_total: 64,
-            public_url: PublicUrl::default(),
-            links: LinkHost::default(),
-            link_expiry_hours: 168,
-            link_max_per_user: 100,
-            session_hours: 168,
-            session_idle_hours: 24,
-            sqlite_readonly: false,
-            terminal_binary_mime_prefixes: vec![MimePrefix::image()],
-            files_url: FilesUrl::default(),
-            files_memory_mb: 256,
-            fs_workspace: ZonePath::root(),
-            fs_read_only: false,
-            fs_text_limit_mb: 10,
-            helper: PathBuf::from("/proc/self/exe"),
-            timings: Timings::STANDARD,
-        }
     }
 }

@@ -41,81 +41,35 @@ pub fn fractional_seconds(number: f64) -> Duration {
     Duration::try_from_secs_f64(number).unwrap_or_default()
 }
 
-/// Declares a group of durations with their production values.
-macro_rules! durations {
-    ($(#[$about:meta])* $group:ident { $($(#[$field_about:meta])* $field:ident: $value:expr,)* }) => {
-        $(#[$about])*
+/// Declares groups of durations with their production values, and the structure of all groups.
+macro_rules! timings {
+    ($(
+        $(#[$about:meta])*
+        $part:ident: $group:ident { $($(#[$field_about:meta])* $field:ident: $value:expr,)* }
+    )*) => {
+        /// Leases, time limits, intervals and retries: all durations that are no settings.
         #[derive(Clone, Debug, PartialEq, Eq)]
-        pub struct $group {
-            $($(#[$field_about])* pub $field: Duration,)*
+        pub struct Timings {
+            $($(#[$about])* pub $part: $group,)*
         }
 
-        impl $group {
+        impl Timings {
             /// Production values.
-            pub const STANDARD: Self = Self { $($field: $value,)* };
+            pub const STANDARD: Self = Self { $($part: $group::STANDARD,)* };
         }
-    };
-}
 
-/// Leases, time limits, intervals and retries: all durations that are no settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Timings {
-    /// Calls that wait for each other.
-    pub calls: CallTimings,
-    /// Several servers on the same data.
-    pub instances: InstanceTimings,
-    /// The database of the registry.
-    pub registry: RegistryTimings,
-    /// What is between a change and the disk.
-    pub storage: StorageTimings,
-    /// Histories and what watches for changes.
-    pub history: HistoryTimings,
-    /// Work that is given up or becomes less fine.
-    pub work: WorkTimings,
-    /// Commands that a call waits for.
-    pub commands: CommandTimings,
-    /// Processes that outlive their call.
-    pub processes: ProcessTimings,
-    /// Interactive shells.
-    pub shells: ShellTimings,
-    /// The zygote and the supervisors of confined commands.
-    pub jail: JailTimings,
-    /// The proxy through which commands reach the network.
-    pub egress: EgressTimings,
-    /// What is done from time to time.
-    pub rounds: RoundTimings,
-    /// Files that people attach to messages.
-    pub attachments: AttachmentTimings,
-    /// Connections, bodies and answers of HTTP.
-    pub http: HttpTimings,
-    /// The Model Context Protocol.
-    pub mcp: McpTimings,
-    /// Signing in on the page.
-    pub sign_in: SignInTimings,
-    /// Questions to Open WebUI.
-    pub openwebui: OpenWebUiTimings,
-}
+        $(
+            $(#[$about])*
+            #[derive(Clone, Debug, PartialEq, Eq)]
+            pub struct $group {
+                $($(#[$field_about])* pub $field: Duration,)*
+            }
 
-impl Timings {
-    /// Production values.
-    pub const STANDARD: Self = Self {
-        calls: CallTimings::STANDARD,
-        instances: InstanceTimings::STANDARD,
-        registry: RegistryTimings::STANDARD,
-        storage: StorageTimings::STANDARD,
-        history: HistoryTimings::STANDARD,
-        work: WorkTimings::STANDARD,
-        commands: CommandTimings::STANDARD,
-        processes: ProcessTimings::STANDARD,
-        shells: ShellTimings::STANDARD,
-        jail: JailTimings::STANDARD,
-        egress: EgressTimings::STANDARD,
-        rounds: RoundTimings::STANDARD,
-        attachments: AttachmentTimings::STANDARD,
-        http: HttpTimings::STANDARD,
-        mcp: McpTimings::STANDARD,
-        sign_in: SignInTimings::STANDARD,
-        openwebui: OpenWebUiTimings::STANDARD,
+            impl $group {
+                /// Production values.
+                pub const STANDARD: Self = Self { $($field: $value,)* };
+            }
+        )*
     };
 }
 
@@ -125,9 +79,9 @@ impl Default for Timings {
     }
 }
 
-durations! {
+timings! {
     /// Calls that wait for each other.
-    CallTimings {
+    calls: CallTimings {
         /// How long a call waits for its permit to run: longer, and its client hears nothing.
         permit: seconds(5),
         /// How long a call waits until the question who it is can be asked.
@@ -148,11 +102,9 @@ durations! {
         /// How often it is asked whether the grounds still hold on which work was begun.
         trust: seconds(2),
     }
-}
 
-durations! {
     /// Several servers on the same data.
-    InstanceTimings {
+    instances: InstanceTimings {
         /// For how long others believe that a process lives.
         lease: seconds(6),
         /// For how long it believes so itself: the rest is for what is under way when it stops.
@@ -168,11 +120,9 @@ durations! {
         /// For how long the thread that takes over waits before it looks whether it has to stop.
         takeover: milliseconds(500),
     }
-}
 
-durations! {
     /// The database of the registry.
-    RegistryTimings {
+    registry: RegistryTimings {
         /// How long a call waits for a connection before it fails.
         pool: seconds(10),
         /// A connection that nobody used for so long may have ended meanwhile: it is asked first.
@@ -192,22 +142,18 @@ durations! {
         /// For how long a migration lets those pass that use its tables, before it begins again.
         migration: milliseconds(500),
     }
-}
 
-durations! {
     /// What is between a change and the disk.
-    StorageTimings {
+    storage: StorageTimings {
         /// Longest time that an acknowledged change stays in memory only, when relaxed: what the
         /// setting `durability` says.
         sync: seconds(1),
         /// How long the kernel keeps what it read, where nothing else is known of it.
         cached: seconds(10),
     }
-}
 
-durations! {
     /// Histories and what watches for changes.
-    HistoryTimings {
+    history: HistoryTimings {
         /// How long a measurement counts that nothing was committed after: an administrator may have
         /// made space.
         measurement: seconds(10),
@@ -220,11 +166,9 @@ durations! {
         /// How long a zone that could not be watched is not tried again.
         watch: minutes(1),
     }
-}
 
-durations! {
     /// Work that is given up or becomes less fine.
-    WorkTimings {
+    work: WorkTimings {
         /// How long all searches of an edit may take: one pattern must not hold up a zone.
         edit: seconds(1),
         /// How long a comparison of two texts may take before it becomes less fine.
@@ -240,11 +184,9 @@ durations! {
         /// How long it is asked which files of a publication are still there.
         publication: seconds(5),
     }
-}
 
-durations! {
     /// Commands that a call waits for.
-    CommandTimings {
+    commands: CommandTimings {
         /// How often it is asked whether a running command must stop.
         attention: milliseconds(100),
         /// How long output is still read after the end; what holds the pipe longer is another process.
@@ -260,11 +202,9 @@ durations! {
         /// How long the trial of what the kernel can confine may take.
         probe: seconds(5),
     }
-}
 
-durations! {
     /// Processes that outlive their call.
-    ProcessTimings {
+    processes: ProcessTimings {
         /// How often it is asked whether a process must stop.
         attention: milliseconds(100),
         /// How long one that was asked to end for its time may go on.
@@ -277,16 +217,12 @@ durations! {
         held_back: milliseconds(50),
         /// How long input waits for a process that does not read.
         input: seconds(5),
-        /// How often it is looked whether the processes of a server that stops are through.
-        ended_look: milliseconds(5),
         /// How long a process may take to end before the answer says that it runs still.
         kill: seconds(5),
     }
-}
 
-durations! {
     /// Interactive shells.
-    ShellTimings {
+    shells: ShellTimings {
         /// How long a new shell may take to begin.
         start: seconds(30),
         /// How long a new shell waits for the place of another one.
@@ -315,12 +251,10 @@ durations! {
         /// How long a client may take for the last message.
         farewell: seconds(5),
     }
-}
 
-durations! {
     /// The zygote and the supervisors of confined commands. They run after a fork, without what the
     /// server was given, and so these are never others.
-    JailTimings {
+    jail: JailTimings {
         /// Who finds all places of processes taken is not counted again before this is over.
         census: milliseconds(20),
         /// How long the proxy may take to accept: it listens on this machine and answers at once.
@@ -330,11 +264,9 @@ durations! {
         /// After how long rules are made anew.
         rules: minutes(1),
     }
-}
 
-durations! {
     /// The proxy through which commands reach the network.
-    EgressTimings {
+    egress: EgressTimings {
         /// Pause after a failed accept, most often for want of descriptors.
         accept: milliseconds(50),
         /// How long a connection may be silent.
@@ -346,11 +278,9 @@ durations! {
         /// How long one address may take to answer.
         connect: seconds(10),
     }
-}
 
-durations! {
     /// What is done from time to time.
-    RoundTimings {
+    rounds: RoundTimings {
         /// How often uploads that have ended are looked for: they are kept for days.
         retention: hours(1),
         /// How often it is recorded who called: a server that is killed forgets at most that.
@@ -358,11 +288,9 @@ durations! {
         /// How long the groups count that a user named in an earlier call.
         group_claims: minutes(15),
     }
-}
 
-durations! {
     /// Files that people attach to messages.
-    AttachmentTimings {
+    attachments: AttachmentTimings {
         /// How long an answer of the application counts, where the message is known that it was for.
         message: minutes(1),
         /// How long the answer counts if the message is not known, or after a failure that may pass.
@@ -372,11 +300,9 @@ durations! {
         /// Time after which no other file is begun: the next call goes on.
         patience: seconds(30),
     }
-}
 
-durations! {
     /// Connections, bodies and answers of HTTP.
-    HttpTimings {
+    http: HttpTimings {
         /// How long a connection has for the head of a request: the first, or one that has begun.
         head: seconds(10),
         /// How long a connection waits for the headers of the next request; longer than the minute for
@@ -413,11 +339,9 @@ durations! {
         /// How long a stream waits for news of a process before it looks for itself.
         news: minutes(1),
     }
-}
 
-durations! {
     /// The Model Context Protocol.
-    McpTimings {
+    mcp: McpTimings {
         /// How long a call that runs when the input ends may go on, so that a script may send its
         /// calls and close the input.
         grace: seconds(1),
@@ -428,11 +352,9 @@ durations! {
         /// How often a credential is looked at of whose resources nothing changes.
         credential: seconds(30),
     }
-}
 
-durations! {
     /// Signing in on the page.
-    SignInTimings {
+    sign_in: SignInTimings {
         /// How long a link works that an administrator made.
         link: minutes(5),
         /// How long the role of an administrator counts after a provider named it: then it is asked again.
@@ -444,11 +366,9 @@ durations! {
         /// How long keys count in which the key of a token is not: a provider changes keys.
         keys: seconds(30),
     }
-}
 
-durations! {
     /// Questions to Open WebUI.
-    OpenWebUiTimings {
+    openwebui: OpenWebUiTimings {
         /// To establish a connection.
         connect: seconds(3),
         /// For the whole of a small call.

@@ -7,8 +7,6 @@
 
 mod links;
 mod locks;
-mod queues;
-mod quotas;
 mod running;
 mod tenants;
 
@@ -19,8 +17,8 @@ use crate::{Caller, Error, Role, Scope, Store, UserId, diagnostics};
 
 pub use links::LinkSummary;
 pub use locks::{LockKind, LockSummary};
-pub use queues::QueueLength;
-pub use running::{RunningKind, RunningSummary};
+pub use running::{QueueLength, RunningKind, RunningSummary};
+pub(crate) use tenants::Counts;
 pub use tenants::{TenantKind, TenantSummary};
 
 /// Rows of one list, at most.
@@ -192,14 +190,14 @@ diagnostics! {
             details: { "parameter": "group" },
         },
         /// The quota is not one.
-        #[error("a quota of {mebibytes} MiB is not possible; 1 to {} are", quotas::QUOTA_MAX_MB)]
+        #[error("a quota of {mebibytes} MiB is not possible; 1 to {} are", tenants::QUOTA_MAX_MB)]
         Quota {
             /// What was sent.
             mebibytes: u64 = 0,
         } => {
             code: InvalidParameter,
             hint: "send `quota_mb` within these bounds, or null for the quota that all have",
-            details: { "parameter": "quota_mb", "max": quotas::QUOTA_MAX_MB },
+            details: { "parameter": "quota_mb", "max": tenants::QUOTA_MAX_MB },
         },
         /// What was to be ended is not there.
         #[error("nothing with the id `{id}` is there: it may have ended meanwhile")]

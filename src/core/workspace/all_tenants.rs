@@ -11,7 +11,6 @@ use crate::store::{GROUPS, Store, USERS};
 use crate::tenant::{DATA, EDITZONE, TenantRoot};
 use crate::zone::{Shared, Zone, ZoneError};
 use crate::{Caller, Error, Hint, Repeat, ZoneName, ZonePath, diagnostics, sharing};
-use fileshed_registry::Ownership as _;
 use fileshed_storage::Root;
 use fileshed_types::caller::{Role, Scope};
 use fileshed_types::group::{Group, GroupId};
@@ -171,7 +170,7 @@ impl Store {
                 continue;
             }
             for lock in self.registry().locks(&tenant, &zone)? {
-                if self.registry().release_lock(&tenant, &zone, &lock)? {
+                if self.registry().release_lock(&lock)? {
                     numbers.corrupted_locks += 1;
                 }
             }

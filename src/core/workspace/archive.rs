@@ -8,7 +8,6 @@
 mod directory;
 mod error;
 mod name;
-mod origin;
 mod pack;
 mod sink;
 #[cfg(test)]

@@ -8,8 +8,8 @@
 //! the usual way, which repairs, notes and explains. What the registry says is remembered from one
 //! call to the next only while nobody changes anything in it.
 
+use crate::changes::is_measured;
 use crate::extraction::may_be_document;
-use crate::guard::is_measured;
 use crate::listing::DirectoryListing;
 use crate::store::Store;
 use crate::tenant::DATA;
@@ -38,7 +38,7 @@ impl Store {
             return None;
         }
         let place = self.place_at_once(caller, zone, path)?;
-        self.cached_files().read(&place, MOST)
+        self.cached_files.read(&place, MOST)
     }
 
     /// Where a path of one of the caller's own zones is below the data directory.
@@ -64,7 +64,7 @@ impl Store {
         path: &ZonePath,
     ) -> Option<DirectoryListing> {
         let place = self.place_at_once(caller, zone, path)?;
-        let found = self.cached_files().list(&place, path)?;
+        let found = self.cached_files.list(&place, path)?;
         let is_writable = zone.is_writable() && caller.scope == Scope::Write;
         Some(DirectoryListing::unshared(zone, found, is_writable))
     }

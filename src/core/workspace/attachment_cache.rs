@@ -12,15 +12,15 @@ const CONVERSATIONS_MAX: usize = 10_000;
 /// What is known of the attachments of conversations that were looked into lately.
 #[derive(Debug, Default)]
 pub(crate) struct AttachmentCache {
-    conversations: Mutex<HashMap<String, Arc<Mutex<Conversation>>>>,
+    conversations: Mutex<HashMap<String, Arc<Mutex<ChatAttachments>>>>,
 }
 
 /// One conversation of one user.
 #[derive(Debug, Default)]
-pub(crate) struct Conversation {
+pub(crate) struct ChatAttachments {
     /// When the application was asked, for which message, and how long that counts.
     pub(crate) asked: Option<(Instant, Option<String>, Duration)>,
-    /// Whether the application ever said what is attached.
+    /// `true` if the application ever said what is attached.
     pub(crate) is_known: bool,
     /// Why nobody knows what is attached.
     pub(crate) unknown: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) struct Refused {
 }
 
 impl AttachmentCache {
-    pub(crate) fn conversation(&self, key: String) -> Arc<Mutex<Conversation>> {
+    pub(crate) fn conversation(&self, key: String) -> Arc<Mutex<ChatAttachments>> {
         let mut conversations = self
             .conversations
             .lock()
@@ -50,7 +50,7 @@ impl AttachmentCache {
     }
 }
 
-impl Conversation {
+impl ChatAttachments {
     pub(crate) fn is_fresh(&self, message: Option<&String>, clock: &Clock) -> bool {
         let asked = self.asked.as_ref();
         asked.is_some_and(|(at, of, counts)| of.as_ref() == message && clock.elapsed(*at) < *counts)

@@ -8,9 +8,9 @@
 use std::sync::PoisonError;
 use std::time::Duration;
 
-use crate::attachment_cache::{Conversation, Refused};
+use crate::attachment_cache::{ChatAttachments, Refused};
 use crate::chat_host::{Attached, Attachment, ChatHost, Task};
-use crate::transfer::{Existing, Upload};
+use crate::transfer::{OnConflict, Upload};
 use crate::zone::portable_name;
 use crate::{Caller, Code, Error, Store, ZoneName, ZonePath};
 use fileshed_storage::DiskError;
@@ -20,7 +20,7 @@ use fileshed_types::caller::Scope;
 const OPERATION: &str = "shed_import";
 
 /// How far it went.
-enum Came {
+enum ImportOutcome {
     /// Whatever can come in is there.
     All,
     /// The next call goes on.
@@ -40,7 +40,7 @@ impl Store {
         let (Ok(tenant), chat) = (self.tenant_key(caller), self.chat_directory(caller)) else {
             return;
         };
-        let conversation = self.attachments().conversation(format!("{tenant}/{chat}"));
+        let conversation = self.attachments.conversation(format!("{tenant}/{chat}"));
         let mut conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
         if conversation.is_fresh(caller.message.as_ref(), self.clock()) {
             return;
@@ -48,8 +48,8 @@ impl Store {
         let came = self.bring(chat_host, caller, (&tenant, &chat), &mut conversation);
         let timings = &self.settings().timings.attachments;
         let counts = match (&came, &caller.message) {
-            (Ok(Came::All), Some(_)) => timings.message,
-            (Ok(Came::Some), _) => Duration::ZERO,
+            (Ok(ImportOutcome::All), Some(_)) => timings.message,
+            (Ok(ImportOutcome::Some), _) => Duration::ZERO,
             _ => timings.moment,
         };
         conversation.asked = Some((self.clock().instant(), caller.message.clone(), counts));
@@ -59,13 +59,13 @@ impl Store {
         });
     }
 
-    /// Whether the application says what is attached to the caller's conversation.
+    /// Returns `true` if the application says what is attached to the caller's conversation.
     pub(crate) fn knows_attachments(&self, caller: &Caller) -> bool {
         let Ok(tenant) = self.tenant_key(caller) else {
             return false;
         };
         let key = format!("{tenant}/{}", self.chat_directory(caller));
-        let conversation = self.attachments().conversation(key);
+        let conversation = self.attachments.conversation(key);
         let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
         conversation.is_known
     }
@@ -76,11 +76,11 @@ impl Store {
         chat_host: &dyn ChatHost,
         caller: &Caller,
         (tenant, chat): (&str, &str),
-        conversation: &mut Conversation,
-    ) -> Result<Came, Error> {
+        conversation: &mut ChatAttachments,
+    ) -> Result<ImportOutcome, Error> {
         let files = match chat_host.attachments(caller)? {
             Attached::Files(files) => files,
-            Attached::NoCredential | Attached::NotKept => return Ok(Came::All),
+            Attached::NoCredential | Attached::NotKept => return Ok(ImportOutcome::All),
         };
         conversation.is_known = true;
         let (clock, timings) = (self.clock(), &self.settings().timings.attachments);
@@ -94,7 +94,7 @@ impl Store {
                 continue;
             }
             if clock.elapsed(begun) > timings.patience || caller.cancellation.is_cancelled() {
-                return Ok(Came::Some);
+                return Ok(ImportOutcome::Some);
             }
             let brought = match file.waiting {
                 Some(_) => self.bring_waiting(caller, file),
@@ -116,7 +116,7 @@ impl Store {
             };
             conversation.refused.insert(file.id.clone(), refused);
         }
-        Ok(Came::All)
+        Ok(ImportOutcome::All)
     }
 
     /// Fetches one attached file into a directory of the uploads, unless the same content is there
@@ -142,7 +142,12 @@ impl Store {
     ) -> Result<ZonePath, Error> {
         let zone = &self.zone_as_it_is(caller, ZoneName::Uploads)?.made()?;
         let transfer_permit = self.transfer_permit(caller)?;
-        let upload = Upload::into_directory(zone, directory, Existing::KeepOther, transfer_permit)?;
+        let upload = Upload::into_directory(
+            zone,
+            directory.clone(),
+            OnConflict::RenameUnlessSame,
+            transfer_permit,
+        )?;
         let mut incoming = upload.file(name)?;
         match (&file.content, self.chat_host()) {
             (Some(content), _) => incoming.write(content)?,
@@ -167,7 +172,7 @@ impl Store {
     pub fn attachment_refused(&self, caller: &Caller, name: &str) -> Option<String> {
         let tenant = self.tenant_key(caller).ok()?;
         let key = format!("{tenant}/{}", self.chat_directory(caller));
-        let conversation = self.attachments().conversation(key);
+        let conversation = self.attachments.conversation(key);
         let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
         let is_meant = |refused: &&Refused| {
             refused.name.eq_ignore_ascii_case(name)

@@ -8,17 +8,48 @@
 //! in whole.
 
 mod error;
-mod job;
 mod journal;
 mod run;
+
+use std::io;
+use std::path::PathBuf;
+
+use fileshed_sandbox::{BuiltInJob, PreparedJob};
+use fileshed_tables::Opened;
 
 pub use error::TableError;
 pub use fileshed_tables::{
     Changed, DateFormat, Export, Exported, IfExists, Import, ImportInfo, Imported, Parameters,
     Query, Rows,
 };
-pub use job::DATABASE_JOB;
 pub use journal::ForeignJournal;
 pub(crate) use journal::{Statement, expect_alone};
 pub use run::{CsvFile, DatabaseTask, Outcome, run};
 pub(crate) use run::{put_right, recover};
+
+/// Works on a database in a confined process.
+pub const DATABASE_JOB: BuiltInJob = BuiltInJob {
+    name: "database",
+    prepare,
+};
+
+fn prepare(spec: &str) -> io::Result<Box<dyn PreparedJob>> {
+    let opened = Opened::new(serde_json::from_str(spec)?)?;
+    Ok(Box::new(DatabaseJob(opened)))
+}
+
+struct DatabaseJob(Opened);
+
+impl PreparedJob for DatabaseJob {
+    fn read(&self) -> Option<PathBuf> {
+        self.0.place_to_read()
+    }
+
+    fn write(&self) -> Option<PathBuf> {
+        self.0.place_to_change()
+    }
+
+    fn run(self: Box<Self>) -> String {
+        self.0.answer()
+    }
+}

@@ -4,20 +4,28 @@
 //! command in its jail, everything else by a built-in job in a confined process.
 
 mod error;
-mod job;
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::command::{PDF_COMMAND, PdfText, pdf_text};
+use crate::command::{PDF_COMMAND, pdf_text};
 use crate::process::{JobBounds, JobEnd, run_job};
-use crate::zone::Zone;
-use fileshed_sandbox::SandboxError;
-use fileshed_storage::Entry;
+use crate::zone::{Zone, ZonePath};
+use fileshed_extraction::{Kind, Text, extract};
+use fileshed_sandbox::{BuiltInJob, PreparedJob};
+use fileshed_storage::{DiskError, Entry, Root};
+use fileshed_tables::sheets_as_text;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::timings::seconds;
 
 pub use error::DocumentError;
-pub use job::DOCUMENT_JOB;
-use job::{Answer, DOCUMENT, Format, Work};
+
+/// Name of the document in the private directory.
+const DOCUMENT: &str = "document";
 
 /// The largest document that is read, in bytes.
 const LARGEST: u64 = 50 * MEBIBYTE;
@@ -40,9 +48,9 @@ pub fn document_text(zone: &Zone<'_>, entry: &Entry) -> Result<Option<DocumentTe
     let Some(reading) = Reading::of(name) else {
         return Ok(None);
     };
-    let beginning = entry.footprint();
-    let beginning = beginning.map_err(|error| zone.explain_disk(error))?;
-    if !reading.begins(&beginning.beginning) {
+    let looked = entry.state_and_beginning();
+    let (_, beginning) = looked.map_err(|error| zone.explain_disk(error))?;
+    if !reading.begins(&beginning) {
         return Ok(None);
     }
     let path = entry.path().as_str().to_owned();
@@ -62,8 +70,8 @@ pub fn document_text(zone: &Zone<'_>, entry: &Entry) -> Result<Option<DocumentTe
             }))
         }
         Reading::Pdf => match pdf_text(zone, entry, MOST)? {
-            PdfText::Pages(pages) => Ok(Some(paged(&pages))),
-            PdfText::Unreadable(reason) => Err(explain(DocumentError::Unreadable { path, reason })),
+            Ok(pages) => Ok(Some(paged(&pages))),
+            Err(reason) => Err(explain(DocumentError::Unreadable { path, reason })),
         },
         Reading::Job(format) => match run(zone, entry, format)? {
             Answer::Text { text, truncated } => Ok(Some(DocumentText { text, truncated })),
@@ -148,11 +156,90 @@ fn run(zone: &Zone<'_>, entry: &Entry, format: Format) -> Result<Answer, Error> 
         time: seconds(zone.store.settings().exec_timeout_default),
         file_size: 0,
     };
-    let job = work.job().map_err(SandboxError::start)?;
-    Ok(match run_job(zone, job, bounds)? {
-        JobEnd::Answered(answer) => {
-            serde_json::from_slice(answer.trim_ascii()).unwrap_or(Answer::TooMuch)
-        }
+    Ok(match run_job(zone, &DOCUMENT_JOB, &work, bounds)? {
+        JobEnd::Answered(answer) => answer,
         JobEnd::TooLong | JobEnd::Died => Answer::TooMuch,
     })
+}
+
+/// Reads a document in a confined process.
+pub const DOCUMENT_JOB: BuiltInJob = BuiltInJob {
+    name: "document",
+    prepare,
+};
+
+/// What to read.
+#[derive(Debug, Serialize, Deserialize)]
+struct Work {
+    format: Format,
+    /// Where the document lies, under the name [`DOCUMENT`].
+    directory: PathBuf,
+    /// Bytes of its text.
+    most: usize,
+}
+
+/// How it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Format {
+    Docx,
+    Pptx,
+    OpenDocument,
+    Sheets,
+}
+
+/// What came of it.
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    Text {
+        text: String,
+        truncated: bool,
+    },
+    Unreadable(String),
+    /// The process went over one of its limits.
+    TooMuch,
+}
+
+fn prepare(spec: &str) -> io::Result<Box<dyn PreparedJob>> {
+    let gone = |error: DiskError| io::Error::other(error.to_string());
+    let work: Work = serde_json::from_str(spec)?;
+    let directory = Root::open_ambient(&work.directory).map_err(gone)?;
+    let path = ZonePath::found(DOCUMENT.to_owned());
+    let document = directory.read(&path).map_err(gone)?;
+    Ok(Box::new(DocumentJob { work, document }))
+}
+
+struct DocumentJob {
+    work: Work,
+    document: File,
+}
+
+impl PreparedJob for DocumentJob {
+    fn read(&self) -> Option<PathBuf> {
+        None
+    }
+
+    fn write(&self) -> Option<PathBuf> {
+        None
+    }
+
+    fn run(mut self: Box<Self>) -> String {
+        let most = self.work.most;
+        let read = match self.work.format {
+            Format::Docx => text_of(Kind::Docx, self.document, most),
+            Format::Pptx => text_of(Kind::Pptx, self.document, most),
+            Format::OpenDocument => text_of(Kind::OpenDocument, self.document, most),
+            Format::Sheets => sheets_as_text(&mut self.document, most),
+        };
+        let answer = match read {
+            Ok((text, truncated)) => Answer::Text { text, truncated },
+            Err(reason) => Answer::Unreadable(reason.chars().take(200).collect()),
+        };
+        serde_json::to_string(&answer).unwrap_or_default()
+    }
+}
+
+fn text_of(kind: Kind, document: File, most: usize) -> Result<(String, bool), String> {
+    let mut text = Text::new(most);
+    extract(kind, document, &mut text).map_err(|error| error.to_string())?;
+    Ok(text.finish())
 }

@@ -9,10 +9,10 @@ use fileshed_types::settings::{FilesUrl, MEBIBYTE};
 
 /// The files of all users.
 #[derive(Debug)]
-pub struct FileStorage(Kind);
+pub struct FileStorage(StorageKind);
 
 #[derive(Debug)]
-enum Kind {
+enum StorageKind {
     Zone,
     Memory {
         clock: Clock,
@@ -25,8 +25,8 @@ impl FileStorage {
     /// The storage at an address.
     pub(crate) fn open(settings: &Settings, clock: &Clock) -> Self {
         Self(match settings.files_url {
-            FilesUrl::Zone => Kind::Zone,
-            FilesUrl::Memory => Kind::Memory {
+            FilesUrl::Zone => StorageKind::Zone,
+            FilesUrl::Memory => StorageKind::Memory {
                 clock: clock.clone(),
                 limit: Arc::new(MemoryLimit::new(
                     settings.files_memory_mb.saturating_mul(MEBIBYTE),
@@ -40,32 +40,32 @@ impl FileStorage {
     #[must_use]
     pub fn root(&self) -> &'static str {
         match self.0 {
-            Kind::Zone => "storage",
-            Kind::Memory { .. } => "memory",
+            StorageKind::Zone => "storage",
+            StorageKind::Memory { .. } => "memory",
         }
     }
 
     /// How much of the memory for files is used, in words; nothing where they are in the storage zone of
     /// their user.
     pub(crate) fn memory_use(&self) -> Option<String> {
-        let Kind::Memory { limit, .. } = &self.0 else {
+        let StorageKind::Memory { limit, .. } = &self.0 else {
             return None;
         };
         let (used, most) = (limit.used(), limit.most());
         Some(format!("{used} of {most} bytes of memory are used"))
     }
 
-    /// Whether files are in the storage zone of their user.
+    /// Returns `true` if files are in the storage zone of their user.
     #[must_use]
     pub fn is_zone(&self) -> bool {
-        matches!(self.0, Kind::Zone)
+        matches!(self.0, StorageKind::Zone)
     }
 
     /// The files of a tenant; nothing where they are in its storage zone.
     pub(crate) fn of_tenant(&self, tenant: &str) -> Option<Arc<dyn Provider>> {
         match &self.0 {
-            Kind::Zone => None,
-            Kind::Memory {
+            StorageKind::Zone => None,
+            StorageKind::Memory {
                 clock,
                 limit,
                 tenants,

@@ -4,7 +4,7 @@ mod machine;
 
 use crate::programs::Programs;
 use crate::store::{GROUPS, SHARED, Store, StoreError, USERS};
-use crate::{Clock, Error, Settings, ZoneName, ZonePath};
+use crate::{Clock, Error, Settings, ZoneName, ZonePath, names};
 use fileshed_history::SET_ASIDE;
 use fileshed_registry::FILE_NAME;
 use fileshed_sandbox::{Confinement, Zygote};
@@ -38,16 +38,28 @@ pub struct Check {
 }
 
 impl Check {
-    pub(super) fn new(name: &str, state: CheckState, text: impl Into<String>) -> Self {
+    /// A check of this name, and what it found.
+    #[must_use]
+    pub fn new(name: &str, state: CheckState, text: impl Into<String>) -> Self {
         Self {
             name: name.to_owned(),
             state,
             text: text.into(),
         }
     }
-}
 
-impl Check {
+    pub(super) fn ok(name: &str, text: impl Into<String>) -> Self {
+        Self::new(name, CheckState::Ok, text)
+    }
+
+    pub(super) fn warning(name: &str, text: impl Into<String>) -> Self {
+        Self::new(name, CheckState::Warning, text)
+    }
+
+    pub(super) fn failed(name: &str, text: impl Into<String>) -> Self {
+        Self::new(name, CheckState::Failed, text)
+    }
+
     /// Why a store cannot be opened. That nobody has made one yet is no failure.
     #[must_use]
     pub fn of_store(error: &Error) -> Self {
@@ -61,52 +73,31 @@ impl Check {
     }
 }
 
-/// How commands are held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sandbox {
-    /// By the kernel.
-    Enforced,
-    /// Not, or not wholly; the administrator chose to run them all the same.
-    BestEffort,
-    /// They are not run.
-    Off,
-}
-
-impl Sandbox {
-    /// The name in `/health`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Enforced => "enforced",
-            Self::BestEffort => "best_effort",
-            Self::Off => "off",
-        }
+names! {
+    /// How commands are held.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Sandbox {
+        /// By the kernel.
+        Enforced = "enforced",
+        /// Not, or not wholly; the administrator chose to run them all the same.
+        BestEffort = "best_effort",
+        /// They are not run.
+        Off = "off",
     }
 }
 
-/// How far users are kept apart where commands run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isolation {
-    /// By every layer that there is.
-    Full,
-    /// Their files are; a layer is missing, so that a command may learn more than it should.
-    Reduced,
-    /// Not: the administrator chose to run commands that nothing holds.
-    None,
-    /// No command runs.
-    NoCommands,
-}
-
-impl Isolation {
-    /// The name in `/health`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Reduced => "reduced",
-            Self::None => "none",
-            Self::NoCommands => "no_commands",
-        }
+names! {
+    /// How far users are kept apart where commands run.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Isolation {
+        /// By every layer that there is.
+        Full = "full",
+        /// Their files are; a layer is missing, so that a command may learn more than it should.
+        Reduced = "reduced",
+        /// Not: the administrator chose to run commands that nothing holds.
+        None = "none",
+        /// No command runs.
+        NoCommands = "no_commands",
     }
 }
 
@@ -201,10 +192,10 @@ impl Store {
     pub fn check_histories(&self) -> Check {
         let kept = match self.histories_set_aside() {
             Ok(kept) => kept,
-            Err(error) => return Check::new("history", CheckState::Failed, error.message()),
+            Err(error) => return Check::failed("history", error.message()),
         };
         if kept.is_empty() {
-            return Check::new("history", CheckState::Ok, "none is damaged");
+            return Check::ok("history", "none is damaged");
         }
         let more = kept.len().saturating_sub(NAMED);
         let named = kept[..kept.len() - more].join(", ");
@@ -212,9 +203,8 @@ impl Store {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        Check::new(
+        Check::warning(
             "history",
-            CheckState::Warning,
             format!(
                 "damaged, set aside and begun anew: {named}{more}; look into them with git, then remove them"
             ),
@@ -256,17 +246,15 @@ impl Store {
     pub fn check_registry(&self) -> Check {
         match self.registry().ping() {
             // SQLite goes on with a file that has lost its name, and all of it ends with the server.
-            Ok(()) if !self.has_registry_file() => Check::new(
+            Ok(()) if !self.has_registry_file() => Check::failed(
                 "registry",
-                CheckState::Failed,
                 format!(
                     "`{FILE_NAME}` was removed or replaced while the server runs: stop it, and \
                          put the file back from a backup"
                 ),
             ),
-            Ok(()) if self.is_log_cut() => Check::new(
+            Ok(()) if self.is_log_cut => Check::warning(
                 "registry",
-                CheckState::Warning,
                 format!(
                     "`{FILE_NAME}-wal` was cut, removed or replaced before it was opened: the latest changes \
                          may be missing, among them tokens, links, locks, members and owners of groups, \
@@ -274,25 +262,25 @@ impl Store {
                          with what is there"
                 ),
             ),
-            Ok(()) => Check::new("registry", CheckState::Ok, "answers"),
-            Err(error) => Check::new("registry", CheckState::Failed, error.to_string()),
+            Ok(()) => Check::ok("registry", "answers"),
+            Err(error) => Check::failed("registry", error.to_string()),
         }
     }
 
     /// How the files of the compact tools are, if they are in no zone.
     fn check_files(&self) -> Option<Check> {
         let text = self.files().memory_use()?;
-        Some(Check::new("files", CheckState::Ok, text))
+        Some(Check::ok("files", text))
     }
 
     /// Whether the data directory can be written.
     fn check_data(&self) -> Check {
         match self.probe_data() {
-            Ok(()) => Check::new("data", CheckState::Ok, "can be written"),
+            Ok(()) => Check::ok("data", "can be written"),
             Err(error) => {
                 let error = Error::from(error);
                 let text = format!("{}; {}", error.message(), error.hint());
-                Check::new("data", CheckState::Failed, text)
+                Check::failed("data", text)
             }
         }
     }

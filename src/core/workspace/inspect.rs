@@ -84,7 +84,7 @@ fn or_else(text: String, other: &str) -> String {
     }
 }
 
-/// Whether a format that was found in a text is believed: what begins with `BM` or `MZ` and is
+/// Returns `true` if a format that was found in a text is believed: what begins with `BM` or `MZ` and is
 /// text all the way is neither a picture nor a program.
 fn is_written_as_text(format: FileFormat) -> bool {
     let is_plain = matches!(
@@ -95,7 +95,7 @@ fn is_written_as_text(format: FileFormat) -> bool {
     !is_plain && (!is_binary || is_text(format.media_type()))
 }
 
-/// Whether files of this media type are text.
+/// Returns `true` if files of this media type are text.
 fn is_text(mime: &str) -> bool {
     const OTHERS: [&str; 10] = [
         "application/ecmascript",

@@ -6,22 +6,24 @@
 //! 1. [`Store::zone`] opens the caller's zone and returns a [`Zone`]: a handle with rights.
 //! 2. [`Zone::entry`] and [`Zone::vacancy`] resolve a path to a directory handle and one name;
 //!    from here on nobody holds a path.
-//! 3. [`Zone::writer`] takes the write lock; [`guard::Writer::guard`] asks policy, lock, ownership
-//!    and quota, and yields a permit.
-//! 4. The effect exists only as methods of the permit, staged beside and moved in by rename. A
-//!    command gets an open-ended permit: what it touched is found when it ends.
-//! 5. [`guard::Change::commit`] writes history and registry; a change dropped without it undoes itself.
+//! 3. [`Zone::writer`] takes the write lock. Each method of a [`changes::Writer`] asks policy, lock,
+//!    ownership and quota before it changes anything; [`changes::Writer::write`] is the one write of
+//!    a file.
+//! 4. An effect is staged beside and moved in by rename. A command gets an open-ended permit: what it
+//!    touched is found when it ends.
+//! 5. [`changes::ZoneChange::commit`] writes history and registry; a change dropped without it undoes
+//!    itself.
 //!
 //! The modules lie on floors, and each uses only those below it:
 //!
 //! - vocabulary: `tenant`, `namespace`, `chat_host`, `write_lock`, `space_in_use`,
-//!   `running_commands`, [`background`], [`shells`], `programs`, limiters, keys;
+//!   `running_commands`, [`processes`], `programs`, limiters, keys;
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
-//! - [`zone`]: one zone of one caller; [`guard`]: write lock, permit, transaction, repair;
+//! - [`zone`]: one zone of one caller; [`changes`]: write lock, permit, transaction, repair;
 //! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
 //!   [`archive`], [`cross_zone`], [`sharing`], [`listing`], [`terminal`], `zone_files`,
 //!   `file_storage`;
-//! - what joins them: `zones`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`],
+//! - what joins them: `zone_access`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`],
 //!   [`administration`], [`tenant_archive`].
 //!
 //! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and
@@ -35,44 +37,37 @@ pub mod archive;
 mod at_once;
 mod attachment_cache;
 mod attachments;
-pub mod background;
-pub mod bin;
+pub mod changes;
 pub mod chat_host;
 pub mod chats;
 pub mod command;
 mod command_slots;
+mod commit_coalescer;
 pub mod comparison;
-pub mod cross_zone;
+mod content_digest;
 pub mod databases;
-mod dead_properties;
 pub mod directory;
 pub mod extraction;
 mod file_storage;
 mod free_names;
 mod generated_key;
-pub mod guard;
+mod group_claims;
 pub mod health;
 pub mod inspect;
 pub mod link;
 mod link_key;
 pub mod listing;
-pub mod lockedit;
-mod make_directory;
 mod mode;
 pub mod namespace;
 mod opening;
 pub mod own_tokens;
 mod packer;
-mod prepared_contents;
 mod process;
 mod process_identity;
+pub mod processes;
 pub mod programs;
 pub mod publication;
-mod recollection;
 mod running_commands;
-mod saves;
-pub mod sharing;
-pub mod shells;
 pub mod sign_in;
 mod space_in_use;
 pub mod store;
@@ -95,7 +90,6 @@ mod write_lock;
 pub mod zone;
 mod zone_access;
 mod zone_files;
-mod zones;
 
 pub use fileshed_files as files;
 pub use fileshed_history as history;
@@ -110,13 +104,14 @@ pub use fileshed_types::{
     Answers, Call, Caller, Channel, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint,
     Repeat, Role, Scope, Secret, Settings, Timings, Toolset, UserId, ZoneName, ZonePath, caller,
     cancellation, catalogue_test, client, diagnostics, fair, group, hint, identifier, limiter,
-    nearest, random, settings, size, timings,
+    names, nearest, random, settings, size, timings,
 };
 
 /// What the server's own binary can do in a confined process: for [`sandbox::serve`].
 pub const BUILT_IN_JOBS: &[sandbox::BuiltInJob] =
     &[databases::DATABASE_JOB, extraction::DOCUMENT_JOB];
 
+pub use changes::{bin, cross_zone, lockedit, sharing};
 pub use file_storage::FileStorage;
 pub use generated_key::GeneratedKey;
 pub use health::{Check, CheckState};

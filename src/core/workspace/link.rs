@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::link_key::{ID_BYTES, LinkKey, Token};
+use crate::link_key::{ID_BYTES, LinkKey, LinkToken};
 use crate::zone::{Zone, ZoneName, ZonePath};
 use crate::{
     Call, Caller, Channel, Chat, Code, Error, GroupClaim, Hint, Repeat, Store, UserId, diagnostics,
@@ -107,14 +107,14 @@ impl Store {
     pub fn links(&self) -> Links<'_> {
         Links {
             store: self,
-            key: self.link_key(),
+            key: &self.link_key,
             base: self.public_url(),
         }
     }
 }
 
 impl Links<'_> {
-    /// Whether addresses say which server they lead to. Without, they are `/links/…` only.
+    /// Returns `true` if addresses say which server they lead to. Without, they are `/links/…` only.
     #[must_use]
     pub fn are_absolute(&self) -> bool {
         !self.base.is_empty()
@@ -234,7 +234,7 @@ impl Links<'_> {
         let mut id = [0; ID_BYTES];
         hex::decode_to_slice(&row.id, &mut id).ok()?;
         let expires_at = u64::try_from(row.expires_at).ok()?;
-        let token = self.key.sign(Token { id, expires_at });
+        let token = self.key.sign(LinkToken { id, expires_at });
         let user = match row.user {
             Some(user) => Some(UserId::parse(&user).ok()?),
             None => None,

@@ -18,7 +18,7 @@ const TOKEN_BYTES: usize = ID_BYTES + TIME_BYTES + MAC_BYTES;
 
 /// What a token says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Token {
+pub(crate) struct LinkToken {
     pub(crate) id: [u8; ID_BYTES],
     /// Unix seconds.
     pub(crate) expires_at: u64,
@@ -39,7 +39,7 @@ impl LinkKey {
     }
 
     /// The token as it stands in an address.
-    pub(crate) fn sign(&self, token: Token) -> String {
+    pub(crate) fn sign(&self, token: LinkToken) -> String {
         let mut bytes = [0; TOKEN_BYTES];
         let (said, signature) = bytes.split_at_mut(ID_BYTES + TIME_BYTES);
         said[..ID_BYTES].copy_from_slice(&token.id);
@@ -50,7 +50,7 @@ impl LinkKey {
     }
 
     /// What a token says, if this key signed it. Compared in constant time.
-    pub(crate) fn verify(&self, text: &str) -> Option<Token> {
+    pub(crate) fn verify(&self, text: &str) -> Option<LinkToken> {
         let bytes: [u8; TOKEN_BYTES] = URL_SAFE_NO_PAD.decode(text).ok()?.try_into().ok()?;
         let (said, signature) = bytes.split_at(ID_BYTES + TIME_BYTES);
         self.mac(said).verify_truncated_left(signature).ok()?;
@@ -58,7 +58,7 @@ impl LinkKey {
         id.copy_from_slice(&said[..ID_BYTES]);
         let mut time = [0; 8];
         time[8 - TIME_BYTES..].copy_from_slice(&said[ID_BYTES..]);
-        Some(Token {
+        Some(LinkToken {
             id,
             expires_at: u64::from_be_bytes(time),
         })
@@ -77,7 +77,7 @@ impl LinkKey {
 mod tests {
     use super::*;
 
-    const TOKEN: Token = Token {
+    const TOKEN: LinkToken = LinkToken {
         id: [7; ID_BYTES],
         expires_at: 1_900_000_000,
     };

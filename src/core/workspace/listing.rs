@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use crate::zone::{Zone, ZonePath, is_git_name};
 use crate::{Error, ZoneName, sharing};
-use fileshed_registry::{Ownership as _, Record};
+use fileshed_registry::Record;
 use fileshed_storage::{Found, Kind};
 use fileshed_types::settings::WriteMode;
 
 /// A directory of a zone.
 #[derive(Debug)]
 pub struct DirectoryListing {
-    /// Whether the caller may put anything into it.
+    /// `true` if the caller may put anything into it.
     pub is_writable: bool,
     /// Files and directories, in the order of their paths.
     pub entries: Vec<ListedEntry>,
@@ -22,7 +22,7 @@ pub struct DirectoryListing {
 pub struct ListedEntry {
     /// What the disk says of it.
     pub found: Found,
-    /// Whether the caller may change it.
+    /// `true` if the caller may change it.
     pub is_writable: bool,
     /// Whose it is, in a group where somebody wrote it through the server, and its mode.
     pub owner: Option<(String, WriteMode)>,

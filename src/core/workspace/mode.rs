@@ -60,7 +60,7 @@ impl WorkspaceReport {
         }
     }
 
-    /// Whether nobody has to say who calls.
+    /// Returns `true` if nobody has to say who calls.
     #[must_use]
     pub fn auto_login(&self) -> bool {
         self.mode == WorkspaceMode::Shared

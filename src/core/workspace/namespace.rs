@@ -12,6 +12,7 @@ use sha2::Sha256;
 use crate::{Chat, Error, UserId, diagnostics, random};
 use fileshed_storage::Root;
 use fileshed_types::caller::CallerError;
+use fileshed_types::identifier::is_plain_name;
 use fileshed_types::settings::NamespaceStyle;
 
 /// File name of the pepper below the data directory.
@@ -22,6 +23,10 @@ const PEPPER_BYTES: usize = 32;
 
 /// Hex digits of a namespace: 128 bits.
 const NAMESPACE_DIGITS: usize = 32;
+
+/// The kind of digests that are keys. No user id or conversation begins with NUL, so no name of a
+/// directory tells anything about them.
+const KEY: &str = "\0key:";
 
 /// The per-server secret behind the names.
 pub struct Pepper([u8; PEPPER_BYTES]);
@@ -78,22 +83,21 @@ impl Pepper {
 
     /// Tells this pepper from another one, and nothing about it.
     pub(crate) fn fingerprint(&self) -> String {
-        let mut digits = hex::encode(self.key("fingerprint"));
-        digits.truncate(NAMESPACE_DIGITS);
-        digits
+        self.digits(KEY, "fingerprint")
     }
 
-    /// A key for one purpose. No user id or conversation begins with NUL, so no name of a
-    /// directory tells anything about it.
+    /// Returns a key for one purpose.
     pub(crate) fn key(&self, purpose: &str) -> [u8; 32] {
-        self.digest("\0key:", purpose)
+        self.digest(KEY, purpose)
     }
 
     /// The directory name of a user.
     pub fn namespace(&self, user: &UserId, style: NamespaceStyle) -> Result<String, CallerError> {
         match style {
             NamespaceStyle::Hmac => Ok(self.digits("", user.as_str())),
-            NamespaceStyle::Plain if is_plain(user.as_str()) => Ok(user.as_str().to_owned()),
+            NamespaceStyle::Plain if is_plain_name(user.as_str(), 64, b"._-") => {
+                Ok(user.as_str().to_owned())
+            }
             NamespaceStyle::Plain => Err(CallerError::NotPlain),
         }
     }
@@ -104,12 +108,7 @@ impl Pepper {
     #[must_use]
     pub fn chat_directory(&self, chat: &Chat) -> String {
         let id = chat.as_str();
-        let plain = (1..=128).contains(&id.len())
-            && !id.starts_with('.')
-            && id
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte));
-        if plain || is_digest(id) {
+        if is_plain_name(id, 128, b"._:-") || is_digest(id) {
             id.to_owned()
         } else {
             format!("~{}", self.digits("chat:", id))
@@ -125,14 +124,6 @@ fn is_digest(name: &str) -> bool {
                 .bytes()
                 .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
     })
-}
-
-fn is_plain(id: &str) -> bool {
-    (1..=64).contains(&id.len())
-        && !id.starts_with('.')
-        && id
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
 diagnostics! {

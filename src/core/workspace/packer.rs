@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crate::tenant::TenantRoot;
-use crate::write_lock::Queue;
+use crate::write_lock::WriteLocks;
 use crate::{Clock, Error, Settings, ZoneName};
 use fileshed_history::packing::{self, Worth};
 use fileshed_storage::{DiskError, Root, give_way};
@@ -64,7 +64,7 @@ impl HistoryPacker {
         data: Root,
         settings: &Settings,
         clock: &Clock,
-        queue: &Arc<Queue>,
+        queue: &Arc<WriteLocks>,
     ) -> Result<Self, Error> {
         let shared = Arc::new(PackQueue {
             touched: Mutex::default(),
@@ -147,7 +147,7 @@ fn looks_after(objects: u64) -> u64 {
 struct PackThread {
     shared: Arc<PackQueue>,
     data: Root,
-    queue: Arc<Queue>,
+    queue: Arc<WriteLocks>,
     objects: u64,
     /// How long it waits for a write lock.
     patience: Duration,

@@ -12,12 +12,44 @@ use crate::running_commands::RunningCommand;
 use crate::store::Store;
 use crate::{Caller, Error, ZoneName};
 use fileshed_rules::commands;
-use fileshed_types::settings::SandboxPolicy;
+use fileshed_sandbox::{Access, CountedMemory, Job, JobSpec, Limits, landlock_version};
+use fileshed_types::settings::{MEBIBYTE, SandboxPolicy};
 
-pub(crate) use error::ProcessError;
+pub(crate) use error::{ProcessError, expect_not_stopped};
 pub(crate) use job::{JobBounds, JobEnd, run_job};
-pub(crate) use stream::{StreamFile, file_sink, sink, stream_file};
-pub(crate) use watch::{Temporary, files, watch};
+pub(crate) use stream::{StreamFile, file_sink, sink};
+pub(crate) use watch::Watch;
+
+/// A job with the limits of every command that may touch nothing yet.
+pub(crate) fn base_spec(store: &Store, job: Job, counted: CountedMemory) -> JobSpec {
+    let settings = store.settings();
+    JobSpec {
+        job,
+        owner: String::new(),
+        input: None,
+        controlling_terminal: false,
+        makes_groups: false,
+        limits: Limits {
+            memory: settings.exec_memory_limit_mb * MEBIBYTE,
+            counted,
+            cpu_seconds: settings.exec_cpu_limit_seconds,
+            // The kernel ends a process that only asks, at the limit, whether there is more to copy.
+            file_size: settings.largest_file().saturating_add(1),
+            open_files: OPEN_FILES,
+            processes: PROCESSES,
+        },
+        mounts: None,
+        access: Access {
+            version: landlock_version(settings.exec_landlock_abi),
+            ..Access::default()
+        },
+        supervised: store.confinement().is_supervised(),
+        starts_others: false,
+        changes: false,
+        probe: false,
+        best_effort: settings.exec_sandbox == SandboxPolicy::BestEffort,
+    }
+}
 
 /// Open files of one process of a command.
 pub(crate) const OPEN_FILES: u64 = 256;

@@ -199,58 +199,62 @@ impl Program {
     }
 
     fn named(name: &str) -> Option<Self> {
-        let behind = BEHIND_SHELL_SCRIPTS
-            .iter()
-            .filter(|(command, _)| *command == name)
-            .map(|(_, place)| PathBuf::from(place));
-        let usual = directories().iter().map(|directory| directory.join(name));
-        let behind = behind.filter_map(|place| {
-            Some(Self {
-                called: Some(place.to_str()?.to_owned()),
-                ..Self::at(&place)?
-            })
-        });
-        behind
-            .chain(usual.filter_map(|place| Self::at(&place)))
-            .next()
+        let mut behind = BEHIND_SHELL_SCRIPTS.iter();
+        if let Some((_, place)) = behind.find(|(command, _)| *command == name)
+            && let Some(program) = Self::at(Path::new(place))
+        {
+            let called = Some((*place).to_owned());
+            return Some(Self { called, ..program });
+        }
+        let mut usual = directories().iter().map(|directory| directory.join(name));
+        usual.find_map(|place| Self::at(&place))
     }
 
     /// The program in `place`: an ELF file, or a script of an interpreter that is one.
     fn at(place: &Path) -> Option<Self> {
-        let file = std::fs::canonicalize(place).ok()?;
-        let metadata = std::fs::metadata(&file).ok()?;
-        if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
+        let (file, format) = executable(place)?;
+        let (interpreter, flags) = match format {
+            ProgramFormat::Elf { loader } => return Some(Self::elf(file, loader)),
+            ProgramFormat::Script { interpreter, flags } => (interpreter, flags),
+        };
+        let name = interpreter.file_name()?.to_str()?;
+        if !INTERPRETERS.contains(&name) {
             return None;
         }
-        match ProgramFormat::of(&file)? {
-            ProgramFormat::Elf { loader } => Some(Self {
-                executables: std::iter::once(file.clone()).chain(loader).collect(),
-                file,
-                called: None,
-                prefix: Vec::new(),
-                own_options: &[],
-                is_substitute: false,
-                readable: Vec::new(),
-                starts_others: false,
-                is_chosen: false,
-            }),
-            ProgramFormat::Script { interpreter, flags } => {
-                let name = interpreter.file_name()?.to_str()?;
-                if !INTERPRETERS.contains(&name) {
-                    return None;
-                }
-                let mut program = Self::at(&interpreter)?;
-                program.prefix = flags;
-                // Python: no site of the user, no variables that load code.
-                if name == "python3" {
-                    program.prefix.push("-I".to_owned());
-                }
-                program.prefix.push(file.to_str()?.to_owned());
-                program.readable.push(file);
-                Some(program)
-            }
+        let mut program = Self::at(&interpreter)?;
+        program.prefix = flags;
+        // Python: no site of the user, no variables that load code.
+        if name == "python3" {
+            program.prefix.push("-I".to_owned());
+        }
+        program.prefix.push(file.to_str()?.to_owned());
+        program.readable.push(file);
+        Some(program)
+    }
+
+    /// The program of an ELF file that names this loader.
+    fn elf(file: PathBuf, loader: Option<PathBuf>) -> Self {
+        Self {
+            executables: std::iter::once(file.clone()).chain(loader).collect(),
+            file,
+            called: None,
+            prefix: Vec::new(),
+            own_options: &[],
+            is_substitute: false,
+            readable: Vec::new(),
+            starts_others: false,
+            is_chosen: false,
         }
     }
+}
+
+/// The file in `place`, if it can be executed, and what the kernel would do with it.
+fn executable(place: &Path) -> Option<(PathBuf, ProgramFormat)> {
+    let file = std::fs::canonicalize(place).ok()?;
+    let metadata = std::fs::metadata(&file).ok()?;
+    let can_run = metadata.is_file() && metadata.permissions().mode() & 0o111 != 0;
+    let format = can_run.then(|| ProgramFormat::of(&file))??;
+    Some((file, format))
 }
 
 #[cfg(test)]

@@ -5,21 +5,19 @@
 //! listed or deleted.
 
 use std::fs::File;
-use std::io::{self, Read as _, Seek as _};
+use std::io::Read as _;
 
 use jiff::Timestamp;
-use sha2::{Digest as _, Sha256};
+use sha2::Digest as _;
 
 use crate::chat_host::{ChatHost, Publication};
+use crate::content_digest::sha256_of;
 use crate::link::LinkError;
 use crate::zone::{Zone, ZoneError, ZoneName, ZonePath};
 use crate::{Call, Caller, Error, Hint, Store, diagnostics};
 use fileshed_registry::PublishedRow;
 use fileshed_storage::{DiskError, Entry, Stamp};
 use fileshed_types::caller::Scope;
-
-/// Bytes that are read at once.
-const PIECE: usize = 64 * 1024;
 
 /// The longest page that becomes a part of a message.
 const PAGE_MAX_BYTES: u64 = 512 * 1024;
@@ -60,7 +58,7 @@ impl Store {
 }
 
 impl<'a> Publications<'a> {
-    /// Whether files of this caller can be put there at all.
+    /// Returns `true` if files of this caller can be put there at all.
     #[must_use]
     pub fn are_possible(&self, caller: &Caller) -> bool {
         let chat_host = self.store.chat_host();
@@ -85,7 +83,7 @@ impl<'a> Publications<'a> {
         let _transit = self.store.transfer_permit(caller)?;
         let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
         let size = Stamp::of_file(&file)?.size();
-        if let Some(again) = self.again(zone, path, &mut file, size, &tenant)? {
+        if let Some(again) = self.again(zone, path, &file, size, &tenant)? {
             return Ok(again);
         }
         let limit = self.store.settings().link_max_per_user;
@@ -152,7 +150,7 @@ impl<'a> Publications<'a> {
         &self,
         zone: &Zone<'_>,
         path: &ZonePath,
-        file: &mut File,
+        file: &File,
         size: u64,
         tenant: &str,
     ) -> Result<Option<(PublishedFile, bool)>, Error> {
@@ -166,9 +164,9 @@ impl<'a> Publications<'a> {
             return Ok(None);
         };
         let chat_host = self.chat_host(PublicationError::Unconnected)?;
-        let unread = |error| zone.explain_disk(DiskError::of("read", path, error));
-        let digest = sha256(file).map_err(unread)?;
-        file.rewind().map_err(unread)?;
+        let hash = sha256_of(file);
+        let hash = hash.map_err(|error| zone.explain_disk(DiskError::of("read", path, error)))?;
+        let digest = hex::encode(hash.finalize());
         let again = chat_host.publish_again(zone.caller(), &row.id, &digest)?;
         Ok(again.and_then(|attached| Some((read(row, chat_host)?, attached))))
     }
@@ -234,17 +232,6 @@ fn source(zone: &Zone<'_>, path: &ZonePath) -> String {
     match zone.group() {
         Some(group) => format!("{}/{}:{path}", zone.name(), group.id.as_str()),
         None => format!("{}:{path}", zone.name()),
-    }
-}
-
-/// The SHA-256 of what is left of a file, in hexadecimal.
-fn sha256(file: &mut File) -> io::Result<String> {
-    let (mut digest, mut piece) = (Sha256::new(), vec![0; PIECE]);
-    loop {
-        match file.read(&mut piece)? {
-            0 => return Ok(hex::encode(digest.finalize())),
-            read => digest.update(&piece[..read]),
-        }
     }
 }
 

@@ -1,28 +1,26 @@
-//! The commands of calls that run now, for who looks after the server: whose they are, which program
-//! it is, and a way to end one. Of a command line nothing else is kept: it may hold contents.
+//! The commands of calls that run now, for administrators: whose they are, which program it is, and a
+//! way to end one. Of a command line nothing else is kept: it may hold contents.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::write_lock::BusyError;
 use crate::{Error, UserId, ZoneName};
-use fileshed_sandbox::{Ending, StartedJob};
 use fileshed_types::cancellation::Cancellation;
 
-/// All of this process.
+/// All commands of this process, by number, in the order in which they were started.
 #[derive(Debug, Default)]
-pub(crate) struct RunningCommands(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    next: u64,
-    commands: BTreeMap<u64, CommandEntry>,
+pub(crate) struct RunningCommands {
+    last: AtomicU64,
+    commands: Mutex<BTreeMap<u64, CommandEntry>>,
 }
 
 /// One command.
 #[derive(Clone, Debug)]
 pub(crate) struct CommandEntry {
-    /// For whom it runs; nobody in shared mode.
+    number: u64,
+    /// The user; `None` in shared mode.
     pub(crate) user: Option<UserId>,
     /// The name of the program.
     pub(crate) program: String,
@@ -42,9 +40,11 @@ pub(crate) struct RunningCommand<'a> {
     ended: Cancellation,
 }
 
-/// The name by which a command is ended.
-pub(crate) fn id(number: u64) -> String {
-    format!("command-{number}")
+impl CommandEntry {
+    /// The name by which it is ended.
+    pub(crate) fn id(&self) -> String {
+        format!("command-{}", self.number)
+    }
 }
 
 impl RunningCommands {
@@ -57,87 +57,65 @@ impl RunningCommands {
         holds: Option<(String, ZoneName)>,
     ) -> RunningCommand<'_> {
         let ended = Cancellation::default();
-        let mut state = self.state();
-        state.next += 1;
-        let number = state.next;
+        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
         let entry = CommandEntry {
+            number,
             user: user.cloned(),
             program: program.to_owned(),
             since,
             holds,
             ended: ended.clone(),
         };
-        state.commands.insert(number, entry);
+        self.commands().insert(number, entry);
         RunningCommand {
             all: self,
             number,
             ended,
         }
     }
-
-    /// Those that run, in the order in which they were started, by number.
-    pub(crate) fn list(&self) -> Vec<(u64, CommandEntry)> {
-        let state = self.state();
-        let commands = state.commands.iter();
-        commands
-            .map(|(number, entry)| (*number, entry.clone()))
-            .collect()
+    /// Returns those that run, in the order in which they were started.
+    pub(crate) fn list(&self) -> Vec<CommandEntry> {
+        self.commands().values().cloned().collect()
     }
 
-    /// The refusal of whoever waits for a zone, if a command has its write lock.
+    /// Returns the refusal of a call that waits for a zone, if a command has its write lock.
     pub(crate) fn holder(&self, tenant: &str, zone: ZoneName) -> Option<Error> {
-        let holds = |entry: &CommandEntry| {
+        let commands = self.commands();
+        let held = |entry: &&CommandEntry| {
             let held = entry.holds.as_ref();
             held.is_some_and(|held| held.0 == tenant && held.1 == zone)
         };
-        let mut commands = self.list().into_iter();
-        let (number, entry) = commands.find(|(_, entry)| holds(entry))?;
+        let entry = commands.values().find(held)?;
         let busy = BusyError::Command {
-            command: entry.program,
+            command: entry.program.clone(),
             since: entry.since,
-            id: id(number),
+            id: entry.id(),
         };
         Some(busy.into())
     }
 
-    /// Ends the command of this number; false where it runs no more.
-    pub(crate) fn end(&self, number: u64) -> bool {
-        let state = self.state();
-        let entry = state.commands.get(&number);
-        if let Some(entry) = entry {
-            entry.ended.cancel();
-        }
-        entry.is_some()
+    /// Ends the command of this id, and returns it; `None` if it runs no more.
+    pub(crate) fn end(&self, id: &str) -> Option<CommandEntry> {
+        let commands = self.commands();
+        let entry = commands.values().find(|entry| entry.id() == id)?;
+        entry.ended.cancel();
+        Some(entry.clone())
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn commands(&self) -> MutexGuard<'_, BTreeMap<u64, CommandEntry>> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl RunningCommand<'_> {
-    /// Whether an administrator ended it.
+    /// Returns `true` if an administrator ended it.
     pub(crate) fn is_ended(&self) -> bool {
         self.ended.is_cancelled()
-    }
-
-    /// What looks after the command, and after its end by an administrator.
-    pub(crate) fn or_ended(
-        &self,
-        mut look: impl FnMut(&StartedJob<'_>) -> Option<Ending>,
-    ) -> impl FnMut(&StartedJob<'_>) -> Option<Ending> {
-        move |job| {
-            if self.is_ended() {
-                Some(Ending::Cancelled)
-            } else {
-                look(job)
-            }
-        }
     }
 }
 
 impl Drop for RunningCommand<'_> {
     fn drop(&mut self) {
-        self.all.state().commands.remove(&self.number);
+        self.all.commands().remove(&self.number);
     }
 }

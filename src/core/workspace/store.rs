@@ -21,18 +21,17 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use crate::attachment_cache::AttachmentCache;
-use crate::background::BackgroundProcesses;
 use crate::chat_host::{ChatHost, Ending, Task};
 use crate::command_slots::CommandSlots;
+use crate::commit_coalescer::CommitCoalescer;
 use crate::file_storage::FileStorage;
+use crate::group_claims::GroupClaimCache;
 use crate::link_key::LinkKey;
 use crate::namespace::Pepper;
 use crate::packer::HistoryPacker;
+use crate::processes::Processes;
 use crate::programs::Programs;
-use crate::recollection::Recollection;
 use crate::running_commands::RunningCommands;
-use crate::saves::Saves;
-use crate::shells::Shells;
 use crate::space_in_use::SpaceInUse;
 use crate::tenant::TenantRoot;
 use crate::transfer_limiter::{TransferLimiter, TransferPermit, TransferQueue};
@@ -53,7 +52,6 @@ pub(crate) use histories::HistoryOf;
 use instance::Instance;
 pub use last_calls::CallRecorder;
 use last_calls::LastCalls;
-use opening::OpenedData;
 pub(crate) use opening::Opening;
 pub use opening::{Loss, Part, StoreError};
 pub(crate) use tenants::group_key;
@@ -82,8 +80,9 @@ pub struct Store {
     /// The file of the registry that is open.
     registry_file: Option<FileIdentity>,
     /// `true` if the registry was without its last changes when it was opened.
-    is_log_cut: bool,
-    pepper: Pepper,
+    pub(crate) is_log_cut: bool,
+    /// The secret that all keys of the installation are made from.
+    pub(crate) pepper: Pepper,
     instance: Instance,
     packer: HistoryPacker,
     repositories: KeptRepositories,
@@ -91,7 +90,7 @@ pub struct Store {
     /// Dropped after what may still write there.
     flusher: Flusher,
     /// Files that are read without waiting for a disk.
-    cached_files: CachedReader,
+    pub(crate) cached_files: CachedReader,
     /// Space that is kept for deletions.
     reserve: Reserve,
     /// Tenants in whose staging this process has looked.
@@ -105,27 +104,30 @@ pub struct Store {
     space_in_use: SpaceInUse,
     running_commands: RunningCommands,
     last_calls: LastCalls,
-    background: BackgroundProcesses,
+    processes: Processes,
     limiter: Limiter,
-    trusts: TrustList,
+    /// Marks of what lasts, and of the trust on which it was begun.
+    pub(crate) trusts: TrustList,
     /// Unix seconds of the opening.
-    opened_at: i64,
+    pub(crate) opened_at: i64,
     draining: AtomicBool,
-    shells: Shells,
     zygote: Zygote,
     confinement: OnceLock<Confinement>,
     egress: Egress,
     transfer_limiter: TransferLimiter,
-    links: LinkKey,
+    /// The key that signs links.
+    pub(crate) link_key: LinkKey,
     /// Where people reach the server, if nobody said so: set when it listens.
     address: OnceLock<String>,
     /// Where the other servers on the data reach this one: set when it listens.
     peer_address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
     files: FileStorage,
-    attachments: AttachmentCache,
-    recollection: Recollection,
-    saves: Saves,
+    /// What is known of files that are attached to conversations.
+    pub(crate) attachments: AttachmentCache,
+    /// The groups that the last calls of users named.
+    pub(crate) group_claims: GroupClaimCache,
+    saves: CommitCoalescer,
     unfinished: Unfinished,
     recover_databases: RecoverDatabases,
 }
@@ -138,83 +140,62 @@ impl Store {
         opening: Opening,
         recover_databases: RecoverDatabases,
     ) -> Result<Self, Error> {
-        let files = FileStorage::open(&settings, &clock);
-        let OpenedData {
-            root: data,
-            is_log_cut,
-        } = opening::open(&settings, opening)?;
+        let (data, is_log_cut) = opening::open(&settings, opening)?;
         let pepper = Pepper::load(&data)?;
         let registry = Registry::open(&data, &settings)?;
         registry.expect_pepper(&pepper.fingerprint())?;
         former_volumes::expect_all_in_first(&registry)?;
-        let registry_file = data.identity(fileshed_registry::FILE_NAME)?;
-        let instance = Instance::register(&data, &settings, &clock, &registry)?;
-        let packer = HistoryPacker::start(data.try_clone()?, &settings, &clock, instance.queue())?;
-        let egress = Egress::new(&settings, &clock);
-        let programs = Programs::find(&settings);
-        let zygote = Zygote::new(&settings, &clock);
-        let links = LinkKey::of(&pepper);
         let limiter = Limiter::new(&clock);
-        let slots = CommandSlots::new(&settings, &limiter);
-        let shell_slots = CommandSlots::for_lines(&settings, &limiter);
-        let transfer_limiter = TransferLimiter::new(&settings, &limiter);
-        let background = BackgroundProcesses::new(&settings, &limiter);
-        let opened_at = clock.now().as_second();
+        let instance = Instance::register(&data, &settings, &limiter, &registry)?;
         let among = registry.holds_leases().then(|| instance.name());
-        let shells = Shells::new(&settings, &limiter, among);
-        let flusher = Flusher::start(
-            &data,
-            settings.durability,
-            &clock,
-            &settings.timings.storage,
-        )?;
-        let recollection = Recollection::new(&settings, &clock);
-        let saves = Saves::new(&settings);
-        let watched = WatchedZones::new(&settings, &clock);
         Ok(Self {
-            settings,
-            clock,
-            flusher,
-            cached_files: CachedReader::new(&data)?,
-            reserve: Reserve::take(&data)?,
-            data,
-            registry,
-            registry_file,
+            files: FileStorage::open(&settings, &clock),
+            registry_file: data.identity(fileshed_registry::FILE_NAME)?,
             is_log_cut,
-            pepper,
-            instance,
-            packer,
+            packer: HistoryPacker::start(data.try_clone()?, &settings, &clock, instance.queue())?,
             repositories: KeptRepositories::default(),
             remover: Remover::start()?,
+            flusher: Flusher::start(
+                &data,
+                settings.durability,
+                &clock,
+                &settings.timings.storage,
+            )?,
+            cached_files: CachedReader::new(&data)?,
+            reserve: Reserve::take(&data)?,
             visited: Mutex::default(),
             recovered: Mutex::default(),
-            programs,
-            slots,
-            shell_slots,
-            watched,
+            programs: Programs::find(&settings),
+            slots: CommandSlots::new(&settings, &limiter),
+            shell_slots: CommandSlots::for_lines(&settings, &limiter),
+            watched: WatchedZones::new(&settings, &clock),
             space_in_use: SpaceInUse::default(),
             running_commands: RunningCommands::default(),
             last_calls: LastCalls::default(),
-            background,
-            limiter,
+            processes: Processes::new(&settings, &limiter, among),
+            transfer_limiter: TransferLimiter::new(&settings, &limiter),
             trusts: TrustList::default(),
-            opened_at,
+            opened_at: clock.now().as_second(),
             draining: AtomicBool::new(false),
-            shells,
-            zygote,
+            zygote: Zygote::new(&settings, &clock),
             confinement: OnceLock::new(),
-            egress,
-            transfer_limiter,
-            links,
+            egress: Egress::new(&settings, &clock),
+            link_key: LinkKey::of(&pepper),
             address: OnceLock::new(),
             peer_address: OnceLock::new(),
             chat_host: OnceLock::new(),
-            files,
             attachments: AttachmentCache::default(),
-            recollection,
-            saves,
+            group_claims: GroupClaimCache::new(&settings, &clock),
+            saves: CommitCoalescer::new(&settings),
             unfinished: Unfinished::default(),
             recover_databases,
+            limiter,
+            instance,
+            registry,
+            pepper,
+            data,
+            clock,
+            settings,
         })
     }
 
@@ -245,16 +226,6 @@ impl Store {
     #[must_use]
     pub fn tokens(&self) -> Tokens<'_> {
         Tokens::new(&self.registry, &self.clock)
-    }
-
-    /// The secret that all keys of the installation are made from.
-    pub(crate) fn pepper(&self) -> &Pepper {
-        &self.pepper
-    }
-
-    /// The key that signs links.
-    pub(crate) fn link_key(&self) -> &LinkKey {
-        &self.links
     }
 
     /// Where people reach the server; empty where nobody knows.
@@ -429,25 +400,10 @@ impl Store {
         &self.limiter
     }
 
-    /// Marks of what lasts, and of the trust on which it was begun.
-    pub(crate) fn trusts(&self) -> &TrustList {
-        &self.trusts
-    }
-
-    /// Processes that outlive the calls that start them.
-    pub(crate) fn background(&self) -> &BackgroundProcesses {
-        &self.background
-    }
-
-    /// Unix seconds of the opening.
-    pub(crate) fn opened_at(&self) -> i64 {
-        self.opened_at
-    }
-
-    /// The interactive shells.
+    /// Lines and shells, which outlive the calls that start them.
     #[must_use]
-    pub fn shells(&self) -> &Shells {
-        &self.shells
+    pub fn processes(&self) -> &Processes {
+        &self.processes
     }
 
     /// The directory of all data.
@@ -458,12 +414,7 @@ impl Store {
     /// Whether the file of the registry that is open still has its name.
     pub(crate) fn has_registry_file(&self) -> bool {
         let found = self.data.identity(fileshed_registry::FILE_NAME);
-        !self.registry.is_a_file() || matches!(found, Ok(found) if found == self.registry_file)
-    }
-
-    /// Returns `true` if the registry was without its last changes when it was opened.
-    pub(crate) fn is_log_cut(&self) -> bool {
-        self.is_log_cut
+        self.registry.holds_leases() || matches!(found, Ok(found) if found == self.registry_file)
     }
 
     /// The names of all processes that share the data directory.
@@ -537,19 +488,9 @@ impl Store {
         &self.files
     }
 
-    /// What is known of files that are attached to conversations.
-    pub(crate) fn attachments(&self) -> &AttachmentCache {
-        &self.attachments
-    }
-
     /// Changes of programs that belong together.
-    pub(crate) fn saves(&self) -> &Saves {
+    pub(crate) fn saves(&self) -> &CommitCoalescer {
         &self.saves
-    }
-
-    /// The groups that the last calls of users named.
-    pub(crate) fn recollection(&self) -> &Recollection {
-        &self.recollection
     }
 
     /// The name of this process in the registry and in staging.
@@ -568,7 +509,7 @@ impl Store {
         &self,
         tenant: &TenantRoot,
         zone: ZoneName,
-    ) -> Result<WriteLock<'_>, Error> {
+    ) -> Result<WriteLock, Error> {
         self.write_lock_within(tenant, zone, self.settings.timings.calls.write_lock)
     }
 
@@ -578,7 +519,7 @@ impl Store {
         tenant: &TenantRoot,
         zone: ZoneName,
         patience: Duration,
-    ) -> Result<WriteLock<'_>, Error> {
+    ) -> Result<WriteLock, Error> {
         let write_lock = self.instance.queue().of_zone(tenant, zone, patience);
         write_lock.map_err(|error| match error.cause() {
             Some(BusyError::Zone) => {

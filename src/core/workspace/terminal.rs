@@ -1,14 +1,18 @@
 //! Shell lines and shells of users, which outlive the call that starts them.
 
-mod drain;
-mod execute;
 mod host;
-mod interactive;
+mod line_output;
+mod lines;
 mod places;
-mod processes;
 mod shell;
+mod shell_terminal;
+mod shells;
+mod thread;
 
-pub use crate::background::StartingProcess;
-pub use execute::CommandRequest;
+/// The directory of logs, below the tenant's root, and their name in the registry.
+const LOGS: &str = "logs";
+
+pub use crate::processes::StartingProcess;
 pub use host::{ProcessUse, TerminalPlace};
+pub use lines::CommandRequest;
 pub use shell::{ShellOutcome, ShellRequest, ShellWatch, run_shell};

@@ -11,4 +11,4 @@ mod upload;
 
 pub use crate::transfer_limiter::{TransferBusyError, TransferPermit, TransferQueue};
 pub use resumable::{ArrivingUpload, NewUpload, ResumableError, ResumableUploads, UploadState};
-pub use upload::{Existing, Incoming, Stored, Upload, UploadError};
+pub use upload::{Incoming, OnConflict, Stored, Upload, UploadError};

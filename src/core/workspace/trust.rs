@@ -31,7 +31,7 @@ impl Store {
             session: caller.session.clone(),
             began: self.clock().now().as_second(),
         });
-        self.trusts().add(&trust, || {
+        self.trusts.add(&trust, || {
             let look = self.settings().timings.calls.trust;
             let (store, clock) = (Arc::downgrade(self), self.clock().clone());
             let thread = std::thread::Builder::new().name("trust".to_owned());
@@ -142,7 +142,7 @@ fn watch(store: &Weak<Store>, clock: &Clock, look: Duration) {
     loop {
         clock.sleep(look);
         let Some(store) = store.upgrade() else { return };
-        let live = store.trusts().live();
+        let live = store.trusts.live();
         if live.is_empty() {
             return;
         }

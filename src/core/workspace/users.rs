@@ -2,46 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use crate::administration::{Counts, TenantKind, TenantSummary};
 use crate::store::{Store, USERS};
 use crate::{Error, UserId, diagnostics};
-use fileshed_registry::{Credentials, Usage};
-
-/// One user.
-#[derive(Clone, Debug)]
-pub struct UserSummary {
-    /// The id; nothing where only the directory is there, which does not tell it.
-    pub user: Option<UserId>,
-    /// What a gateway or Open WebUI called the user last.
-    pub name: Option<String>,
-    /// The directory below the data directory.
-    pub tenant: String,
-    /// What each zone holds, as far as it was measured.
-    pub usage: Vec<Usage>,
-    /// Credentials that work.
-    pub credentials: Credentials,
-    /// Files of groups that the user owns.
-    pub owned_files: u64,
-    /// Whether nothing is done for the user.
-    pub suspended: bool,
-}
-
-impl UserSummary {
-    /// Bytes in all zones.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.usage.iter().map(|usage| usage.totals.bytes).sum()
-    }
-
-    /// Files in all zones.
-    #[must_use]
-    pub fn files(&self) -> u64 {
-        self.usage.iter().map(|usage| usage.totals.files).sum()
-    }
-}
+use fileshed_registry::Credentials;
 
 impl Store {
     /// Every user of whom there is something, by id; directories whose user nobody named come last.
-    pub fn users(&self) -> Result<Vec<UserSummary>, Error> {
+    pub fn users(&self) -> Result<Vec<TenantSummary>, Error> {
         let mut tenants: BTreeMap<String, Option<UserId>> = self
             .tenants_below(USERS)?
             .into_iter()
@@ -54,19 +22,17 @@ impl Store {
                 tenants.insert(tenant, Some(user));
             }
         }
+        let counts = self.counts()?;
         let mut users = Vec::new();
         for (tenant, user) in tenants {
-            users.push(self.summary(tenant, user)?);
+            users.push(self.user_summary(tenant, user.as_ref(), &counts)?);
         }
-        users.sort_by_key(|summary| {
-            let id = summary.user.as_ref().map(|user| user.as_str().to_owned());
-            (id.is_none(), id, summary.tenant.clone())
-        });
+        users.sort_by_key(|user| (user.id.is_none(), user.id.clone(), user.tenant.clone()));
         Ok(users)
     }
 
     /// One user of whom there is something.
-    pub fn user(&self, user: &UserId) -> Result<UserSummary, Error> {
+    pub fn user(&self, user: &UserId) -> Result<TenantSummary, Error> {
         let tenant = self.tenant_of_user(user)?;
         let is_known = self.has_tenant(&tenant)?
             || self
@@ -78,7 +44,7 @@ impl Store {
             let user = user.as_str().to_owned();
             return Err(UnknownUser { user }.into());
         }
-        self.summary(tenant, Some(user.clone()))
+        self.user_summary(tenant, Some(user), &self.counts()?)
     }
 
     /// Refuses every call, token and link of a user from now on, also in servers that run; nothing
@@ -104,7 +70,11 @@ impl Store {
 
     /// Ends a user and removes the own zones with their history. What the user has in groups stays
     /// there; whose it is then, an `heir` says. A suspension stays. Says what there was.
-    pub fn delete_user(&self, user: &UserId, heir: Option<&UserId>) -> Result<UserSummary, Error> {
+    pub fn delete_user(
+        &self,
+        user: &UserId,
+        heir: Option<&UserId>,
+    ) -> Result<TenantSummary, Error> {
         let found = self.user(user)?;
         self.end_user(user)?;
         if let Some(heir) = heir {
@@ -114,28 +84,23 @@ impl Store {
         Ok(found)
     }
 
-    fn summary(&self, tenant: String, user: Option<UserId>) -> Result<UserSummary, Error> {
-        let now = self.clock().now().as_second();
-        let credentials = user
-            .as_ref()
-            .map(|user| self.registry().credentials(user.as_str(), now))
-            .transpose()?;
-        let mut owned_files = 0;
-        let mut standing = None;
-        if let Some(user) = &user {
-            owned_files = self.registry().owned_files(user.as_str())?;
-            standing = self.registry().standing(user.as_str())?;
+    fn user_summary(
+        &self,
+        tenant: String,
+        user: Option<&UserId>,
+        counts: &Counts,
+    ) -> Result<TenantSummary, Error> {
+        let mut summary = self.unnamed_summary(TenantKind::User, tenant, counts)?;
+        if let Some(user) = user.map(UserId::as_str) {
+            let registry = self.registry();
+            let standing = registry.standing(user)?.unwrap_or_default();
+            summary.id = Some(user.to_owned());
+            summary.name = Some(standing.name).filter(|name| !name.is_empty());
+            summary.suspended = standing.suspended_at.is_some();
+            summary.owned_files = registry.owned_files(user)?;
+            summary.credentials = registry.credentials(user, self.clock().now().as_second())?;
         }
-        let standing = standing.unwrap_or_default();
-        Ok(UserSummary {
-            usage: self.registry().usage(&tenant)?,
-            name: Some(standing.name).filter(|name| !name.is_empty()),
-            suspended: standing.suspended_at.is_some(),
-            owned_files,
-            credentials: credentials.unwrap_or_default(),
-            user,
-            tenant,
-        })
+        Ok(summary)
     }
 }
 

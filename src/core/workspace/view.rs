@@ -8,11 +8,9 @@
 use std::sync::Arc;
 
 mod change;
-mod chats;
-mod cwd;
 mod error;
-mod groups;
 mod path;
+mod places;
 pub mod search;
 
 use crate::{Caller, Chat, Code, Error, Store, Zone, ZoneName, ZonePath};
@@ -42,7 +40,13 @@ pub struct Resolved<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Whether shells see the tree under its absolute paths. Where the machine has no mount
+    /// What `caller` sees of `store`.
+    #[must_use]
+    pub fn of(store: &'a Arc<Store>, caller: &'a Caller) -> Self {
+        Self { store, caller }
+    }
+
+    /// Returns `true` if shells see the tree under its absolute paths. Where the machine has no mount
     /// namespaces they see the zone in which they begin, by relative paths.
     #[must_use]
     pub fn has_tree(&self) -> bool {
@@ -181,7 +185,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Whether a failure says that nothing is there.
+/// Returns `true` if a failure says that nothing is there.
 fn is_absence(code: Code) -> bool {
     matches!(
         code,

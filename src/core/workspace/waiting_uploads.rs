@@ -9,8 +9,7 @@
 use std::io::Read as _;
 
 use crate::chat_host::Attachment;
-use crate::guard::ChangeRequest;
-use crate::transfer::{Existing, Upload};
+use crate::transfer::{OnConflict, Upload};
 use crate::zone::portable_name;
 use crate::{Caller, Chat, Error, Store, ZoneName, ZonePath};
 use fileshed_storage::{DiskError, Kind};
@@ -108,7 +107,8 @@ impl Store {
         let zone = self.zone_as_it_is(caller, ZoneName::Uploads)?.made()?;
         let permit = self.transfer_permit(caller)?;
         let directory = path.parent().unwrap_or_else(ZonePath::root);
-        let upload = Upload::into_directory(&zone, &directory, Existing::KeepOther, permit)?;
+        let upload =
+            Upload::into_directory(&zone, directory, OnConflict::RenameUnlessSame, permit)?;
         let mut incoming = upload.file(&portable_name(path.name().unwrap_or_default()))?;
         let mut content = entry.open()?;
         let mut piece = vec![0; PIECE];
@@ -124,9 +124,7 @@ impl Store {
         forget()?;
         let writer = from.remover(OPERATION)?;
         let entry = from.entry_itself(&path)?;
-        let totals = from.totals(&entry)?;
         writer
-            .guard(ChangeRequest::remove(&entry, totals))?
             .remove(&entry)?
             .commit(None, &format!("Move {path}"))?;
         Ok(())

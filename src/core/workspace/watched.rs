@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fileshed_storage::{DiskError, Kind, Root, Totals, Watch};
+use fileshed_storage::{DiskError, FileIdentity, Kind, Root, Totals, Watch};
 use fileshed_types::zone::{ZonePath, is_never_made};
 use fileshed_types::{Clock, Settings, ZoneName};
 
@@ -137,12 +137,12 @@ impl WatchedZones {
         if let Some(extent) = known {
             return Ok(extent);
         }
-        let (totals, directories) = data.measure_all()?;
+        let summary = data.summary()?;
         let pointer = data.entry(&ZonePath::root().join(POINTER)).ok();
         let pointer = pointer.filter(|pointer| pointer.kind() == Kind::File);
         let extent = Extent {
-            totals,
-            directories,
+            totals: summary.totals,
+            directories: summary.directories,
         };
         Ok(extent.without(zone, pointer.map(|pointer| pointer.size())))
     }
@@ -168,7 +168,7 @@ impl WatchedZones {
         tenant: &str,
         zone: ZoneName,
         data: &Root,
-    ) -> Option<Vec<(String, (u64, u64))>> {
+    ) -> Option<Vec<(String, FileIdentity)>> {
         self.known(tenant, zone, data, |watched| {
             let noted = watched.watch.as_ref()?.noted().iter();
             let noted = noted.map(|(path, identity)| (path.clone(), *identity));

@@ -151,12 +151,12 @@ impl WriteLeases {
         Ok(taken?.then(|| self.lease(place)))
     }
 
-    /// Whether it lives, as far as this process knows.
+    /// Returns `true` if it lives, as far as this process knows.
     pub(crate) fn expect_alive(&self) -> Result<(), Error> {
         self.shared.expect_alive()
     }
 
-    /// Whether others took this process for dead.
+    /// Returns `true` if others took this process for dead.
     pub(crate) fn is_taken_for_dead(&self) -> bool {
         self.shared.taken_for_dead.load(Ordering::Acquire)
     }

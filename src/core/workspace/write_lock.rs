@@ -1,14 +1,12 @@
-//! Turns: one writer a zone, in this process and across processes.
+//! Per-zone write lock: one writer at a time, across threads and processes.
 
 #![expect(
     clippy::disallowed_methods,
     reason = "the file that is locked for other processes is in no zone"
 )]
 
-use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -18,34 +16,35 @@ use crate::tenant::TenantRoot;
 use crate::write_leases::{WriteLease, WriteLeases};
 use crate::{Clock, Error, Settings, ZoneName, ZonePath, diagnostics};
 use fileshed_storage::{DiskError, Root};
-use fileshed_types::fair::Place;
+use fileshed_types::cancellation::Cancellation;
+use fileshed_types::fair::{FairSemaphore, Grant, Place, Shares};
+use fileshed_types::limiter::{Limiter, Pool};
 use fileshed_types::timings::CallTimings;
 
 /// Calls of this process that wait for one zone: half of all that may wait, so that one group's many
 /// members leave the rest to others. They are done with within seconds; more are told to come back.
 const LONGEST_QUEUE: usize = 256;
 
-/// The holders of write locks in this process and those who wait: for each key a queue, whose first
-/// member holds the lock.
+/// The write locks of this process.
 #[derive(Debug)]
-pub(crate) struct Queue {
-    queues: Mutex<HashMap<String, VecDeque<Arc<Condvar>>>>,
-    /// What keeps other processes apart, where it is not files.
+pub(crate) struct WriteLocks {
+    /// One place a zone, first come, first served.
+    turns: FairSemaphore,
+    /// The leases that keep other processes apart; `None` if locked files do.
     leases: Option<WriteLeases>,
     clock: Clock,
     timings: CallTimings,
 }
 
-/// The right to change one zone. When it is dropped, the next one in the queue gets it.
+/// The right to change one zone. When it is dropped, the next caller in the queue gets it.
 #[derive(Debug)]
-pub(crate) struct WriteLock<'a> {
-    queue: &'a Queue,
-    key: String,
-    called: Arc<Condvar>,
-    among_processes: Option<AmongProcesses>,
+pub(crate) struct WriteLock {
+    // Dropped in this order.
+    _among_processes: AmongProcesses,
+    _turn: Grant,
 }
 
-/// What a write lock is for other processes, until it is dropped.
+/// The write lock as other processes see it, until it is dropped.
 #[derive(Debug)]
 enum AmongProcesses {
     /// A file that is locked.
@@ -54,13 +53,13 @@ enum AmongProcesses {
     Lease { _held: WriteLease },
 }
 
-impl Queue {
+impl WriteLocks {
     /// Write locks that other processes see as leases, where there are any, else as locked files.
-    pub(crate) fn new(leases: Option<WriteLeases>, settings: &Settings, clock: &Clock) -> Self {
+    pub(crate) fn new(leases: Option<WriteLeases>, settings: &Settings, limiter: &Limiter) -> Self {
         Self {
-            queues: Mutex::default(),
+            turns: limiter.open(Pool::Writers, Shares::fixed(1, u64::MAX)),
             leases,
-            clock: clock.clone(),
+            clock: limiter.clock().clone(),
             timings: settings.timings.calls.clone(),
         }
     }
@@ -70,53 +69,66 @@ impl Queue {
         self.leases.as_ref()
     }
 
-    /// Waits so long for the write lock of `key`, first come, first served; `directory` holds the lock
-    /// file for other processes. Who waits has given back its `place` among the calls that run.
+    /// Waits so long for the write lock of `key`; `directory` holds the lock file for other processes. A
+    /// caller that waits has given back its `place` among the calls that run.
     fn write_lock(
         &self,
-        key: String,
+        key: &str,
         (directory, name): (&Root, &str),
         place: &Place,
         patience: Duration,
-    ) -> Result<WriteLock<'_>, Error> {
+    ) -> Result<WriteLock, Error> {
         let deadline = self.clock.instant() + patience;
-        let mut write_lock = self.line_up(key)?;
+        let free = self.turns.try_take(key).ok();
+        let is_free = free.is_some();
+        if !is_free && self.turns.waiting_of(key) >= LONGEST_QUEUE {
+            return Err(BusyError::Zone.into());
+        }
+        let take_turn = || {
+            let waited = || self.turns.take(key, patience, &Cancellation::default());
+            free.map_or_else(waited, Ok).map_err(|_| BusyError::Zone)
+        };
         if let Some(leases) = &self.leases {
-            let wait = || {
-                write_lock.wait(deadline)?;
-                let lease = leases.take(&write_lock.key, deadline)?;
-                Ok::<WriteLease, Error>(lease.ok_or(BusyError::Zone)?)
-            };
-            let at_hand = if write_lock.is_first() {
-                leases.take_at_hand(&write_lock.key)?
+            let at_hand = if is_free {
+                leases.take_at_hand(key)?
             } else {
                 None
             };
-            let lease = match at_hand {
-                Some(lease) => lease,
-                None => place.while_waiting(wait).ok_or(BusyError::Zone)??,
+            let (turn, held) = if let Some(lease) = at_hand {
+                (take_turn()?, lease)
+            } else {
+                let wait = || {
+                    let turn = take_turn()?;
+                    let lease = leases.take(key, deadline)?.ok_or(BusyError::Zone)?;
+                    Ok::<_, Error>((turn, lease))
+                };
+                place.while_waiting(wait).ok_or(BusyError::Zone)??
             };
-            write_lock.among_processes = Some(AmongProcesses::Lease { _held: lease });
-            return Ok(write_lock);
+            return Ok(WriteLock {
+                _among_processes: AmongProcesses::Lease { _held: held },
+                _turn: turn,
+            });
         }
         let file = open_lock_file(directory, name)?;
-        if write_lock.is_first() && lock(&file)? {
-            write_lock.among_processes = Some(AmongProcesses::File { _locked: file });
-            return Ok(write_lock);
-        }
-        let wait = || {
-            write_lock.wait(deadline)?;
-            while !lock(&file)? {
-                if self.clock.is_past(deadline) {
-                    return Err(BusyError::Zone.into());
+        let turn = if is_free && lock(&file)? {
+            take_turn()?
+        } else {
+            let wait = || {
+                let turn = take_turn()?;
+                while !lock(&file)? {
+                    if self.clock.is_past(deadline) {
+                        return Err(BusyError::Zone.into());
+                    }
+                    self.clock.sleep(self.timings.locked_file);
                 }
-                self.clock.sleep(self.timings.locked_file);
-            }
-            Ok::<(), Error>(())
+                Ok::<_, Error>(turn)
+            };
+            place.while_waiting(wait).ok_or(BusyError::Zone)??
         };
-        place.while_waiting(wait).ok_or(BusyError::Zone)??;
-        write_lock.among_processes = Some(AmongProcesses::File { _locked: file });
-        Ok(write_lock)
+        Ok(WriteLock {
+            _among_processes: AmongProcesses::File { _locked: file },
+            _turn: turn,
+        })
     }
 
     /// Waits so long for the write lock of one zone.
@@ -125,73 +137,14 @@ impl Queue {
         tenant: &TenantRoot,
         zone: ZoneName,
         patience: Duration,
-    ) -> Result<WriteLock<'_>, Error> {
+    ) -> Result<WriteLock, Error> {
         let staging = tenant.root.subdirectory("staging")?;
         self.write_lock(
-            format!("{}/{zone}", tenant.key),
+            &format!("{}/{zone}", tenant.key),
             (&staging, &format!("{zone}.lock")),
             &tenant.place,
             patience,
         )
-    }
-
-    fn line_up(&self, key: String) -> Result<WriteLock<'_>, BusyError> {
-        let called = Arc::new(Condvar::new());
-        let mut queues = self.queues();
-        let queue = queues.entry(key.clone()).or_default();
-        if queue.len() >= LONGEST_QUEUE {
-            return Err(BusyError::Zone);
-        }
-        queue.push_back(Arc::clone(&called));
-        drop(queues);
-        Ok(WriteLock {
-            queue: self,
-            key,
-            called,
-            among_processes: None,
-        })
-    }
-
-    fn queues(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Arc<Condvar>>>> {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl WriteLock<'_> {
-    fn is_first(&self) -> bool {
-        self.is_first_in(&self.queue.queues())
-    }
-
-    fn is_first_in(&self, queues: &HashMap<String, VecDeque<Arc<Condvar>>>) -> bool {
-        let first = queues.get(&self.key).and_then(VecDeque::front);
-        first.is_some_and(|first| Arc::ptr_eq(first, &self.called))
-    }
-
-    /// Waits to be first.
-    fn wait(&self, deadline: Instant) -> Result<(), Error> {
-        let clock = &self.queue.clock;
-        let queues = clock.wait_while(&self.called, self.queue.queues(), deadline, |queues| {
-            !self.is_first_in(queues)
-        });
-        if !self.is_first_in(&queues) {
-            return Err(BusyError::Zone.into());
-        }
-        Ok(())
-    }
-}
-
-impl Drop for WriteLock<'_> {
-    fn drop(&mut self) {
-        self.among_processes = None;
-        let mut queues = self.queue.queues();
-        let Some(queue) = queues.get_mut(&self.key) else {
-            return;
-        };
-        queue.retain(|other| !Arc::ptr_eq(other, &self.called));
-        match queue.front() {
-            Some(next) => next.notify_one(),
-            None => drop(queues.remove(&self.key)),
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! From a caller to the zones that are the caller's, as they are on disk.
+//! Zones of a caller, opened by name.
 
 use std::sync::Arc;
 
@@ -14,6 +14,42 @@ use fileshed_types::group::Group;
 pub(crate) const NOTHING: &str = ".empty";
 
 impl Store {
+    /// The caller's zone, ready to use. `zone` and `group` are the parameters of those names.
+    pub fn zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        zone: &str,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        self.open_zone(caller, ZoneName::parse_parameter("zone", zone)?, group)
+    }
+
+    /// A zone of the caller, ready to use; of `group`, by id or name, if it is a group's.
+    pub fn open_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        zone: ZoneName,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        match zone {
+            ZoneName::Group => self.group_zone(caller, group),
+            personal => self.personal_zone(caller, personal),
+        }
+    }
+
+    /// One of the caller's own zones, ready to use. Uploads have what is attached to the
+    /// conversation.
+    pub fn personal_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: ZoneName,
+    ) -> Result<Zone<'a>, Error> {
+        if name == ZoneName::Uploads {
+            self.bring_attachments(caller);
+        }
+        self.zone_as_it_is(caller, name)
+    }
+
     /// Everything of the caller.
     pub(crate) fn tenant(&self, caller: &Caller) -> Result<TenantRoot, Error> {
         let (tenant, _) = self.tenant_for(caller, &self.tenant_key(caller)?)?;

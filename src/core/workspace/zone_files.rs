@@ -1,7 +1,7 @@
 //! A zone as the files of one user: what the compact file tools work on by default.
 //!
 //! There is no second way to a file here: what is read comes from the zone's handles, what is written
-//! goes through its write lock, guard and permit, as with every operation. When a file came into
+//! goes through its write lock and permit, as with every operation. When a file came into
 //! being and as what is kept with the file itself, in extended attributes; where its file system has
 //! none, or a program wrote the file anew, the registry knows it.
 
@@ -12,7 +12,7 @@ mod tests;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
 
-use crate::guard::{ChangeRequest, expect_plain};
+use crate::changes::expect_plain;
 use crate::zone::Zone;
 use crate::{Caller, Error, Store, ZoneName, ZonePath};
 use fileshed_files::{
@@ -96,9 +96,9 @@ impl<'z> ZoneFiles<'z> {
     /// What `source` gives, staged.
     fn stage(&self, path: &ZonePath, source: &mut dyn io::Read) -> Result<Staged, ProviderError> {
         let limit = self.zone.store.settings().largest_file();
-        // One byte more shows that there is more; the guard says so.
+        // One byte more shows that there is more; the permit is refused for it.
         let mut source = source.take(limit.saturating_add(1));
-        let mut staged = self.zone.stage(&[]).map_err(refused)?;
+        let mut staged = self.zone.stage(&[])?;
         let mut piece = vec![0; 256 * 1024];
         loop {
             let count = match source.read(&mut piece) {
@@ -186,7 +186,7 @@ fn refused(error: impl Into<Error>) -> ProviderError {
 impl Provider for ZoneFiles<'_> {
     fn stat(&self, path: &ZonePath) -> Result<Metadata, ProviderError> {
         let entry = self.entry(path)?;
-        self.metadata(path, &entry).map_err(refused)
+        Ok(self.metadata(path, &entry)?)
     }
 
     fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<Content, ProviderError> {
@@ -197,7 +197,7 @@ impl Provider for ZoneFiles<'_> {
         let mut bytes = Vec::new();
         let length = range.end.saturating_sub(range.start);
         file.take(length).read_to_end(&mut bytes).map_err(fail)?;
-        let metadata = self.metadata(path, &entry).map_err(refused)?;
+        let metadata = self.metadata(path, &entry)?;
         Ok(Content { bytes, metadata })
     }
 
@@ -211,10 +211,10 @@ impl Provider for ZoneFiles<'_> {
             return Err(ProviderError::IsDirectory(path.clone()));
         }
         let zone = self.zone;
-        zone.expect_writable().map_err(refused)?;
+        zone.expect_writable()?;
         // On disk before the write lock is taken: nobody has to wait for it.
         let mut staged = self.stage(path, source)?;
-        let writer = zone.writer(self.operation).map_err(refused)?;
+        let writer = zone.writer(self.operation)?;
         let target = zone.data().target(path);
         let target = target.map_err(|error| self.failure(path, error))?;
         if let Target::Vacancy(vacancy) = &target {
@@ -228,7 +228,7 @@ impl Provider for ZoneFiles<'_> {
             Some(entry) => {
                 let checked = entry.expect_file();
                 checked.map_err(|error| self.failure(path, error))?;
-                Some(self.metadata(path, entry).map_err(refused)?)
+                Some(self.metadata(path, entry)?)
             }
             None => None,
         };
@@ -246,32 +246,23 @@ impl Provider for ZoneFiles<'_> {
                 .mime_type
                 .clone()
                 .or_else(|| old.as_ref()?.mime_type.clone()),
-            write: Some(known::fresh_write().map_err(refused)?),
+            write: Some(known::fresh_write()?),
             supported: true,
         };
         let is_kept = staged.set_attributes(&attributes).map_err(refused)?;
         let at = target.path().clone();
-        let size = staged.size().map_err(refused)?;
-        let changed = (|| {
-            let change = writer
-                .guard(ChangeRequest::write(&target, size))?
-                .install(staged, target)?;
-            // As it is while nobody else can write.
-            let entry = zone.data().entry_as_named(&at)?;
-            if !is_kept
-                || old
-                    .as_ref()
-                    .is_none_or(|old| old.mime_type != attributes.mime_type)
-            {
-                self.remember(&at, &entry, &attributes)?;
-            }
-            let metadata = self.metadata(path, &entry)?;
-            let verb = if old.is_some() { "Update" } else { "Create" };
-            change.commit(None, &format!("{verb} {path}"))?;
-            Ok::<_, Error>(metadata)
-        })();
+        let change = writer.install(staged, target)?;
+        // As it is while nobody else can write.
+        let entry = zone.data().entry_as_named(&at).map_err(refused)?;
+        let known_type = old.as_ref().map(|old| &old.mime_type);
+        if !is_kept || known_type != Some(&attributes.mime_type) {
+            self.remember(&at, &entry, &attributes)?;
+        }
+        let metadata = self.metadata(path, &entry)?;
+        let verb = if old.is_some() { "Update" } else { "Create" };
+        change.commit(None, &format!("{verb} {path}"))?;
         Ok(Written {
-            metadata: changed.map_err(refused)?,
+            metadata,
             created: old.is_none(),
         })
     }
@@ -293,9 +284,7 @@ impl Provider for ZoneFiles<'_> {
         });
         let page = page(found, most);
         Ok(Page {
-            entries: self
-                .all_metadata(directory, &page.entries)
-                .map_err(refused)?,
+            entries: self.all_metadata(directory, &page.entries)?,
             more: page.more,
         })
     }
@@ -325,10 +314,11 @@ impl Provider for ZoneFiles<'_> {
             return Err(ProviderError::IsDirectory(path.clone()));
         }
         let zone = self.zone;
-        let writer = zone.remover(self.operation).map_err(refused)?;
+        let writer = zone.remover(self.operation)?;
         let entry = zone.data().entry(path);
         let entry = entry.map_err(|error| self.failure(path, error))?;
-        writer.delete(&entry, None).map(drop).map_err(refused)
+        writer.delete(&entry, None)?;
+        Ok(())
     }
 
     fn rename(&self, from: &ZonePath, to: &ZonePath) -> Result<Metadata, ProviderError> {
@@ -336,7 +326,7 @@ impl Provider for ZoneFiles<'_> {
             return Err(ProviderError::IsDirectory(from.clone()));
         }
         let zone = self.zone;
-        let writer = zone.writer(self.operation).map_err(refused)?;
+        let writer = zone.writer(self.operation)?;
         let entry = zone.data().entry(from);
         let entry = entry.map_err(|error| self.failure(from, error))?;
         if to.is_root() {
@@ -351,15 +341,10 @@ impl Provider for ZoneFiles<'_> {
         let checked = to.check_new_names("path", vacancy.existing_segments());
         checked.map_err(refused)?;
         let at = vacancy.path().clone();
-        let moved = (|| {
-            let change = writer
-                .guard(ChangeRequest::rename(&entry, &vacancy))?
-                .rename(&entry, vacancy)?;
-            let entry = zone.data().entry_as_named(&at)?;
-            let metadata = self.metadata_from(from, to, &entry)?;
-            change.commit(None, &format!("Rename {from} to {to}"))?;
-            Ok::<_, Error>(metadata)
-        })();
-        moved.map_err(refused)
+        let change = writer.rename(&entry, vacancy)?;
+        let entry = zone.data().entry_as_named(&at).map_err(refused)?;
+        let metadata = self.metadata_from(from, to, &entry)?;
+        change.commit(None, &format!("Rename {from} to {to}"))?;
+        Ok(metadata)
     }
 }

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use fileshed_core::Error;
 
 use super::{BASE, IF};
+use crate::http::header::{Repeated, once};
 
 const DESTINATION: HeaderName = HeaderName::from_static("destination");
 
@@ -19,12 +20,12 @@ const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// Rewrites the headers; an answer if the destination is on another server.
 pub(super) fn normalize(parts: &mut Parts, public_url: &str) -> Result<Option<Response>, Error> {
-    if let Some(text) = single(parts, &IF)? {
+    if let Some(text) = single(parts, &IF, HeaderError::If)? {
         let conditions = Conditions::parse(&text).ok_or(HeaderError::If)?;
         let value = HeaderValue::try_from(conditions).map_err(|_| HeaderError::If)?;
         parts.headers.insert(IF, value);
     }
-    if let Some(text) = single(parts, &DESTINATION)? {
+    if let Some(text) = single(parts, &DESTINATION, HeaderError::Destination)? {
         let path = match split(&text)? {
             (Some(authority), _) if !is_own(parts, authority, public_url) => {
                 let text = "the destination is on another server\n";
@@ -43,21 +44,14 @@ pub(super) fn normalize(parts: &mut Parts, public_url: &str) -> Result<Option<Re
 }
 
 /// The text of a header that comes once.
-fn single(parts: &Parts, name: &HeaderName) -> Result<Option<String>, HeaderError> {
-    let fault = if *name == IF {
-        HeaderError::If
-    } else {
-        HeaderError::Destination
-    };
-    let mut values = parts.headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Ok(None),
-        (Some(value), None) => match value.to_str() {
-            Ok(text) => Ok(Some(text.trim().to_owned())),
-            Err(_) => Err(fault),
-        },
-        (Some(_), Some(_)) => Err(fault),
-    }
+fn single(
+    parts: &Parts,
+    name: &HeaderName,
+    fault: HeaderError,
+) -> Result<Option<String>, HeaderError> {
+    let value = once(&parts.headers, name).map_err(|Repeated| fault)?;
+    let text = value.map(|value| value.to_str().map(|text| text.trim().to_owned()));
+    text.transpose().map_err(|_| fault)
 }
 
 /// The authority and the path of a destination.
@@ -78,13 +72,10 @@ fn split(text: &str) -> Result<(Option<&str>, &str), HeaderError> {
 fn is_own(parts: &Parts, authority: &str, public_url: &str) -> bool {
     let host = |authority: &str| {
         let authority: Authority = authority.trim().parse().ok()?;
-        let host = authority.host().to_ascii_lowercase();
-        // The names of this machine are one.
-        let is_here = ["127.0.0.1", "[::1]"].contains(&host.as_str());
-        Some(if is_here {
-            "localhost".to_owned()
-        } else {
-            host
+        Some(match authority.host() {
+            // The names of this machine are one.
+            "127.0.0.1" | "[::1]" => "localhost".to_owned(),
+            host => host.to_ascii_lowercase(),
         })
     };
     let of_header = |name: &HeaderName| host(parts.headers.get(name)?.to_str().ok()?);

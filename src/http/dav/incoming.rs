@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::io::SeekFrom;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use dav_server::fs::{DavFile, DavMetaData, FsError, FsFuture, FsResult, OpenOptions};
@@ -17,13 +17,11 @@ use hyper::body::Buf;
 use tokio::sync::{mpsc, oneshot};
 
 use super::node::Node;
-use super::request::{DavRequest, OPERATION, Purpose};
-use super::sidecar::{self, SidecarPlace};
-use crate::http::body::BodyError;
-use crate::http::body_reader::{BodyChunk, BodyReader};
+use super::request::{DavRequest, OPERATION, Verb};
+use super::sidecar::{LARGEST, SidecarPlace};
+use crate::http::body::{BodyChunk, BodyError, BodyReader};
 use crate::http::files::condition::{ConditionError, expect_state};
-use crate::http::pool;
-use crate::http::pool::PanicError;
+use crate::http::pool::{self, PanicError};
 
 /// A file that is arriving.
 pub(super) struct Arriving {
@@ -31,51 +29,45 @@ pub(super) struct Arriving {
     /// Bytes that were announced, and that came.
     announced: Option<u64>,
     arrived: u64,
-    into: Into,
+    /// `None` once its outcome is known.
+    work: Option<Storing>,
     node: Option<Node>,
 }
 
-/// Where a file goes.
-enum Into {
-    Zone(
-        mpsc::Sender<BodyChunk>,
-        oneshot::Receiver<Result<Node, Error>>,
-    ),
-    Memory(SidecarPlace, Vec<u8>),
-    Done,
-}
+/// Takes the pieces of a file, and says what became of it.
+type Storing = (
+    mpsc::Sender<BodyChunk>,
+    oneshot::Receiver<Result<Node, Error>>,
+);
 
-/// Begins a file of a zone. What can be refused is refused before the content comes.
+/// Begins a file of a zone, or one that is only kept in memory. What can be refused is refused before the
+/// content comes.
 pub(super) async fn begin(
-    request: Arc<DavRequest>,
+    request: &Arc<DavRequest>,
     path: ViewPath,
-    options: &OpenOptions,
+    sidecar: Option<SidecarPlace>,
+    options: OpenOptions,
 ) -> FsResult<Arriving> {
     let (sender, reader) = BodyReader::new();
     let (begun, beginning) = oneshot::channel();
-    let (announced, create_new) = (options.size, options.create_new);
-    let permit = request
-        .transfer_permit
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .take()
-        .ok_or(FsError::GeneralFailure)?;
-    let job = Job {
-        request: Arc::clone(&request),
-        path,
-        announced,
-        create_new,
-    };
+    let permit = request.transfer_permit.take();
+    let permit = permit.ok_or(FsError::GeneralFailure)?;
+    let announced = options.size;
     let (outcome, stored) = oneshot::channel();
+    let work = Arc::clone(request);
     drop(pool::blocking(move || {
+        let stored = match sidecar {
+            Some(place) => keep(&work, place, begun, reader),
+            None => store(&work, path, &options, permit, begun, reader),
+        };
         // Nobody receives it if the request is gone.
-        let _ = outcome.send(job.run(permit, begun, reader));
+        let _ = outcome.send(stored);
     }));
     let mut arriving = Arriving {
-        request,
+        request: Arc::clone(request),
         announced,
         arrived: 0,
-        into: Into::Zone(sender, stored),
+        work: Some((sender, stored)),
         node: None,
     };
     match beginning.await {
@@ -84,128 +76,98 @@ pub(super) async fn begin(
     }
 }
 
-/// What the thread does.
-struct Job {
-    request: Arc<DavRequest>,
-    path: ViewPath,
-    announced: Option<u64>,
-    create_new: bool,
+/// Takes a file into memory; blocks.
+fn keep(
+    request: &DavRequest,
+    place: SidecarPlace,
+    begun: oneshot::Sender<()>,
+    mut reader: BodyReader,
+) -> Result<Node, Error> {
+    begun.send(()).map_err(|()| BodyError::Incomplete)?;
+    let mut content = Vec::new();
+    while let Some(piece) = reader.next()? {
+        if content.len() + piece.len() > LARGEST {
+            let limit = LARGEST as u64;
+            return Err(BodyError::TooLarge { limit }.into());
+        }
+        content.extend_from_slice(&piece);
+    }
+    let node = Node::in_memory(content.len());
+    request.server.dav.sidecars.insert(place, content.into());
+    Ok(node)
 }
 
-impl Job {
-    fn run(
-        self,
-        permit: TransferPermit,
-        begun: oneshot::Sender<()>,
-        mut reader: BodyReader,
-    ) -> Result<Node, Error> {
-        let caller = self.request.holder(&self.path);
-        let view = View {
-            store: &self.request.server.store,
-            caller: &caller,
-        };
-        let Resolved { at, zone, path } = view.resolve_path_to_change("path", self.path)?;
-        let found = Resolved {
-            at,
-            zone: zone.made()?,
-            path,
-        };
-        found.explained(|| {
-            let mut file = Upload::of_file(&found.zone, found.path.as_str(), permit)?;
-            if let Some(bytes) = self.announced {
-                file.announce(bytes)?;
+/// Takes a file into a zone; blocks.
+fn store(
+    request: &DavRequest,
+    path: ViewPath,
+    options: &OpenOptions,
+    permit: TransferPermit,
+    begun: oneshot::Sender<()>,
+    mut reader: BodyReader,
+) -> Result<Node, Error> {
+    let caller = request.holder(&path);
+    let view = View::of(&request.server.store, &caller);
+    let Resolved { at, zone, path } = view.resolve_path_to_change("path", path)?;
+    let zone = zone.made()?;
+    let found = Resolved { at, zone, path };
+    found.explained(|| {
+        let mut file = Upload::of_file(&found.zone, found.path.as_str(), permit)?;
+        if let Some(bytes) = options.size {
+            file.announce(bytes)?;
+        }
+        begun.send(()).map_err(|()| BodyError::Incomplete)?;
+        while let Some(piece) = reader.next()? {
+            file.write(&piece)?;
+        }
+        let stored = file.finish()?.store_if(OPERATION, None, |entry| {
+            if entry.is_some() && request.verb == Verb::Lock {
+                let path = found.at.as_str().to_owned();
+                return Err(ViewError::Exists { path }.into());
             }
-            if begun.send(()).is_err() {
-                return Err(BodyError::Incomplete.into());
+            if entry.is_some() && options.create_new {
+                return Err(ConditionError.into());
             }
-            while let Some(piece) = reader.next()? {
-                file.write(&piece)?;
-            }
-            let stored = file.finish()?.store_if(OPERATION, None, |entry| {
-                if entry.is_some() && self.request.purpose == Purpose::Lock {
-                    let path = found.at.as_str().to_owned();
-                    return Err(ViewError::Exists { path }.into());
-                }
-                if entry.is_some() && self.create_new {
-                    return Err(ConditionError.into());
-                }
-                expect_state(&self.request.headers, entry)
-            })?;
-            let stored = stored.first().ok_or(UploadError::Nothing)?;
-            match &stored.stamp {
-                Some(stamp) => Ok(Node::with_stamp(Kind::File, stamp)),
-                None => Ok(Node::of(&found.entry()?)),
-            }
-        })
-    }
+            expect_state(&request.headers, entry)
+        })?;
+        let stored = stored.first().ok_or(UploadError::Nothing)?;
+        match &stored.stamp {
+            Some(stamp) => Ok(Node::with_stamp(Kind::File, stamp)),
+            None => Ok(Node::of(&found.entry()?)),
+        }
+    })
 }
 
 impl Arriving {
-    /// A file that is only kept in memory.
-    pub(super) fn in_memory(
-        request: Arc<DavRequest>,
-        place: SidecarPlace,
-        announced: Option<u64>,
-    ) -> Self {
-        Self {
-            request,
-            announced,
-            arrived: 0,
-            into: Into::Memory(place, Vec::new()),
-            node: None,
-        }
-    }
-
     async fn take(&mut self, piece: Bytes) -> FsResult<()> {
         self.arrived += piece.len() as u64;
-        match &mut self.into {
-            Into::Zone(sender, _) => {
-                if sender.send(BodyChunk::Of(piece)).await.is_err() {
-                    return self.outcome().await;
-                }
-                Ok(())
-            }
-            Into::Memory(_, content) => {
-                if content.len() + piece.len() > sidecar::LARGEST {
-                    return Err(FsError::TooLarge);
-                }
-                content.extend_from_slice(&piece);
-                Ok(())
-            }
-            Into::Done => Err(FsError::GeneralFailure),
+        let (sender, _) = self.work.as_ref().ok_or(FsError::GeneralFailure)?;
+        if sender.send(Ok(Some(piece))).await.is_err() {
+            return self.outcome().await;
         }
+        Ok(())
     }
 
     async fn end(&mut self) -> FsResult<()> {
         if self.announced.is_some_and(|bytes| bytes != self.arrived) {
             return Err(self.request.refuse(BodyError::Incomplete.into()));
         }
-        if let Into::Zone(sender, _) = &self.into {
+        if let Some((sender, _)) = &self.work {
             // Where nobody receives it, the outcome says why.
-            let _received = sender.send(BodyChunk::End).await;
+            let _received = sender.send(Ok(None)).await;
         }
         self.outcome().await
     }
 
     /// What became of it.
     async fn outcome(&mut self) -> FsResult<()> {
-        let node = match std::mem::replace(&mut self.into, Into::Done) {
-            Into::Zone(sender, stored) => {
-                drop(sender);
-                let lost = |_| PanicError {
-                    text: "an upload panicked".to_owned(),
-                };
-                let stored = stored.await.map_err(lost).map_err(Error::from).flatten();
-                stored.map_err(|error| self.request.refuse(error))?
-            }
-            Into::Memory(place, content) => {
-                let node = Node::in_memory(content.len());
-                self.request.server.dav.sidecars.put(place, content.into());
-                node
-            }
-            Into::Done => return Err(FsError::GeneralFailure),
+        let (sender, stored) = self.work.take().ok_or(FsError::GeneralFailure)?;
+        drop(sender);
+        let lost = |_| PanicError {
+            text: "an upload panicked".to_owned(),
         };
-        self.node = Some(node);
+        let stored = stored.await.map_err(lost).map_err(Error::from).flatten();
+        self.node = Some(stored.map_err(|error| self.request.refuse(error))?);
         Ok(())
     }
 }

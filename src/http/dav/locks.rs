@@ -2,17 +2,15 @@
 //!
 //! A lock keeps everybody out, tool calls too: the core checks that with every change, and the library
 //! checks what conditions of a request say of locks. Whoever asks here has no credentials to show, so
-//! there is one such system a request, which knows its caller.
+//! the tree of the request, which knows its caller, is the system.
 
-use std::fmt;
 use std::io::Cursor;
-use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dav_server::davpath::DavPath;
 use dav_server::ls::{DavLock, DavLockSystem, LsFuture};
 use fileshed_core::Error;
-use fileshed_core::guard::NewClientLock;
+use fileshed_core::changes::NewClientLock;
 use fileshed_core::registry::ClientLock;
 use fileshed_core::timings;
 use fileshed_core::view::{Resolved, ViewPath};
@@ -20,7 +18,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use xmltree::{Element, Namespace};
 
 use super::BASE;
-use super::request::{DavRequest, view_path};
+use super::request::view_path;
+use super::tree::DavTree;
 
 /// What addresses have as it is.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
@@ -30,11 +29,7 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'~')
     .remove(b'/');
 
-/// The locks of a caller's tree, for one request.
-#[derive(Clone)]
-pub(super) struct Locks(pub(super) Arc<DavRequest>);
-
-impl Locks {
+impl DavTree {
     /// Does work with what is at a path; nothing where it fails, or where nothing can be locked.
     async fn at<T: Send + 'static>(
         &self,
@@ -107,13 +102,7 @@ fn written(element: &Element) -> String {
     }
 }
 
-impl fmt::Debug for Locks {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Locks").finish()
-    }
-}
-
-impl DavLockSystem for Locks {
+impl DavLockSystem for DavTree {
     fn lock(
         &'_ self,
         path: &DavPath,
@@ -139,8 +128,7 @@ impl DavLockSystem for Locks {
                 Ok(shown(&locked, &found.at.root(), &lock))
             });
             let taken = taken.await.map_err(|_| conflict(&path))?;
-            let mut held = self.0.taken.lock().unwrap_or_else(PoisonError::into_inner);
-            *held = Some(taken.token.clone());
+            let _one_a_request = self.0.taken.set(taken.token.clone());
             Ok(taken)
         })
     }
@@ -190,19 +178,11 @@ impl DavLockSystem for Locks {
             let locks = self.around(&path, deep).await;
             let is_open = |lock: &DavLock| tokens.contains(&lock.token);
             let has_one = locks.iter().any(is_open);
+            let is_in_the_way = |lock: &DavLock| !(is_open(lock) || lock.shared && has_one);
             if ignore_principal {
-                return if has_one {
-                    Ok(())
-                } else {
-                    Err(conflict(&path))
-                };
-            }
-            let mut others = locks
-                .into_iter()
-                .filter(|lock| !tokens.contains(&lock.token));
-            match others.find(|lock| !(lock.shared && has_one)) {
-                Some(lock) => Err(lock),
-                None => Ok(()),
+                has_one.then_some(()).ok_or_else(|| conflict(&path))
+            } else {
+                locks.into_iter().find(is_in_the_way).map_or(Ok(()), Err)
             }
         })
     }

@@ -13,8 +13,10 @@ use fileshed_core::view::{TOP, View, ViewPath, ViewPlace};
 const LOGS: &str = "logs";
 
 /// A file or a directory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Node {
+    /// Its name in a list, else empty.
+    name: String,
     is_directory: bool,
     /// Bytes of a file; of a directory, what its user or group holds: the library tells clients how
     /// much is left by that.
@@ -31,11 +33,11 @@ impl Node {
         match path.place() {
             ViewPlace::Top | ViewPlace::Groups | ViewPlace::Logs("") => {
                 view.store.expect_active(view.caller)?;
-                Ok(Self::fixed())
+                Ok(Self::fixed(""))
             }
             ViewPlace::Chats => {
                 let (home, _) = view.zone("path", &ViewPath::home())?;
-                Ok(Self::fixed().holding(home.space()?.0))
+                Ok(Self::fixed("").holding(home.space()?.0))
             }
             ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
                 let found = view.resolve_path("path", path.clone())?;
@@ -66,10 +68,8 @@ impl Node {
     /// A file that is kept in memory.
     pub(super) fn in_memory(size: usize) -> Self {
         Self {
-            is_directory: false,
             size: size as u64,
-            modified: None,
-            tag: None,
+            ..Self::default()
         }
     }
 
@@ -81,16 +81,16 @@ impl Node {
             size: if is_directory { 0 } else { stamp.size() },
             modified: Some(stamp.modified_exactly().into()),
             tag: (!is_directory).then(|| stamp.tag()),
+            ..Self::default()
         }
     }
 
     /// A directory that is there for everybody.
-    fn fixed() -> Self {
+    fn fixed(name: &str) -> Self {
         Self {
+            name: name.to_owned(),
             is_directory: true,
-            size: 0,
-            modified: None,
-            tag: None,
+            ..Self::default()
         }
     }
 }
@@ -113,34 +113,24 @@ impl DavMetaData for Node {
     }
 }
 
-/// A name in a directory, and what it names.
-#[derive(Debug)]
-pub(super) struct NamedNode {
-    name: String,
-    node: Node,
-}
-
 /// What is in a directory.
-pub(super) fn list(view: View<'_>, path: ViewPath) -> Result<Vec<NamedNode>, Error> {
-    let fixed = |name: String| NamedNode {
-        name,
-        node: Node::fixed(),
-    };
+pub(super) fn list(view: View<'_>, path: ViewPath) -> Result<Vec<Node>, Error> {
     Ok(match path.place() {
         ViewPlace::Top => {
             let names = TOP.iter().filter(|name| **name != LOGS);
-            names.map(|name| fixed((*name).to_owned())).collect()
+            names.map(|name| Node::fixed(name)).collect()
         }
-        ViewPlace::Groups => view.groups()?.into_iter().map(fixed).collect(),
+        ViewPlace::Groups => {
+            let groups = view.groups()?;
+            groups.iter().map(|name| Node::fixed(name)).collect()
+        }
         ViewPlace::Chats => {
             let node = Node::at(view, &path)?;
             let chats = view.chats()?.into_iter();
-            let named = chats.map(|uploads| NamedNode {
+            let named = chats.map(|uploads| Node {
                 name: uploads.chat.as_str().to_owned(),
-                node: Node {
-                    modified: Some(uploads.last_change.into()),
-                    ..node.clone()
-                },
+                modified: Some(uploads.last_change.into()),
+                ..node.clone()
             });
             named.collect()
         }
@@ -153,22 +143,21 @@ pub(super) fn list(view: View<'_>, path: ViewPath) -> Result<Vec<NamedNode>, Err
             let entries = listing.entries.into_iter();
             let named = entries.filter_map(|entry| {
                 let found = entry.found;
-                Some(NamedNode {
-                    name: found.path.name()?.to_owned(),
-                    node: Node::with_stamp(found.kind, &found.stamp()).holding(used),
-                })
+                let node = Node::with_stamp(found.kind, &found.stamp()).holding(used);
+                let name = found.path.name()?.to_owned();
+                Some(Node { name, ..node })
             });
             named.collect()
         }
     })
 }
 
-impl DavDirEntry for NamedNode {
+impl DavDirEntry for Node {
     fn name(&self) -> Vec<u8> {
         self.name.clone().into_bytes()
     }
 
     fn metadata(&'_ self) -> FsFuture<'_, Box<dyn DavMetaData>> {
-        Box::pin(future::ready(Ok(Box::new(self.node.clone()) as _)))
+        Box::pin(future::ready(Ok(Box::new(self.clone()) as _)))
     }
 }

@@ -2,65 +2,86 @@
 //! and of a failure it knows only that there is one.
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method};
 use dav_server::davpath::DavPath;
-use dav_server::fs::{DavProp, FsError, FsResult};
-use fileshed_core::registry::{DeadProperty, PropertyChange};
+use dav_server::fs::{FsError, FsResult};
 use fileshed_core::transfer::TransferPermit;
 use fileshed_core::view::{View, ViewPath};
 use fileshed_core::{Caller, Code, Error};
 use tokio::sync::OnceCell;
 
+use crate::http::admission::Slot;
 use crate::http::{Server, call};
 
 /// The name for history and logs.
 pub(super) const OPERATION: &str = "dav";
 
-/// What a request is for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// To look.
-    Look,
-    /// To change properties.
-    Describe,
-    /// To write a file.
-    Put,
-    /// To make a directory.
-    MakeDirectory,
-    /// To lock, which makes an empty file where there is none.
-    Lock,
-    /// To remove.
+/// The methods of the surface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verb {
+    Get,
+    Options,
+    Propfind,
+    Proppatch,
+    Mkcol,
     Delete,
-    /// To move.
+    Put,
+    Copy,
     Move,
-    /// To copy what is at this path, or only the directory without what it holds.
-    Copy {
-        /// What is copied.
-        from: ViewPath,
-        /// Whether everything below goes along.
-        deep: bool,
-    },
+    Lock,
+    Unlock,
+}
+
+impl Verb {
+    pub(super) fn of(method: &Method) -> Option<Self> {
+        Some(match method.as_str() {
+            "GET" | "HEAD" => Self::Get,
+            "OPTIONS" => Self::Options,
+            "PROPFIND" => Self::Propfind,
+            "PROPPATCH" => Self::Proppatch,
+            "MKCOL" => Self::Mkcol,
+            "DELETE" => Self::Delete,
+            "PUT" => Self::Put,
+            "COPY" => Self::Copy,
+            "MOVE" => Self::Move,
+            "LOCK" => Self::Lock,
+            "UNLOCK" => Self::Unlock,
+            _ => return None,
+        })
+    }
+
+    /// `true` if a credential that only reads may have it.
+    pub(super) fn reads(self) -> bool {
+        matches!(self, Self::Get | Self::Options | Self::Propfind)
+    }
+
+    /// `true` if its body is XML.
+    pub(super) fn takes_xml(self) -> bool {
+        matches!(self, Self::Propfind | Self::Proppatch | Self::Lock)
+    }
 }
 
 /// One request, and what came of it.
 pub(super) struct DavRequest {
     pub(super) server: Arc<Server>,
     pub(super) caller: Caller,
-    pub(super) purpose: Purpose,
+    pub(super) verb: Verb,
     /// What the request is about.
     pub(super) path: ViewPath,
+    /// `false` if a copy leaves out what a directory holds.
+    pub(super) deep: bool,
     /// Conditions on what is written.
     pub(super) headers: HeaderMap,
     /// For a body with a file.
-    pub(super) transfer_permit: Mutex<Option<TransferPermit>>,
+    pub(super) transfer_permit: Slot<TransferPermit>,
     /// Whether programs keep properties with files of the zone.
     pub(super) has_properties: OnceCell<bool>,
     /// The lock that the request has taken.
-    pub(super) taken: Mutex<Option<String>>,
+    pub(super) taken: OnceLock<String>,
     /// Why the request was refused.
-    pub(super) refusal: Mutex<Option<Error>>,
+    pub(super) refusal: Slot<Error>,
     /// Whether something makes place for what is moved or copied.
     pub(super) replaces: AtomicBool,
 }
@@ -68,22 +89,15 @@ pub(super) struct DavRequest {
 impl DavRequest {
     /// Remembers why the request is refused; the library only knows that it is.
     pub(super) fn refuse(&self, error: Error) -> FsError {
-        *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        self.refusal.put(error);
         FsError::Forbidden
     }
 
     /// The caller at a path, who may pass the lock that the request has taken.
     pub(super) fn holder(&self, path: &ViewPath) -> Caller {
-        let taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let mut caller = path.opener(&self.caller);
-        caller.lock_tokens.extend(taken.clone());
+        caller.lock_tokens.extend(self.taken.get().cloned());
         caller
-    }
-
-    /// Why the request was refused.
-    pub(super) fn refusal(&self) -> Option<Error> {
-        let mut refusal = self.refusal.lock().unwrap_or_else(PoisonError::into_inner);
-        refusal.take()
     }
 
     /// Does work at a path that blocks. That nothing is there, the library asks to know; every other
@@ -119,44 +133,4 @@ pub(super) fn view_path(path: &DavPath) -> Result<ViewPath, Error> {
 /// A path of the tree of the drive, which belongs to no chat.
 pub(super) fn tree_path(text: &str) -> Result<ViewPath, Error> {
     Ok(ViewPath::parse("path", text, &ViewPath::home())?.by_chat())
-}
-
-/// What the library asks to change, as the core does it.
-pub(super) fn property_change((set, property): &(bool, DavProp)) -> PropertyChange {
-    let namespace = property.namespace.clone().unwrap_or_default();
-    let name = property.name.clone();
-    match (&property.xml, set) {
-        (Some(xml), true) => PropertyChange::Set(DeadProperty {
-            namespace,
-            name,
-            xml: xml.clone(),
-        }),
-        _ => PropertyChange::Remove(namespace, name),
-    }
-}
-
-/// What became of a change.
-pub(super) fn property_outcome(property: DavProp, done: bool) -> (StatusCode, DavProp) {
-    let status = if done {
-        StatusCode::OK
-    } else {
-        StatusCode::INSUFFICIENT_STORAGE
-    };
-    (
-        status,
-        DavProp {
-            xml: None,
-            ..property
-        },
-    )
-}
-
-/// A property that is kept, as the library shows it.
-pub(super) fn property_shown(property: DeadProperty, with_content: bool) -> DavProp {
-    DavProp {
-        name: property.name,
-        prefix: None,
-        namespace: Some(property.namespace).filter(|namespace| !namespace.is_empty()),
-        xml: with_content.then_some(property.xml),
-    }
 }

@@ -34,44 +34,28 @@ pub(super) fn is_sidecar(name: &str) -> bool {
         || is("Thumbs.db")
 }
 
-/// Whose it is and where.
-type Place = (String, String);
-
-/// The sidecar files of all users, bounded.
-#[derive(Debug)]
-pub(super) struct Sidecars(Cache<Place, Bytes>);
-
-impl Sidecars {
-    pub(super) fn new() -> Self {
-        let weigh = |place: &Place, content: &Bytes| {
-            OVERHEAD + (place.0.len() + place.1.len() + content.len()) as u32
-        };
-        let cache = Cache::builder()
-            .max_capacity(MOST_BYTES)
-            .weigher(weigh)
-            .time_to_idle(KEPT);
-        Self(cache.build())
-    }
-
-    /// The content of one.
-    pub(super) fn get(&self, place: &SidecarPlace) -> Option<Bytes> {
-        self.0.get(&place.0)
-    }
-
-    /// Gives one a content of at most [`LARGEST`] bytes.
-    pub(super) fn put(&self, place: SidecarPlace, content: Bytes) {
-        self.0.insert(place.0, content);
-    }
-
-    /// Takes one away; gives what it was.
-    pub(super) fn take(&self, place: &SidecarPlace) -> Option<Bytes> {
-        self.0.remove(&place.0)
-    }
+/// The place of a sidecar file. In a group it is the same for all its members.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct SidecarPlace {
+    /// Its zone, and the user or group that has it.
+    whose: String,
+    path: String,
 }
 
-/// The place of a sidecar file. In a group it is the same for all its members.
-#[derive(Clone, Debug)]
-pub(super) struct SidecarPlace(Place);
+/// The sidecar files of all users, bounded; each has at most [`LARGEST`] bytes.
+pub(super) type Sidecars = Cache<SidecarPlace, Bytes>;
+
+/// A place for sidecar files.
+pub(super) fn sidecars() -> Sidecars {
+    let weigh = |place: &SidecarPlace, content: &Bytes| {
+        OVERHEAD + (place.whose.len() + place.path.len() + content.len()) as u32
+    };
+    Cache::builder()
+        .max_capacity(MOST_BYTES)
+        .weigher(weigh)
+        .time_to_idle(KEPT)
+        .build()
+}
 
 impl SidecarPlace {
     /// The place at a path, if its name is one of a sidecar file, its directory is there and the
@@ -97,7 +81,8 @@ impl SidecarPlace {
             }
             None => format!("{name}/{}", view.store.namespace(view.caller)),
         };
-        Ok(Some(Self((whose, inside.as_str().to_owned()))))
+        let path = inside.as_str().to_owned();
+        Ok(Some(Self { whose, path }))
     }
 }
 

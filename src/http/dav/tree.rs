@@ -5,6 +5,7 @@
 //! tree knows what it is asked for: where the library would walk it shows nothing below, and what would
 //! be removed to make place is only noted, and replaced by the move or copy that follows.
 
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,19 +16,25 @@ use dav_server::fs::{
     DavDirEntry, DavFile, DavFileSystem, DavMetaData, DavProp, FsError, FsFuture, FsResult,
     FsStream, OpenOptions, ReadDirMeta,
 };
-use fileshed_core::registry::DeadProperty;
-use fileshed_core::view::{Resolved, View, ViewError, ViewPath, ViewPlace};
+use fileshed_core::registry::{DeadProperty, PropertyChange};
+use fileshed_core::view::{View, ViewError, ViewPath, ViewPlace};
 use fileshed_core::{Code, Error};
 use futures_util::stream;
 
-use super::incoming::{self, Arriving};
+use super::incoming;
 use super::node::{self, Node};
-use super::request::{self, DavRequest, OPERATION, Purpose};
+use super::request::{DavRequest, OPERATION, Verb};
 use super::sidecar::SidecarPlace;
 
-/// The tree, for one request.
+/// The tree and its locks, for one request.
 #[derive(Clone)]
 pub(super) struct DavTree(pub(super) Arc<DavRequest>);
+
+impl fmt::Debug for DavTree {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("DavTree").finish()
+    }
+}
 
 impl DavTree {
     /// Where something is to be made: its directory must be there.
@@ -48,144 +55,32 @@ impl DavTree {
         found.await?.ok_or(FsError::NotFound)
     }
 
-    async fn look(&self, path: &DavPath) -> FsResult<Node> {
-        let path = self.0.path(path)?;
-        let found = self
-            .0
-            .work(path, |view, path, request| match Node::at(view, &path) {
-                Err(error) if error.code() == Code::FileNotFound => {
-                    let place = SidecarPlace::at(view, &path)?;
-                    let content = place.and_then(|place| request.server.dav.sidecars.get(&place));
-                    content
-                        .map(|content| Node::in_memory(content.len()))
-                        .ok_or(error)
-                }
-                found => found,
-            });
-        found.await
-    }
-
-    /// What programs keep with what is there; nothing with what only leads to zones. The library shows
-    /// all of it, whatever it was asked for.
-    async fn dead_properties(&self, path: &DavPath) -> FsResult<Vec<DeadProperty>> {
-        let path = self.0.path(path)?;
-        let kept = self.0.work(path, |view, path, _| match path.place() {
-            ViewPlace::Zone(..) => {
-                let (zone, inside) = view.zone("path", &path)?;
-                zone.dead_properties(&inside)
-            }
-            _ => Ok(Vec::new()),
-        });
-        kept.await
-    }
-
-    /// Whether programs keep anything with files of the zone that the request is about.
-    async fn has_properties(&self) -> bool {
-        let found = self.0.work(self.0.path.clone(), |view, path, _| {
-            let (zone, _) = view.zone("path", &path)?;
-            zone.has_dead_properties()
-        });
-        found.await.unwrap_or(false)
-    }
-
-    async fn list(&self, path: &DavPath) -> FsResult<FsStream<Box<dyn DavDirEntry>>> {
-        let entries = match self.0.purpose {
-            Purpose::Look => {
-                let path = self.0.path(path)?;
-                let listed = self.0.work(path, |view, path, _| node::list(view, path));
-                listed.await?
-            }
-            _ => Vec::new(),
-        };
-        let entries = entries.into_iter();
-        let entries = entries.map(|entry| Ok(Box::new(entry) as Box<dyn DavDirEntry>));
-        Ok(Box::pin(stream::iter(entries)))
-    }
-
-    async fn write(&self, path: &DavPath, options: OpenOptions) -> FsResult<Box<dyn DavFile>> {
-        let path = self.0.path(path)?;
-        let arriving = match self.vacant(&path).await? {
-            Some(place) => Arriving::in_memory(Arc::clone(&self.0), place, options.size),
-            None => incoming::begin(Arc::clone(&self.0), path, &options).await?,
-        };
-        let mut arriving: Box<dyn DavFile> = Box::new(arriving);
-        if self.0.purpose == Purpose::Lock {
-            arriving.flush().await?;
-        }
-        Ok(arriving)
-    }
-
-    async fn make_directory(&self, path: &DavPath) -> FsResult<()> {
-        let path = self.0.path(path)?;
-        if let Purpose::Copy { from, deep: true } = &self.0.purpose {
-            return self.transfer(from.clone(), path, Transfer::Copy).await;
-        }
-        let is_shallow_copy = matches!(self.0.purpose, Purpose::Copy { .. });
-        self.vacant(&path).await?;
-        let made = self.0.work(path, |view, path, _| {
-            if Node::at(view, &path).is_ok() {
-                return Ok(false);
-            }
-            let found = view.resolve_path_to_change("path", path)?;
-            found.explained(|| found.zone.make_directory("path", &found.path, OPERATION))
-        });
-        match made.await? {
-            true => Ok(()),
-            false if is_shallow_copy => Ok(()),
-            false => Err(FsError::Exists),
-        }
-    }
-
-    /// Removes what is there; what only makes place goes when the place is taken.
-    async fn remove(&self, path: &DavPath) -> FsResult<()> {
-        if self.0.purpose != Purpose::Delete {
-            self.0.replaces.store(true, Ordering::Relaxed);
-            return Ok(());
-        }
-        let path = self.0.path(path)?;
-        let removed = self.0.work(path, |view, path, request| {
-            if let Some(place) = SidecarPlace::at(view, &path)? {
-                request.server.dav.sidecars.take(&place);
-                return Ok(());
-            }
-            let found = view.resolve_path_to_change("path", path)?;
-            found.remove(OPERATION).map(drop)
-        });
-        removed.await
-    }
-
-    async fn transfer(&self, from: ViewPath, to: ViewPath, transfer: Transfer) -> FsResult<()> {
+    /// Moves or copies, as the request says.
+    async fn transfer(&self, from: ViewPath, to: ViewPath) -> FsResult<()> {
         let overwrite = self.0.replaces.load(Ordering::Relaxed);
         let done = self.0.work(from, move |view, from, request| {
+            let moves = request.verb == Verb::Move;
             // Each place has its chat.
             let caller = to.opener(&request.caller);
-            let there = View {
-                store: view.store,
-                caller: &caller,
-            };
+            let there = View::of(view.store, &caller);
             if let Some(place) = SidecarPlace::at(view, &from)? {
-                return transfer_sidecar(request, &place, (there, &to), transfer);
+                return transfer_sidecar(request, &place, (there, &to));
             }
-            let from = match transfer {
-                Transfer::Move => view.resolve_path_to_change("source", from)?,
-                Transfer::Copy => view.resolve_path("source", from)?,
+            let from = if moves {
+                view.resolve_path_to_change("source", from)?
+            } else {
+                view.resolve_path("source", from)?
             };
-            let to: Resolved<'_> = there.resolve_path_to_change("destination", to)?;
+            let to = there.resolve_path_to_change("destination", to)?;
             to.explained(|| to.zone.expect_writable())?;
-            match transfer {
-                Transfer::Move => from.move_to(&to, overwrite, OPERATION),
-                Transfer::Copy => from.copy_to(&to, overwrite, OPERATION),
+            if moves {
+                from.move_to(&to, overwrite, OPERATION)
+            } else {
+                from.copy_to(&to, overwrite, OPERATION)
             }
         });
         done.await
     }
-}
-
-/// How something gets another place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Transfer {
-    Move,
-    Copy,
 }
 
 /// A sidecar file gets another name, which is one of a sidecar file too: it never becomes a file of
@@ -194,15 +89,14 @@ fn transfer_sidecar(
     request: &DavRequest,
     from: &SidecarPlace,
     (view, to): (View<'_>, &ViewPath),
-    transfer: Transfer,
 ) -> Result<(), Error> {
     let sidecars = &request.server.dav.sidecars;
     let content = sidecars.get(from);
     if let (Some(content), Some(place)) = (content, SidecarPlace::at(view, to)?) {
-        sidecars.put(place, content);
+        sidecars.insert(place, content);
     }
-    if transfer == Transfer::Move {
-        sidecars.take(from);
+    if request.verb == Verb::Move {
+        sidecars.remove(from);
     }
     Ok(())
 }
@@ -213,7 +107,16 @@ impl DavFileSystem for DavTree {
         path: &'a DavPath,
         options: OpenOptions,
     ) -> FsFuture<'a, Box<dyn DavFile>> {
-        Box::pin(self.write(path, options))
+        Box::pin(async move {
+            let path = self.0.path(path)?;
+            let sidecar = self.vacant(&path).await?;
+            let arriving = incoming::begin(&self.0, path, sidecar, options).await?;
+            let mut arriving: Box<dyn DavFile> = Box::new(arriving);
+            if self.0.verb == Verb::Lock {
+                arriving.flush().await?;
+            }
+            Ok(arriving)
+        })
     }
 
     fn read_dir<'a>(
@@ -221,53 +124,108 @@ impl DavFileSystem for DavTree {
         path: &'a DavPath,
         _: ReadDirMeta,
     ) -> FsFuture<'a, FsStream<Box<dyn DavDirEntry>>> {
-        Box::pin(self.list(path))
+        Box::pin(async move {
+            let entries = if self.0.verb.reads() {
+                let path = self.0.path(path)?;
+                let listed = self.0.work(path, |view, path, _| node::list(view, path));
+                listed.await?
+            } else {
+                Vec::new()
+            };
+            let entries = entries.into_iter();
+            let entries = entries.map(|entry| Ok(Box::new(entry) as Box<dyn DavDirEntry>));
+            Ok(Box::pin(stream::iter(entries)) as FsStream<_>)
+        })
     }
 
     fn metadata<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, Box<dyn DavMetaData>> {
         Box::pin(async move {
-            let node = self.look(path).await?;
-            Ok(Box::new(node) as Box<dyn DavMetaData>)
+            let path = self.0.path(path)?;
+            let found = self.0.work(path, |view, path, request| {
+                Node::at(view, &path).or_else(|error| {
+                    if error.code() != Code::FileNotFound {
+                        return Err(error);
+                    }
+                    let place = SidecarPlace::at(view, &path)?;
+                    let content = place.and_then(|place| request.server.dav.sidecars.get(&place));
+                    let content = content.ok_or(error)?;
+                    Ok(Node::in_memory(content.len()))
+                })
+            });
+            Ok(Box::new(found.await?) as Box<dyn DavMetaData>)
         })
     }
 
     fn create_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
-        Box::pin(self.make_directory(path))
+        Box::pin(async move {
+            let path = self.0.path(path)?;
+            let copies = self.0.verb == Verb::Copy;
+            if copies && self.0.deep {
+                return self.transfer(self.0.path.clone(), path).await;
+            }
+            self.vacant(&path).await?;
+            let made = self.0.work(path, |view, path, _| {
+                if Node::at(view, &path).is_ok() {
+                    return Ok(false);
+                }
+                let found = view.resolve_path_to_change("path", path)?;
+                found.explained(|| found.zone.make_directory("path", &found.path, OPERATION))
+            });
+            if made.await? || copies {
+                Ok(())
+            } else {
+                Err(FsError::Exists)
+            }
+        })
     }
 
+    /// Removes what is there; what only makes place goes when the place is taken.
     fn remove_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
-        Box::pin(self.remove(path))
+        Box::pin(async move {
+            if self.0.verb != Verb::Delete {
+                self.0.replaces.store(true, Ordering::Relaxed);
+                return Ok(());
+            }
+            let path = self.0.path(path)?;
+            let removed = self.0.work(path, |view, path, request| {
+                if let Some(place) = SidecarPlace::at(view, &path)? {
+                    request.server.dav.sidecars.remove(&place);
+                    return Ok(());
+                }
+                let found = view.resolve_path_to_change("path", path)?;
+                found.remove(OPERATION).map(drop)
+            });
+            removed.await
+        })
     }
 
     fn remove_file<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
-        Box::pin(self.remove(path))
+        self.remove_dir(path)
     }
 
     fn rename<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
             let (from, to) = (self.0.path(from)?, self.0.path(to)?);
-            self.transfer(from, to, Transfer::Move).await
+            self.transfer(from, to).await
         })
     }
 
     fn copy<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
-        Box::pin(async move {
-            let (from, to) = (self.0.path(from)?, self.0.path(to)?);
-            self.transfer(from, to, Transfer::Copy).await
-        })
+        self.rename(from, to)
     }
 
     /// Where nothing is kept, nothing is looked up.
     fn have_props<'a>(&'a self, _: &'a DavPath) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
         Box::pin(async move {
-            if self.0.purpose == Purpose::Describe {
-                return true;
-            }
-            *self
-                .0
-                .has_properties
-                .get_or_init(|| self.has_properties())
-                .await
+            let has_properties = || async {
+                let found = self.0.work(self.0.path.clone(), |view, path, _| {
+                    let (zone, _) = view.zone("path", &path)?;
+                    zone.has_dead_properties()
+                });
+                found.await.unwrap_or(false)
+            };
+            self.0.verb == Verb::Proppatch
+                || *self.0.has_properties.get_or_init(has_properties).await
         })
     }
 
@@ -278,30 +236,54 @@ impl DavFileSystem for DavTree {
     ) -> FsFuture<'a, Vec<(StatusCode, DavProp)>> {
         Box::pin(async move {
             let path = self.0.path(path)?;
-            let changes: Vec<_> = wanted.iter().map(request::property_change).collect();
+            let changes: Vec<_> = wanted.iter().map(change).collect();
             let work = self.0.work(path, move |view, path, _| {
                 let found = view.resolve_path_to_change("path", path)?;
                 found.entry()?;
                 found.explained(|| found.zone.change_dead_properties(&found.path, &changes))
             });
-            let done = work.await?;
-            let outcomes = wanted.into_iter();
-            Ok(outcomes
-                .map(|(_, property)| request::property_outcome(property, done))
-                .collect())
+            let status = if work.await? {
+                StatusCode::OK
+            } else {
+                StatusCode::INSUFFICIENT_STORAGE
+            };
+            let done = wanted.into_iter();
+            let done = done.map(|(_, property)| {
+                (
+                    status,
+                    DavProp {
+                        xml: None,
+                        ..property
+                    },
+                )
+            });
+            Ok(done.collect())
         })
     }
 
+    /// What programs keep with what is there; nothing with what only leads to zones. The library shows
+    /// all of it, whatever it was asked for.
     fn get_props<'a>(
         &'a self,
         path: &'a DavPath,
         with_content: bool,
     ) -> FsFuture<'a, Vec<DavProp>> {
         Box::pin(async move {
-            let kept = self.dead_properties(path).await?.into_iter();
-            Ok(kept
-                .map(|property| request::property_shown(property, with_content))
-                .collect())
+            let path = self.0.path(path)?;
+            let kept = self.0.work(path, |view, path, _| match path.place() {
+                ViewPlace::Zone(..) => {
+                    let (zone, inside) = view.zone("path", &path)?;
+                    zone.dead_properties(&inside)
+                }
+                _ => Ok(Vec::new()),
+            });
+            let shown = kept.await?.into_iter().map(|property| DavProp {
+                name: property.name,
+                prefix: None,
+                namespace: Some(property.namespace).filter(|namespace| !namespace.is_empty()),
+                xml: with_content.then_some(property.xml),
+            });
+            Ok(shown.collect())
         })
     }
 
@@ -309,13 +291,25 @@ impl DavFileSystem for DavTree {
         Box::pin(async move {
             let space = self.0.work(self.0.path.clone(), |view, path, _| {
                 let home = ViewPath::home();
-                let zone = view
-                    .zone("path", &path)
-                    .or_else(|_| view.zone("path", &home));
-                zone?.0.space()
+                let zone = view.zone("path", &path);
+                zone.or_else(|_| view.zone("path", &home))?.0.space()
             });
             let (used, limit) = space.await?;
             Ok((used, Some(limit)))
         })
+    }
+}
+
+/// What the library asks to change, as the core does it.
+fn change((set, property): &(bool, DavProp)) -> PropertyChange {
+    let namespace = property.namespace.clone().unwrap_or_default();
+    let name = property.name.clone();
+    match (&property.xml, set) {
+        (Some(xml), true) => PropertyChange::Set(DeadProperty {
+            namespace,
+            name,
+            xml: xml.clone(),
+        }),
+        _ => PropertyChange::Remove(namespace, name),
     }
 }

@@ -1,29 +1,26 @@
-//! A directory on its way out, as an archive that is made while it is sent.
+//! Directories on their way out, as an archive that is made while it is sent; `GET /files/archive`: several
+//! entries of one directory as one.
 
-use std::io;
-use std::time::Duration;
+use std::io::{self, Write};
+use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse, Response};
+use fileshed_core::archive::PackContent;
+use fileshed_core::storage::Entry;
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Clock, Error, Timings};
-use tokio::sync::mpsc;
+use fileshed_core::view::View;
+use fileshed_core::{Error, Zone, ZonePath, diagnostics};
 
-use super::browser_policy::{CACHE, INERT};
-use super::disposition;
-use crate::http::{pool, response_body, timer};
-
-/// Bytes of one chunk.
-pub(super) const CHUNK_BYTES: usize = 128 * 1024;
-/// Chunks that wait for the connection.
-pub(super) const CHUNKS_QUEUED: usize = 1;
-/// How long one chunk may wait: a client that reads more slowly comes back for the rest with a range.
-pub(super) const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
+use crate::http::call::Call;
+use crate::http::files::FileQuery;
+use crate::http::files::browser::{CACHE, INERT, disposition};
+use crate::http::response_body::{self, CHUNK_BYTES};
 
 /// Writes an archive; blocks.
 pub(in crate::http) type WriteArchive =
@@ -42,67 +39,97 @@ pub(in crate::http) fn answer(
         (CONTENT_SECURITY_POLICY, INERT),
     ]);
     let name = format!("{name}.zip");
-    headers.insert(CONTENT_DISPOSITION, disposition::header(&name, false));
+    headers.insert(CONTENT_DISPOSITION, disposition(&name, false));
     if request.method == Method::HEAD {
         return (headers, Body::empty()).into_response();
     }
-    let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
-    drop(pool::blocking(move || {
-        let clock = transfer_permit.clock().clone();
-        let runtime = tokio::runtime::Handle::current();
-        let mut writer = io::BufWriter::with_capacity(
-            CHUNK_BYTES,
-            ArchiveWriter {
-                sender,
-                runtime,
-                clock,
-            },
-        );
-        let written = write_archive(&mut writer);
-        let writer = match written {
-            Ok(()) => writer.into_inner().map_err(io::IntoInnerError::into_error),
+    let body = response_body::written(transfer_permit, move |writer| {
+        let mut writer = io::BufWriter::with_capacity(CHUNK_BYTES, writer);
+        match write_archive(&mut writer) {
+            Ok(()) => writer.flush(),
             Err(error) => {
-                // What is not finished must not be sent as if it were.
                 tracing::warn!(code = %error.code(), "an archive was not finished");
-                let (mut writer, _rest) = writer.into_parts();
-                let _gone = writer.send(Err(io::Error::other(error)));
-                return;
+                // What is not finished must not be sent as if it were.
+                let _unsent = writer.into_parts();
+                Err(io::Error::other(error))
             }
+        }
+    });
+    (headers, body).into_response()
+}
+
+/// `GET /files/archive`
+pub(super) async fn selection(mut call: Call) -> Result<Response, Error> {
+    let query = FileQuery::of(&mut call)?;
+    let pairs = call.parts.uri.query().unwrap_or_default();
+    let pairs = form_urlencoded::parse(pairs.as_bytes());
+    let names = pairs.filter(|(parameter, _)| parameter == "name");
+    let mut names: Vec<String> = names.map(|(_, name)| name.into_owned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let looked = call.look(move |view| {
+        if names.is_empty() {
+            return Err(SelectionError.into());
+        }
+        let (_, directory) = query.place(view)?;
+        let selection = Selection { query, names };
+        // All of it is there before anything is sent.
+        selection.with_entries(view, |_, _| Ok(()))?;
+        let name = directory.name().unwrap_or("download").to_owned();
+        Ok((name, selection))
+    });
+    let (name, selection) = looked.await?;
+    let permit = call.transfer_permit().await?;
+    let (store, caller) = (Arc::clone(&call.server.store), call.caller);
+    let write_archive = move |writer: &mut dyn Write| {
+        selection.with_entries(View::of(&store, &caller), |zone, entries| {
+            let contents: Vec<PackContent<'_>> = entries
+                .iter()
+                .map(|entry| PackContent::of(zone, entry))
+                .collect();
+            PackContent::stream(&contents, writer)?;
+            Ok(())
+        })
+    };
+    let write_archive = Box::new(write_archive);
+    Ok(answer(&call.parts, &name, write_archive, permit))
+}
+
+/// Names in one directory.
+struct Selection {
+    query: FileQuery,
+    names: Vec<String>,
+}
+
+impl Selection {
+    /// Resolves every name and hands the entries to `work`; blocks.
+    fn with_entries(
+        &self,
+        view: View<'_>,
+        work: impl FnOnce(&Zone<'_>, &[Entry]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (zone, directory) = self.query.place(view)?;
+        let entry = |name: &String| {
+            let path = if directory.is_root() {
+                name.clone()
+            } else {
+                format!("{directory}/{name}")
+            };
+            let path: ZonePath = zone.path("name", &path)?;
+            zone.entry(&path)
         };
-        if let Ok(mut writer) = writer {
-            let _gone = writer.send(Ok(Bytes::new()));
-        }
-    }));
-    (headers, response_body::of_chunks(chunks)).into_response()
-}
-
-/// The connection, as a writer for a thread that may block.
-struct ArchiveWriter {
-    sender: mpsc::Sender<io::Result<Bytes>>,
-    runtime: tokio::runtime::Handle,
-    clock: Clock,
-}
-
-impl ArchiveWriter {
-    fn send(&mut self, chunk: io::Result<Bytes>) -> io::Result<()> {
-        let sent = timer::within(&self.clock, CHUNK_TIMEOUT, self.sender.send(chunk));
-        match self.runtime.block_on(sent) {
-            Some(Ok(())) => Ok(()),
-            Some(Err(_)) | None => Err(io::ErrorKind::BrokenPipe.into()),
-        }
+        let entries: Vec<Entry> = self.names.iter().map(entry).collect::<Result<_, _>>()?;
+        work(&zone, &entries)
     }
 }
 
-impl io::Write for ArchiveWriter {
-    fn write(&mut self, chunk: &[u8]) -> io::Result<usize> {
-        // An empty chunk is the end.
-        if !chunk.is_empty() {
-            self.send(Ok(Bytes::copy_from_slice(chunk)))?;
-        }
-        Ok(chunk.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+diagnostics! {
+    /// Nothing that could be packed.
+    #[derive(Debug, thiserror::Error)]
+    #[error("parameter `name` is required")]
+    struct SelectionError => {
+        code: MissingParameter,
+        hint: "name what to pack, once for each: ?zone=storage&path=notes&name=a.md&name=b.md",
+        details: { "parameter": "name" },
     }
 }

@@ -7,24 +7,25 @@ use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{
-    ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse, Response};
+use fileshed_core::archive::PackContent;
 use fileshed_core::storage::{CachedFile, DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::TransferPermit;
 use fileshed_core::{Caller, Error, Store, Zone, ZoneName, ZonePath};
-use tokio::sync::mpsc;
+use headers::{AcceptRanges, ContentLength, ContentRange, HeaderMapExt as _};
 
-use super::archive::{self, CHUNK_BYTES, CHUNK_TIMEOUT, CHUNKS_QUEUED, WriteArchive};
-use super::browser_policy::{CACHE, INERT, ISOLATED_PAGE, VIEWED_DOCUMENT};
-use super::condition::{self, ConditionError, PreconditionOutcome, Validators};
-use super::disposition;
-use super::range::{self, ByteRange, RangeError};
+use super::archive::{self, WriteArchive};
+use super::browser::{CACHE, INERT, ISOLATED_PAGE, VIEWED_DOCUMENT, disposition};
+use super::condition::{
+    self, ByteRange, ConditionError, RangeError, UnmetPrecondition, Validators,
+};
 use crate::content_type;
-use crate::http::{envelope, pool, response_body, timer};
+use crate::http::envelope;
+use crate::http::response_body::{self, CHUNK_BYTES};
 
 /// How a browser presents a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,9 +68,7 @@ impl Download {
         let write_archive = move |writer: &mut dyn io::Write| {
             let zone = store.open_zone(&caller, zone, group.as_deref())?;
             let entry = zone.entry(&path)?;
-            fileshed_core::archive::PackContent::of(&zone, &entry)
-                .with_empty_directories(true)
-                .stream(writer)?;
+            PackContent::stream(&[PackContent::of(&zone, &entry)], writer)?;
             Ok(())
         };
         Ok(Self::Archive(name, Box::new(write_archive)))
@@ -190,39 +189,39 @@ impl FileDownload {
         let size = self.stamp.size();
         let mut headers = HeaderMap::new();
         state.insert(&mut headers);
-        headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
+        headers.typed_insert(AcceptRanges::bytes());
         headers.insert(CACHE_CONTROL, CACHE);
         match condition::evaluate(&request.headers, Some(&state), true) {
-            PreconditionOutcome::Proceed => {}
-            PreconditionOutcome::NotModified => {
+            Ok(()) => {}
+            Err(UnmetPrecondition::NotModified) => {
                 return (StatusCode::NOT_MODIFIED, headers).into_response();
             }
-            PreconditionOutcome::Failed => return envelope::failure(ConditionError),
+            Err(UnmetPrecondition::Failed) => return envelope::failure(ConditionError),
         }
         let reads = request.method == Method::GET;
         let asked = if reads && state.continues(&request.headers) {
-            range::asked(&request.headers, size)
+            condition::asked(&request.headers, size)
         } else {
             ByteRange::Whole
         };
         let (status, first, length) = match asked {
             ByteRange::Whole => (StatusCode::OK, 0, size),
             ByteRange::Part(first, last) => {
-                let range = format!("bytes {first}-{last}/{size}");
-                insert(&mut headers, CONTENT_RANGE, &range);
+                if let Ok(range) = ContentRange::bytes(first..=last, size) {
+                    headers.typed_insert(range);
+                }
                 (StatusCode::PARTIAL_CONTENT, first, last - first + 1)
             }
             ByteRange::Nothing => {
                 let mut response = envelope::failure(RangeError { size });
-                insert(
-                    response.headers_mut(),
-                    CONTENT_RANGE,
-                    &format!("bytes */{size}"),
-                );
+                let range = ContentRange::unsatisfied_bytes(size);
+                response.headers_mut().typed_insert(range);
                 return response;
             }
         };
-        insert(&mut headers, CONTENT_TYPE, &self.content_type);
+        if let Ok(kind) = HeaderValue::from_str(&self.content_type) {
+            headers.insert(CONTENT_TYPE, kind);
+        }
         let opens_pages = matches!(opening, Presentation::Page | Presentation::Site);
         let is_page = opens_pages && content_type::is_page(&self.content_type);
         let inline = is_page || matches!(opening, Presentation::Inline | Presentation::Site);
@@ -231,21 +230,15 @@ impl FileDownload {
             (false, true) => VIEWED_DOCUMENT,
             (false, false) => INERT,
         };
-        headers.insert(CONTENT_DISPOSITION, disposition::header(&self.name, inline));
+        headers.insert(CONTENT_DISPOSITION, disposition(&self.name, inline));
         headers.insert(CONTENT_SECURITY_POLICY, policy);
-        headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+        headers.typed_insert(ContentLength(length));
         let body = if reads {
             self.content.body(first, length, transfer_permit)
         } else {
             Body::empty()
         };
         (status, headers, body).into_response()
-    }
-}
-
-fn insert(headers: &mut HeaderMap, name: axum::http::HeaderName, value: &str) {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        headers.insert(name, value);
     }
 }
 
@@ -260,36 +253,20 @@ impl FileContent {
     }
 }
 
-/// The bytes of a file, read as the client takes them.
+/// The bytes of a file, read as the client takes them; it fails if the file has become shorter.
 fn stream(file: File, first: u64, length: u64, transfer_permit: TransferPermit) -> Body {
-    let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
-    tokio::spawn(async move {
-        let clock = transfer_permit.clock();
-        let file = Arc::new(file);
+    response_body::written(transfer_permit, move |writer| {
         let (mut place, end) = (first, first + length);
-        // An empty chunk is the end.
-        loop {
-            let file = Arc::clone(&file);
-            let chunk = pool::blocking(move || read(&file, place, end)).await;
-            let chunk = chunk.unwrap_or_else(|error| Err(io::Error::other(error)));
-            let sent_bytes = chunk.as_ref().map_or(0, Bytes::len);
-            let sent = timer::within(clock, CHUNK_TIMEOUT, sender.send(chunk)).await;
-            if sent_bytes == 0 || !matches!(sent, Some(Ok(()))) {
-                return;
+        while place < end {
+            let mut chunk = vec![0; CHUNK_BYTES.min((end - place) as usize)];
+            let length = file.read_at(&mut chunk, place)?;
+            if length == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            place += sent_bytes as u64;
+            chunk.truncate(length);
+            writer.send(Ok(chunk.into()))?;
+            place += length as u64;
         }
-    });
-    response_body::of_chunks(chunks)
-}
-
-/// The next chunk; a failure if the file has become shorter.
-fn read(file: &File, place: u64, end: u64) -> io::Result<Bytes> {
-    let mut chunk = vec![0; CHUNK_BYTES.min((end - place) as usize)];
-    let length = file.read_at(&mut chunk, place)?;
-    if length == 0 && place < end {
-        return Err(io::ErrorKind::UnexpectedEof.into());
-    }
-    chunk.truncate(length);
-    Ok(chunk.into())
+        Ok(())
+    })
 }

@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, HeaderValue};
 use fileshed_core::Error;
 
 use super::multipart::MultipartReader;
-use crate::http::body_reader::BodyReader;
+use crate::http::body::BodyReader;
 
 /// What was read of a form: its files, by name, and the failure that ended it.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -9,13 +9,13 @@ use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
-use fileshed_core::transfer::{Existing, TransferPermit, Upload};
+use fileshed_core::transfer::{OnConflict, TransferPermit, Upload};
 use fileshed_core::{Code, Error, Store, Zone, ZonePath, diagnostics};
 use serde_json::json;
 
 use super::download::{Download, Presentation};
-use super::{SURFACE, page, upload};
-use crate::http::body_reader::BodyReader;
+use super::{SURFACE, content, page};
+use crate::http::body::BodyReader;
 use crate::http::call::Call;
 use crate::http::{Server, admission, envelope, pool};
 use crate::ops::Reply;
@@ -148,10 +148,10 @@ fn take(
     let upload = Upload::new(
         &zone,
         link.path.display(),
-        Existing::Hidden,
+        OnConflict::RenameSilently,
         transfer_permit,
     )?;
-    let stored = upload::take_in(headers, reader, upload)?.store(OPERATION, None)?;
+    let stored = content::take_in(headers, reader, upload)?.store(OPERATION, None)?;
     if let Some(chat_host) = store.chat_host() {
         let names = stored.iter().filter_map(|stored| stored.path.name());
         let names = names.map(str::to_owned).collect();

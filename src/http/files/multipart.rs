@@ -11,7 +11,7 @@ use fileshed_core::{Error, diagnostics};
 use memchr::memmem::{self, Finder};
 use percent_encoding::percent_decode_str;
 
-use crate::http::body_reader::BodyReader;
+use crate::http::body::BodyReader;
 
 /// Longest boundary; the standard has 70.
 const BOUNDARY_MAX: usize = 200;

@@ -2,26 +2,31 @@
 
 use std::sync::Arc;
 
-use axum::extract::Request;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
-use axum::response::Response;
-use fileshed_core::files::{Files, Limits, Subtree, ToolError, path};
+use axum::response::{IntoResponse as _, Response};
+use fileshed_core::files::{Files, Limits, Metadata, OutputFile, Provider, Sent, ToolError, path};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::view::View;
-use fileshed_core::{Channel, Code, Error, Settings, WorkspaceMode, ZonePath};
-use serde_json::{Map, Value};
+use fileshed_core::{
+    Caller, Channel, Code, Error, Settings, Store, WorkspaceMode, WorkspaceReport, ZonePath,
+};
+use serde_json::{Map, Value, json};
 
+use super::CompactTool;
 use super::failure;
 use crate::http::admission::CallPermit;
-use crate::http::call::{Call, Surface, expect_scope};
-use crate::http::fs::tool::{ToolEntry, ToolReply, Workspace};
+use crate::http::call::{self, Call, Surface, expect_scope};
 use crate::http::identity::Accepts;
-use crate::http::{Server, body, response_body};
+use crate::http::{Server, body, envelope, response_body};
+use crate::ops::{Answer, link_create};
 
 /// Bytes of an answer besides its text.
 const SURROUNDINGS: u64 = 256 * 1024;
 
-/// How compact tools are called.
+/// Identification of callers of compact tools.
 pub(super) const SURFACE: Surface = Surface {
     accepts: Accepts::Programs,
     channel: Channel::Fs,
@@ -31,7 +36,7 @@ pub(super) const SURFACE: Surface = Surface {
 /// Answers a call of a tool.
 pub(super) async fn answer(
     server: Arc<Server>,
-    entry: &'static ToolEntry,
+    entry: &'static CompactTool,
     request: Request,
 ) -> Response {
     let (parts, body) = request.into_parts();
@@ -69,7 +74,7 @@ pub(super) async fn answer(
 /// Waits for the permit of a call, then reads its body, then runs it. `path` becomes the one that it
 /// names.
 async fn called(
-    entry: &'static ToolEntry,
+    entry: &'static CompactTool,
     mut call: Call,
     path: &mut String,
 ) -> Result<Response, Error> {
@@ -86,12 +91,14 @@ async fn called(
     let given = (arguments, body.len() as u64);
     drop(body);
     let reply = call.run(permit, move |view, permit| {
-        run(view, entry, &scope, given, permit)
+        let answer = run(view, entry, &scope, given, permit)?;
+        Ok((answer.picture, envelope::text(&*answer.data)?))
     });
     let (reply, permit) = reply.await?;
-    Ok(match reply? {
-        ToolReply::Json(text) => response_body::json(text, permit),
-        ToolReply::Image { mime_type, bytes } => response_body::picture(&mime_type, bytes, permit),
+    let (picture, text) = reply?;
+    Ok(match picture {
+        Some(picture) => response_body::picture(&picture.mime_type, picture.bytes, permit),
+        None => response_body::json(text, permit),
     })
 }
 
@@ -99,11 +106,11 @@ async fn called(
 /// workspace; blocks.
 pub(in crate::http) fn run_message(
     view: View<'_>,
-    entry: &ToolEntry,
+    entry: &CompactTool,
     headers: &HeaderMap,
     given: (Map<String, Value>, u64),
     permit: &mut CallPermit,
-) -> Result<ToolReply, Error> {
+) -> Result<Answer, Error> {
     expect_scope(view.caller, entry.changes)?;
     let scope = Scope::of(view.store.settings(), headers)?;
     run(view, entry, &scope, given, permit)
@@ -112,11 +119,11 @@ pub(in crate::http) fn run_message(
 /// Runs a call; blocks.
 fn run(
     View { store, caller }: View<'_>,
-    entry: &ToolEntry,
+    entry: &CompactTool,
     scope: &Scope,
     (arguments, brought): (Map<String, Value>, u64),
     admitted: &mut CallPermit,
-) -> Result<ToolReply, Error> {
+) -> Result<Answer, Error> {
     store.expect_active(caller)?;
     let settings = store.settings();
     let text_bytes = settings.fs_text_limit_mb.saturating_mul(MEBIBYTE);
@@ -134,30 +141,69 @@ fn run(
     };
     let most = brought.saturating_add(answer).saturating_add(SURROUNDINGS);
     admitted.reserve_blocking(most, &caller.cancellation)?;
-    store.with_files(caller, entry.address, |provider| {
-        let below = Subtree::new(provider, scope.workspace.clone());
+    store.with_files(caller, entry.call.address, |provider| {
         let workspace = Workspace {
             store,
             caller,
-            files: Files::new(&below, limits),
-            root: &scope.workspace,
-            provider: &below,
+            files: Files::below(provider, scope.workspace.clone(), limits),
+            provider,
         };
-        (entry.call)(&workspace, arguments)
+        (entry.call.run)(&workspace, arguments)
     })
+}
+
+/// The files that a call of a tool works with.
+pub(super) struct Workspace<'w> {
+    store: &'w Store,
+    caller: &'w Caller,
+    pub(super) files: Files<'w>,
+    /// The provider that stores them, for files that leave the workspace.
+    provider: &'w dyn Provider,
+}
+
+impl Workspace<'_> {
+    /// Hands a file to the user, as a link.
+    pub(super) fn output_file(&self, request: &OutputFile) -> Sent {
+        self.files.output_file(request, |file| {
+            let path = self.in_storage(file)?;
+            let handed = link_create::hand_over(self.store, self.caller, &path)?;
+            let description = request.description.as_deref().unwrap_or_default();
+            let about = match description {
+                "" => String::new(),
+                description => format!(" — {description}"),
+            };
+            let mut message = format!("[File sent to user: \"{}\"{about}]", request.path);
+            if !handed.shows {
+                message = format!("{message} Show this link as it is: {}", handed.link);
+            }
+            Ok((Some(handed.url), Some(message)))
+        })
+    }
+
+    /// The path that a file has in the caller's storage zone, where it is brought first if it is
+    /// somewhere else.
+    fn in_storage(&self, file: &Metadata) -> Result<ZonePath, Error> {
+        if !self.store.files().is_zone() {
+            let read = self.provider.read(&file.path, 0..u64::MAX);
+            let content =
+                read.map_err(|error| ToolError::of_provider(file.path.as_str(), error))?;
+            self.store.hand_in(self.caller, &file.path, &content)?;
+        }
+        Ok(file.path.clone())
+    }
 }
 
 /// A directory below the one that is configured.
 const X_FILESHED_WORKSPACE: HeaderName = HeaderName::from_static("x-fileshed-workspace");
-/// Whether nothing is changed.
+/// `true` in a header of a request that must change nothing.
 const X_FILESHED_READ_ONLY: HeaderName = HeaderName::from_static("x-fileshed-read-only");
 
-/// What a request sees and may do.
+/// The part of the workspace that a request sees, and its rights.
 #[derive(Clone, Debug)]
 pub(super) struct Scope {
     /// The directory that is its root.
     pub(super) workspace: ZonePath,
-    /// Whether it changes nothing.
+    /// `true` if it changes nothing.
     pub(super) read_only: bool,
 }
 
@@ -185,4 +231,36 @@ impl Scope {
             read_only: settings.fs_read_only || asked,
         })
     }
+}
+
+/// `GET /fs/info`: the workspace that a call sees, its name, and why it cannot be used.
+pub(super) async fn info(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let (parts, _) = request.into_parts();
+    let report = report(&server, &parts).await;
+    report.unwrap_or_else(|error| failure::answer(server.fs, error, ""))
+}
+
+async fn report(server: &Arc<Server>, parts: &Parts) -> Result<Response, Error> {
+    let scope = Scope::of(server.store.settings(), &parts.headers)?;
+    let caller = match SURFACE.identify(server, parts).await {
+        Err(error) if failure::is_nobody(error.code()) => {
+            return Ok(told(&WorkspaceReport::refused()));
+        }
+        caller => caller?,
+    };
+    let report = call::run(&server.store, caller, (), move |view, ()| {
+        view.store.expect_active(view.caller)?;
+        Ok(view.store.workspace_report(view.caller, &scope.workspace))
+    });
+    Ok(told(&report.await?.0?))
+}
+
+fn told(report: &WorkspaceReport) -> Response {
+    Json(json!({
+        "mode": report.mode.as_str(),
+        "auto_login": report.auto_login(),
+        "effective_root": report.effective_root,
+        "resolution_error": report.resolution_error,
+    }))
+    .into_response()
 }

@@ -29,7 +29,7 @@ pub fn pretty() -> Result<String, serde_json::Error> {
 #[must_use]
 pub fn document() -> Value {
     let mut paths = Map::new();
-    for entry in TOOLS {
+    for entry in TOOLS.iter() {
         let schema = (entry.request_schema)();
         let operation = json!({
             "operationId": entry.id,

@@ -19,19 +19,18 @@ fn caller(config: &Config, headers: &[(&str, &str)]) -> Caller {
         .expect("a credential");
     match credential.0 {
         CredentialKind::Resolved(caller) => caller,
-        CredentialKind::Session(session, principal_headers) => {
+        CredentialKind::Session(session, headers) => {
             let sessions = authenticator.sessions.as_ref().expect("sessions");
             let found = sessions
-                .find(&session, authenticator.accepted())
+                .find(&session, authenticator.accepted(), Sources::All)
+                .expect("an answer")
                 .expect("a user");
-            user_of_open_webui(found, principal_headers).expect("a caller")
+            session_caller(&session, found, &headers).expect("a caller")
         }
-        CredentialKind::PersonalToken(_, principal_headers)
-        | CredentialKind::PageSession(_, principal_headers) => {
-            principal_headers
-                .into_caller(UserId::parse("ada").expect("an id"))
+        CredentialKind::PersonalToken(_, headers) | CredentialKind::PageSession(_, headers) => {
+            headers
+                .caller(UserId::parse("ada").expect("an id"))
                 .expect("a caller")
-                .0
         }
     }
 }

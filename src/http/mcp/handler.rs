@@ -16,7 +16,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::listener::Listener;
+use super::listener::{Listener, Watched};
 use super::message::Nameless;
 use super::person::LocalPerson;
 use super::work::Work;
@@ -257,7 +257,7 @@ impl ServerHandler for McpHandler {
         requested: &SubscriptionFilter,
     ) -> Option<SubscriptionFilter> {
         let uris = requested.resource_subscriptions.as_deref();
-        let uris = resources::Watched::accepted(uris.unwrap_or_default());
+        let uris = Watched::accepted(uris.unwrap_or_default());
         // The client hears of this next, and of changes from then on.
         if let Some(person) = &self.person {
             let looker = (

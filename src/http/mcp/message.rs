@@ -2,22 +2,27 @@
 //!
 //! Open WebUI sends the latter when an administrator connects a server. No request of this kind has a
 //! caller, so that none can reach a file.
+//!
+//! A client without a credential is told to bring a token, and that there is no server here that would
+//! give it one (RFC 9728).
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::body::Body;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::extract::{Request, State};
+use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::Error;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use super::{McpToolset, PermitSlot, forwarded, sent, service};
 use crate::http::body::BodyError;
-use crate::http::{Server, body};
+use crate::http::mcp::{McpToolset, PermitSlot, forwarded, sent, service};
+use crate::http::{Server, body, header};
 use crate::json::VALUES_MAX;
 
 /// What JSON-RPC calls a message that is no JSON.
@@ -58,23 +63,6 @@ fn values_at_most(text: &[u8]) -> usize {
     values
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_never_more_than_counted() {
-        for (text, least) in [
-            ("1", 1),
-            (r#"{"a": 1, "b": [2, 3]}"#, 5),
-            (r#"["a,\",[{", "b"]"#, 3),
-        ] {
-            assert!(values_at_most(text.as_bytes()) >= least, "{text}");
-        }
-        assert_eq!(values_at_most(br#""[[[,,,""#), 1);
-    }
-}
-
 /// Bytes of such a message.
 const MESSAGE_MAX: u64 = 64 * 1024;
 
@@ -106,7 +94,7 @@ pub(super) async fn answer(
     body: &mut Body,
 ) -> Result<Option<Response>, Error> {
     let mut admitted = server.admission.admit("").await?;
-    let length = body::content_length(&parts.headers);
+    let length = header::content_length(&parts.headers);
     let text = body::collect(body, length, MESSAGE_MAX, &mut admitted).await?;
     if let Err(refusal) = check(&text)? {
         return Ok(Some(refusal));
@@ -121,4 +109,75 @@ pub(super) async fn answer(
     request.extensions_mut().insert(Nameless);
     let response = service(server, toolset).handle(request).await;
     Ok(Some(sent(response.map(Body::new), permit).await))
+}
+
+/// Where clients look for it: with the path of what it is about behind it, or without.
+pub(super) const PATHS: [&str; 2] = [PATH, "/.well-known/oauth-protected-resource"];
+
+const PATH: &str = "/.well-known/oauth-protected-resource/mcp";
+
+/// The metadata. It names no authorization server, so a client need not look for one.
+pub(super) async fn document(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let address = address(&server.public_url, request.headers(), request.uri());
+    Json(json!({
+        "resource": format!("{address}/mcp"),
+        "resource_name": "fileshed",
+        "authorization_servers": [],
+        "bearer_methods_supported": ["header"],
+        "resource_documentation": format!("{address}/docs/"),
+    }))
+    .into_response()
+}
+
+/// A refusal that says, where credentials are missing, what to bring.
+pub(super) fn challenge(public_url: &str, request: &Parts, mut refusal: Response) -> Response {
+    if refusal.status() == StatusCode::UNAUTHORIZED {
+        let metadata = format!(
+            "{}{PATH}",
+            address(public_url, &request.headers, &request.uri)
+        );
+        let text = format!(
+            "Bearer realm=\"fileshed\", error_description=\"send a personal token: an administrator \
+             makes one with fileshed token create; there is no OAuth server\", \
+             resource_metadata=\"{metadata}\""
+        );
+        if let Ok(value) = HeaderValue::from_str(&text) {
+            refusal.headers_mut().insert(WWW_AUTHENTICATE, value);
+        }
+    }
+    refusal
+}
+
+/// Where the client reaches this server.
+fn address(public_url: &str, headers: &HeaderMap, target: &Uri) -> String {
+    if !public_url.is_empty() {
+        return public_url.trim_end_matches('/').to_owned();
+    }
+    let is_plain = |host: &&str| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:[]_".contains(&byte);
+        host.bytes().all(plain)
+    };
+    format!(
+        "http://{}",
+        header::host(headers, target)
+            .filter(is_plain)
+            .unwrap_or("localhost")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_never_more_than_counted() {
+        for (text, least) in [
+            ("1", 1),
+            (r#"{"a": 1, "b": [2, 3]}"#, 5),
+            (r#"["a,\",[{", "b"]"#, 3),
+        ] {
+            assert!(values_at_most(text.as_bytes()) >= least, "{text}");
+        }
+        assert_eq!(values_at_most(br#""[[[,,,""#), 1);
+    }
 }

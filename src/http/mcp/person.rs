@@ -8,9 +8,8 @@ use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use super::{Arrival, PermitSlot};
-use crate::http::mcp::listener::Listener;
-use crate::http::mcp::resources::Watched;
-use crate::http::mcp::slot::Slot;
+use crate::http::admission::Slot;
+use crate::http::mcp::listener::{Listener, Watched};
 use crate::http::middleware::Outcome;
 
 /// Who made the process, and with it all of its requests.
@@ -77,7 +76,7 @@ impl LocalPerson {
 
     /// Waits for the end of the connection.
     pub(super) async fn closed(&self) {
-        self.closing.closed().await;
+        closed(&self.closing).await;
     }
 
     /// A request of theirs.
@@ -101,31 +100,11 @@ impl LocalPerson {
     }
 }
 
-/// Says when the connection ends.
-#[derive(Debug)]
-pub(super) struct Close(watch::Sender<bool>);
+/// Becomes true when the connection ends.
+pub(super) type Closing = watch::Receiver<bool>;
 
-/// Hears of it.
-#[derive(Clone, Debug)]
-pub(super) struct Closing(watch::Receiver<bool>);
-
-/// Both ends.
-pub(super) fn pair() -> (Close, Closing) {
-    let (sender, receiver) = watch::channel(false);
-    (Close(sender), Closing(receiver))
-}
-
-impl Close {
-    /// It ends now.
-    pub(super) fn now(&self) {
-        self.0.send_replace(true);
-    }
-}
-
-impl Closing {
-    /// Waits for it.
-    pub(super) async fn closed(&self) {
-        let mut receiver = self.0.clone();
-        let _gone_too = receiver.wait_for(|closed| *closed).await;
-    }
+/// Waits for the end of the connection.
+pub(super) async fn closed(closing: &Closing) {
+    let mut closing = closing.clone();
+    let _gone_too = closing.wait_for(|closed| *closed).await;
 }

@@ -19,9 +19,9 @@ pub(super) fn list() -> Vec<Prompt> {
 pub(super) fn get(store: &Store, caller: &Caller, topic: &str) -> Result<GetPromptResult, Error> {
     let mut arguments = Map::new();
     arguments.insert("howto".to_owned(), topic.into());
-    let call = find(help::Help::ID).map(|entry| entry.call);
+    let call = find(help::Help::ID).map(|entry| entry.call.run);
     let answer = match call {
-        Some(call) => envelope::value(&call(store, caller, arguments)?)?,
+        Some(call) => envelope::value(&*call(store, caller, arguments)?.data)?,
         None => json!({}),
     };
     let text = answer["data"]["help"].as_str().or(answer["help"].as_str());

@@ -12,9 +12,9 @@ use rmcp::model::ResourceUpdatedNotificationParam;
 use rmcp::service::{Peer, SubscriptionContext};
 
 use super::SURFACE;
-use crate::http::mcp::listener::{Listener, Looker, SubscriptionError, looked, pause};
+use crate::http::mcp::listener::{Listener, Looker, SubscriptionError, Watched, looked, pause};
 use crate::http::mcp::person::LocalPerson;
-use crate::http::mcp::resources::{Address, Watched};
+use crate::http::mcp::resources::Address;
 use crate::http::mcp::work::Work;
 use crate::http::response_body::ended;
 use crate::http::timer;
@@ -43,7 +43,7 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
             reason = ended(work.arrival.caller.cancellation.trust()) => return Err(reason.into()),
             () = timer::sleep(clock, pause(&server.admission.subscriptions, timings.look)) => {}
         }
-        if server.store.shells().is_stopping() {
+        if server.store.processes().is_stopping() {
             return Ok(());
         }
         let (seen, changed) = look(work, move |work| {

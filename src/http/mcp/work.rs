@@ -11,6 +11,7 @@ use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
 
 use super::Arrival;
+use super::person::closed;
 use crate::http::admission::CallPermit;
 use crate::http::{Server, call, timer};
 
@@ -110,7 +111,7 @@ impl<'a> Work<'a> {
     pub(super) async fn given_up(&self) {
         let ended = async {
             match &self.arrival.closing {
-                Some(closing) => closing.closed().await,
+                Some(closing) => closed(closing).await,
                 None => std::future::pending().await,
             }
         };

@@ -1,18 +1,18 @@
 //! The files that the page is made of. An address has the digest of all of them in it, so a browser
 //! keeps what it has for good, and a new version of the program is another address.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use axum::body::Bytes;
 use axum::extract::{Path, Request};
-use axum::http::header::{CONTENT_SECURITY_POLICY, HOST, REFERRER_POLICY, VARY, X_FRAME_OPTIONS};
-use axum::http::uri::Authority;
+use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY, X_FRAME_OPTIONS};
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use sha2::{Digest as _, Sha256};
 
 use crate::http::packed_file::PackedFile;
-use crate::http::route;
+use crate::http::{header, route};
 
 /// What the page may do beside running its scripts: show and ask what comes from this address. Pictures
 /// may lie in the page itself, or be made by it.
@@ -24,70 +24,55 @@ const POLICY: &str = "style-src 'self'; img-src 'self' data: blob:; media-src 's
 const SCRIPTS: &str = "/page/assets/";
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
-const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
-const STYLE: &str = "text/css; charset=utf-8";
-const TEXT: &str = "text/plain; charset=utf-8";
-
 macro_rules! files {
-    ($($name:literal: $kind:expr,)*) => {
-        &[$(($name, $kind, include_bytes!(concat!("web/", $name)))),*]
+    ($($name:literal,)*) => {
+        &[$(($name, include_bytes!(concat!("web/", $name)))),*]
     };
 }
 
-/// Name, type and content.
-const FILES: &[(&str, &str, &[u8])] = files! {
-    "actions.js": JAVASCRIPT,
-    "admin.js": JAVASCRIPT,
-    "api.js": JAVASCRIPT,
-    "app.js": JAVASCRIPT,
-    "bin.js": JAVASCRIPT,
-    "chats.js": JAVASCRIPT,
-    "dialog.js": JAVASCRIPT,
-    "editor.js": JAVASCRIPT,
-    "format.js": JAVASCRIPT,
-    "groups.js": JAVASCRIPT,
-    "history.js": JAVASCRIPT,
-    "icons.js": JAVASCRIPT,
-    "later.js": JAVASCRIPT,
-    "links.js": JAVASCRIPT,
-    "list.js": JAVASCRIPT,
-    "markdown.js": JAVASCRIPT,
-    "menu.js": JAVASCRIPT,
-    "notes.js": JAVASCRIPT,
-    "preview.js": JAVASCRIPT,
-    "resumable.js": JAVASCRIPT,
-    "search.js": JAVASCRIPT,
-    "sidebar.js": JAVASCRIPT,
-    "state.js": JAVASCRIPT,
-    "tables.js": JAVASCRIPT,
-    "target.js": JAVASCRIPT,
-    "tokens.js": JAVASCRIPT,
-    "toolbar.js": JAVASCRIPT,
-    "upload.js": JAVASCRIPT,
-    "words.js": JAVASCRIPT,
-    "icon.svg": "image/svg+xml",
-    "lib/core.js": JAVASCRIPT,
-    "lib/editor.js": JAVASCRIPT,
-    "lib/markdown.js": JAVASCRIPT,
-    "lib/tus.js": JAVASCRIPT,
-    "lib/licences.txt": TEXT,
-    "style.css": STYLE,
+/// Name and content of the modules that the page begins with.
+const FIRST: &[(&str, &[u8])] = files! {
+    "actions.js",
+    "api.js",
+    "app.js",
+    "dialog.js",
+    "editor.js",
+    "format.js",
+    "groups.js",
+    "icons.js",
+    "later.js",
+    "links.js",
+    "list.js",
+    "markdown.js",
+    "menu.js",
+    "notes.js",
+    "preview.js",
+    "sidebar.js",
+    "state.js",
+    "target.js",
+    "toolbar.js",
+    "upload.js",
+    "words.js",
+    "lib/core.js",
 };
 
-/// What is loaded when it is first needed.
-const LATER: [&str; 11] = [
+/// The same of what they load, some of it when it is first needed.
+const OTHERS: &[(&str, &[u8])] = files! {
     "admin.js",
     "bin.js",
     "chats.js",
     "history.js",
-    "lib/editor.js",
-    "lib/markdown.js",
-    "lib/tus.js",
     "resumable.js",
     "search.js",
     "tables.js",
     "tokens.js",
-];
+    "icon.svg",
+    "lib/editor.js",
+    "lib/markdown.js",
+    "lib/tus.js",
+    "lib/licences.txt",
+    "style.css",
+};
 
 /// The document; `{version}` stands where the addresses of the files have it, `{modules}` for those
 /// that the page begins with: a browser would else learn of one from another.
@@ -100,35 +85,28 @@ struct PageAssets {
     /// The digest of all files, in the addresses.
     version: String,
     document: PackedFile,
-    files: Vec<(&'static str, PackedFile)>,
+    files: HashMap<&'static str, PackedFile>,
 }
 
 impl PageAssets {
     fn new() -> Self {
         let mut digest = Sha256::new();
-        for (name, _, content) in FILES {
+        let mut files = HashMap::new();
+        for (name, content) in FIRST.iter().chain(OTHERS) {
             digest.update(name);
             digest.update(content);
+            files.insert(*name, PackedFile::new(name, Bytes::from_static(content)));
         }
         let version = hex::encode(&digest.finalize()[..8]);
-        let first = FILES
-            .iter()
-            .filter(|(name, kind, _)| *kind == JAVASCRIPT && !LATER.contains(name));
-        let modules: Vec<String> = first
-            .map(|(name, ..)| {
-                format!("<link rel=\"modulepreload\" href=\"page/assets/{{version}}/{name}\">")
-            })
-            .collect();
-        let document = DOCUMENT
-            .replace("{modules}", &modules.join("\n"))
-            .replace("{version}", &version);
-        let files = FILES.iter().map(|(name, kind, content)| {
-            let content = Bytes::from_static(content);
-            (*name, PackedFile::new(kind, content))
+        let modules = FIRST.iter().map(|(name, _)| {
+            format!("<link rel=\"modulepreload\" href=\"page/assets/{{version}}/{name}\">")
         });
+        let document = DOCUMENT
+            .replace("{modules}", &modules.collect::<Vec<_>>().join("\n"))
+            .replace("{version}", &version);
         Self {
-            document: PackedFile::new("text/html; charset=utf-8", document.into()),
-            files: files.collect(),
+            document: PackedFile::new("index.html", document.into()),
+            files,
             version,
         }
     }
@@ -136,8 +114,7 @@ impl PageAssets {
 
 /// `GET /`, for browsers, at the public address or the one that the request is for.
 pub(in crate::http) fn document(request: &Request, public_url: &str) -> Response {
-    let no_cache = HeaderValue::from_static("no-cache");
-    let mut response = PAGE.document.answer(request.headers(), no_cache);
+    let mut response = PAGE.document.answer_fresh(request.headers());
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy(request, public_url));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
@@ -152,11 +129,7 @@ pub(in crate::http) fn document(request: &Request, public_url: &str) -> Response
 /// each address that the page may have; for a host that a policy cannot name, as one of IPv6, it allows
 /// the whole site.
 fn policy(request: &Request, public_url: &str) -> HeaderValue {
-    let host = request
-        .headers()
-        .get(HOST)
-        .and_then(|host| host.to_str().ok());
-    let host = host.or_else(|| request.uri().authority().map(Authority::as_str));
+    let host = header::host(request.headers(), request.uri());
     let (_, public) = public_url.split_once("://").unwrap_or_default();
     let scripts = match host.filter(|host| host.bytes().all(is_plain)) {
         None => "'self'".to_owned(),
@@ -179,9 +152,9 @@ pub(super) async fn asset(
     Path((version, name)): Path<(String, String)>,
     request: Request,
 ) -> Response {
-    let found = PAGE.files.iter().find(|(known, _)| *known == name);
+    let found = PAGE.files.get(name.as_str());
     match found.filter(|_| version == PAGE.version) {
-        Some((_, file)) => {
+        Some(file) => {
             let immutable = HeaderValue::from_static("public, max-age=31536000, immutable");
             file.answer(request.headers(), immutable)
         }

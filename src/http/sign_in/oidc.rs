@@ -19,19 +19,17 @@ use fileshed_core::caller::CallerError;
 use fileshed_core::{Error, Role, Secret, Timings, UserId, diagnostics};
 use serde_json::Value;
 
-use super::{PAGE, begin, refused, unstored, with_session};
+use super::{begin, lead_to_page, refused, unstored};
 use crate::config::Config;
 use crate::http::cookie::Cookie;
 use crate::http::{Server, pool};
 use crate::openwebui::presentable;
 use fileshed_core::sign_in::Principal;
 
-mod administrators;
 mod attempt;
-mod id_token;
+mod claims;
 mod provider;
 
-use administrators::Administrators;
 use attempt::Attempt;
 use provider::Provider;
 
@@ -52,11 +50,7 @@ const QUESTIONS: u64 = 8;
 /// Signing in with a provider of OpenID Connect.
 pub(in crate::http) struct OpenIdConnect {
     provider: Provider,
-    /// The claim that is the user id.
-    user_claim: String,
-    scopes: String,
-    /// Who administers this server.
-    administrators: Administrators,
+    config: Config,
     /// Holds the secret of an attempt.
     cookie: Cookie,
     questions: FairSemaphore,
@@ -67,9 +61,7 @@ impl OpenIdConnect {
     pub(in crate::http) fn new(config: &Config, limiter: &Limiter) -> Option<Self> {
         (!config.oidc_issuer.is_empty()).then(|| Self {
             provider: Provider::new(config),
-            user_claim: config.oidc_user_claim.clone(),
-            scopes: config.oidc_scopes.clone(),
-            administrators: Administrators::new(config),
+            config: config.clone(),
             cookie: Cookie::of_host("fileshed-oidc", config.core.public_url.as_str()),
             questions: limiter.open(Pool::SignIns, Shares::dynamic(QUESTIONS)),
         })
@@ -81,9 +73,9 @@ impl OpenIdConnect {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query
             .append_pair("response_type", "code")
-            .append_pair("client_id", self.provider.client_id())
+            .append_pair("client_id", &self.config.oidc_client_id)
             .append_pair("redirect_uri", callback)
-            .append_pair("scope", &self.scopes)
+            .append_pair("scope", &self.config.oidc_scopes)
             .append_pair("state", &attempt.state())
             .append_pair("nonce", &attempt.nonce())
             .append_pair("code_challenge", &attempt.challenge())
@@ -107,19 +99,19 @@ impl OpenIdConnect {
         let mut claims = self
             .provider
             .verified(&tokens.id_token, &attempt.nonce(), now)?;
-        let has_user = claims.contains_key(&self.user_claim);
+        let has_user = claims.contains_key(&self.config.oidc_user_claim);
         // An address and the word that it is verified count from one source alone.
-        if has_user && self.user_claim == EMAIL {
+        if has_user && self.config.oidc_user_claim == EMAIL {
             claims.entry(VERIFIED).or_insert(Value::Bool(false));
         }
-        if !has_user || !self.administrators.are_said_in(&claims) {
+        if !has_user || !claims::say_role(&self.config, &claims) {
             let more = match self.provider.user_info(&tokens, &claims) {
                 // Somebody who signs in is not kept out because nobody says that they administer.
                 Err(_) if has_user => None,
                 more => more?,
             };
             // What is signed counts before what is only answered.
-            if !has_user && self.user_claim == EMAIL {
+            if !has_user && self.config.oidc_user_claim == EMAIL {
                 claims.remove(VERIFIED);
             }
             for (name, value) in more.into_iter().flatten() {
@@ -127,7 +119,7 @@ impl OpenIdConnect {
             }
         }
         let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
-        let claim = &self.user_claim;
+        let claim = &self.config.oidc_user_claim;
         let user = text(claim).ok_or_else(|| OidcError::NoUser {
             claim: claim.clone(),
         })?;
@@ -135,7 +127,7 @@ impl OpenIdConnect {
             return Err(OidcError::Unverified.into());
         }
         let name = text("name").or_else(|| text("preferred_username"));
-        let role = self.administrators.role(&claims);
+        let role = claims::role(&self.config, &claims);
         let lasts = i64::try_from(Timings::STANDARD.sign_in.role.as_secs()).unwrap_or_default();
         Ok(Principal {
             name: name.and_then(presentable),
@@ -181,13 +173,7 @@ pub(super) async fn finish(State(server): State<Arc<Server>>, request: Request) 
         })
         .await
     };
-    let mut response = match signed_in.await {
-        Ok(session) => {
-            let response = (StatusCode::SEE_OTHER, [(LOCATION, PAGE)]).into_response();
-            with_session(&server, response, &session)
-        }
-        Err(error) => refused(error),
-    };
+    let mut response = lead_to_page(&server, signed_in.await);
     if let Some(oidc) = &server.oidc {
         response
             .headers_mut()

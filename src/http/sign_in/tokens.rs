@@ -9,37 +9,15 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use fileshed_core::own_tokens::WantedToken;
 use fileshed_core::tokens::Token;
-use fileshed_core::{Caller, Error, Scope};
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use fileshed_core::{Caller, Error, Scope, Store};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 use super::{SURFACE, arguments, expect_page, look_up, unstored};
 use crate::http::identity::IdentityError;
 use crate::http::{Server, envelope};
 use crate::ops::Reply;
-
-/// A token as its owner sees it in the list.
-#[derive(Serialize)]
-struct ListedToken {
-    id: String,
-    label: String,
-    scope: &'static str,
-    created_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
-}
-
-impl From<Token> for ListedToken {
-    fn from(token: Token) -> Self {
-        Self {
-            scope: token.scope_name(),
-            id: token.id,
-            label: token.label,
-            created_at: token.created_at.to_string(),
-            expires_at: token.expires_at.map(|moment| moment.to_string()),
-        }
-    }
-}
 
 /// `GET /page/tokens`: those that work, and whether the caller may make one.
 pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) -> Response {
@@ -47,8 +25,8 @@ pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) ->
     let listed = async {
         let caller = owner(&server, &parts).await?;
         look_up(&server, move |store| {
-            let tokens = store.own_tokens(&caller)?.into_iter();
-            let tokens: Vec<_> = tokens.map(ListedToken::from).collect();
+            let tokens = store.own_tokens(&caller)?;
+            let tokens: Vec<Value> = tokens.iter().map(shown).collect();
             Ok(json!({"tokens": tokens, "may_make": store.may_make_tokens(&caller)}))
         })
         .await
@@ -57,6 +35,20 @@ pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) ->
         Ok(listed) => unstored(Json(listed).into_response()),
         Err(error) => envelope::failure(error),
     }
+}
+
+/// A token as its owner sees it in the list.
+fn shown(token: &Token) -> Value {
+    let mut shown = json!({
+        "id": token.id,
+        "label": token.label,
+        "scope": token.scope_name(),
+        "created_at": token.created_at.to_string(),
+    });
+    if let Some(end) = token.expires_at {
+        shown["expires_at"] = end.to_string().into();
+    }
+    shown
 }
 
 #[derive(Deserialize)]
@@ -71,29 +63,23 @@ struct Create {
 
 /// `POST /page/tokens`: makes a token; its secret is in this answer and nowhere else.
 pub(super) async fn create(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    let made = async {
-        let caller = owner(&server, &parts).await?;
-        let wanted: Create = arguments(&server.store, body).await?;
-        look_up(&server, move |store| {
-            let wanted = WantedToken {
-                label: &wanted.label,
-                scope: if wanted.only_reads {
-                    Scope::Read
-                } else {
-                    Scope::Write
-                },
-                days: wanted.days,
-            };
-            store.create_own_token(&caller, &wanted)
-        })
-        .await
-    };
-    let reply = made.await.map(|token| {
+    let made = change(server, request, |store, caller, wanted: Create| {
+        let scope = if wanted.only_reads {
+            Scope::Read
+        } else {
+            Scope::Write
+        };
+        let wanted = WantedToken {
+            label: &wanted.label,
+            scope,
+            days: wanted.days,
+        };
+        let token = store.create_own_token(caller, &wanted)?;
         let data = json!({"id": token.id, "secret": token.secret});
-        Reply::new(data, "This is the only time that the token is shown")
+        let message = "This is the only time that the token is shown";
+        Ok(Reply::new(data, message))
     });
-    unstored(envelope::answer(reply))
+    made.await
 }
 
 #[derive(Deserialize)]
@@ -103,16 +89,26 @@ struct Revoke {
 
 /// `POST /page/tokens/revoke`: ends a token, at once.
 pub(super) async fn revoke(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let revoked = change(server, request, |store, caller, Revoke { id }| {
+        store.revoke_own_token(caller, &id)?;
+        Ok(Reply::new(json!({}), "The token has ended"))
+    });
+    revoked.await
+}
+
+/// Answers as `work` does for the owner of the tokens, with the arguments of the request.
+async fn change<A: DeserializeOwned + Send + 'static>(
+    server: Arc<Server>,
+    request: Request,
+    work: impl FnOnce(&Store, &Caller, A) -> Result<Reply<Value>, Error> + Send + 'static,
+) -> Response {
     let (parts, body) = request.into_parts();
-    let revoked = async {
+    let done = async {
         let caller = owner(&server, &parts).await?;
-        let Revoke { id } = arguments(&server.store, body).await?;
-        look_up(&server, move |store| store.revoke_own_token(&caller, &id)).await
+        let given = arguments(&server.store, body).await?;
+        look_up(&server, move |store| work(store, &caller, given)).await
     };
-    let reply = revoked
-        .await
-        .map(|()| Reply::new(json!({}), "The token has ended"));
-    unstored(envelope::answer(reply))
+    unstored(envelope::answer(done.await))
 }
 
 /// Who is signed in on the page that asks, whose tokens these are. Another credential does not count: a key that speaks for

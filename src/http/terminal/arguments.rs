@@ -1,7 +1,10 @@
 //! Arguments of a call as clients of a terminal write them: in the query, where everything is text,
 //! and in the body, as models fill it.
 
+use std::collections::HashMap;
+
 use axum::http::Uri;
+use fileshed_core::diagnostics;
 use serde_json::{Map, Value};
 
 use crate::ops::arguments::{integer, truth};
@@ -69,6 +72,44 @@ fn settle_item(item: &mut Value, schema: &Value) {
 fn settle_truth(value: &mut Value) {
     if let Some(truth) = truth(value) {
         *value = truth.into();
+    }
+}
+
+/// The query of an address by names; of one that is repeated, the last.
+pub(super) struct Query(HashMap<String, String>);
+
+impl Query {
+    pub(super) fn of(uri: &Uri) -> Self {
+        let text = uri.query().unwrap_or_default();
+        Self(
+            form_urlencoded::parse(text.as_bytes())
+                .into_owned()
+                .collect(),
+        )
+    }
+
+    /// A value that is not empty.
+    pub(super) fn given(&self, parameter: &str) -> Option<String> {
+        self.0
+            .get(parameter)
+            .filter(|value| !value.is_empty())
+            .cloned()
+    }
+
+    /// A value that must be there.
+    pub(super) fn required(&self, parameter: &'static str) -> Result<String, MissingError> {
+        self.given(parameter).ok_or(MissingError { parameter })
+    }
+}
+
+diagnostics! {
+    /// A parameter that is missing in the query.
+    #[derive(Debug, thiserror::Error)]
+    #[error("parameter `{parameter}` is required")]
+    pub(super) struct MissingError { parameter: &'static str } => {
+        code: MissingParameter,
+        hint: format!("add it to the address: ?{parameter}=%2Fstorage%2F…"),
+        details: { "parameter": parameter },
     }
 }
 

@@ -6,19 +6,15 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::Method;
 use axum::response::Response;
 use axum::routing::{any, get};
 use axum::{Json, Router};
+use fileshed_core::diagnostics;
 use fileshed_core::health::Sandbox;
 use fileshed_core::settings::NetworkMode;
-use fileshed_core::view::View;
-use fileshed_core::{Error, diagnostics};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::failure;
-use crate::http::terminal::endpoint::{Endpoint, Nothing};
 use crate::http::{Server, health, pool};
 
 pub(super) mod skills;
@@ -124,27 +120,6 @@ async fn config(State(server): State<Arc<Server>>) -> Json<Value> {
             "system": true,
         },
     }))
-}
-
-/// `GET /ports`
-pub(in crate::http::terminal) struct ListPorts;
-
-/// What can be reached.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct PortsResponse {
-    ports: [(); 0],
-}
-
-impl Endpoint for ListPorts {
-    const ID: &'static str = "list_ports";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/ports";
-    type Request = Nothing;
-    type Response = PortsResponse;
-
-    fn run(_view: View<'_>, _request: Nothing) -> Result<PortsResponse, Error> {
-        Ok(PortsResponse { ports: [] })
-    }
 }
 
 /// `/notebooks` and everything below.

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use super::endpoint::{Endpoint as _, EndpointEntry};
 use super::execute::describe::describe_execute;
 use super::execute::run::RunCommand;
-use super::{BASE, ENDPOINTS};
+use super::{BASE, tools};
 use crate::http::packed_file::PackedFile;
 use crate::http::{Server, pool};
 use crate::openapi;
@@ -47,9 +47,9 @@ pub fn pretty() -> Result<String, serde_json::Error> {
 #[must_use]
 pub fn document() -> Value {
     let mut paths = Map::new();
-    for entry in ENDPOINTS.iter().filter(|entry| !entry.doc.is_empty()) {
-        let method = (entry.method)().as_str().to_lowercase();
-        paths.entry(entry.path).or_insert_with(|| json!({}))[method] = operation(entry);
+    for entry in tools() {
+        let method = entry.call.method.as_str().to_lowercase();
+        paths.entry(entry.call.path).or_insert_with(|| json!({}))[method] = operation(entry);
     }
     openapi::of_surface(
         TITLE,
@@ -62,7 +62,7 @@ pub fn document() -> Value {
 /// An address as a tool: what stands in its path and, without a body, all others are parameters.
 fn operation(entry: &EndpointEntry) -> Value {
     let mut schema = (entry.request_schema)();
-    let has_body = ![Method::GET, Method::DELETE].contains(&(entry.method)());
+    let has_body = ![Method::GET, Method::DELETE].contains(&entry.call.method);
     let mut properties = match schema["properties"].take() {
         Value::Object(properties) => properties,
         _ => Map::new(),
@@ -74,7 +74,7 @@ fn operation(entry: &EndpointEntry) -> Value {
     let mut parameters = Vec::new();
     let names: Vec<String> = properties.keys().cloned().collect();
     for name in names {
-        let in_path = entry.path.contains(&format!("{{{name}}}"));
+        let in_path = entry.call.path.contains(&format!("{{{name}}}"));
         if has_body && !in_path {
             continue;
         }

@@ -1,7 +1,6 @@
-//! What an address of the terminal is, and how a call of one arrives and leaves.
+//! Endpoints of the terminal that take and answer JSON: how one is declared, called and answered.
 
-use std::collections::HashMap;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{FromRequestParts as _, RawPathParams, Request, State};
@@ -9,9 +8,8 @@ use axum::http::Method;
 use axum::http::request::Parts;
 use axum::response::Response;
 use axum::routing::{MethodFilter, on};
-use fileshed_core::background::BackgroundProcess;
 use fileshed_core::fair::Place;
-use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::processes::Process;
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use fileshed_core::{Channel, Error};
@@ -27,49 +25,79 @@ use crate::http::call::Call;
 use crate::http::files::download::{FileDownload, Presentation};
 use crate::http::peer::{self, Destination};
 use crate::http::{Server, body, envelope, response_body};
-use crate::ops::{self, Effect, schema};
+use crate::ops::{self, AnswerData, Effect, Tool};
 
-/// Work that does not block, or nothing.
-pub(in crate::http) type ImmediateEndpoint<E> =
-    fn(View<'_>, &<E as Endpoint>::Request) -> Option<<E as Endpoint>::Response>;
+/// An endpoint: a tool with an address.
+pub(in crate::http) type EndpointEntry = Tool<EndpointCall>;
 
-/// What the file of an address provides.
-pub(in crate::http) trait Endpoint: Sized + 'static {
-    /// The name that models call it by, where they may; the same as open-terminal's.
-    const ID: &'static str;
-    /// How it is called.
-    const METHOD: Method;
-    /// Where, below [`super::BASE`].
-    const PATH: &'static str;
-    /// The text a model reads on every turn; empty for what only programs call.
-    const DOC: &'static str = "";
-    /// Whether it always changes something, so that a credential that only reads need not call it.
-    const CHANGES: bool = false;
-    /// What a call may do, for clients that ask a person before one.
-    const EFFECT: Effect = Effect::READS;
-    /// What it has to do with the processes and shells of its user, which may be on another server.
-    const PROCESSES: Option<ProcessUse> = None;
-    /// Most bytes of a call.
-    const BODY_MAX: u64 = MEBIBYTE;
-    /// What it takes, from the path, the query and the body together.
-    type Request: DeserializeOwned + ToSchema + Send;
-    /// What it answers.
-    type Response: Serialize;
-    /// Answers without blocking, where that can be: then no thread is asked for one. Nothing where it
-    /// is not certain, and where it would fail: [`Self::run`] says why.
-    const AT_ONCE: Option<ImmediateEndpoint<Self>> = None;
+/// The address of an endpoint, and how it is called.
+pub(in crate::http) struct EndpointCall {
+    pub(super) method: Method,
+    /// Path below [`super::BASE`].
+    pub(super) path: &'static str,
+    /// Its use of the processes and shells of its user, which may be on another server.
+    pub(in crate::http) processes: Option<ProcessUse>,
+    run: EndpointHandler,
+    at_once: Option<ImmediateEndpointHandler>,
+}
 
-    /// Looks at a request before it is done: what it has to wait for, it names here. Blocks.
-    fn begin(_: View<'_>, _: &mut Self::Request) -> Result<Begun, Error> {
-        Ok(Begun::Ready)
+/// Answers a call, or says what is left to do. Blocks.
+type EndpointHandler =
+    Box<dyn Fn(View<'_>, Map<String, Value>) -> Result<Step, Error> + Send + Sync>;
+
+/// Answers a call without blocking, if that is possible.
+type ImmediateEndpointHandler =
+    Box<dyn Fn(View<'_>, Map<String, Value>) -> Option<Content> + Send + Sync>;
+
+/// The answer of an endpoint.
+pub(in crate::http) enum Content {
+    /// JSON.
+    Data(Box<dyn AnswerData>),
+    /// A file as it is, read while it is sent.
+    File(FileDownload),
+}
+
+/// The end of a call that waits.
+pub(in crate::http) type Rest = Box<dyn FnOnce(View<'_>) -> Result<Content, Error> + Send>;
+
+/// The state of a call that has begun.
+pub(in crate::http) enum Step<A = Content> {
+    /// It is done.
+    Answered(A),
+    /// The rest is done once something has happened.
+    Waits(Awaited, Rest),
+    /// It goes on as long as this process.
+    Streams(Arc<Process>),
+}
+
+/// The result of an endpoint's function: an answer in JSON, or a content.
+pub(super) trait IntoContent {
+    fn into_content(self) -> Content;
+}
+
+impl<T: Serialize + Send + 'static> IntoContent for T {
+    fn into_content(self) -> Content {
+        Content::Data(Box::new(self))
     }
+}
 
-    /// Does the work. Blocks: it is called where blocking is allowed.
-    fn run(view: View<'_>, request: Self::Request) -> Result<Self::Response, Error>;
+impl IntoContent for Content {
+    fn into_content(self) -> Content {
+        self
+    }
+}
 
-    /// The file that an answer is, where it is one; else the answer.
-    fn file(response: Self::Response) -> Result<FileDownload, Self::Response> {
-        Err(response)
+impl<A> Step<A> {
+    /// The same with the answer in another form.
+    pub(in crate::http) fn answered<B>(
+        self,
+        form: impl FnOnce(A) -> Result<B, Error>,
+    ) -> Result<Step<B>, Error> {
+        Ok(match self {
+            Self::Answered(answer) => Step::Answered(form(answer)?),
+            Self::Waits(awaited, rest) => Step::Waits(awaited, rest),
+            Self::Streams(process) => Step::Streams(process),
+        })
     }
 }
 
@@ -83,106 +111,161 @@ pub(super) struct Status {
     pub(super) status: &'static str,
 }
 
-/// What an address answers with.
-pub(in crate::http) enum Content {
-    /// JSON text, and what it says as data where that was wanted.
-    Json(Vec<u8>, Option<Value>),
-    /// A file as it is, read while it is sent.
-    File(FileDownload),
+/// An endpoint that answers as `run` does, which takes what comes in the path, the query and the body
+/// together, and blocks.
+pub(super) fn endpoint<T, R>(
+    method: Method,
+    path: &'static str,
+    id: &'static str,
+    run: impl Fn(View<'_>, &T) -> Result<R, Error> + Send + Sync + 'static,
+) -> EndpointEntry
+where
+    T: DeserializeOwned + ToSchema + 'static,
+    R: IntoContent,
+{
+    in_steps(method, path, id, move |view, request| {
+        Ok(Step::Answered(run(view, &request)?.into_content()))
+    })
 }
 
-/// In which form an answer is wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AnswerForm {
-    /// As text.
-    Text,
-    /// As text and as data, which is made of the answer itself: reading the text again takes longer.
-    Structured,
+fn in_steps<T: DeserializeOwned + ToSchema + 'static>(
+    method: Method,
+    path: &'static str,
+    id: &'static str,
+    run: impl Fn(View<'_>, T) -> Result<Step, Error> + Send + Sync + 'static,
+) -> EndpointEntry {
+    let call = EndpointCall {
+        method,
+        path,
+        processes: None,
+        run: Box::new(move |view, arguments| run(view, ops::request(arguments)?)),
+        at_once: None,
+    };
+    Tool::new::<T>(id, call)
 }
 
-/// Answers a call, or says what is left to do.
-pub(super) type EndpointHandler =
-    fn(View<'_>, Map<String, Value>, AnswerForm) -> Result<Step, Error>;
+/// An endpoint that has to do with processes, and may wait for one before it answers.
+pub(super) trait Endpoint: 'static {
+    /// The name that models call it by, where they may; the same as open-terminal's.
+    const ID: &'static str;
+    /// Its method.
+    const METHOD: Method;
+    /// Path below [`super::BASE`].
+    const PATH: &'static str;
+    /// The text that a model reads on every turn; empty for what only programs call.
+    const DOC: &'static str = "";
+    /// `true` if it always changes something, so that a credential that only reads need not call it.
+    const CHANGES: bool = false;
+    /// Effects of a call, for clients that ask a person before one.
+    const EFFECT: Effect = Effect::READS;
+    /// Its use of the processes and shells of its user, which may be on another server.
+    const PROCESSES: Option<ProcessUse> = None;
+    /// The request, from the path, the query and the body together.
+    type Request: DeserializeOwned + ToSchema + Send + 'static;
+    /// The answer.
+    type Response: Serialize + Send + 'static;
 
-/// Answers a call without blocking, where that can be.
-type ImmediateEndpointHandler = fn(View<'_>, Map<String, Value>, AnswerForm) -> Option<Content>;
+    /// Looks at a request before it is done: what it has to wait for, it names here. Blocks.
+    fn begin(_: View<'_>, _: &mut Self::Request) -> Result<Begun, Error> {
+        Ok(Begun::Ready)
+    }
 
-/// What gives the answer in the end.
-pub(in crate::http) type Rest = Box<dyn FnOnce(View<'_>) -> Result<Content, Error> + Send>;
-
-/// How far a call has come.
-pub(in crate::http) enum Step {
-    /// It is done.
-    Answered(Content),
-    /// This is done once something has happened.
-    Waits(Awaited, Rest),
-    /// It goes on as long as this process.
-    Streams(Arc<BackgroundProcess>),
+    /// Does the work. Blocks.
+    fn run(view: View<'_>, request: Self::Request) -> Result<Self::Response, Error>;
 }
 
-/// One line of the list: an address without its types.
-#[derive(Clone, Copy)]
-pub(in crate::http) struct EndpointEntry {
-    pub(in crate::http) id: &'static str,
-    pub(super) method: fn() -> Method,
-    pub(super) path: &'static str,
-    pub(super) doc: &'static str,
-    pub(super) changes: bool,
-    pub(in crate::http) effect: Effect,
-    pub(in crate::http) processes: Option<ProcessUse>,
-    pub(super) body_max: u64,
-    pub(super) request_schema: fn() -> Value,
-    pub(super) call: EndpointHandler,
-    /// Nothing where every call may block.
-    at_once: Option<ImmediateEndpointHandler>,
+/// An endpoint that has to do with processes.
+pub(super) fn of_processes<E: Endpoint>() -> EndpointEntry {
+    let mut entry = in_steps(E::METHOD, E::PATH, E::ID, |view, mut request| {
+        let begun = E::begin(view, &mut request)?;
+        let rest = move |view: View<'_>| Ok(E::run(view, request)?.into_content());
+        Ok(match begun {
+            Begun::Ready => Step::Answered(rest(view)?),
+            Begun::Waits(awaited) => Step::Waits(awaited, Box::new(rest)),
+            Begun::Streams(process) => Step::Streams(process),
+        })
+    });
+    entry.call.processes = E::PROCESSES;
+    Tool {
+        doc: E::DOC,
+        changes: E::CHANGES,
+        effect: E::EFFECT,
+        ..entry
+    }
 }
 
 impl EndpointEntry {
-    pub(super) const fn of<E: Endpoint>() -> Self {
+    /// The same for models, who read this text on every turn.
+    pub(super) fn doc(self, doc: &'static str) -> Self {
+        Self { doc, ..self }
+    }
+
+    /// The same, which always changes something in this manner.
+    pub(super) fn changing(self, effect: Effect) -> Self {
         Self {
-            id: E::ID,
-            method: || E::METHOD,
-            path: E::PATH,
-            doc: E::DOC,
-            changes: E::CHANGES,
-            effect: E::EFFECT,
-            processes: E::PROCESSES,
-            body_max: E::BODY_MAX,
-            request_schema: schema::of::<E::Request>,
-            call: call::<E>,
-            at_once: match E::AT_ONCE {
-                Some(_) => Some(at_once::<E>),
-                None => None,
-            },
+            changes: true,
+            effect,
+            ..self
         }
     }
 
-    /// Whether there are calls that do not block.
-    pub(in crate::http) fn may_be_at_once(&self) -> bool {
-        self.at_once.is_some()
+    /// The same, with calls as large as the server takes.
+    pub(super) fn of_any_size(self) -> Self {
+        Self {
+            body_max: u64::MAX,
+            ..self
+        }
+    }
+
+    /// The same, which answers as `run` does if that is possible: then no thread is asked for one.
+    pub(super) fn at_once<T, R>(mut self, run: fn(View<'_>, &T) -> Option<R>) -> Self
+    where
+        T: DeserializeOwned + ToSchema + 'static,
+        R: IntoContent + 'static,
+    {
+        self.call.at_once = Some(Box::new(move |view, arguments| {
+            let request = ops::request(arguments).ok()?;
+            run(view, &request).map(IntoContent::into_content)
+        }));
+        self
     }
 
     /// The same at an older path, which models are not offered.
-    pub(super) const fn also_at(self, id: &'static str, path: &'static str) -> Self {
+    pub(super) fn also_at(mut self, id: &'static str, path: &'static str) -> Self {
+        self.call.path = path;
         Self {
             id,
-            path,
             doc: "",
             ..self
         }
     }
 
-    /// Answers a call without blocking; nothing where that cannot be.
-    pub(super) fn at_once(
+    /// Returns `true` if there are calls that do not block.
+    pub(in crate::http) fn may_be_at_once(&self) -> bool {
+        self.call.at_once.is_some()
+    }
+
+    /// Answers a call without blocking; `None` if that is not possible.
+    pub(in crate::http) fn answer_at_once(
         &self,
         view: View<'_>,
         given: &Map<String, Value>,
-        form: AnswerForm,
     ) -> Option<Content> {
-        let at_once = self.at_once?;
+        let at_once = self.call.at_once.as_ref()?;
         let mut arguments = given.clone();
-        arguments::settle(&mut arguments, self.schema());
-        at_once(view, arguments, form)
+        arguments::settle(&mut arguments, self.parameters());
+        at_once(view, arguments)
+    }
+
+    /// Begins a call. Blocks.
+    pub(in crate::http) fn begin(
+        &self,
+        view: View<'_>,
+        mut arguments: Map<String, Value>,
+    ) -> Result<Step, Error> {
+        arguments::settle(&mut arguments, self.parameters());
+        view.store.expect_active(view.caller)?;
+        (self.call.run)(view, arguments)
     }
 
     /// Adds its route.
@@ -190,11 +273,11 @@ impl EndpointEntry {
         let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
             answer(server, self, request).await
         };
-        let method = MethodFilter::try_from((self.method)()).unwrap_or(MethodFilter::GET);
-        router.route(self.path, on(method, handler))
+        let method = MethodFilter::try_from(self.call.method.clone()).unwrap_or(MethodFilter::GET);
+        router.route(self.call.path, on(method, handler))
     }
 
-    /// By which way its calls come: what models are not offered is the application's.
+    /// The channel of its calls: what models are not offered is the application's.
     fn channel(&self) -> Channel {
         if self.doc.is_empty() {
             Channel::FileBrowser
@@ -202,58 +285,6 @@ impl EndpointEntry {
             Channel::Terminal
         }
     }
-
-    /// Its parameters, made once.
-    pub(super) fn schema(&self) -> &'static Value {
-        let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
-        schemas
-            .entry(self.id)
-            .or_insert_with(|| Box::leak(Box::new((self.request_schema)())))
-    }
-}
-
-type EndpointSchemas = Mutex<HashMap<&'static str, &'static Value>>;
-
-/// Schemas are made once and live as long as the process: there is one an address.
-static SCHEMAS: LazyLock<EndpointSchemas> = LazyLock::new(EndpointSchemas::default);
-
-fn call<E: Endpoint>(
-    view: View<'_>,
-    arguments: Map<String, Value>,
-    form: AnswerForm,
-) -> Result<Step, Error> {
-    view.store.expect_active(view.caller)?;
-    let mut request = ops::arguments::request(EndpointEntry::of::<E>().schema(), arguments)?;
-    let rest = move |view: View<'_>, request| content::<E>(E::run(view, request)?, form);
-    Ok(match E::begin(view, &mut request)? {
-        Begun::Ready => Step::Answered(rest(view, request)?),
-        Begun::Waits(awaited) => Step::Waits(awaited, Box::new(move |view| rest(view, request))),
-        Begun::Streams(process) => Step::Streams(process),
-    })
-}
-
-fn at_once<E: Endpoint>(
-    view: View<'_>,
-    arguments: Map<String, Value>,
-    form: AnswerForm,
-) -> Option<Content> {
-    let run = E::AT_ONCE?;
-    let request = ops::arguments::request(EndpointEntry::of::<E>().schema(), arguments).ok()?;
-    content::<E>(run(view, &request)?, form).ok()
-}
-
-/// What is sent of an answer.
-fn content<E: Endpoint>(response: E::Response, form: AnswerForm) -> Result<Content, Error> {
-    let response = match E::file(response) {
-        Ok(file) => return Ok(Content::File(file)),
-        Err(response) => response,
-    };
-    let text = envelope::json_text(&response)?;
-    let data = match form {
-        AnswerForm::Text => None,
-        AnswerForm::Structured => Some(envelope::json_value(&response)?),
-    };
-    Ok(Content::Json(text, data))
 }
 
 /// Answers a call of an endpoint.
@@ -279,7 +310,7 @@ async fn run(
     let limit = entry.body_max.min(call.server.body_limit);
     let body = call.read_body(limit, &mut permit).await?;
     let mut _starting = None;
-    if let Some(r#use) = entry.processes {
+    if let Some(r#use) = entry.call.processes {
         let request = (&call.parts, body.as_slice());
         let (server, caller) = (&call.server, &mut call.caller);
         match peer::destination(server, caller, r#use, request, permit).await? {
@@ -287,54 +318,68 @@ async fn run(
             Destination::Here(kept, starting) => (permit, _starting) = (kept, starting),
         }
     }
-    let mut arguments = arguments::of_query(&call.parts.uri, entry.schema());
+    let mut arguments = arguments::of_query(&call.parts.uri, entry.parameters());
     arguments.extend(path);
     if body.is_empty() {
         let view = View {
             store: &call.server.store,
             caller: &call.caller,
         };
-        if let Some(content) = entry.at_once(view, &arguments, AnswerForm::Text) {
-            return content.response(&mut call, permit).await;
+        if let Some(content) = entry.answer_at_once(view, &arguments) {
+            return content.written()?.response(&mut call, permit).await;
         }
     }
     let begun = call.run(permit, move |view, _| {
-        let is_known = |name: &str| entry.schema()["properties"].get(name).is_some();
+        let is_known = |name: &str| entry.has_parameter(name);
         let mut given = body::parse(&body, is_known)?;
         given.retain(|name, _| is_known(name));
         arguments.extend(given);
-        arguments::settle(&mut arguments, entry.schema());
-        (entry.call)(view, arguments, AnswerForm::Text)
+        entry.begin(view, arguments)?.answered(Content::written)
     });
     let (step, permit) = begun.await?;
     let clock = call.server.store.clock().clone();
     match step? {
-        Step::Answered(content) => content.response(&mut call, permit).await,
+        Step::Answered(written) => written.response(&mut call, permit).await,
         Step::Streams(process) => Ok(pending::show(process, clock)),
         Step::Waits(awaited, rest) => {
             let user = call.server.store.namespace(&call.caller);
             let waits = call.server.admission.wait_permit(&user);
-            // Who waits holds nobody up.
+            // A call that waits holds nobody up.
             call.caller.place = Place::default();
             drop(permit);
             match waits {
                 Ok(_waits) => awaited.happened(&clock).await,
-                // What has begun is answered at once if the caller may not wait for it.
+                // A call that has begun is answered at once if its caller may not wait.
                 Err(_) if entry.changes => {}
                 Err(full) => return Err(full.into()),
             }
             let permit = call.admit().await?;
-            let (content, permit) = call.run(permit, |view, _| rest(view)).await?;
-            content?.response(&mut call, permit).await
+            let (written, permit) = call.run(permit, |view, _| rest(view)?.written()).await?;
+            written?.response(&mut call, permit).await
         }
     }
 }
 
 impl Content {
+    fn written(self) -> Result<WrittenContent, Error> {
+        Ok(match self {
+            Self::Data(data) => WrittenContent::Json(envelope::text(&*data)?),
+            Self::File(file) => WrittenContent::File(file),
+        })
+    }
+}
+
+/// An answer as it is sent.
+enum WrittenContent {
+    Json(Vec<u8>),
+    File(FileDownload),
+}
+
+impl WrittenContent {
     /// The answer. Bytes of a file do nothing in a browser, and are no call's but a transfer's.
     async fn response(self, call: &mut Call, permit: CallPermit) -> Result<Response, Error> {
         match self {
-            Self::Json(text, _) => Ok(response_body::json(text, permit)),
+            Self::Json(text) => Ok(response_body::json(text, permit)),
             Self::File(file) => {
                 drop(permit);
                 let permit = call.transfer_permit().await?;
@@ -344,7 +389,7 @@ impl Content {
     }
 }
 
-/// What an address has in the places of its names.
+/// The parameters in the path of a request.
 async fn path_parameters(parts: &mut Parts) -> Map<String, Value> {
     let parameters = RawPathParams::from_request_parts(parts, &()).await;
     parameters.map_or_else(

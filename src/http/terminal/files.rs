@@ -2,12 +2,10 @@
 
 pub(super) mod archive;
 pub(super) mod compare;
-mod document;
 pub(super) mod entries;
 pub(super) mod find;
 pub(super) mod links;
 pub(super) mod read;
-pub(super) mod replace;
 pub(super) mod upload;
 pub(super) mod view;
 pub(super) mod write;

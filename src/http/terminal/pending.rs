@@ -8,11 +8,11 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::background::{BackgroundProcess, OutputSpan};
+use fileshed_core::processes::{OutputSpan, Process};
 use fileshed_core::{Clock, Timings};
 use futures_util::stream;
 use serde_json::{Value, json};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc};
 
 use crate::http::{pool, timer};
 
@@ -28,46 +28,37 @@ pub(super) enum Begun {
     /// It is done after this.
     Waits(Awaited),
     /// Its answer is what this process writes, as it comes.
-    Streams(Arc<BackgroundProcess>),
+    Streams(Arc<Process>),
 }
 
-/// Something that a process is waited for.
+/// News of a process that a call waits for.
 pub(in crate::http) struct Awaited {
-    pub(in crate::http) process: Arc<BackgroundProcess>,
-    pub(super) event: Event,
+    pub(in crate::http) process: Arc<Process>,
+    /// Entries that the caller has seen; [`Self::END`] to wait for the end alone.
+    pub(super) seen: u64,
     pub(super) patience: Duration,
 }
 
-/// What a process is waited for.
-#[derive(Clone, Copy)]
-pub(in crate::http) enum Event {
-    /// That it ends.
-    End,
-    /// That there are more entries than these, or it ends.
-    Output(u64),
-}
-
 impl Awaited {
-    /// Waits for it, at most as long as there is patience.
+    /// More entries than any process has.
+    pub(super) const END: u64 = u64::MAX;
+
+    /// Waits until there are more entries than were seen, or the process ends, at most as long as there
+    /// is patience.
     pub(in crate::http) async fn happened(&self, clock: &Clock) {
-        let seen = match self.event {
-            Event::End => u64::MAX,
-            Event::Output(seen) => seen,
-        };
-        let (sender, receiver) = oneshot::channel();
-        let wake = Box::new(move || {
-            let _nobody_waits = sender.send(());
-        });
-        if let Some(waiting) = self.process.wake_after(seen, wake) {
-            let _over_or_called = timer::within(clock, self.patience, receiver).await;
-            drop(waiting);
+        let called = Arc::new(Notify::new());
+        let call = Arc::clone(&called);
+        let wake = Box::new(move || call.notify_one());
+        if let Some(listening) = self.process.listen_beyond(self.seen, wake) {
+            let _over_or_called = timer::within(clock, self.patience, called.notified()).await;
+            drop(listening);
         }
     }
 }
 
 /// The answer that shows a process while it runs: one JSON object a line, the first what was
 /// started, the last how it ended.
-pub(super) fn show(process: Arc<BackgroundProcess>, clock: Clock) -> Response {
+pub(super) fn show(process: Arc<Process>, clock: Clock) -> Response {
     let (sender, lines) = mpsc::channel(1);
     tokio::spawn(async move {
         // Whoever goes away leaves the process as it is.
@@ -81,11 +72,7 @@ pub(super) fn show(process: Arc<BackgroundProcess>, clock: Clock) -> Response {
 }
 
 /// Nothing where nobody reads any more, or the log cannot be read.
-async fn show_to(
-    process: &Arc<BackgroundProcess>,
-    lines: &mpsc::Sender<Bytes>,
-    clock: &Clock,
-) -> Option<()> {
+async fn show_to(process: &Arc<Process>, lines: &mpsc::Sender<Bytes>, clock: &Clock) -> Option<()> {
     let started = json!({
         "type": "start",
         "id": process.id(),
@@ -124,7 +111,7 @@ async fn show_to(
         }
         let more = Awaited {
             process: Arc::clone(process),
-            event: Event::Output(offset),
+            seen: offset,
             patience: NEWS,
         };
         tokio::select! {

@@ -2,7 +2,7 @@
 
 use axum::http::Method;
 use fileshed_core::Error;
-use fileshed_core::shells::ShellEntry;
+use fileshed_core::processes::ShellEntry;
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
 use serde::{Deserialize, Serialize};
@@ -14,24 +14,6 @@ use crate::ops::Effect;
 mod client;
 pub(super) mod socket;
 
-/// A shell as clients see it.
-#[derive(Serialize)]
-pub(super) struct ShellAnswer {
-    /// What a client connects with; in a list a name, which opens nothing.
-    id: String,
-    /// When it began.
-    created_at: String,
-}
-
-impl From<ShellEntry> for ShellAnswer {
-    fn from(entry: ShellEntry) -> Self {
-        Self {
-            id: entry.id,
-            created_at: entry.created.to_string(),
-        }
-    }
-}
-
 /// `POST /api/terminals`
 pub(in crate::http::terminal) struct OpenShell;
 
@@ -42,10 +24,10 @@ impl Endpoint for OpenShell {
     const CHANGES: bool = true;
     const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Starts);
     type Request = Nothing;
-    type Response = ShellAnswer;
+    type Response = ShellEntry;
 
-    fn run(view: View<'_>, _: Nothing) -> Result<ShellAnswer, Error> {
-        Ok(view.open_shell()?.into())
+    fn run(view: View<'_>, _: Nothing) -> Result<ShellEntry, Error> {
+        view.open_shell()
     }
 }
 
@@ -58,11 +40,10 @@ impl Endpoint for ListShells {
     const PATH: &'static str = "/api/terminals";
     const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
     type Request = Nothing;
-    type Response = Vec<ShellAnswer>;
+    type Response = Vec<ShellEntry>;
 
-    fn run(view: View<'_>, _: Nothing) -> Result<Vec<ShellAnswer>, Error> {
-        let shells = view.shells().into_iter();
-        Ok(shells.map(ShellAnswer::from).collect())
+    fn run(view: View<'_>, _: Nothing) -> Result<Vec<ShellEntry>, Error> {
+        Ok(view.shells())
     }
 }
 

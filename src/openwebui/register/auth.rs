@@ -1,4 +1,4 @@
-//! How Open WebUI says who calls, and in which chat.
+//! Credential and headers by which Open WebUI names the caller and the chat.
 
 use axum::http::HeaderName;
 use fileshed_core::settings::GroupSource;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 
-/// With what Open WebUI calls.
+/// Credential with which Open WebUI calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auth {
     /// The credential of the user in whose name it calls.
@@ -26,15 +26,6 @@ impl Auth {
             "session" => Some(Self::Session),
             "bearer" => Some(Self::Bearer),
             _ => None,
-        }
-    }
-
-    /// What fits the configuration.
-    pub(super) fn of(config: &Config) -> Self {
-        if config.api_keys.is_empty() {
-            Self::Session
-        } else {
-            Self::Bearer
         }
     }
 
@@ -80,11 +71,9 @@ impl ConnectionHeader {
         .into()
     }
 
-    /// The headers with which a terminal connection names groups: they come with some of its calls.
-    pub(super) fn of_groups(config: &Config, auth: Auth) -> Vec<Self> {
-        let mut all = Self::all(config, auth);
-        all.retain(|header| header.template.starts_with("{{USER_GROUP"));
-        all
+    /// `true` if it names groups: such headers come with some calls of a terminal connection.
+    pub(super) fn is_of_groups(&self) -> bool {
+        self.template.starts_with("{{USER_GROUP")
     }
 
     /// Makes it what it should be among `headers`.

@@ -1,11 +1,11 @@
-//! What is different about a connection afterwards, for people. New values only, because an old one
-//! may hold somebody's secret; and of the new ones not the key.
+//! Difference that a registration makes to a connection, for people. New values only, because an
+//! old one may hold somebody's secret; and of the new ones not the key.
 
 use serde_json::{Map, Value};
 
 use crate::config::Secret;
 
-/// What a registration changes in a connection.
+/// Change of a connection.
 #[derive(Debug)]
 pub(super) struct Change {
     is_new: bool,
@@ -22,12 +22,12 @@ impl Change {
         }
     }
 
-    /// Whether nothing is.
+    /// Returns `true` if nothing changes.
     pub(super) fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// What was done with the connection `id`, or would be.
+    /// Returns what was done with the connection `id`, or would be.
     pub(super) fn lines(&self, id: &str, dry_run: bool) -> Vec<String> {
         let what = match (self.is_empty(), self.is_new, dry_run) {
             (true, ..) => {

@@ -58,7 +58,7 @@ pub enum RegisterError {
         kind: &'static str,
         /// As it was given.
         name: String,
-        /// Which there are.
+        /// Those that there are.
         known: String,
     },
     /// A grant by name, where nobody is asked for the id.

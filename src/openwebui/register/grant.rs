@@ -1,4 +1,4 @@
-//! Who may use a connection.
+//! Grants of a connection to its users.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ use super::{CallError, Client, RegisterError, asked, printable, text};
 /// Grants that are shown by name.
 const NAMED_MAX: usize = 20;
 
-/// Who may use it, as an administrator says it.
+/// User or group that may use it, as an administrator names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grantee {
     /// Every user.
@@ -44,7 +44,7 @@ impl FromStr for Grantee {
     }
 }
 
-/// Who may use it, as Open WebUI says it.
+/// User or group that may use it, as Open WebUI names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
     kind: &'static str,
@@ -79,11 +79,11 @@ struct UserSearch {
     users: Vec<UserRecord>,
 }
 
-/// The grants to `grantees`; nothing where none were said.
-pub(super) fn resolve(
-    client: &Client,
-    token: &str,
+/// Returns the grants to `grantees`, or `None` if there are none. `find` returns the id of a group or
+/// user of which the id or the name was said.
+fn grants(
     grantees: &[Grantee],
+    find: impl Fn(&'static str, &str) -> Result<String, RegisterError>,
 ) -> Result<Option<Vec<Grant>>, RegisterError> {
     if grantees.is_empty() {
         return Ok(None);
@@ -93,14 +93,37 @@ pub(super) fn resolve(
         let grant = match grantee {
             Grantee::Everyone => Grant::everyone(),
             Grantee::Nobody => continue,
-            Grantee::Group(name) => Grant::to("group", &group(client, token, name)?),
-            Grantee::User(name) => Grant::to("user", &user(client, token, name)?),
+            Grantee::Group(name) => Grant::to("group", &find("group", name)?),
+            Grantee::User(name) => Grant::to("user", &find("user", name)?),
         };
         if !grants.contains(&grant) {
             grants.push(grant);
         }
     }
     Ok(Some(grants))
+}
+
+/// Returns the grants to `grantees`, whose ids Open WebUI is asked for.
+pub(super) fn resolve(
+    client: &Client,
+    token: &str,
+    grantees: &[Grantee],
+) -> Result<Option<Vec<Grant>>, RegisterError> {
+    grants(grantees, |kind, name| match kind {
+        "group" => group(client, token, name),
+        _ => user(client, token, name),
+    })
+}
+
+/// Returns the grants without asking Open WebUI, so that only its ids can be written.
+pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, RegisterError> {
+    grants(grantees, |kind, name| {
+        let name = name.to_owned();
+        match uuid::Uuid::try_parse(&name) {
+            Ok(_) => Ok(name),
+            Err(_) => Err(RegisterError::NoId { kind, name }),
+        }
+    })
 }
 
 /// Makes the grants in the settings of a connection what they should be; those of an old one are
@@ -114,34 +137,6 @@ pub(super) fn settle(config: &mut Map<String, Value>, grants: Option<&[Grant]>, 
     }
 }
 
-/// The grants without asking Open WebUI, so that only its ids can be written.
-pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, RegisterError> {
-    if grantees.is_empty() {
-        return Ok(None);
-    }
-    let is_id = |text: &str| uuid::Uuid::try_parse(text).is_ok();
-    let mut grants: Vec<Grant> = Vec::new();
-    for grantee in grantees {
-        let grant = match grantee {
-            Grantee::Everyone => Grant::everyone(),
-            Grantee::Nobody => continue,
-            Grantee::Group(id) if is_id(id) => Grant::to("group", id),
-            Grantee::User(id) if is_id(id) => Grant::to("user", id),
-            Grantee::Group(name) => return Err(no_id("group", name)),
-            Grantee::User(name) => return Err(no_id("user", name)),
-        };
-        if !grants.contains(&grant) {
-            grants.push(grant);
-        }
-    }
-    Ok(Some(grants))
-}
-
-fn no_id(kind: &'static str, name: &str) -> RegisterError {
-    let name = name.to_owned();
-    RegisterError::NoId { kind, name }
-}
-
 /// The grants as Open WebUI keeps them.
 fn list(grants: &[Grant]) -> Value {
     grants
@@ -152,7 +147,7 @@ fn list(grants: &[Grant]) -> Value {
         .collect()
 }
 
-/// Whether what Open WebUI keeps is these grants, in whatever order.
+/// Returns `true` if Open WebUI keeps these grants, in any order.
 fn is_same(kept: &Value, grants: &[Grant]) -> bool {
     let wanted = list(grants);
     let all = |grants: &Value| -> Option<BTreeSet<[String; 3]>> {
@@ -163,7 +158,7 @@ fn is_same(kept: &Value, grants: &[Grant]) -> bool {
     all(kept) == all(&wanted)
 }
 
-/// What Open WebUI keeps, for people. Whose name cannot be had shows by the id.
+/// Returns the grants that Open WebUI keeps, for people: by id if there is no name.
 pub(super) fn shown(client: &Client, token: &str, kept: &Value) -> String {
     let grants = kept.as_array().map_or(&[][..], Vec::as_slice);
     let groups = OnceCell::new();

@@ -1,12 +1,12 @@
-//! Whether Open WebUI has our terminal connection and reaches this server by it: for
-//! `fileshed doctor`.
+//! Check for `fileshed doctor` that Open WebUI has our terminal connection and reaches this server
+//! by it.
 
-use fileshed_core::{Check, CheckState};
+use fileshed_core::Check;
 use serde_json::Value;
 
+use super::super::check;
 use super::auth::Auth;
-use super::list::ConnectionList;
-use super::terminal::address;
+use super::connection::ConnectionKind;
 use super::{CallError, Client, PATIENCE, printable, text};
 use crate::config::Config;
 
@@ -19,32 +19,23 @@ pub fn check_terminal(config: &Config) -> Option<Check> {
     }
     let client = Client::new(config.openwebui_api_url.as_str()).within(PATIENCE);
     // What is wrong then is said of Open WebUI itself.
-    let list = ConnectionList::TERMINAL.read(&client, token).ok()?;
-    let (state, text) = match list.iter().find(|connection| is_ours(config, connection)) {
-        Some(connection) => match look(config, &client, token, connection) {
-            Ok(text) => (CheckState::Ok, text),
-            Err(text) => (CheckState::Warning, text),
-        },
+    let list = ConnectionKind::Terminal.read(&client, token).ok()?;
+    let found = match list.iter().find(|connection| is_ours(config, connection)) {
+        Some(connection) => look(config, &client, token, connection),
         None if config.terminal_api_keys.is_empty() => return None,
-        None => (
-            CheckState::Warning,
-            "Open WebUI has no terminal connection to this server: \
+        None => Err("Open WebUI has no terminal connection to this server: \
              `fileshed openwebui register --terminal` makes it"
-                .to_owned(),
-        ),
+            .to_owned()),
     };
-    Some(Check {
-        name: "terminal".to_owned(),
-        state,
-        text,
-    })
+    Some(check("terminal", found))
 }
 
-/// Whether a connection leads here, or was meant to.
+/// Returns `true` if a connection leads here, or was meant to.
 fn is_ours(config: &Config, connection: &Value) -> bool {
     has_our_key(config, connection)
         || text(connection, "id") == "fileshed"
-        || text(connection, "url").trim_end_matches('/') == address(config, None)
+        || text(connection, "url").trim_end_matches('/')
+            == ConnectionKind::Terminal.address(config, None)
 }
 
 fn has_our_key(config: &Config, connection: &Value) -> bool {
@@ -53,7 +44,7 @@ fn has_our_key(config: &Config, connection: &Value) -> bool {
     !key.is_empty() && keys.any(|own| own.reveal() == key)
 }
 
-/// What is to be said of our connection; a failure is a fault of it.
+/// Returns what is to be said of our connection; an error is a fault of it.
 fn look(
     config: &Config,
     client: &Client,
@@ -72,19 +63,18 @@ fn look(
             "the connection to {url} has a key that is none of terminal_api_keys: {renew}"
         ));
     }
-    match ConnectionList::TERMINAL.verify(client, token, connection) {
-        Ok(found) if text(&found, "type") == "terminal" => {}
-        Ok(_) => {
-            return Err(format!(
-                "what Open WebUI finds at {url} is no terminal: {renew}"
-            ));
-        }
-        Err(CallError::Status(400)) => {
-            return Err(format!(
-                "Open WebUI does not reach {url}: start this server, or {renew}, with --server-url"
-            ));
-        }
-        Err(error) => return Err(format!("Open WebUI does not say what is at {url}: {error}")),
+    let fault = match ConnectionKind::Terminal.verify(client, token, connection) {
+        Ok(found) if text(&found, "type") == "terminal" => None,
+        Ok(_) => Some(format!(
+            "what Open WebUI finds at {url} is no terminal: {renew}"
+        )),
+        Err(CallError::Status(400)) => Some(format!(
+            "Open WebUI does not reach {url}: start this server, or {renew}, with --server-url"
+        )),
+        Err(error) => Some(format!("Open WebUI does not say what is at {url}: {error}")),
+    };
+    if let Some(fault) = fault {
+        return Err(fault);
     }
     let attached = match connection["config"]["chat_uploads"].as_str() {
         Some("filesystem") => "; what is attached to a chat comes here",

@@ -3,7 +3,6 @@
 use super::*;
 use crate::config::Setting;
 use grant::Grant;
-use serde_json::json;
 
 fn config(settings: &[(&str, &str)]) -> Config {
     let mut config = Config::default();
@@ -26,8 +25,8 @@ fn options() -> ConnectionOptions {
     }
 }
 
-fn ours(settings: &[(&str, &str)], options: &ConnectionOptions) -> ToolServer {
-    ToolServer::new(&config(settings), options, None).expect("a connection")
+fn ours(settings: &[(&str, &str)], options: &ConnectionOptions) -> RegisteredConnection {
+    RegisteredConnection::new(&config(settings), options, None).expect("a connection")
 }
 
 const KEY: (&str, &str) = ("api_keys", "first,second");
@@ -142,7 +141,7 @@ fn what_was_said_replaces() {
         ..options()
     };
     let group = vec![Grant::to("group", "g1"), Grant::to("user", "u1")];
-    let ours = ToolServer::new(&config(&[]), &said, Some(group)).expect("a connection");
+    let ours = RegisteredConnection::new(&config(&[]), &said, Some(group)).expect("a connection");
     let existing = json!({
         "path": "openapi.json?toolset=core",
         "config": {"access_grants": [{"principal_type": "user", "principal_id": "*", "permission": "read"}]},

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::misnamed::Meant;
 use super::parameter_type::ParameterType;
-use super::{Operation, schema_of};
+use super::{Operation, parameters};
 
 /// Parameters that only bound the work: without one the call means the same.
 const BOUNDS: &[&str] = &["timeout", "max_output", "depth", "limit"];
@@ -156,7 +156,7 @@ diagnostics! {
         #[error("parameter `{parameter}` must be one of {}, got: {}", allowed.join(", "), received.shown)]
         Choice {
             /// Which one.
-            parameter: &'static str = "position",
+            parameter: String = "position".to_owned(),
             /// What was sent.
             received: Received => [
                 Received::of(&"repalce".into()),
@@ -169,7 +169,7 @@ diagnostics! {
         } => {
             code: InvalidParameter,
             hint: match meant {
-                Some(meant) => Hint::repeat(Repeat::with(*parameter, meant.as_str())),
+                Some(meant) => Hint::repeat(Repeat::with(parameter, meant.as_str())),
                 None => format!("give one of {} in `{parameter}`", allowed.join(", ")).into(),
             },
             details: { "parameter": parameter, "received": received.shown, "allowed": allowed },
@@ -233,7 +233,7 @@ impl ArgumentError {
     pub(in crate::ops) fn missing<O: Operation>(parameter: &str) -> Self {
         Self::Missing {
             parameter: parameter.to_owned(),
-            meaning: Meaning::of(&schema_of::<O>()["properties"][parameter]),
+            meaning: Meaning::of(&parameters::<O>()["properties"][parameter]),
             meant: None,
         }
     }

@@ -55,8 +55,8 @@ const NAMES: &[(&str, &[&str])] = &[
     ("group", &["group_id", "group_name"]),
 ];
 
-/// Whether an argument that is no parameter stands for one of them.
-pub(super) fn is_known(schema: &Value, written: &str) -> bool {
+/// Returns `true` if an argument that is no parameter stands for one of them.
+pub(in crate::ops) fn is_other_name(schema: &Value, written: &str) -> bool {
     let properties = schema["properties"].as_object();
     let names = properties.into_iter().flatten();
     !parameters(written, names.map(|(name, _)| name.as_str())).is_empty()

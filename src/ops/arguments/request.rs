@@ -1,15 +1,7 @@
-//! Reads a request from arguments that have the right types.
-//!
-//! A request holds what the core works with: [`ZoneName`], [`WriteMode`] and other enums. What
-//! such a parameter may say, in which spelling, and how it is refused, is the core's: so each word
-//! is read by the core, and a failure keeps the core's code, details and hint, which serde would
-//! turn into a sentence.
-//!
-//! [`WriteMode`]: fileshed_core::settings::WriteMode
+//! Reads a request from arguments that have the right types. An enum is read in any case, from the
+//! words that its type has.
 
-use fileshed_core::guard::parse_mode;
-use fileshed_core::text::{BytePosition, ContentFormat, Position};
-use fileshed_core::{Error, ZoneName};
+use fileshed_core::Error;
 use serde::de::value::MapDeserializer;
 use serde::de::{DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
@@ -19,33 +11,16 @@ use super::{ArgumentError, choice};
 
 /// Reads a request; what it does not know is left out.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> {
-    T::deserialize(RequestArguments(arguments)).map_err(|failure| failure.0)
+    let arguments = arguments.into_iter().map(|(parameter, value)| {
+        let argument = Argument {
+            parameter: parameter.clone(),
+            value,
+        };
+        (parameter, argument)
+    });
+    let read = T::deserialize(MapDeserializer::new(arguments));
+    read.map_err(|failure: RequestError| failure.0)
 }
-
-/// The word of the enum `kind` that a text means; `words` are all that it has.
-fn word(
-    kind: &str,
-    parameter: &'static str,
-    text: &str,
-    words: &'static [&'static str],
-) -> Result<&'static str, Error> {
-    Ok(match kind {
-        "ZoneName" => ZoneName::parse_parameter(parameter, text)?.as_str(),
-        "WriteMode" => parse_mode(text.trim())?.as_str(),
-        "ContentFormat" => ContentFormat::parse(text)?.as_str(),
-        "Position" => Position::parse(text)?.as_str(),
-        "BytePosition" => BytePosition::parse(text)?.as_str(),
-        "LineEnds" => match choice(parameter, text, LINE_ENDS)? {
-            "lf" => "unix",
-            "crlf" | "dos" => "windows",
-            word => word,
-        },
-        _ => choice(parameter, text, words)?,
-    })
-}
-
-/// Line ends, under all their names.
-const LINE_ENDS: &[&str] = &["unix", "windows", "lf", "crlf", "dos"];
 
 /// Why a request cannot be read, on its way through serde.
 #[derive(Debug, thiserror::Error)]
@@ -65,38 +40,9 @@ impl From<serde_json::Error> for RequestError {
     }
 }
 
-/// All arguments of a call.
-struct RequestArguments(Map<String, Value>);
-
-impl<'de> Deserializer<'de> for RequestArguments {
-    type Error = RequestError;
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        mut self,
-        _name: &'static str,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, RequestError> {
-        let arguments = fields.iter().filter_map(|&parameter| {
-            let value = self.0.remove(parameter)?;
-            Some((parameter, Argument { parameter, value }))
-        });
-        visitor.visit_map(MapDeserializer::new(arguments))
-    }
-
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, RequestError> {
-        Ok(Value::Object(self.0).deserialize_any(visitor)?)
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
-        unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
-
 /// One argument.
 struct Argument {
-    parameter: &'static str,
+    parameter: String,
     value: Value,
 }
 
@@ -105,12 +51,13 @@ impl<'de> Deserializer<'de> for Argument {
 
     fn deserialize_enum<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _name: &'static str,
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, RequestError> {
         let text = self.value.as_str().unwrap_or_default();
-        let word = word(name, self.parameter, text, variants).map_err(RequestError)?;
+        let word = choice(&self.parameter, text, variants);
+        let word = word.map_err(|error| RequestError(error.into()))?;
         visitor.visit_enum(word.into_deserializer())
     }
 
@@ -143,16 +90,22 @@ impl IntoDeserializer<'_, RequestError> for Argument {
 #[cfg(test)]
 mod tests {
     use fileshed_core::Code;
-    use fileshed_core::settings::WriteMode;
     use serde::Deserialize;
     use serde_json::json;
 
     use super::*;
 
     #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Kind {
+        Text,
+        Bytes,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
     struct Request {
-        zone: ZoneName,
-        mode: Option<WriteMode>,
+        kind: Kind,
+        other: Option<Kind>,
         path: Option<String>,
         #[serde(default)]
         args: Vec<String>,
@@ -166,13 +119,13 @@ mod tests {
     }
 
     #[test]
-    fn a_request_holds_what_the_core_works_with() {
+    fn a_word_is_read_in_any_case() {
         let arguments = json!({
-            "zone": " Group ", "mode": "owner_ro", "path": "a", "args": ["x"], "line": 3, "other": 1,
+            "kind": " Bytes ", "other": "TEXT", "path": "a", "args": ["x"], "line": 3, "more": 1,
         });
         let expected = Request {
-            zone: ZoneName::Group,
-            mode: Some(WriteMode::OwnerReadOnly),
+            kind: Kind::Bytes,
+            other: Some(Kind::Text),
             path: Some("a".to_owned()),
             args: vec!["x".to_owned()],
             line: Some(3),
@@ -182,18 +135,20 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_refused_as_the_core_refuses_it() {
-        for (arguments, code) in [
-            (json!({"zone": "strage"}), Code::InvalidZone),
-            (json!({"zone": ""}), Code::MissingParameter),
-            (json!({"zone": "group", "mode": "all"}), Code::InvalidMode),
+    fn an_unknown_word_is_refused_with_its_parameter() {
+        for (arguments, message) in [
             (
-                json!({"zone": "storage", "line": "x"}),
-                Code::InvalidParameter,
+                json!({"kind": "picture"}),
+                "parameter `kind` must be one of text, bytes",
+            ),
+            (
+                json!({"kind": "text", "line": "x"}),
+                "the arguments do not fit",
             ),
         ] {
             let error = request(&arguments).expect_err("it is refused");
-            assert_eq!(error.code(), code, "{arguments}");
+            assert_eq!(error.code(), Code::InvalidParameter, "{arguments}");
+            assert!(error.message().starts_with(message), "{error}");
         }
     }
 }

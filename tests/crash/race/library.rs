@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use fileshed_core::command::{self, CommandLine};
-use fileshed_core::guard::ChangeRequest;
 use fileshed_core::settings::NamespaceStyle;
 use fileshed_core::storage::{Found, Kind};
 use fileshed_core::{Caller, Error, Settings, Store, UserId, Zone, ZonePath};
@@ -137,10 +136,7 @@ fn put(zone: &Zone<'_>, name: &str, content: &[u8]) -> Result<(), Error> {
     let staged = zone.stage(content)?;
     let writer = zone.writer("race")?;
     let target = zone.target("path", &path(name))?;
-    writer
-        .guard(ChangeRequest::write(&target, content.len() as u64))?
-        .install(staged, target)?
-        .commit(None, "put")?;
+    writer.write(staged, target, None, "put")?;
     Ok(())
 }
 
@@ -148,21 +144,14 @@ fn rename(zone: &Zone<'_>, from: &str, to: &str) -> Result<(), Error> {
     let writer = zone.writer("race")?;
     let entry = zone.entry_itself(&path(from))?;
     let vacancy = zone.vacancy("path", &path(to))?;
-    writer
-        .guard(ChangeRequest::rename(&entry, &vacancy))?
-        .rename(&entry, vacancy)?
-        .commit(None, "rename")?;
+    writer.rename(&entry, vacancy)?.commit(None, "rename")?;
     Ok(())
 }
 
 fn remove(zone: &Zone<'_>, name: &str) -> Result<(), Error> {
     let writer = zone.remover("race")?;
     let entry = zone.entry_itself(&path(name))?;
-    let totals = zone.totals(&entry)?;
-    writer
-        .guard(ChangeRequest::remove(&entry, totals))?
-        .remove(&entry)?
-        .commit(None, "remove")?;
+    writer.remove(&entry)?.commit(None, "remove")?;
     Ok(())
 }
 

@@ -69,7 +69,10 @@ impl Files<'_> {
                 mime_type: None,
                 condition: Condition::Version(content.metadata.version),
             };
-            match self.provider.write(&path, &mut bytes.as_slice(), &write) {
+            match self
+                .provider
+                .write(&self.at(&path), &mut bytes.as_slice(), &write)
+            {
                 Ok(_) => {
                     return Ok(Edited {
                         status: "ok",

@@ -2,14 +2,13 @@
 
 use std::ops::ControlFlow;
 
+use fileshed_search::Globs;
 use fileshed_types::{Error, ZonePath};
-use globset::{GlobBuilder, GlobMatcher};
 use serde::{Deserialize, Serialize};
 
 use super::Files;
 use crate::error::ToolError;
 use crate::path;
-use crate::provider::Named;
 
 /// The longest pattern, in bytes.
 const LENGTH: usize = 1024;
@@ -53,11 +52,13 @@ impl Files<'_> {
             let path = request.pattern.clone();
             return Err(ToolError::Escapes { path }.into());
         }
-        let glob = matcher("pattern", pattern)?;
+        let names = NamePattern::new("pattern", pattern, false)?;
         let deadline = self.deadline();
         let mut matches = Vec::new();
-        let unseen = self.walk(given, &start, &deadline, |entry: &Named| {
-            if glob.is_match(below(&start, &entry.path)) {
+        let unseen = self.walk(given, &start, &deadline, |entry| {
+            let path = below(&start, &entry.path);
+            let name = path.rsplit('/').next().unwrap_or_default();
+            if names.fit(name, path) {
                 if matches.len() >= self.limits.results {
                     return Ok(ControlFlow::Break(()));
                 }
@@ -77,17 +78,36 @@ impl Files<'_> {
 }
 
 /// A pattern of names, where `*` stays within a name and `**` does not.
-pub(super) fn matcher(parameter: &'static str, pattern: &str) -> Result<GlobMatcher, ToolError> {
-    let rejected = |reason: String| ToolError::Glob { parameter, reason };
-    if pattern.is_empty() || pattern.len() > LENGTH {
-        return Err(rejected("it must have 1 to 1024 bytes".to_owned()));
+pub(super) struct NamePattern {
+    globs: Globs,
+    /// Below the directory, too, and not only in it.
+    at_any_depth: bool,
+}
+
+impl NamePattern {
+    /// The value of `parameter`. One without a slash stands for names `at_any_depth` or in the
+    /// directory itself.
+    pub(super) fn new(
+        parameter: &'static str,
+        pattern: &str,
+        at_any_depth: bool,
+    ) -> Result<Self, ToolError> {
+        let rejected = |reason: String| ToolError::Glob { parameter, reason };
+        if pattern.is_empty() || pattern.len() > LENGTH {
+            return Err(rejected("it must have 1 to 1024 bytes".to_owned()));
+        }
+        let globs = Globs::new(parameter, [pattern]);
+        let is_path = pattern.trim_end_matches('/').contains('/');
+        Ok(Self {
+            globs: globs.map_err(|error| rejected(error.reason()))?,
+            at_any_depth: at_any_depth || pattern == "**" || is_path,
+        })
     }
-    let glob = GlobBuilder::new(pattern)
-        .literal_separator(true)
-        .allow_unclosed_class(true)
-        .build();
-    let glob = glob.map_err(|error| rejected(error.kind().to_string()))?;
-    Ok(glob.compile_matcher())
+
+    /// `true` if the pattern fits an entry with this path below the directory.
+    pub(super) fn fit(&self, name: &str, path: &str) -> bool {
+        (self.at_any_depth || !path.contains('/')) && self.globs.fit(name, || path.to_owned())
+    }
 }
 
 /// A path seen from a directory above it.

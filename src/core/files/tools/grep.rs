@@ -2,23 +2,19 @@
 
 use std::ops::ControlFlow;
 
-use fileshed_text::line_pattern;
+use fileshed_search::Pattern;
+use fileshed_text::lines;
 use fileshed_types::Error;
-use globset::GlobMatcher;
-use regex::bytes::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
-use super::glob::{below, matcher};
+use super::glob::{NamePattern, below};
 use super::read::decoded;
 use super::{Files, is_binary};
 use crate::error::ToolError;
-use crate::{Metadata, path};
+use crate::path;
 
 /// The longest pattern, in bytes.
 const LENGTH: usize = 4096;
-
-/// The most space of a compiled pattern.
-const PROGRAM: usize = 1 << 20;
 
 /// Bytes of a line that are shown.
 const LINE: usize = 500;
@@ -103,13 +99,10 @@ impl Files<'_> {
         let given = request.path.as_deref().unwrap_or("");
         let start = path::parse(given)?;
         let pattern = compiled(request)?;
-        let names = match request.glob.as_deref().filter(|glob| !glob.is_empty()) {
-            Some(glob) => Some((
-                matcher("glob", glob.trim_start_matches('/'))?,
-                glob.contains('/'),
-            )),
-            None => None,
-        };
+        let names = request.glob.as_deref().filter(|glob| !glob.is_empty());
+        let names = names
+            .map(|glob| NamePattern::new("glob", glob.trim_start_matches('/'), !glob.contains('/')))
+            .transpose()?;
         let mode = request.output_mode.unwrap_or_default();
         let deadline = self.deadline();
         let mut search = Search {
@@ -120,15 +113,18 @@ impl Files<'_> {
             bytes_left: self.limits.answer_bytes,
             full: false,
         };
-        let unseen = self.walk(given, &start, &deadline, |entry: &Metadata| {
-            let is_wanted = names
-                .as_ref()
-                .is_none_or(|names| fits(names, below(&start, &entry.path), entry));
-            if entry.is_directory() || !is_wanted || entry.size > self.limits.text_bytes {
+        let unseen = self.walk(given, &start, &deadline, |entry| {
+            let path = below(&start, &entry.path);
+            let name = entry.path.name().unwrap_or_default();
+            let is_wanted = names.as_ref().is_none_or(|names| names.fit(name, path));
+            if entry.is_directory() || !is_wanted {
                 return Ok(ControlFlow::Continue(()));
             }
             // What is gone or cannot be read has no lines.
-            if let Ok(content) = self.provider.read(&entry.path, 0..entry.size)
+            let at = self.at(&entry.path);
+            if let Ok(found) = self.provider.stat(&at)
+                && found.size <= self.limits.text_bytes
+                && let Ok(content) = self.provider.read(&at, 0..found.size)
                 && !is_binary(&content.bytes)
             {
                 search.file(entry.path.as_str(), decoded(&content.bytes).as_bytes());
@@ -150,37 +146,22 @@ impl Files<'_> {
     }
 }
 
-/// Whether a pattern of names fits: one without a slash a name at any depth, else a path.
-fn fits((glob, is_path): &(GlobMatcher, bool), below: &str, entry: &Metadata) -> bool {
-    let name = entry.path.name().unwrap_or_default();
-    glob.is_match(if *is_path { below } else { name })
-}
-
-fn compiled(request: &GrepSearch) -> Result<Regex, ToolError> {
-    let rejected = |reason: String| ToolError::Regex { reason };
+fn compiled(request: &GrepSearch) -> Result<Pattern, ToolError> {
     let pattern = request.pattern.as_str();
     if pattern.is_empty() || pattern.len() > LENGTH {
-        return Err(rejected("it must have 1 to 4096 bytes".to_owned()));
+        let reason = "it must have 1 to 4096 bytes".to_owned();
+        return Err(ToolError::Regex { reason });
     }
-    let words = if request.is_regex.unwrap_or(false) {
-        line_pattern(pattern).map_err(rejected)?
-    } else {
-        regex::escape(pattern)
-    };
-    RegexBuilder::new(&words)
-        .case_insensitive(request.case_insensitive.unwrap_or(false))
-        .size_limit(PROGRAM)
-        .build()
-        .map_err(|error| {
-            let text = error.to_string();
-            let last = text.lines().last().unwrap_or_default();
-            rejected(last.trim_start_matches("error: ").to_owned())
-        })
+    let is_regex = request.is_regex.unwrap_or(false);
+    let ignores_case = request.case_insensitive.unwrap_or(false);
+    Pattern::new("pattern", pattern, is_regex, ignores_case).map_err(|error| ToolError::Regex {
+        reason: error.reason(),
+    })
 }
 
 /// What a search has found so far.
 struct Search<'s> {
-    pattern: &'s Regex,
+    pattern: &'s Pattern,
     mode: OutputMode,
     matches: Vec<GrepMatch>,
     most: usize,
@@ -191,15 +172,7 @@ struct Search<'s> {
 impl Search<'_> {
     fn file(&mut self, path: &str, content: &[u8]) {
         let mut count = 0;
-        let mut start = 0;
-        let ends = memchr::memchr_iter(b'\n', content).chain([content.len()]);
-        for (number, end) in (1..).zip(ends) {
-            let line = &content[start..end];
-            start = end + 1;
-            if end == content.len() && line.is_empty() {
-                break;
-            }
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
+        for (number, line) in (1..).zip(lines(content)) {
             if !self.pattern.is_match(line) {
                 continue;
             }

@@ -4,7 +4,7 @@ use fileshed_types::{Code, Error};
 
 use crate::{
     ContentEncoding, EditFile, Files, GlobSearch, GrepMatch, GrepSearch, Limits, ListFiles, Memory,
-    OutputFile, OutputMode, Read, ReadFile, RemoveFile, StatFile, Subtree, WriteFile, ZonePath,
+    OutputFile, OutputMode, Read, ReadFile, RemoveFile, StatFile, WriteFile, ZonePath,
 };
 
 fn with<T>(written: &[(&str, &str)], look: impl FnOnce(&Files<'_>) -> T) -> T {
@@ -458,8 +458,7 @@ fn read_only_refuses_what_changes() {
 fn a_sub_path_is_a_workspace_of_its_own() {
     let memory = Memory::default();
     let root = ZonePath::parse("workspace", "team/one").expect("a path");
-    let subtree = Subtree::new(&memory, root);
-    let files = Files::new(&subtree, Limits::default());
+    let files = Files::below(&memory, root, Limits::default());
     assert!(glob(&files, "**", None).is_empty());
     files
         .write_file(&WriteFile::new("a/b.md", "x"))

@@ -5,9 +5,8 @@ use std::ops::ControlFlow;
 use fileshed_types::{Error, ZonePath};
 
 use super::{Deadline, Files};
-use crate::error::ToolError;
-use crate::provider::{Named, Page, Provider, ProviderError};
-use crate::{EntryType, Metadata};
+use crate::EntryType;
+use crate::provider::{Named, ProviderError};
 
 /// Entries that are asked for at once.
 const PAGE: usize = 1000;
@@ -15,10 +14,10 @@ const PAGE: usize = 1000;
 /// Directories that an answer names as not searched.
 const BRANCHES: usize = 20;
 
-/// What a search did not see.
+/// The part of a tree that a search did not see.
 #[derive(Debug, Default)]
 pub(super) struct Unseen {
-    /// Whether there is anything.
+    /// `true` if there is any.
     pub(super) any: bool,
     /// The first directories of it.
     pub(super) branches: Vec<String>,
@@ -33,70 +32,21 @@ impl Unseen {
     }
 }
 
-/// What a walk shows of each entry: as little as the search needs.
-pub(super) trait Walked: From<Metadata> {
-    fn page(
-        provider: &dyn Provider,
-        directory: &ZonePath,
-        after: Option<&str>,
-    ) -> Result<Page<Self>, ProviderError>;
-
-    fn path(&self) -> &ZonePath;
-
-    fn is_directory(&self) -> bool;
-}
-
-impl Walked for Metadata {
-    fn page(
-        provider: &dyn Provider,
-        directory: &ZonePath,
-        after: Option<&str>,
-    ) -> Result<Page<Self>, ProviderError> {
-        provider.list(directory, after, PAGE)
-    }
-
-    fn path(&self) -> &ZonePath {
-        &self.path
-    }
-
-    fn is_directory(&self) -> bool {
-        self.is_directory()
-    }
-}
-
-impl Walked for Named {
-    fn page(
-        provider: &dyn Provider,
-        directory: &ZonePath,
-        after: Option<&str>,
-    ) -> Result<Page<Self>, ProviderError> {
-        provider.names(directory, after, PAGE)
-    }
-
-    fn path(&self) -> &ZonePath {
-        &self.path
-    }
-
-    fn is_directory(&self) -> bool {
-        self.kind == EntryType::Directory
-    }
-}
-
 impl Files<'_> {
     /// Shows every entry below a directory, or the file that is there: names in their order, a
     /// directory before what is in it. Git's own directories are left out.
-    pub(super) fn walk<Entry: Walked>(
+    pub(super) fn walk(
         &self,
         given: &str,
         start: &ZonePath,
         deadline: &Deadline<'_>,
-        mut visit: impl FnMut(&Entry) -> Result<ControlFlow<()>, Error>,
+        mut visit: impl FnMut(&Named) -> Result<ControlFlow<()>, Error>,
     ) -> Result<Unseen, Error> {
-        let fail = |error| ToolError::of_provider(given, error);
-        let found = self.provider.stat(start).map_err(fail)?;
+        let kind = self.stat(given, start)?.kind;
         let mut unseen = Unseen::default();
-        if !found.is_directory() {
-            let _only = visit(&found.into())?;
+        if kind != EntryType::Directory {
+            let path = start.clone();
+            let _only = visit(&Named { path, kind })?;
             return Ok(unseen);
         }
         let mut left = self.limits.entries;
@@ -109,8 +59,14 @@ impl Files<'_> {
                     unseen.add(&directory);
                     break;
                 }
-                let page = match Entry::page(self.provider, &directory, after.as_deref()) {
-                    Ok(page) => page,
+                let page = self
+                    .provider
+                    .names(&self.at(&directory), after.as_deref(), PAGE);
+                let page = match page {
+                    Ok(page) => page.map(|named| Named {
+                        path: self.in_workspace(&named.path),
+                        ..named
+                    }),
                     Err(ProviderError::NotFound(_)) => break,
                     Err(_) => {
                         unseen.add(&directory);
@@ -128,14 +84,14 @@ impl Files<'_> {
                         unseen.add(&directory);
                         break;
                     }
-                    if entry.is_directory() && entry.path().name() != Some(".git") {
-                        below.push(entry.path().clone());
+                    if entry.is_directory() && entry.path.name() != Some(".git") {
+                        below.push(entry.path.clone());
                     }
                 }
                 after = page
                     .entries
                     .last()
-                    .and_then(|last| Some(last.path().name()?.to_owned()));
+                    .and_then(|last| Some(last.path.name()?.to_owned()));
                 if !page.more || after.is_none() {
                     break;
                 }

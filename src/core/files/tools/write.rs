@@ -83,7 +83,7 @@ impl Files<'_> {
         self.expect_size(bytes.len() as u64)?;
         // What is there may be written, whatever its name; a new name must suit every system.
         if let Err(error) = path::check_new("path", &path)
-            && self.provider.stat(&path).is_err()
+            && self.stat(given, &path).is_err()
         {
             return Err(error.into());
         }
@@ -91,7 +91,7 @@ impl Files<'_> {
             mime_type: request.mime_type.clone().filter(|kind| !kind.is_empty()),
             ..Write::default()
         };
-        let written = self.provider.write(&path, &mut &*bytes, &write);
+        let written = self.provider.write(&self.at(&path), &mut &*bytes, &write);
         let written = written.map_err(|error| ToolError::of_provider(given, error))?;
         Ok(Stored {
             status: if written.created {

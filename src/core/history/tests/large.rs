@@ -5,8 +5,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use super::{Zone, ana, moment};
+use crate::PreparedContent;
 use crate::content::zone_path;
-use crate::{Prepared, PreparedContent};
 use fileshed_storage::Staging;
 
 const LARGE: usize = 5 << 20;
@@ -30,13 +30,9 @@ impl Zone {
         PreparedContent::of(&file, &self.staging()).expect("prepared")
     }
 
-    fn commit_prepared(&self, path: &str, large: Vec<PreparedContent>) {
-        let prepared = Prepared {
-            large,
-            ..Prepared::default()
-        };
+    fn commit_prepared(&self, path: &str, prepared: &[PreparedContent]) {
         self.history()
-            .commit_paths(&[zone_path(path)], &prepared, "large", &ana(), moment())
+            .commit_paths(&[zone_path(path)], prepared, "large", &ana(), moment())
             .expect("commits")
             .expect("a commit");
     }
@@ -73,7 +69,7 @@ fn what_was_prepared_is_taken_as_it_is() {
     // It gets its name, and other rights, after it was prepared.
     fs::create_dir(zone.at("in")).expect("made");
     fs::rename(zone.at("arrives"), zone.at("in/a.csv")).expect("moved");
-    zone.commit_prepared("in/a.csv", vec![prepared]);
+    zone.commit_prepared("in/a.csv", &[prepared]);
     let object = fs::metadata(zone.object("in/a.csv")).expect("an object");
     assert_eq!((object.ino(), object.mode() & 0o777), (made, 0o444));
     assert_eq!(zone.staged(), Vec::<PathBuf>::new());
@@ -88,14 +84,14 @@ fn what_changed_since_it_was_prepared_is_taken_in_anew() {
     let other = text(2);
     zone.write("beside", &other);
     fs::rename(zone.at("beside"), zone.at("a.csv")).expect("replaced");
-    zone.commit_prepared("a.csv", prepared);
+    zone.commit_prepared("a.csv", &prepared);
     zone.expect_whole("a.csv", &other);
 
     // The same file, changed where it lies.
     let prepared = vec![zone.prepare("a.csv").expect("large")];
     let third = text(3);
     zone.write("a.csv", &third);
-    zone.commit_prepared("a.csv", prepared);
+    zone.commit_prepared("a.csv", &prepared);
     zone.expect_whole("a.csv", &third);
 }
 
@@ -108,7 +104,7 @@ fn what_is_there_already_is_not_stored_again() {
     let first = fs::metadata(zone.object("a.csv")).expect("an object").ino();
     zone.write("b.csv", &content);
     let prepared = vec![zone.prepare("b.csv").expect("large")];
-    zone.commit_prepared("b.csv", prepared);
+    zone.commit_prepared("b.csv", &prepared);
     zone.expect_whole("b.csv", &content);
     let second = fs::metadata(zone.object("b.csv")).expect("an object").ino();
     assert_eq!(second, first);

@@ -3,12 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
+use super::Zone;
 use super::packing::ALL;
-use super::{Zone, ana, moment};
-use crate::Prepared;
-use crate::content::zone_path;
-use crate::many::{MANY, SmallContents};
-use fileshed_storage::Stamp;
+use crate::content_pack::MANY;
 
 /// Contents of all sizes that a pack writes in another way, some of them twice.
 fn content(number: usize) -> Vec<u8> {
@@ -38,8 +35,14 @@ impl Zone {
         }
     }
 
-    fn own(&self, name: &str) -> PathBuf {
-        self.git_dir().join("fileshed").join(name)
+    /// A file in the directory where packs of contents are made.
+    fn work(&self, name: &str) -> PathBuf {
+        self.git_dir().join("fileshed/contents").join(name)
+    }
+
+    fn assert_cleared(&self) {
+        let left = fs::read_dir(self.work("")).expect("a directory");
+        assert_eq!(left.count(), 0);
     }
 
     /// The files of the one pack, and its name.
@@ -70,8 +73,7 @@ fn a_commit_of_many_files_is_one_pack() {
     let index = zone.the_pack().1;
     let index = index.to_str().expect("a path");
     zone.git(&["verify-pack", index]);
-    assert!(!zone.own("contents.pack").exists());
-    assert!(!zone.own("contents.idx").exists());
+    zone.assert_cleared();
 
     // What is there already is not written again, whoever brings it.
     zone.write_many("b");
@@ -85,49 +87,6 @@ fn a_commit_of_many_files_is_one_pack() {
     zone.assert_sound();
     assert_eq!(zone.head_files(), zone.disk_files());
     assert_eq!(zone.status(), "");
-}
-
-#[test]
-fn what_is_ready_is_not_read_unless_it_has_changed() {
-    let zone = Zone::new();
-    zone.write("first", "1\n");
-    zone.commit(&["first"]).expect("a commit");
-    zone.write_many("a");
-    let (said, small) = SmallContents::beside(|seen| {
-        for number in 0..MANY {
-            let file = fs::File::open(zone.at(&format!("a/{}/{number}", number % 7)));
-            let stamp = Stamp::of_file(&file.expect("a file")).expect("a state");
-            // What is ready is believed.
-            let told = if number == 0 {
-                b"told".to_vec()
-            } else {
-                content(number)
-            };
-            seen(told, stamp);
-        }
-        "done"
-    });
-    assert_eq!(said, "done");
-    fs::rename(zone.at("a"), zone.at("b")).expect("renamed");
-    // Another file of the name, and one that is longer now.
-    zone.write("b/1/other", content(1));
-    fs::rename(zone.at("b/1/other"), zone.at("b/1/1")).expect("renamed");
-    zone.write("b/2/2", "changed since\n");
-    let prepared = Prepared {
-        small,
-        ..Prepared::default()
-    };
-    let paths = [zone_path("b")];
-    zone.history()
-        .commit_paths(&paths, &prepared, "many", &ana(), moment())
-        .expect("commits")
-        .expect("a commit");
-    zone.assert_sound();
-    assert_eq!(zone.packs(".pack"), 1);
-    let mut expected = zone.disk_files();
-    let told = expected.get_mut(&b"b/0/0"[..]).expect("a file");
-    told.1 = b"told".to_vec();
-    assert_eq!(zone.head_files(), expected);
 }
 
 #[test]
@@ -152,27 +111,34 @@ fn what_is_left_of_a_pack_that_was_not_finished_goes() {
     zone.write_many("a");
     zone.commit(&["a"]).expect("a commit");
     let (pack, index) = zone.the_pack();
+    let name = pack.file_name().expect("a name").to_str().expect("text");
+    let hash = name
+        .strip_prefix("pack-")
+        .and_then(|name| name.strip_suffix(".pack"));
+    let note = format!("installing-{}", hash.expect("a checksum"));
     // Died before the pack had its name.
-    fs::write(zone.own("contents.pack"), b"PACK").expect("written");
+    fs::write(zone.work("pack-1.pack"), b"PACK").expect("written");
     drop(zone.history());
-    assert!(!zone.own("contents.pack").exists());
+    zone.assert_cleared();
     assert_eq!(zone.packs(".pack"), 1);
 
     // Died when both had their names.
-    fs::hard_link(&pack, zone.own("contents.pack")).expect("linked");
+    fs::write(zone.work(&note), "").expect("written");
     drop(zone.history());
-    assert!(!zone.own("contents.pack").exists());
+    zone.assert_cleared();
+    assert_eq!(zone.packs(".pack"), 1);
     zone.assert_sound();
 
     // Died between the names: nothing names its objects yet, and what the commit brought is there.
-    fs::hard_link(&pack, zone.own("contents.pack")).expect("linked");
-    fs::rename(&index, zone.own("contents.idx")).expect("renamed");
+    fs::write(zone.work(&note), "").expect("written");
+    let beside = index.file_name().expect("a name").to_str().expect("text");
+    fs::rename(&index, zone.work(beside)).expect("renamed");
     fs::remove_dir_all(zone.git_dir().join("refs")).expect("removed");
-    fs::remove_file(zone.own("head")).expect("removed");
+    fs::remove_file(zone.git_dir().join("fileshed/head")).expect("removed");
     zone.commit(&["a"]).expect("a commit");
     assert_eq!(zone.packs(".pack"), 1);
     assert_eq!(zone.packs(".idx"), 1);
-    assert!(!zone.own("contents.idx").exists());
+    zone.assert_cleared();
     zone.assert_sound();
 }
 

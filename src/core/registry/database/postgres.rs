@@ -6,43 +6,26 @@ use std::error::Error;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use fileshed_types::timings::RegistryTimings;
 use fileshed_types::{Clock, Timings};
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::private::BytesMut;
 use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, Statement};
 
-use super::DatabaseError;
-use super::tls;
 use super::value::{Row, Value};
+use super::{DatabaseError, RegistryError};
 
 /// Where the tables are: a database may be shared with other programs.
 pub(crate) const SCHEMA: &str = "fileshed";
 
-/// How long a call waits for a connection before it fails.
-const PATIENCE: Duration = Timings::STANDARD.registry.pool;
-
-/// A connection that nobody used for so long may have ended meanwhile: it is asked first.
-const STALE: Duration = Timings::STANDARD.registry.stale;
+/// How long connections wait, and how long they are trusted.
+const TIMINGS: RegistryTimings = Timings::STANDARD.registry;
 
 /// What a connection begins with. Nobody waits longer for a transaction of somebody who stands still than
 /// for a lease of theirs.
 const SETTINGS: &str = "SET client_min_messages TO warning; SET lock_timeout TO '20s';
      SET idle_in_transaction_session_timeout TO '5s'";
-
-/// How long the database may take to answer that.
-const ALIVE: Duration = Timings::STANDARD.registry.alive;
-
-/// How long the database may take to answer a new connection.
-const CONNECT: Duration = Timings::STANDARD.registry.connect;
-
-/// How long a machine that is gone without a word may leave a call waiting: the kernel's own patience is a
-/// quarter of an hour for what was sent, and two hours where nothing was (tcp(7)).
-const SILENCE: Duration = Timings::STANDARD.registry.silence;
-
-/// When the kernel begins to ask whether the other machine is there, and how often it does.
-const KEEPALIVE_IDLE: Duration = Timings::STANDARD.registry.keepalive_idle;
-const KEEPALIVE_INTERVAL: Duration = Timings::STANDARD.registry.keepalive_interval;
 
 /// A connection, with the statements that it has prepared.
 pub(crate) struct PostgresConnection(Box<RefCell<Prepared>>);
@@ -62,7 +45,7 @@ impl std::fmt::Debug for PostgresConnection {
 
 impl PostgresConnection {
     fn open(config: &Config) -> Result<Self, DatabaseError> {
-        let mut client = tls::connect(config)?;
+        let mut client = connect(config)?;
         client.batch_execute(&format!("SET search_path TO {SCHEMA}; {SETTINGS}"))?;
         Ok(Self(Box::new(RefCell::new(Prepared {
             client,
@@ -85,15 +68,16 @@ impl PostgresConnection {
         &self,
         sql: &str,
         values: &[Value<'_>],
-        read: &mut dyn FnMut(&Row<'_>) -> Result<bool, DatabaseError>,
-    ) -> Result<(), DatabaseError> {
+        read: &mut dyn FnMut(&mut Row<'_>) -> Result<bool, RegistryError>,
+    ) -> Result<(), RegistryError> {
         let rows = {
             let prepared = &mut *self.0.borrow_mut();
             let statement = prepared.statement(sql)?;
-            prepared.client.query(&statement, &parameters(values))?
+            let rows = prepared.client.query(&statement, &parameters(values));
+            rows.map_err(DatabaseError::from)?
         };
         for row in &rows {
-            if !read(&Row::Postgres(row))? {
+            if !read(&mut Row::of_postgres(row))? {
                 break;
             }
         }
@@ -105,7 +89,7 @@ impl PostgresConnection {
     }
 
     fn answers(&self) -> bool {
-        self.0.borrow_mut().client.is_valid(ALIVE).is_ok()
+        self.0.borrow_mut().client.is_valid(TIMINGS.alive).is_ok()
     }
 }
 
@@ -189,6 +173,35 @@ impl<'a> FromSql<'a> for Value<'a> {
     }
 }
 
+/// Opens a connection, in TLS if its address asks for that: `sslmode=require` never goes on without TLS.
+/// The authorities are those of the system, or those that `SSL_CERT_FILE` names, and the name in the
+/// certificate must be that of the host.
+#[cfg(feature = "tls")]
+fn connect(config: &Config) -> Result<Client, DatabaseError> {
+    use std::sync::Arc;
+
+    use postgres::config::{Host, SslMode};
+    use rustls::ClientConfig;
+    use rustls_platform_verifier::BuilderVerifierExt;
+    use tokio_postgres_rustls::MakeRustlsConnect;
+
+    let is_local = |host: &Host| matches!(host, Host::Unix(_));
+    if config.get_ssl_mode() == SslMode::Disable || config.get_hosts().iter().all(is_local) {
+        return Ok(config.connect(postgres::NoTls)?);
+    }
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .and_then(BuilderVerifierExt::with_platform_verifier)?
+        .with_no_client_auth();
+    Ok(config.connect(MakeRustlsConnect::new(tls))?)
+}
+
+#[cfg(not(feature = "tls"))]
+fn connect(config: &Config) -> Result<Client, DatabaseError> {
+    Ok(config.connect(postgres::NoTls)?)
+}
+
 /// What is notified on a channel, as it comes. Nothing that came before it was made is told.
 pub(crate) struct Notifications(Option<Client>);
 
@@ -242,18 +255,18 @@ impl Pool {
     pub(crate) fn new(url: &str, most: usize) -> Result<Self, DatabaseError> {
         let mut config: Config = url.parse().map_err(DatabaseError::Address)?;
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
+            config.connect_timeout(TIMINGS.connect);
         }
         if config.get_application_name().is_none() {
             config.application_name("fileshed");
         }
         if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(SILENCE);
+            config.tcp_user_timeout(TIMINGS.silence);
         }
         // What an address can say of this is what it is by itself or less.
-        config.keepalives_idle(config.get_keepalives_idle().min(KEEPALIVE_IDLE));
+        config.keepalives_idle(config.get_keepalives_idle().min(TIMINGS.keepalive_idle));
         if config.get_keepalives_interval().is_none() {
-            config.keepalives_interval(KEEPALIVE_INTERVAL);
+            config.keepalives_interval(TIMINGS.keepalive_interval);
         }
         Ok(Self {
             config,
@@ -265,33 +278,14 @@ impl Pool {
 
     /// A connection for as long as it is needed. Waits where all are taken.
     pub(crate) fn take(&self) -> Result<Taken<'_>, DatabaseError> {
-        let until = Clock::SYSTEM.instant() + PATIENCE;
+        let until = Clock::SYSTEM.instant() + TIMINGS.pool;
         let mut state = self.lock();
         loop {
-            if let Some((connection, since)) = state.idle.pop() {
+            let idle = state.idle.pop();
+            if idle.is_some() || state.taken < self.most {
                 state.taken += 1;
                 drop(state);
-                let mut taken = Taken {
-                    pool: self,
-                    connection: None,
-                };
-                let is_fresh = Clock::SYSTEM.elapsed(since) < STALE && !connection.is_closed();
-                taken.connection = Some(if is_fresh || connection.answers() {
-                    connection
-                } else {
-                    PostgresConnection::open(&self.config)?
-                });
-                return Ok(taken);
-            }
-            if state.taken < self.most {
-                state.taken += 1;
-                drop(state);
-                let mut taken = Taken {
-                    pool: self,
-                    connection: None,
-                };
-                taken.connection = Some(PostgresConnection::open(&self.config)?);
-                return Ok(taken);
+                return Taken::new(self, idle);
             }
             if Clock::SYSTEM.is_past(until) {
                 return Err(DatabaseError::Busy);
@@ -301,7 +295,7 @@ impl Pool {
     }
 
     pub(crate) fn listen(&self, channel: &str) -> Result<Notifications, DatabaseError> {
-        let mut client = tls::connect(&self.config)?;
+        let mut client = connect(&self.config)?;
         client.batch_execute(&format!("LISTEN {channel}"))?;
         Ok(Notifications(Some(client)))
     }
@@ -329,7 +323,28 @@ pub(crate) struct Taken<'p> {
     connection: Option<PostgresConnection>,
 }
 
-impl Taken<'_> {
+impl<'p> Taken<'p> {
+    /// Uses a connection again if it still answers, or opens another one. The place that was counted for
+    /// it is free again if that fails.
+    fn new(
+        pool: &'p Pool,
+        idle: Option<(PostgresConnection, Instant)>,
+    ) -> Result<Self, DatabaseError> {
+        let mut taken = Self {
+            pool,
+            connection: None,
+        };
+        let idle = idle.filter(|(connection, since)| {
+            let is_fresh = Clock::SYSTEM.elapsed(*since) < TIMINGS.stale && !connection.is_closed();
+            is_fresh || connection.answers()
+        });
+        taken.connection = Some(match idle {
+            Some((connection, _)) => connection,
+            None => PostgresConnection::open(&pool.config)?,
+        });
+        Ok(taken)
+    }
+
     pub(crate) fn connection(&self) -> Result<&PostgresConnection, DatabaseError> {
         self.connection.as_ref().ok_or(DatabaseError::Busy)
     }

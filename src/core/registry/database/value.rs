@@ -3,7 +3,10 @@
 //! Both databases hold whole numbers, texts and bytes here, and nothing else: what is true or false is
 //! 1 or 0, moments are seconds.
 
-use super::DatabaseError;
+use rusqlite::types::ValueRef;
+
+use super::{DatabaseError, RegistryError};
+use fileshed_storage::Totals;
 
 /// One value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,6 +151,41 @@ impl<T: FromValue> FromValue for Option<T> {
     }
 }
 
+/// What can be read from the next columns of a row.
+pub(crate) trait FromRow: Sized {
+    fn read(row: &mut Row<'_>) -> Result<Self, RegistryError>;
+}
+
+impl<T: FromValue> FromRow for T {
+    fn read(row: &mut Row<'_>) -> Result<Self, RegistryError> {
+        row.column()
+    }
+}
+
+/// What takes some columns of a row.
+pub(crate) trait ToRow {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>);
+}
+
+impl<T: ToValue> ToRow for T {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
+        row.push(self.to_value());
+    }
+}
+
+impl FromRow for Totals {
+    fn read(row: &mut Row<'_>) -> Result<Self, RegistryError> {
+        let (bytes, files) = row.next()?;
+        Ok(Self { bytes, files })
+    }
+}
+
+impl ToRow for Totals {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
+        row.extend([self.bytes.to_value(), self.files.to_value()]);
+    }
+}
+
 /// The values of one statement, in the order of their numbers.
 pub(crate) trait Values {
     fn with<R>(&self, run: impl FnOnce(&[Value<'_>]) -> R) -> R;
@@ -175,9 +213,15 @@ macro_rules! tuples {
     ($(($($name:ident),+);)+) => {$(
         impl<$($name: ToValue),+> Values for ($($name,)+) {
             fn with<R>(&self, run: impl FnOnce(&[Value<'_>]) -> R) -> R {
-                #[expect(non_snake_case, reason = "a place is named as its type")]
+                #[expect(non_snake_case, reason = "a value is named as its type")]
                 let ($($name,)+) = self;
                 run(&[$($name.to_value()),+])
+            }
+        }
+
+        impl<$($name: FromRow),+> FromRow for ($($name,)+) {
+            fn read(row: &mut Row<'_>) -> Result<Self, RegistryError> {
+                Ok(($($name::read(row)?,)+))
             }
         }
     )+};
@@ -191,35 +235,54 @@ tuples! {
     (A, B, C, D, E, F);
     (A, B, C, D, E, F, G);
     (A, B, C, D, E, F, G, H);
-    (A, B, C, D, E, F, G, H, I);
-    (A, B, C, D, E, F, G, H, I, J);
-    (A, B, C, D, E, F, G, H, I, J, K);
-    (A, B, C, D, E, F, G, H, I, J, K, L);
-    (A, B, C, D, E, F, G, H, I, J, K, L, M);
-    (A, B, C, D, E, F, G, H, I, J, K, L, M, N);
 }
 
-/// A row that a statement found.
-pub(crate) enum Row<'r> {
+/// A row that a statement found, and how far it is read.
+pub(crate) struct Row<'r> {
+    source: RowSource<'r>,
+    next: usize,
+}
+
+enum RowSource<'r> {
     Sqlite(&'r rusqlite::Row<'r>),
     Postgres(&'r postgres::Row),
 }
 
-impl Row<'_> {
-    /// The value of a column, counted from 0.
-    pub(crate) fn get<T: FromValue>(&self, column: usize) -> Result<T, DatabaseError> {
-        let found = match self {
-            Self::Sqlite(row) => match row.get_ref(column)? {
-                rusqlite::types::ValueRef::Null => T::from_value(Value::Null),
-                rusqlite::types::ValueRef::Integer(number) => T::from_value(Value::Integer(number)),
-                rusqlite::types::ValueRef::Text(text) => std::str::from_utf8(text)
+impl<'r> Row<'r> {
+    pub(super) fn of_sqlite(row: &'r rusqlite::Row<'r>) -> Self {
+        let source = RowSource::Sqlite(row);
+        Self { source, next: 0 }
+    }
+
+    pub(super) fn of_postgres(row: &'r postgres::Row) -> Self {
+        let source = RowSource::Postgres(row);
+        Self { source, next: 0 }
+    }
+
+    /// Reads the next columns.
+    pub(crate) fn next<T: FromRow>(&mut self) -> Result<T, RegistryError> {
+        T::read(self)
+    }
+
+    /// Reads the next column.
+    fn column<T: FromValue>(&mut self) -> Result<T, RegistryError> {
+        let column = self.next;
+        self.next += 1;
+        let found = match self.source {
+            RowSource::Sqlite(row) => match row.get_ref(column)? {
+                ValueRef::Null => T::from_value(Value::Null),
+                ValueRef::Integer(number) => T::from_value(Value::Integer(number)),
+                ValueRef::Text(text) => std::str::from_utf8(text)
                     .ok()
                     .and_then(|text| T::from_value(Value::Text(text))),
-                rusqlite::types::ValueRef::Blob(bytes) => T::from_value(Value::Bytes(bytes)),
-                rusqlite::types::ValueRef::Real(_) => None,
+                ValueRef::Blob(bytes) => T::from_value(Value::Bytes(bytes)),
+                ValueRef::Real(_) => None,
             },
-            Self::Postgres(row) => T::from_value(row.try_get::<_, Value<'_>>(column)?),
+            RowSource::Postgres(row) => {
+                let value = row.try_get::<_, Value<'_>>(column);
+                T::from_value(value.map_err(DatabaseError::from)?)
+            }
         };
-        found.ok_or(DatabaseError::Column { column })
+        Ok(found.ok_or(DatabaseError::Column { column })?)
     }
 }

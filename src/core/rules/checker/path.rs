@@ -1,14 +1,52 @@
-//! What a word names: a path, held to the zone, or an address.
+//! Files and addresses that words name, held to the zone.
 
 use super::Checker;
 use crate::error::CommandError;
-use crate::path::{self, PathFault};
-use crate::plan::PathArgument;
+use crate::plan::{ArchiveArgument, PathArgument};
+use crate::syntax::ArgumentRole;
 use crate::text;
 use fileshed_types::Hint;
+use fileshed_types::zone::{ZoneName, is_git_name, is_reserved};
 
 impl Checker<'_> {
-    /// A path; answers with the name to use when `.` stands for the file being edited.
+    /// Checks the file that a value of this role names. Returns the name to use if `.` stands for the
+    /// file being edited.
+    pub(super) fn file(
+        &mut self,
+        role: ArgumentRole,
+        prefix: &str,
+        value: &str,
+        whole: &str,
+    ) -> Result<Option<String>, CommandError> {
+        let mut writes = matches!(role, ArgumentRole::Write | ArgumentRole::NewArchive);
+        if role == ArgumentRole::Database {
+            let scheme = value.get(..5).unwrap_or_default();
+            if scheme.eq_ignore_ascii_case("file:") {
+                return Err(self.refuse_with(
+                    whole,
+                    "an address (`file:`) stands where a database is expected",
+                    "name the database itself in `args`, for instance `data.db`",
+                ));
+            }
+            writes = self.context.zone != ZoneName::Uploads;
+            if !writes {
+                self.fixed("-readonly");
+            }
+        }
+        let chosen = self.path(value, whole, prefix.is_empty(), writes)?;
+        if matches!(role, ArgumentRole::Archive | ArgumentRole::NewArchive) {
+            self.archive = Some(ArchiveArgument {
+                position: self.args.len(),
+                prefix: prefix.to_owned(),
+                path: value.to_owned(),
+                creates: writes,
+                compression: None,
+            });
+        }
+        Ok(chosen)
+    }
+
+    /// Checks a path. Returns the name to use if `.` stands for the file being edited.
     pub(super) fn path(
         &mut self,
         value: &str,
@@ -36,117 +74,87 @@ impl Checker<'_> {
                 self.download_hint(value),
             ));
         }
-        self.path_characters(value, whole)?;
-        let normal = self.inside(value, whole)?;
-        if writes && self.context.zone.is_versioned() && path::repository(value) {
-            return Err(CommandError::Protected(Box::new(
-                self.refusal(
-                    whole,
-                    "the repository is written by the server alone",
-                    Hint::from(
-                        "leave `.git` out of `args`; the server commits every change by itself",
-                    )
+        self.expect_no_shell(value, whole, text::operator_in_path)?;
+        let mut normal = self.inside(value, whole)?;
+        // Other systems take more spellings for the name of the repository.
+        if writes && self.context.zone.is_versioned() && value.split('/').any(is_git_name) {
+            return Err(self.fault(
+                CommandError::Protected,
+                whole,
+                "the repository is written by the server alone",
+                Hint::from("leave `.git` out of `args`; the server commits every change by itself")
                     .or("")
                     .call(text::call(self.context, "git", &["log".to_owned()]))
                     .say(" shows the history"),
-                ),
-            )));
+            ));
         }
+        let zone = self.context.zone.as_str();
+        let mut chosen = None;
         if let Some(edited) = self.context.file_being_edited {
             let name = edited.rsplit('/').next().unwrap_or(edited);
-            return self
-                .edited(value, &normal, whole, alone, writes, name)
-                .map(Some);
-        }
-        if !self.context.allow_zone_in_path
-            && path::without_zone(&normal, self.context.zone.as_str()).is_some()
-        {
-            return Err(CommandError::StartsWithZone(Box::new(self.refusal(
+            if normal != "." && normal != name {
+                return Err(self.refuse_with(
+                    whole,
+                    "only the file being edited is in reach",
+                    Hint::from(format!("in `args`, \".\" is `{name}`"))
+                        .or("shed_exec works on other files"),
+                ));
+            }
+            chosen = Some(match normal.as_str() {
+                "." if name.starts_with('-') => format!("./{name}"),
+                "." => name.to_owned(),
+                _ => value.to_owned(),
+            });
+            name.clone_into(&mut normal);
+        } else if !self.context.allow_zone_in_path && text::without_zone(&normal, zone).is_some() {
+            return Err(self.fault(
+                CommandError::StartsWithZone,
                 whole,
                 "paths are relative to the zone",
                 Hint::new("paths in `args` are already inside the zone").or(
                     "a folder that really has its name is reached with allow_zone_in_path=true",
                 ),
-            ))));
-        }
-        self.note(normal, writes, alone, whole);
-        Ok(None)
-    }
-
-    /// The same for a locked edit, where one file is in reach.
-    fn edited(
-        &mut self,
-        value: &str,
-        normal: &str,
-        whole: &str,
-        alone: bool,
-        writes: bool,
-        name: &str,
-    ) -> Result<String, CommandError> {
-        if normal != "." && normal != name {
-            return Err(self.refuse_with(
-                whole,
-                "only the file being edited is in reach",
-                Hint::from(format!("in `args`, \".\" is `{name}`"))
-                    .or("shed_exec works on other files"),
             ));
         }
-        self.note(name.to_owned(), writes, alone, whole);
-        if let Some(noted) = self.paths.last_mut() {
-            noted.glob = false;
-        }
-        Ok(match normal {
-            "." if name.starts_with('-') => format!("./{name}"),
-            "." => name.to_owned(),
-            _ => value.to_owned(),
-        })
-    }
-
-    fn note(&mut self, normal: String, writes: bool, alone: bool, by: &str) {
         if writes {
-            self.changes(by);
+            self.changes(whole);
         }
         self.paths.push(PathArgument {
-            glob: path::glob(&normal),
+            glob: chosen.is_none() && normal.contains(['*', '?']),
             text: normal,
             writes,
             position: alone.then_some(self.args.len()),
         });
+        Ok(chosen)
     }
 
     /// Holds a text to the zone, wherever it leads.
     pub(super) fn inside(&self, value: &str, whole: &str) -> Result<String, CommandError> {
-        if path::reserved(value) {
-            return Err(CommandError::Protected(Box::new(self.refusal(
+        if value.split('/').any(is_reserved) {
+            return Err(self.fault(
+                CommandError::Protected,
                 whole,
                 "`.lfsig` and `.fs_pepper` are kept for the server",
                 "use another name in `args`",
-            ))));
+            ));
         }
-        path::normalise(value).map_err(|outside| {
-            let (reason, hint) = match outside {
-                PathFault::Absolute => (
+        text::normalise(value).ok_or_else(|| {
+            let (reason, hint) = if value.starts_with('/') {
+                (
                     "it is absolute",
                     "paths in `args` are relative to the zone: name what is in it",
-                ),
-                PathFault::Climbs => (
+                )
+            } else {
+                (
                     "`..` climbs above the root of the zone",
                     "stay inside the zone; another one is named in `zone`",
-                ),
+                )
             };
-            CommandError::Escape(Box::new(self.refusal(whole, reason, hint)))
+            self.fault(CommandError::Escape, whole, reason, hint)
         })
     }
 
-    fn path_characters(&self, word: &str, whole: &str) -> Result<(), CommandError> {
-        if self.context.confined {
-            self.refuse_shell(text::operator_in_path(word), whole)
-        } else {
-            self.plain(word, whole)
-        }
-    }
-
-    /// Data of a request: `@file` and `name=@file` read a file.
+    /// Checks data of a request: `@file` and `name=@file` read a file.
     pub(super) fn data(&mut self, value: &str, whole: &str) -> Result<(), CommandError> {
         let content = value.split_once('=').map_or(value, |(_, content)| content);
         let file = [value, content]
@@ -155,31 +163,27 @@ impl Checker<'_> {
         match file {
             Some(file) => {
                 let file = file.split(';').next().unwrap_or(file);
-                self.path(file, whole, false, false).map(|_| ())
+                self.path(file, whole, false, false).map(drop)
             }
             None => self.expression(value, whole),
         }
     }
 
-    /// What is fetched: http or https, and a host.
+    /// Checks what is fetched: http or https, and a host.
     pub(super) fn address(&self, word: &str) -> Result<(), CommandError> {
-        let known = match word.split_once(':') {
-            Some((scheme, rest)) if rest.starts_with("//") => {
-                let scheme = scheme.to_ascii_lowercase();
+        let is_known = word.split_once(':').is_none_or(|(scheme, rest)| {
+            let scheme = scheme.to_ascii_lowercase();
+            if rest.starts_with("//") {
                 scheme == "http" || scheme == "https"
+            } else {
+                !matches!(scheme.as_str(), "file" | "data" | "dict" | "gopher")
             }
-            Some((scheme, _)) => !matches!(
-                scheme.to_ascii_lowercase().as_str(),
-                "file" | "data" | "dict" | "gopher"
-            ),
-            None => true,
-        };
-        if !known || word.starts_with('/') {
+        });
+        if !is_known || word.starts_with('/') {
             return Err(self.refuse(word, "only http:// and https:// addresses are fetched"));
         }
-        if !(self.context.confined && text::only_ampersand(word)) {
-            self.plain(word, word)?;
-        }
-        Ok(())
+        self.expect_no_shell(word, word, |word| {
+            text::operator(word).filter(|_| !text::only_ampersand(word))
+        })
     }
 }

@@ -1,37 +1,26 @@
 //! Programs of awk: `system`, pipes and extensions, outside of texts and regular expressions.
 
-use super::NO_PROGRAMS;
+use super::{NO_PROGRAMS, begins_word};
 
-/// What is wrong with an awk program.
-pub(super) fn check(program: &str) -> Result<(), String> {
+/// Returns what is wrong with an awk program.
+pub(super) fn fault(program: &str) -> Option<String> {
     let code = code(program);
-    if calls(&code, "system") {
-        return Err(format!(
+    if begins_word(&code, "system").any(|after| after.trim_start().starts_with('(')) {
+        return Some(format!(
             "`system()` starts a program, and {NO_PROGRAMS}: call the program with shed_exec"
         ));
     }
-    for directive in ["@load", "@include"] {
-        if code.contains(directive) {
-            return Err(format!(
-                "`{directive}` brings in other code: write the whole program in one argument"
-            ));
-        }
-    }
-    if code.replace("||", "").contains('|') {
-        return Err(format!(
-            "a pipe in awk starts a program, and {NO_PROGRAMS}: keep the output with \
-                stdout_file and call the next program on that file"
+    let mut directives = ["@load", "@include"].into_iter();
+    if let Some(directive) = directives.find(|directive| code.contains(directive)) {
+        return Some(format!(
+            "`{directive}` brings in other code: write the whole program in one argument"
         ));
     }
-    Ok(())
-}
-
-/// Whether a name is called as a function.
-fn calls(code: &str, name: &str) -> bool {
-    code.match_indices(name).any(|(at, _)| {
-        let before = code[..at].chars().next_back();
-        let after = code[at + name.len()..].trim_start();
-        before.is_none_or(|c| !c.is_alphanumeric() && c != '_') && after.starts_with('(')
+    code.replace("||", "").contains('|').then(|| {
+        format!(
+            "a pipe in awk starts a program, and {NO_PROGRAMS}: keep the output with \
+             stdout_file and call the next program on that file"
+        )
     })
 }
 

@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Access;
 
+use crate::processes::{PARENT, field};
+
 /// The group that the server itself moves to: the kernel gives limits to the children of a group
 /// only where the group itself has no processes.
 const OWN: &str = "fileshed.server";
 
-/// How the group of a command begins.
+/// Prefix of the names of commands' groups.
 pub(super) const PREFIX: &str = "fileshed.command.";
 
-/// What commands are limited by.
+/// Controllers by which commands are limited.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
 
-/// How often processes are moved out that were started meanwhile.
+/// Most rounds in which processes are moved out that were started meanwhile.
 const ROUNDS: usize = 10;
 
 /// Why commands have no control groups.
@@ -40,7 +42,7 @@ pub enum NotDelegated {
 }
 
 impl NotDelegated {
-    /// How an administrator gets them.
+    /// Advice for administrators on how to get them.
     pub const REMEDY: &str = "to bound them together, give the server a control group of its own: \
         Delegate=memory pids in a unit of systemd, --security-opt writable-cgroups=true in Docker 28 \
         or later";
@@ -52,92 +54,75 @@ impl From<io::Error> for NotDelegated {
     }
 }
 
-/// A control group that is the server's to divide.
-#[derive(Debug)]
-pub(super) struct Delegation {
-    group: PathBuf,
+/// Finds the control group whose children are those of commands, if it is the server's to divide.
+pub(super) fn find() -> Result<PathBuf, NotDelegated> {
+    let place = std::fs::read_to_string("/proc/self/cgroup")?;
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo")?;
+    let place = own_place(&place).ok_or(NotDelegated::NoVersion2)?;
+    let is_outermost = place == Path::new("/");
+    let own = directory(&mounts, place).ok_or(NotDelegated::NoVersion2)?;
+    // Where a server has moved to already, this one, or another of the same container.
+    let (group, is_divided) = match own.parent() {
+        Some(parent) if own.ends_with(OWN) => (parent.to_owned(), true),
+        _ => (own.clone(), false),
+    };
+    // Only the machine's own root has no state.
+    if !group.join("cgroup.events").exists() {
+        return Err(NotDelegated::Shared);
+    }
+    let has = |file: &str| {
+        let there = std::fs::read_to_string(group.join(file))?;
+        let has = |name: &&str| there.split_ascii_whitespace().any(|one| one == *name);
+        Ok::<_, io::Error>(CONTROLLERS.iter().all(has))
+    };
+    if !has("cgroup.controllers")? {
+        return Err(NotDelegated::NoControllers);
+    }
+    let files = ["", "cgroup.procs", "cgroup.subtree_control"];
+    if !files
+        .iter()
+        .all(|file| rustix::fs::access(group.join(file), Access::WRITE_OK).is_ok())
+    {
+        return Err(NotDelegated::NotWritable);
+    }
+    let is_divided = is_divided && has("cgroup.subtree_control")?;
+    // In a container of its own, all processes are the server's.
+    if !is_divided && !is_outermost && !processes(&own)?.into_iter().all(is_ours) {
+        return Err(NotDelegated::Shared);
+    }
+    Ok(group)
 }
 
-impl Delegation {
-    pub(super) fn find() -> Result<Self, NotDelegated> {
-        let place = std::fs::read_to_string("/proc/self/cgroup")?;
-        let mounts = std::fs::read_to_string("/proc/self/mountinfo")?;
-        let place = own_place(&place).ok_or(NotDelegated::NoVersion2)?;
-        let is_outermost = place == Path::new("/");
-        let own = directory(&mounts, place).ok_or(NotDelegated::NoVersion2)?;
-        // Where a server has moved to already, this one, or another of the same container.
-        let (group, is_divided) = match own.parent() {
-            Some(parent) if own.ends_with(OWN) => (parent.to_owned(), true),
-            _ => (own.clone(), false),
-        };
-        // Only the machine's own root has no state.
-        if !group.join("cgroup.events").exists() {
-            return Err(NotDelegated::Shared);
-        }
-        let has = |file: &str| {
-            let there = std::fs::read_to_string(group.join(file))?;
-            let has = |name: &&str| there.split_ascii_whitespace().any(|one| one == *name);
-            Ok::<_, io::Error>(CONTROLLERS.iter().all(has))
-        };
-        if !has("cgroup.controllers")? {
-            return Err(NotDelegated::NoControllers);
-        }
-        let files = ["", "cgroup.procs", "cgroup.subtree_control"];
-        if !files
-            .iter()
-            .all(|file| rustix::fs::access(group.join(file), Access::WRITE_OK).is_ok())
-        {
-            return Err(NotDelegated::NotWritable);
-        }
-        let is_divided = is_divided && has("cgroup.subtree_control")?;
-        // In a container of its own, all processes are the server's.
-        if !is_divided && !is_outermost && !processes(&own)?.into_iter().all(is_ours) {
-            return Err(NotDelegated::Shared);
-        }
-        Ok(Self { group })
+/// Moves all processes out of the group and lets its children have limits.
+pub(super) fn claim(group: &Path) -> Result<(), NotDelegated> {
+    let own = group.join(OWN);
+    match std::fs::create_dir(&own) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
+        _ => {}
     }
-
-    /// The group whose children are those of commands.
-    pub(super) fn group(&self) -> &Path {
-        &self.group
-    }
-
-    /// Moves all processes out of the group and lets its children have limits.
-    pub(super) fn claim(&self) -> Result<(), NotDelegated> {
-        let own = self.group.join(OWN);
-        match std::fs::create_dir(&own) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error.into()),
-            _ => {}
+    for _ in 0..ROUNDS {
+        let left = processes(group)?;
+        if left.is_empty() {
+            break;
         }
-        for _ in 0..ROUNDS {
-            let left = processes(&self.group)?;
-            if left.is_empty() {
-                break;
-            }
-            for process in left {
-                match write(&own.join("cgroup.procs"), &process.to_string()) {
-                    // It has ended.
-                    Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
-                    moved => moved?,
-                }
+        for process in left {
+            match write(&own.join("cgroup.procs"), &process.to_string()) {
+                // It has ended.
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                moved => moved?,
             }
         }
-        let wanted = CONTROLLERS.map(|name| format!("+{name}")).join(" ");
-        write(&self.group.join("cgroup.subtree_control"), &wanted)?;
-        self.remove_leftovers()?;
-        Ok(())
     }
-
-    /// What a server left behind that was killed. Where something runs, the kernel keeps it.
-    fn remove_leftovers(&self) -> io::Result<()> {
-        for entry in std::fs::read_dir(&self.group)? {
-            let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(PREFIX) {
-                let _in_use = std::fs::remove_dir(entry.path());
-            }
+    let wanted = CONTROLLERS.map(|name| format!("+{name}")).join(" ");
+    write(&group.join("cgroup.subtree_control"), &wanted)?;
+    // What a server left behind that was killed. Where something runs, the kernel keeps it.
+    for entry in std::fs::read_dir(group)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(PREFIX) {
+            let _in_use = std::fs::remove_dir(entry.path());
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// The place of this process in the tree of version 2, as `/proc/self/cgroup` names it.
@@ -147,7 +132,8 @@ fn own_place(text: &str) -> Option<&Path> {
         .map(Path::new)
 }
 
-/// Where a place of the tree is found, as `/proc/self/mountinfo` tells it (`proc_pid_mountinfo(5)`).
+/// Returns the directory of a place of the tree, as `/proc/self/mountinfo` tells it
+/// (`proc_pid_mountinfo(5)`).
 fn directory(mounts: &str, place: &Path) -> Option<PathBuf> {
     mounts.lines().find_map(|line| {
         let (mount, kind) = line.split_once(" - ")?;
@@ -173,7 +159,8 @@ fn processes(group: &Path) -> io::Result<Vec<u32>> {
     Ok(text.lines().filter_map(|line| line.parse().ok()).collect())
 }
 
-/// Whether a process is this one, one that it started, or the init of a container that started it.
+/// Returns `true` if a process is this one, one that it started, or the init of a container that
+/// started it.
 fn is_ours(mut process: u32) -> bool {
     if process == 1 {
         return true;
@@ -184,11 +171,7 @@ fn is_ours(mut process: u32) -> bool {
             return true;
         }
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        let parent = stat
-            .rsplit_once(") ")
-            .map(|(_, fields)| fields.split(' ').nth(1));
-        process = parent
-            .flatten()
+        process = field(&stat, PARENT)
             .and_then(|parent| parent.parse().ok())
             .unwrap_or(0);
     }

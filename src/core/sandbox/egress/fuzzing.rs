@@ -12,9 +12,9 @@ pub struct ReadHead {
     pub line: String,
     /// The values of its headers `Host`.
     pub hosts: Vec<Vec<u8>>,
-    /// What came behind it.
+    /// Bytes that came behind it.
     pub rest: Vec<u8>,
-    /// What it asks of the proxy, if it may.
+    /// Its request to the proxy, if it keeps the rules.
     pub request: Option<JudgedRequest>,
 }
 
@@ -25,7 +25,7 @@ pub struct JudgedRequest {
     pub host: String,
     /// Its port.
     pub port: u16,
-    /// What is sent there; nothing for a tunnel.
+    /// Bytes that are sent there; `None` for a tunnel.
     pub sent: Option<Vec<u8>>,
 }
 

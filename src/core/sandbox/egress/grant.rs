@@ -3,16 +3,15 @@
 
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use rustix::net::Shutdown::Both;
 use sha2::{Digest, Sha256};
 
 use super::refusal::Refusal;
-use super::{Shared, accept};
+use super::{ProxyListener, Shared};
 use fileshed_types::random::{self, RandomError};
 
 /// The user of the proxy; the token is the password.
@@ -30,7 +29,7 @@ pub(super) struct Grants {
     running: Mutex<HashMap<[u8; 32], Arc<Session>>>,
 }
 
-/// How a command is told that something is refused.
+/// Style in which a command is told that something is refused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RefusalStyle {
     /// With a status of HTTP and words.
@@ -40,10 +39,11 @@ pub enum RefusalStyle {
     Silent,
 }
 
-/// What a running command may do, and does.
+/// Use of the proxy by a running command.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    style: RefusalStyle,
+    /// Style in which this command is told of a refusal.
+    pub(super) style: RefusalStyle,
     streams: Mutex<Streams>,
     remarks: Mutex<Vec<Refusal>>,
     connections: AtomicU64,
@@ -59,19 +59,12 @@ struct Streams {
     open: HashMap<u64, Vec<TcpStream>>,
 }
 
-/// A socket that listens in the network of one command.
-#[derive(Debug)]
-struct OwnListener {
-    socket: TcpListener,
-    closed: AtomicBool,
-}
-
 /// The right of one command. Dropped, its token is void and its connections are closed.
 #[derive(Debug)]
 pub struct Grant {
     shared: Arc<Shared>,
-    /// Where it is asked besides the proxy's own address.
-    listeners: Mutex<Vec<Arc<OwnListener>>>,
+    /// Sockets on which it is asked besides the proxy's own address.
+    listeners: Mutex<Vec<ProxyListener>>,
     access: Arc<Session>,
     key: [u8; 32],
     token: String,
@@ -148,19 +141,11 @@ impl Grant {
 
     /// Serves on a socket of a network that only this command has, until the grant is dropped.
     pub fn listen(&self, socket: TcpListener) {
-        let listener = Arc::new(OwnListener {
-            socket,
-            closed: AtomicBool::new(false),
-        });
-        hold(&self.listeners).push(Arc::clone(&listener));
-        let shared = Arc::clone(&self.shared);
         // Without a thread nobody answers, and the tool says so.
-        let _no_thread = std::thread::Builder::new()
-            .name("egress".to_owned())
-            .spawn(move || accept(&listener.socket, &shared, &listener.closed));
+        hold(&self.listeners).extend(ProxyListener::start(socket, &self.shared));
     }
 
-    /// What was refused, in words for the caller.
+    /// Returns what was refused, in words for the caller.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
         let remarks = hold(&self.access.remarks);
@@ -174,11 +159,7 @@ impl Grant {
 impl Drop for Grant {
     fn drop(&mut self) {
         hold(&self.shared.grants.running).remove(&self.key);
-        for listener in hold(&self.listeners).drain(..) {
-            listener.closed.store(true, Ordering::SeqCst);
-            // Wakes whoever waits for a connection there.
-            let _not_listening = rustix::net::shutdown(&listener.socket, Both);
-        }
+        hold(&self.listeners).clear();
         let mut streams = hold(&self.access.streams);
         streams.ended = true;
         for stream in streams.open.drain().flat_map(|(_, streams)| streams) {
@@ -217,11 +198,6 @@ impl Session {
             access: Arc::clone(self),
             id,
         })
-    }
-
-    /// How this command is told of a refusal.
-    pub(super) fn style(&self) -> RefusalStyle {
-        self.style
     }
 
     /// Notes a refusal for the caller.

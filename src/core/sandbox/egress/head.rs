@@ -3,10 +3,12 @@
 
 use std::io::Read;
 
+use super::refusal::Refusal;
+
 /// Largest head of a message.
 pub(super) const HEAD_BYTES: usize = 32 * 1024;
 
-/// What a head ends with.
+/// End of a head.
 const END: &[u8] = b"\r\n\r\n";
 
 /// Headers of one connection, not of the message: never passed on.
@@ -22,17 +24,6 @@ const HOP_BY_HOP: [&str; 9] = [
     "alt-svc",
 ];
 
-/// A head that cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeadError {
-    /// It ended, or took too long.
-    Gone,
-    /// It is too large.
-    TooLarge,
-    /// It is not HTTP/1.
-    Malformed,
-}
-
 /// A first line and headers, in order.
 #[derive(Debug)]
 pub(super) struct Head {
@@ -43,12 +34,13 @@ pub(super) struct Head {
 }
 
 impl Head {
-    /// Reads a head of at most so many bytes, and what came behind it in the same pieces.
+    /// Reads a head of at most so many bytes, and what came behind it in the same pieces. A head that
+    /// ends early, or takes too long, is as malformed as one that is not HTTP/1.
     pub(super) fn read(
         stream: &mut impl Read,
         mut bytes: Vec<u8>,
         most: usize,
-    ) -> Result<(Self, Vec<u8>), HeadError> {
+    ) -> Result<(Self, Vec<u8>), Refusal> {
         let mut piece = [0; 4096];
         let mut searched = 0;
         loop {
@@ -58,21 +50,21 @@ impl Head {
             {
                 let end = searched + at;
                 if end > most {
-                    return Err(HeadError::TooLarge);
+                    return Err(Refusal::TooLong);
                 }
                 let rest = bytes.split_off(end + END.len());
-                return Ok((Self::parse(&bytes).ok_or(HeadError::Malformed)?, rest));
+                return Ok((Self::parse(&bytes).ok_or(Refusal::Malformed)?, rest));
             }
             // Whatever comes, the head ends behind its bound.
             if bytes.len() >= most + END.len() {
-                return Err(HeadError::TooLarge);
+                return Err(Refusal::TooLong);
             }
             searched = bytes.len().saturating_sub(END.len() - 1);
             match stream.read(&mut piece) {
-                Ok(0) => return Err(HeadError::Gone),
+                Ok(0) => return Err(Refusal::Malformed),
                 Ok(count) => bytes.extend_from_slice(&piece[..count]),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(HeadError::Gone),
+                Err(_) => return Err(Refusal::Malformed),
             }
         }
     }
@@ -114,7 +106,7 @@ impl Head {
             .map(|(_, value)| value.as_slice())
     }
 
-    /// Whether there is such a header.
+    /// Returns `true` if there is such a header.
     pub(super) fn has(&self, name: &str) -> bool {
         self.all(name).next().is_some()
     }
@@ -163,7 +155,7 @@ impl Head {
 mod tests {
     use super::*;
 
-    fn read(text: &[u8]) -> Result<(Head, Vec<u8>), HeadError> {
+    fn read(text: &[u8]) -> Result<(Head, Vec<u8>), Refusal> {
         Head::read(&mut &text[..], Vec::new(), HEAD_BYTES)
     }
 
@@ -195,11 +187,11 @@ mod tests {
             b"GET / HTTP/1.1\r\nX:\r\n a\r\n\r\n",
             b"GET / HTTP/1.1\r\nX\xe9: a\r\n\r\n",
         ] {
-            assert_eq!(read(text).err(), Some(HeadError::Malformed), "{text:?}");
+            assert_eq!(read(text).err(), Some(Refusal::Malformed), "{text:?}");
         }
-        assert_eq!(read(b"GET / HT").err(), Some(HeadError::Gone));
+        assert_eq!(read(b"GET / HT").err(), Some(Refusal::Malformed));
         let large = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "a".repeat(HEAD_BYTES));
-        assert_eq!(read(large.as_bytes()).err(), Some(HeadError::TooLarge));
+        assert_eq!(read(large.as_bytes()).err(), Some(Refusal::TooLong));
     }
 
     #[test]
@@ -210,7 +202,7 @@ mod tests {
             for cut in 0..=text.len() {
                 let (first, second) = text.split_at(cut);
                 let read = Head::read(&mut first.chain(second), Vec::new(), most);
-                let expected = (most < end).then_some(HeadError::TooLarge);
+                let expected = (most < end).then_some(Refusal::TooLong);
                 assert_eq!(read.err(), expected, "{most} {cut}");
             }
         }

@@ -1,4 +1,4 @@
-//! Which addresses belong to the public internet.
+//! Addresses of the public internet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -39,7 +39,7 @@ const ELSEWHERE_6: [(Ipv6Addr, u32); 4] = [
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20),
 ];
 
-/// Whether an address belongs to the public internet: not to this machine, its network, its
+/// Returns `true` if an address belongs to the public internet: not to this machine, its network, its
 /// cloud, nor to one of the forms that carry another address inside.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {

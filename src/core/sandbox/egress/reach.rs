@@ -8,7 +8,7 @@ use super::public::is_public;
 use super::refusal::Refusal;
 use fileshed_types::Timings;
 
-/// How long one address may take to answer.
+/// Longest time that one address may take to answer.
 const CONNECT: Duration = Timings::STANDARD.egress.connect;
 
 /// Addresses of one name that are tried.
@@ -87,8 +87,8 @@ fn judge(rules: &ProxyRules, host: &str, address: SocketAddr, usual: &[u16]) -> 
     }
 }
 
-/// Whether an address is one of this machine's: the kernel answers by the source it would use.
-/// Nothing is sent.
+/// Returns `true` if an address is one of this machine's: the kernel answers by the source it would
+/// use, and sends nothing.
 fn is_own(address: IpAddr) -> bool {
     if address.is_loopback() || address.is_unspecified() {
         return true;

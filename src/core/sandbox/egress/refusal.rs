@@ -1,6 +1,4 @@
-//! What the proxy refuses, and how it says so.
-
-use super::head::HeadError;
+//! Refusals of the proxy, and their answers.
 
 /// A request that gets no further. The text names the rule and the host alone: never the address
 /// that a name stands for, never the URL.
@@ -66,14 +64,5 @@ impl Refusal {
              Content-Length: {}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n{body}",
             body.len()
         )
-    }
-}
-
-impl From<HeadError> for Refusal {
-    fn from(error: HeadError) -> Self {
-        match error {
-            HeadError::TooLarge => Self::TooLong,
-            HeadError::Gone | HeadError::Malformed => Self::Malformed,
-        }
     }
 }

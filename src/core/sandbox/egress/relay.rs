@@ -6,19 +6,20 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 
+use super::ProxyRules;
 use super::grant::Session;
 use super::refusal::Refusal;
 use fileshed_types::Timings;
 
-/// How long a connection may be silent.
+/// Longest silence of a connection.
 pub(super) const IDLE: Duration = Timings::STANDARD.egress.idle;
 
-/// What one connection may send through a tunnel, handshake included. Requests are small.
+/// Most bytes that one connection may send through a tunnel, handshake included. Requests are small.
 pub(super) const SENT_BY_CONNECTION: u64 = 1024 * 1024;
 
-/// What all connections of a command together may send.
+/// Most bytes that all connections of a command together may send.
 const SENT_BY_COMMAND: u64 = 4 * 1024 * 1024;
 
 /// Both ends of a connection.
@@ -26,16 +27,14 @@ pub(super) struct Relay<'a> {
     pub(super) client: &'a TcpStream,
     pub(super) upstream: &'a TcpStream,
     pub(super) access: &'a Session,
-    /// What may still come down.
-    pub(super) left: u64,
-    /// Whether the client may send more: a tunnel, not a fetch.
+    /// Bounds of what is sent and received.
+    pub(super) rules: &'a ProxyRules,
+    /// `true` if the client may send more: a tunnel, not a fetch.
     pub(super) two_way: bool,
-    /// Whether it may send no more than requests take.
-    pub(super) downloads_only: bool,
-    /// What it has sent.
+    /// Bytes that were sent up.
     pub(super) sent: u64,
-    /// What to say of an answer that is too large.
-    pub(super) mebibytes: u64,
+    /// Bytes that came down.
+    pub(super) received: u64,
 }
 
 impl Relay<'_> {
@@ -71,15 +70,15 @@ impl Relay<'_> {
     pub(super) fn down(&mut self, bytes: &[u8]) -> Result<bool, Refusal> {
         let count = bytes.len() as u64;
         self.access.received(count);
-        let within = count.min(self.left);
-        self.left -= within;
+        let within = count.min(self.rules.largest_answer().saturating_sub(self.received));
+        self.received += within;
         let mut client = self.client;
         if client.write_all(&bytes[..within as usize]).is_err() {
             return Ok(false);
         }
         if within < count {
             return Err(Refusal::Large {
-                mebibytes: self.mebibytes,
+                mebibytes: self.rules.mebibytes,
             });
         }
         Ok(true)
@@ -94,7 +93,7 @@ impl Relay<'_> {
             (self.sent, SENT_BY_CONNECTION),
             (by_command, SENT_BY_COMMAND),
         ] {
-            if self.downloads_only && sent > limit {
+            if self.rules.downloads_only && sent > limit {
                 return Err(Refusal::Sent {
                     kibibytes: limit / 1024,
                 });
@@ -104,7 +103,7 @@ impl Relay<'_> {
         Ok(upstream.write_all(bytes).is_ok())
     }
 
-    /// Which side has something to say; none when both are silent.
+    /// Returns which side has something to say; `None` if both are silent.
     fn wait(&self, listening: bool) -> Option<(bool, bool)> {
         let mut watched = vec![PollFd::from_borrowed_fd(
             self.upstream.as_fd(),
@@ -117,12 +116,9 @@ impl Relay<'_> {
             tv_sec: IDLE.as_secs() as i64,
             tv_nsec: 0,
         };
-        loop {
-            match rustix::event::poll(&mut watched, Some(&patience)) {
-                Err(Errno::INTR) => {}
-                Ok(0) | Err(_) => return None,
-                Ok(_) => break,
-            }
+        let mut poll = || rustix::event::poll(&mut watched, Some(&patience));
+        if matches!(retry_on_intr(&mut poll), Ok(0) | Err(_)) {
+            return None;
         }
         let readable = |index: usize| {
             let watched = watched.get(index);
@@ -132,7 +128,7 @@ impl Relay<'_> {
     }
 }
 
-/// What is there; 0 at the end, however it came.
+/// Reads what is there; 0 bytes at the end, however it came.
 pub(super) fn receive(mut stream: &TcpStream, buffer: &mut [u8]) -> usize {
     loop {
         match stream.read(buffer) {

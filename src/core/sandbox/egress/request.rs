@@ -1,4 +1,4 @@
-//! What a client of the proxy asks for.
+//! Requests of clients of the proxy.
 
 use super::head::Head;
 use super::refusal::Refusal;
@@ -24,7 +24,7 @@ pub(super) enum RequestKind {
         head: bool,
         /// A body follows it.
         has_body: bool,
-        /// What is asked of the host: the request as it is passed on.
+        /// The request as it is passed on to the host.
         request: Vec<u8>,
     },
 }
@@ -54,26 +54,17 @@ impl Request {
         if head.has("upgrade") {
             return Err(Refusal::Upgrade);
         }
-        match method {
-            "CONNECT" => {
-                let (host, port) = authority(target).ok_or(Refusal::Malformed)?;
-                let port = port.ok_or(Refusal::Malformed)?;
-                let kind = RequestKind::Tunnel;
-                Ok(Self { host, port, kind })
-            }
-            "GET" | "HEAD" => Self::fetch(method, target, version, head, has_body),
-            _ if downloads_only => Err(Refusal::Method),
-            _ => Self::fetch(method, target, version, head, has_body),
+        if method == "CONNECT" {
+            let (host, port) = authority(target).ok_or(Refusal::Malformed)?;
+            return Ok(Self {
+                host,
+                port: port.ok_or(Refusal::Malformed)?,
+                kind: RequestKind::Tunnel,
+            });
         }
-    }
-
-    fn fetch(
-        method: &str,
-        target: &str,
-        version: &str,
-        head: &Head,
-        has_body: bool,
-    ) -> Result<Self, Refusal> {
+        if downloads_only && !matches!(method, "GET" | "HEAD") {
+            return Err(Refusal::Method);
+        }
         let (scheme, rest) = target.split_once("://").ok_or(Refusal::Malformed)?;
         if !scheme.eq_ignore_ascii_case("http") {
             return Err(Refusal::Scheme);
@@ -86,10 +77,11 @@ impl Request {
         let mut request =
             format!("{method} {slash}{path} {version}\r\nHost: {place}\r\n").into_bytes();
         // The host that is asked is the one that was judged.
-        let dropped: &[&str] = if has_body {
-            &["host", "expect", "trailer"]
+        let dropped = ["host", "expect", "trailer", "content-length"];
+        let dropped = if has_body {
+            &dropped[..3]
         } else {
-            &["host", "content-length", "expect", "trailer"]
+            &dropped[..]
         };
         head.write_headers(&mut request, dropped);
         Ok(Self {

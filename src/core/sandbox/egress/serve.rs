@@ -9,7 +9,7 @@ use rustix::net::sockopt::set_socket_linger;
 
 use super::Shared;
 use super::grant::{RefusalStyle, Session};
-use super::head::{HEAD_BYTES, Head, HeadError};
+use super::head::{HEAD_BYTES, Head};
 use super::reach;
 use super::refusal::Refusal;
 use super::relay::{IDLE, Relay, receive};
@@ -17,10 +17,11 @@ use super::request::{Request, RequestKind};
 use fileshed_types::Clock;
 use fileshed_types::settings::MEBIBYTE;
 
-/// What is read of a request, to learn who sends more than may be sent. No argument is longer.
+/// Most bytes that are read of a request, to learn who sends more than may be sent. No argument is
+/// longer.
 const REQUEST_BYTES: usize = 192 * 1024;
 
-/// What is thrown away of what a client sends while it reads a refusal.
+/// Most bytes of a client that are thrown away while it reads a refusal.
 const THROWN_AWAY: u64 = MEBIBYTE;
 
 /// Ports of plain HTTP.
@@ -29,12 +30,8 @@ const PLAIN: [u16; 2] = [80, 8080];
 /// Ports of TLS.
 const TLS: [u16; 2] = [443, 8443];
 
-/// How a TLS connection begins: a handshake record of version 3 (RFC 8446, 5.1).
+/// Beginning of a TLS connection: a handshake record of version 3 (RFC 8446, 5.1).
 const HANDSHAKE: [u8; 2] = [0x16, 3];
-
-/// Bytes beyond the largest file, for headers and TLS: a file that is too large then fails where it
-/// is written, and the tool says so.
-const MARGIN: u64 = MEBIBYTE;
 
 /// Serves a client to its end.
 pub(super) fn serve(shared: &Shared, client: &TcpStream) {
@@ -61,7 +58,7 @@ pub(super) fn serve(shared: &Shared, client: &TcpStream) {
         let _broken_off = set_socket_linger(client, Some(Duration::ZERO));
         return;
     }
-    let silent = |access: Arc<Session>| access.style() == RefusalStyle::Silent;
+    let silent = |access: Arc<Session>| access.style == RefusalStyle::Silent;
     if !connection.access.is_some_and(silent) {
         let mut writer = client;
         let _gone = writer.write_all(refusal.answer().as_bytes());
@@ -81,7 +78,7 @@ struct Connection<'a> {
     client: &'a TcpStream,
     /// The command that asks, once that is known.
     access: Option<Arc<Session>>,
-    /// Whether the client got the beginning of an answer.
+    /// `true` if the client got the beginning of an answer.
     answered: bool,
 }
 
@@ -120,15 +117,10 @@ impl Connection<'_> {
             client: self.client,
             upstream: &upstream,
             access: &access,
-            left: if rules.downloads_only {
-                rules.mebibytes.saturating_mul(MEBIBYTE) + MARGIN
-            } else {
-                u64::MAX
-            },
+            rules,
             two_way,
-            downloads_only: rules.downloads_only,
             sent: 0,
-            mebibytes: rules.mebibytes,
+            received: 0,
         };
         match request.kind {
             RequestKind::Tunnel => self.tunnel(relay, rest),
@@ -146,7 +138,7 @@ impl Connection<'_> {
             .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
             .map_err(|_| Refusal::Malformed)?;
         self.answered = true;
-        if !relay.downloads_only {
+        if !relay.rules.downloads_only {
             return if relay.up(&first)? {
                 relay.run()
             } else {
@@ -189,12 +181,12 @@ impl Connection<'_> {
         let (head, body) = answer(self.shared, upstream).map_err(|_| Refusal::Answer {
             host: host.to_owned(),
         })?;
-        let largest = relay.mebibytes.saturating_mul(MEBIBYTE);
+        let rules = relay.rules;
+        let largest = rules.mebibytes.saturating_mul(MEBIBYTE);
         let is_large = head.length().is_some_and(|length| length > largest);
-        if relay.downloads_only && !without_body && is_large {
-            return Err(Refusal::Large {
-                mebibytes: relay.mebibytes,
-            });
+        if rules.downloads_only && !without_body && is_large {
+            let mebibytes = rules.mebibytes;
+            return Err(Refusal::Large { mebibytes });
         }
         let mut text = format!("{}\r\n", head.line).into_bytes();
         head.write_headers(&mut text, &[]);
@@ -207,7 +199,7 @@ impl Connection<'_> {
 }
 
 /// The head of the final answer, and what came behind it.
-fn answer(shared: &Shared, upstream: &TcpStream) -> Result<(Head, Vec<u8>), HeadError> {
+fn answer(shared: &Shared, upstream: &TcpStream) -> Result<(Head, Vec<u8>), Refusal> {
     let mut rest = Vec::new();
     for _interim in 0..8 {
         let (head, behind) = Head::read(&mut Timed::new(shared, upstream, IDLE), rest, HEAD_BYTES)?;
@@ -217,16 +209,16 @@ fn answer(shared: &Shared, upstream: &TcpStream) -> Result<(Head, Vec<u8>), Head
         let digits = status.len() == 3 && status.bytes().all(|byte| byte.is_ascii_digit());
         match status.as_bytes() {
             // Nobody asked for another protocol.
-            b"101" => return Err(HeadError::Malformed),
+            b"101" => return Err(Refusal::Malformed),
             [b'1', ..] if known && digits => rest = behind,
             _ if known && digits => {
                 let _unlimited = upstream.set_read_timeout(None);
                 return Ok((head, behind));
             }
-            _ => return Err(HeadError::Malformed),
+            _ => return Err(Refusal::Malformed),
         }
     }
-    Err(HeadError::Malformed)
+    Err(Refusal::Malformed)
 }
 
 /// A stream that must have said what is read from it within a time.

@@ -2,16 +2,27 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
-use rustix::process::{Pid, Signal, WaitOptions};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
-use super::fork::{number, tell};
+use super::FAILED;
+use super::process::number;
 use super::spare::SpareJail;
-use super::{FAILED, session};
+use crate::descriptor::poll;
+use crate::message::JobEvent;
+use crate::processes::{PARENT, SESSION, STATE, all, field, processes_of};
+
+/// Rounds after which nothing more is looked for: who starts processes while they are ended runs out
+/// of them.
+const ROUNDS: usize = 200;
+
+/// A job that can have fewer watches of epoll is not the reason why the account has none left.
+const LEAST_WATCHES: usize = 1024;
 
 /// A child that runs.
 pub(super) struct ForkedChild {
@@ -22,9 +33,9 @@ pub(super) struct ForkedChild {
     /// ended.
     pub(super) answer: OwnedFd,
     pub(super) stopped: bool,
-    /// Whether it is the init of its own namespace of processes.
+    /// `true` if it is the init of its own namespace of processes.
     pub(super) separate: bool,
-    /// Whether its processes may be in other groups than its own.
+    /// `true` if its processes may be in other groups than its own.
     pub(super) makes_groups: bool,
 }
 
@@ -43,15 +54,7 @@ pub(super) fn attend(
     // A socket that was closed stays so: it counts once.
     let waiting = children.iter().filter(|child| !child.stopped);
     watched.extend(waiting.map(|child| read(&child.answer)));
-    let patience = patience.map(|patience| Timespec {
-        tv_sec: patience.as_secs() as i64,
-        tv_nsec: i64::from(patience.subsec_nanos()),
-    });
-    match rustix::event::poll(&mut watched, patience.as_ref()) {
-        Ok(_) => {}
-        Err(Errno::INTR) => return Ok(false),
-        Err(error) => return Err(error.into()),
-    }
+    poll(&mut watched, patience)?;
     let readable: Vec<bool> = watched
         .iter()
         .map(|one| !one.revents().is_empty())
@@ -94,7 +97,7 @@ pub(super) fn end(spares: Vec<SpareJail>, children: &mut Vec<ForkedChild>) {
 }
 
 impl ForkedChild {
-    /// Whether the server, which has something to say of it, does not want it any more.
+    /// Returns `true` if the server, which has something to say of it, does not want it any more.
     fn is_to_end(&self) -> bool {
         let mut request = [0; 1];
         let received = rustix::net::recv(&self.answer, &mut request, RecvFlags::DONTWAIT);
@@ -107,7 +110,7 @@ impl ForkedChild {
         if self.separate {
             let _ended = rustix::process::kill_process(self.pid, Signal::TERM);
         } else {
-            session::signal(self.pid, Signal::TERM);
+            signal_session(self.pid, Signal::TERM);
         }
     }
 
@@ -115,13 +118,13 @@ impl ForkedChild {
     /// the number cannot be another's.
     pub(super) fn kill(&self) {
         let sessions = if self.makes_groups && !self.separate {
-            session::of(self.pid)
+            sessions_of(self.pid)
         } else {
             Vec::new()
         };
         let _none_left = rustix::process::kill_process_group(self.pid, Signal::KILL);
         let _ended = rustix::process::kill_process(self.pid, Signal::KILL);
-        sessions.into_iter().for_each(session::end);
+        sessions.into_iter().for_each(end_session);
     }
 
     /// Ends what the process left behind and tells the server how it ended.
@@ -132,6 +135,107 @@ impl ForkedChild {
             .ok()
             .flatten()
             .map_or(i32::from(FAILED), |(_, status)| number(status));
-        tell(&self.answer, status);
+        JobEvent::Ended(status).tell(&self.answer);
     }
+}
+
+/// The sessions of a job: the one that its first process began, and the one that a terminal has.
+/// Whoever loses its parent there is a child of the first process, so one is found while anybody is
+/// left in it.
+fn sessions_of(first: Pid) -> Vec<Pid> {
+    let parent = first.as_raw_pid().to_string();
+    let session_of_child = |stat: &str| {
+        let session = field(stat, SESSION).filter(|_| field(stat, PARENT) == Some(&parent))?;
+        Pid::from_raw(session.parse().ok()?)
+    };
+    let mut sessions: Vec<Pid> = all()
+        .filter_map(|(_, place)| session_of_child(&std::fs::read_to_string(place).ok()?))
+        .chain([first])
+        .collect();
+    sessions.sort_unstable_by_key(|session| session.as_raw_pid());
+    sessions.dedup();
+    sessions
+}
+
+/// Sends a signal to every process of a job, also to those that it starts meanwhile: a process that
+/// has got it may have been about to make one that has not.
+fn signal_session(first: Pid, signal: Signal) {
+    // It may not have begun its session yet.
+    let _has_ended = rustix::process::kill_process(first, signal);
+    let mut told = vec![first];
+    for _ in 0..ROUNDS {
+        let mut members: Vec<_> = sessions_of(first).into_iter().flat_map(members).collect();
+        members.retain(|(number, _)| !told.contains(number));
+        if members.is_empty() {
+            return;
+        }
+        for (number, process) in members {
+            let _has_ended = rustix::process::pidfd_send_signal(process, signal);
+            told.push(number);
+        }
+    }
+}
+
+/// Ends every process of a session, also what they start meanwhile.
+pub(super) fn end_session(session: Pid) {
+    for _ in 0..ROUNDS {
+        let members = members(session);
+        if members.is_empty() {
+            return;
+        }
+        for (_, process) in members {
+            let _has_ended = rustix::process::pidfd_send_signal(process, Signal::KILL);
+        }
+    }
+}
+
+/// The processes of a session that have not ended. What is held is the process, whose number may be
+/// another's by now.
+fn members(session: Pid) -> Vec<(Pid, OwnedFd)> {
+    let session = session.as_raw_pid().to_string();
+    let is_member = |stat: &str| {
+        let is_there = !matches!(field(stat, STATE), Some("Z" | "X"));
+        is_there && field(stat, SESSION) == Some(session.as_str())
+    };
+    let member = |(number, place): (Pid, PathBuf)| {
+        let is_one = || is_member(&std::fs::read_to_string(&place).unwrap_or_default());
+        if !is_one() {
+            return None;
+        }
+        let process = rustix::process::pidfd_open(number, PidfdFlags::empty()).ok()?;
+        is_one().then_some((number, process))
+    };
+    all().filter_map(member).collect()
+}
+
+/// Ends the job whose processes can have most watches of epoll, if one has many. The kernel counts
+/// them for the account (`fs.epoll.max_user_watches`): who has used them up keeps the server from
+/// accepting connections.
+pub(super) fn end_most_watches(children: &mut [ForkedChild]) {
+    let first: Vec<i32> = children
+        .iter()
+        .map(|child| child.pid.as_raw_pid())
+        .collect();
+    let mut watches = vec![0; children.len()];
+    for (job, process) in processes_of(&first) {
+        watches[job] += most_watches(process);
+    }
+    let most = (0..watches.len()).max_by_key(|job| watches[*job]);
+    if let Some(most) = most.filter(|most| watches[*most] >= LEAST_WATCHES) {
+        children[most].kill();
+        children[most].stopped = true;
+    }
+}
+
+/// As many as a process can have: each of its epolls may watch all its files.
+fn most_watches(process: i32) -> usize {
+    let mut descriptors = 0;
+    let mut epolls = 0;
+    let place = format!("/proc/{process}/fd");
+    for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
+        descriptors += 1;
+        let target = std::fs::read_link(entry.path());
+        epolls += usize::from(target.is_ok_and(|to| to == Path::new("anon_inode:[eventpoll]")));
+    }
+    epolls * descriptors
 }

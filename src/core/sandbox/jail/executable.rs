@@ -7,6 +7,7 @@ use std::path::Path;
 use rustix::process::{Resource, Rlimit};
 
 use super::JailError;
+use super::process::checked;
 
 /// Everything that the exec needs.
 pub(super) struct Executable {
@@ -23,31 +24,27 @@ const HIGHEST_DESCRIPTOR: u64 = 900;
 impl Executable {
     pub(super) fn new(
         file: &Path,
-        name: String,
-        arguments: Vec<String>,
+        name: &str,
+        arguments: &[String],
         environment: &[(String, String)],
     ) -> Result<Self, JailError> {
         let text = |value: String| CString::new(value).map_err(|_| JailError::Nul);
-        let arguments = std::iter::once(name)
-            .chain(arguments)
-            .map(text)
-            .collect::<Result<_, _>>()?;
-        let environment = environment
-            .iter()
-            .map(|(name, value)| text(format!("{name}={value}")))
-            .collect::<Result<_, _>>()?;
+        let arguments = std::iter::once(name).chain(arguments.iter().map(String::as_str));
+        let environment = environment.iter();
+        let environment = environment.map(|(name, value)| format!("{name}={value}"));
         let file = std::fs::File::open(file)?;
         let descriptor = highest_descriptor()?;
         // SAFETY: duplicates an open descriptor to a number that nothing in this fresh process
         // uses; no memory is involved.
         #[expect(unsafe_code, reason = "the filter knows the program by this number")]
         let duplicate = unsafe { libc::dup3(file.as_raw_fd(), descriptor, libc::O_CLOEXEC) };
-        if duplicate < 0 {
-            return Err(std::io::Error::last_os_error().into());
-        }
+        checked(duplicate.into())?;
         Ok(Self {
-            arguments,
-            environment,
+            arguments: arguments
+                .map(str::to_owned)
+                .map(text)
+                .collect::<Result<_, _>>()?,
+            environment: environment.map(text).collect::<Result<_, _>>()?,
             descriptor,
         })
     }

@@ -1,29 +1,31 @@
 //! Landlock: the kernel's rules for files and ports.
 
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::io;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, NetPort, Ruleset,
     RulesetAttr, RulesetCreatedAttr, Scope,
 };
-use rustix::fs::{CWD, FileType, Mode, OFlags};
+use rustix::fs::{FileType, OFlags};
 use serde::{Deserialize, Serialize};
 
 use super::JailError;
-use super::own_places::ZEROS;
-use super::shared_ruleset::{SharedRuleset, offered_version};
+use super::mount_namespace::ZEROS;
+use super::process::checked;
 use crate::access::{Access, NEWEST, NetworkAccess};
+use crate::descriptor::open;
 use crate::job::{CountedMemory, Limits};
 
-/// How much of Landlock the kernel has enforced.
+/// Extent to which the kernel has enforced Landlock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Enforcement {
     /// Everything that was asked for.
     Full,
-    /// What an older kernel knows.
+    /// As much as an older kernel knows.
     Partial,
-    /// Nothing.
+    /// It enforces nothing.
     None,
 }
 
@@ -49,14 +51,16 @@ fn terminal() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev
 }
 
-/// What a mount namespace has of its own for programs of all kinds; without one it is the host's, and
-/// not for them.
+/// Files that a mount namespace has of its own for programs of all kinds; without one it is the
+/// host's, and not for them.
 const OWN: [&str; 4] = ["/proc", "/dev/full", "/dev/random", "/etc/passwd"];
 
 /// Rules that are made, and not yet in force.
 pub(crate) struct FileRules {
-    /// None where the kernel has no such rules.
-    ruleset: Option<SharedRuleset>,
+    /// The ruleset by its descriptor, which may have come from another process: whoever holds a copy
+    /// adds to the same. The crate makes rulesets; it takes none that was made elsewhere. None where
+    /// the kernel has no such rules.
+    ruleset: Option<OwnedFd>,
     /// The version that the kernel offers, as far as it is asked for: 0 for none.
     version: i32,
 }
@@ -102,15 +106,12 @@ impl FileRules {
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => NOT_ENABLED,
             Err(_) => 0,
         };
-        Self {
-            ruleset: ruleset.map(SharedRuleset),
-            version,
-        }
+        Self { ruleset, version }
     }
 
     /// The rules as another process receives them; `None` where the kernel has none.
     pub(crate) fn into_descriptor(self) -> Option<OwnedFd> {
-        self.ruleset.map(|ruleset| ruleset.0)
+        self.ruleset
     }
 
     /// Takes every other file, port, signal and abstract socket away from this process, for good.
@@ -153,45 +154,90 @@ impl FileRules {
         self.enforce()
     }
 
-    /// What is not on this machine needs no rule.
-    fn allow(&self, path: &Path, rights: BitFlags<AccessFs>) -> std::io::Result<()> {
+    /// Adds a rule, unless the path is not on this machine.
+    fn allow(&self, path: &Path, rights: BitFlags<AccessFs>) -> io::Result<()> {
         let Some(ruleset) = &self.ruleset else {
             return Ok(());
         };
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let Ok(handle) = rustix::fs::openat(CWD, path, flags, Mode::empty()) else {
+        let Ok(handle) = open(path, OFlags::PATH) else {
             return Ok(());
         };
         let rights = rights_on(&handle, rights, ABI::from(self.version));
         if rights.is_empty() {
             return Ok(());
         }
-        ruleset.allow(handle.as_fd(), rights.bits())
+        let rule = PathBeneathAttribute {
+            allowed_access: rights.bits(),
+            parent_fd: handle.as_raw_fd(),
+        };
+        // SAFETY: the rule is the structure of this call, and lives through it.
+        #[expect(unsafe_code, reason = "the crate adds to its own rulesets alone")]
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_landlock_add_rule,
+                ruleset.as_raw_fd(),
+                PATH_BENEATH,
+                std::ptr::from_ref(&rule),
+                0_u32,
+            )
+        };
+        checked(result).map(drop)
     }
 
+    /// Puts the rules in force for this process, which can gain no privilege any more.
     fn enforce(self) -> Result<(Enforcement, i32), JailError> {
-        let enforcement = match &self.ruleset {
-            None => Enforcement::None,
-            Some(ruleset) => {
-                ruleset.restrict()?;
-                // An older version that was asked for is not the newest.
-                if self.version < NEWEST {
-                    Enforcement::Partial
-                } else {
-                    Enforcement::Full
-                }
-            }
+        let Some(ruleset) = &self.ruleset else {
+            return Ok((Enforcement::None, self.version));
+        };
+        let ruleset = ruleset.as_raw_fd();
+        // SAFETY: takes no pointers.
+        #[expect(unsafe_code, reason = "the crate enforces its own rulesets alone")]
+        checked(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0_u32) })?;
+        // An older version that was asked for is not the newest.
+        let enforcement = if self.version < NEWEST {
+            Enforcement::Partial
+        } else {
+            Enforcement::Full
         };
         Ok((enforcement, self.version))
     }
 }
 
-/// Whether a place of the host is hidden by one that the job has of its own.
+/// `struct landlock_path_beneath_attr`
+#[repr(C, packed)]
+struct PathBeneathAttribute {
+    allowed_access: u64,
+    parent_fd: i32,
+}
+
+/// `LANDLOCK_RULE_PATH_BENEATH`
+const PATH_BENEATH: libc::c_int = 1;
+
+/// `LANDLOCK_CREATE_RULESET_VERSION`
+const ASKS_FOR_VERSION: u32 = 1;
+
+/// The version that the kernel offers; `ENOSYS` where it has none, `EOPNOTSUPP` where it is not in
+/// use.
+fn offered_version() -> io::Result<i32> {
+    // SAFETY: the kernel asks for these arguments, and reads nothing.
+    #[expect(unsafe_code, reason = "the crate tells it with rules in force")]
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            std::ptr::null::<libc::c_void>(),
+            0_usize,
+            ASKS_FOR_VERSION,
+        )
+    };
+    checked(result)
+}
+
+/// Returns `true` if a place of the host is hidden by one that the job has of its own.
 fn is_own(path: &Path, shown: &[&Path]) -> bool {
     shown.iter().any(|place| path.starts_with(place))
 }
 
-/// What a job may read and execute of the system, with its rights there.
+/// Returns the files of the system that a job may read and execute, with its rights there.
 fn of_system(access: &Access) -> impl Iterator<Item = (&Path, BitFlags<AccessFs>)> {
     let running = if access.any_program {
         reading() | AccessFs::Execute

@@ -7,20 +7,10 @@ use crate::job::{CountedMemory, Limits};
 
 /// Processes and threads of the account that the server runs under, commands included: where nobody
 /// counts those of a command alone.
-const OF_ACCOUNT: u64 = 4096;
+pub(super) const PROCESSES_OF_ACCOUNT: u64 = 4096;
 
 /// The same where a supervisor counts them: more than several users can have together.
-const OF_ACCOUNT_SUPERVISED: u64 = 65_536;
-
-/// Who counts the processes and threads of a command.
-pub(super) enum CountedBy {
-    /// The kernel counts them alone.
-    Kernel,
-    /// A supervisor does, and the kernel counts those of the account.
-    Supervisor,
-    /// Nobody: the kernel counts those of the account.
-    Nobody,
-}
+pub(super) const PROCESSES_OF_ACCOUNT_SUPERVISED: u64 = 65_536;
 
 /// Signals that wait with what they carry, of the account. Who has reached this limit sends none, and
 /// the server, which has a higher one, still does.
@@ -40,22 +30,14 @@ const NONE: [Resource; 4] = [
 /// Sets the limits of a job, as the last thing before it. The memory of this process may be above the
 /// limit already: from here on it gets no more. Descriptors on their way between processes are counted for
 /// the whole account, and whoever sends one is measured by its own limit of open files: what others of the
-/// account have on their way would keep this process from sending. `program`: the descriptor of what is
-/// executed, which no other file may ever get; negative if nothing is.
-pub(super) fn limit(
-    limits: &Limits,
-    counted_by: &CountedBy,
-    program: i32,
-) -> Result<(), std::io::Error> {
+/// account have on their way would keep this process from sending. `processes`: how many the kernel lets
+/// the account have. `program`: the descriptor of what is executed, which no other file may ever get;
+/// negative if nothing is.
+pub(super) fn limit(limits: &Limits, processes: u64, program: i32) -> Result<(), std::io::Error> {
     let cpu = limits.cpu_seconds;
     let memory = match limits.counted {
         CountedMemory::AddressSpace => Resource::As,
         CountedMemory::Data => Resource::Data,
-    };
-    let processes = match counted_by {
-        CountedBy::Kernel => limits.processes,
-        CountedBy::Supervisor => OF_ACCOUNT_SUPERVISED,
-        CountedBy::Nobody => OF_ACCOUNT,
     };
     let above = u64::try_from(program).unwrap_or(u64::MAX);
     let open_files = limits.open_files.min(above);

@@ -1,115 +1,95 @@
 //! Namespaces: the files and processes that a command sees.
 //!
-//! File rules forbid opening what lies elsewhere, and know nothing of looking at it, of modes or
-//! of times. Here it is not there at all: the root is an empty file system of the command's own,
-//! in which the system's programs and libraries appear read-only, and the directories that it works
-//! with as places where nothing can be executed. There is no /proc, so nothing tells of other processes either.
+//! File rules forbid opening what lies elsewhere, and know nothing of looking at it, of modes or of
+//! times. Here it is not there at all: the root is an empty file system of the command's own, in
+//! which the system's programs and libraries appear read-only, and the directories that it works
+//! with as places where nothing can be executed. There is no /proc, so nothing tells of other
+//! processes either.
 
-use std::io;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use super::account::{Account, directory_of};
-use super::kernel_account::KernelAccount;
-use super::network::name_machine;
-use super::own_places::OwnPlaces;
-use super::root::{Attributes, Root, copy, keep_mounts, restrict};
-use super::supervisor::MACHINE_NAME;
+use rustix::fs::{FileType, OFlags};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
 
+use super::JailError;
+use super::account::{Account, KernelAccount, directory_of};
+use super::network::{name_machine, raise_loopback};
+use super::root::{NODEV, NOEXEC, NOSUID, RDONLY, Root, below, copy, keep_mounts, restrict};
+use super::supervisor::MACHINE_NAME;
 use crate::access::Access;
-use crate::job::{CountedMemory, Limits, MountNamespace};
-use rustix::fs::FileType;
+use crate::descriptor::open_at;
+use crate::job::{CountedMemory, JobSpec, Limits, MountNamespace};
 
 /// Directories of the system that appear whole; on most systems all but the first are links.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
-/// The root of new namespaces with the system in it, and nothing of any job: the same for all jobs
-/// whose access has these programs and this network in common.
-pub(super) struct SystemRoot {
-    root: Root,
-    own: OwnPlaces,
-}
-
-impl SystemRoot {
-    /// Makes it, over the host's, which this process goes on to see. It has its namespace of accounts
-    /// already, unless it `takes_account`.
-    pub(super) fn new(
-        access: &Access,
-        counted: CountedMemory,
-        account: Account,
-        takes_account: bool,
-    ) -> io::Result<Self> {
-        if takes_account {
-            keep_mounts()?;
-        } else {
-            account.map(&directory_of("self")?, account.user)?;
-        }
-        name_machine(MACHINE_NAME)?;
-        let own = OwnPlaces::new(access, counted);
-        let root = Root::new()?;
-        for directory in SYSTEM {
-            root.show_system(Path::new(directory))?;
-        }
-        for path in single(access.common().chain(access.programs())) {
-            root.show(path)?;
-        }
-        for path in own.devices() {
-            root.make_place_for(Path::new(path), FileType::CharacterDevice)?;
-            let device = copy(Path::new(path))?;
-            // What it is stays as it is, also for the account that owns it on the host.
-            restrict(
-                &device,
-                Attributes::RDONLY | Attributes::NOSUID | Attributes::NOEXEC,
-                None,
-            )?;
-            root.attach(&device, Path::new(path))?;
-        }
-        own.furnish(&root, account)?;
-        Ok(Self { root, own })
+/// Makes the root of new namespaces over the host's, which this process goes on to see: with the
+/// system in it, and nothing of any job, so that it is the same for all jobs whose access has these
+/// programs and this network in common. This process has its namespace of accounts already, unless it
+/// `takes_account`.
+pub(super) fn system_root(
+    access: &Access,
+    counted: CountedMemory,
+    account: Account,
+    takes_account: bool,
+) -> io::Result<Root> {
+    if takes_account {
+        keep_mounts()?;
+    } else {
+        account.map(&directory_of("self")?, account.user)?;
     }
+    name_machine(MACHINE_NAME)?;
+    let root = Root::new()?;
+    for directory in SYSTEM {
+        root.show_system(Path::new(directory))?;
+    }
+    for path in single(access.common().chain(access.programs())) {
+        root.show(path)?;
+    }
+    for path in devices(access, counted) {
+        root.make_place_for(path, FileType::CharacterDevice)?;
+        let device = copy(path)?;
+        // What it is stays as it is, also for the account that owns it on the host.
+        restrict(&device, RDONLY | NOSUID | NOEXEC, None)?;
+        root.attach(&device, path)?;
+    }
+    furnish(&root, access, counted, account)?;
+    Ok(root)
 }
 
-/// A mount namespace in which everything is ready, while this process still sees the host's files.
-pub(super) struct OwnFiles<'a> {
-    system: SystemRoot,
-    bind_mounts: Vec<(OwnedFd, &'a Path)>,
-    directory: &'a Path,
-}
+/// Copies of the directories of a job, each with the place where the job finds it.
+type BindMounts<'a> = Vec<(OwnedFd, &'a Path)>;
 
 impl MountNamespace {
-    /// Copies what it is made of, for the kernel account if there is one. A file system that does not
-    /// translate accounts leaves the job that of the server.
-    pub(super) fn prepare(
+    /// Copies the directories while this process still sees the host's files, for the kernel
+    /// account if there is one. A file system that does not translate accounts leaves the job that
+    /// of the server.
+    fn prepare(
         &self,
-        system: SystemRoot,
         access: &Access,
         (kernel_account, account): (&mut Option<KernelAccount>, Account),
-    ) -> io::Result<OwnFiles<'_>> {
+    ) -> io::Result<BindMounts<'_>> {
         let map = kernel_account.as_ref().map(KernelAccount::map);
-        let mut bind_mounts = self.copies(access, map);
-        if let (Err(_), Some(own)) = (&bind_mounts, kernel_account) {
-            own.user = account.user;
-            bind_mounts = self.copies(access, None);
+        match (self.copies(access, map), kernel_account) {
+            (Err(_), Some(own)) => {
+                own.user = account.user;
+                self.copies(access, None)
+            }
+            (copies, _) => copies,
         }
-        Ok(OwnFiles {
-            system,
-            bind_mounts: bind_mounts?,
-            directory: &self.directory,
-        })
     }
 
-    fn copies(
-        &self,
-        access: &Access,
-        map: Option<BorrowedFd<'_>>,
-    ) -> io::Result<Vec<(OwnedFd, &Path)>> {
+    fn copies(&self, access: &Access, map: Option<BorrowedFd<'_>>) -> io::Result<BindMounts<'_>> {
         let copies = self.bind_mounts.iter().map(|mount| {
-            let mut flags = Attributes::NOSUID | Attributes::NODEV;
+            let mut flags = NOSUID | NODEV;
             if !mount.writable {
-                flags |= Attributes::RDONLY;
+                flags |= RDONLY;
             }
             if !(mount.writable && access.any_program) {
-                flags |= Attributes::NOEXEC;
+                flags |= NOEXEC;
             }
             let tree = copy(&mount.source)?;
             restrict(&tree, flags, map)?;
@@ -117,54 +97,203 @@ impl MountNamespace {
         });
         copies.collect()
     }
-}
 
-impl OwnFiles<'_> {
     /// Makes these and the system the only files of a process in new namespaces, with whatever
     /// `access` names besides.
-    pub(super) fn enter(self, access: &Access, limits: &Limits) -> io::Result<()> {
-        let Self {
-            system: SystemRoot { root, own },
-            bind_mounts,
-            directory,
-        } = self;
-        let is_own = |path: &Path| {
-            let mut targets = bind_mounts.iter().map(|(_, target)| *target);
-            targets.any(|target| path.starts_with(target))
-        };
+    fn enter(
+        &self,
+        root: &Root,
+        bind_mounts: &BindMounts<'_>,
+        access: &Access,
+        limits: &Limits,
+    ) -> io::Result<()> {
+        let targets = self.targets();
+        let is_own = |path: &Path| targets.iter().any(|target| path.starts_with(target));
         let named = access.execute.iter().chain(&access.read);
         for path in single(named.map(PathBuf::as_path)).filter(|path| !is_own(path)) {
             root.show(path)?;
         }
-        let targets = bind_mounts.iter().map(|(_, target)| *target);
-        for target in targets.chain(access.list.iter().map(PathBuf::as_path)) {
+        let listed = access.list.iter().map(PathBuf::as_path);
+        for target in targets.iter().copied().chain(listed) {
             root.make_place_for(target, FileType::Directory)?;
         }
         root.close()?;
-        own.mount(&root, limits)?;
-        for (tree, target) in &bind_mounts {
+        mount_own(root, access, limits)?;
+        for (tree, target) in bind_mounts {
             root.attach(tree, target)?;
         }
         rustix::process::fchdir(&root.0)?;
         // Taking the host's root away would wait for every processor; without capabilities and
         // without a handle outside, nothing leads back to it.
         rustix::process::chroot(".")?;
-        rustix::process::chdir(directory)?;
+        rustix::process::chdir(&self.directory)?;
         Ok(())
     }
 }
 
-/// What does not lie in the directories that appear whole, and is no device.
+/// A mount namespace in which everything is ready, while this process still sees the host's files.
+pub(super) type OwnFiles<'a> = (&'a MountNamespace, Root, BindMounts<'a>);
+
+/// Makes the files of the spec ready, where it has any of its own. Only a probe may find that there
+/// are no namespaces.
+pub(super) fn prepare_files<'a>(
+    spec: &'a JobSpec,
+    (account, kernel_account): (Account, &mut Option<KernelAccount>),
+    root: Option<io::Result<Root>>,
+) -> Result<Option<OwnFiles<'a>>, JailError> {
+    let Some(mounts) = &spec.mounts else {
+        return Ok(None);
+    };
+    let (access, counted) = (&spec.access, spec.limits.counted);
+    let takes_account = kernel_account.is_some();
+    let root = root.unwrap_or_else(|| system_root(access, counted, account, takes_account));
+    let prepared = root.and_then(|root| {
+        let bind_mounts = mounts.prepare(access, (kernel_account, account))?;
+        Ok((mounts, root, bind_mounts))
+    });
+    match prepared {
+        Ok(files) => Ok(Some(files)),
+        Err(_) if spec.probe => Ok(None),
+        Err(error) => Err(JailError::MountNamespace(error)),
+    }
+}
+
+/// Makes these files the only ones.
+pub(super) fn enter_namespaces(
+    spec: &JobSpec,
+    files: Option<OwnFiles<'_>>,
+) -> Result<bool, JailError> {
+    let Some((mounts, root, bind_mounts)) = files else {
+        return Ok(false);
+    };
+    let entered = mounts.enter(&root, &bind_mounts, &spec.access, &spec.limits);
+    // Whoever can have the others can have a network.
+    let entered = if spec.probe {
+        entered.and_then(|()| raise_loopback())
+    } else {
+        entered
+    };
+    match entered {
+        Ok(()) => Ok(true),
+        Err(_) if spec.probe => Ok(false),
+        Err(error) => Err(JailError::MountNamespace(error)),
+    }
+}
+
+/// Returns the paths that do not lie in the directories that appear whole, and are no devices.
 fn single<'a>(paths: impl Iterator<Item = &'a Path>) -> impl Iterator<Item = &'a Path> {
     paths
         .filter(|path| !SYSTEM.iter().any(|directory| lies_in(path, directory)))
         .filter(|path| !lies_in(path, "/dev"))
 }
 
-/// Whether a path is this one, or below it; both are written in the same way. Comparing their parts
-/// takes ten times as long, and a shell has hundreds of programs.
+/// Returns `true` if a path is this one, or below it; both are written in the same way. Comparing
+/// their parts takes ten times as long, and a shell has hundreds of programs.
 fn lies_in(path: &Path, directory: &str) -> bool {
     let path = path.as_os_str().as_encoded_bytes();
     let rest = path.strip_prefix(directory.as_bytes());
     rest.is_some_and(|rest| matches!(rest, [] | [b'/', ..]))
+}
+
+/// Devices that every command has: a file system without devices has them from the host.
+const DEVICES: [&str; 3] = ["/dev/null", "/dev/urandom", "/dev/tty"];
+
+/// Devices that programs of all kinds read besides.
+const MORE_DEVICES: [&str; 2] = ["/dev/full", "/dev/random"];
+
+/// Zeros without end, as a device. Who maps it shared has memory that no limit of a process counts.
+pub(super) const ZEROS: &str = "/dev/zero";
+
+/// As many zeros as a file can have that stands for the device.
+const MANY: u64 = 1 << 42;
+
+/// Directory that tells of the processes of the namespace.
+const PROCESSES: &str = "/proc";
+
+/// Directory in which processes share memory by name.
+const SHARED_MEMORY: &str = "/dev/shm";
+
+/// Names for a process's own descriptors.
+const DESCRIPTORS: [(&str, &str); 4] = [
+    ("/dev/fd", "/proc/self/fd"),
+    ("/dev/stdin", "/proc/self/fd/0"),
+    ("/dev/stdout", "/proc/self/fd/1"),
+    ("/dev/stderr", "/proc/self/fd/2"),
+];
+
+/// Returns the devices of the host that a job has, as far as the host has them.
+fn devices(access: &Access, counted: CountedMemory) -> impl Iterator<Item = &'static Path> {
+    let more: &[_] = if access.any_program {
+        &MORE_DEVICES
+    } else {
+        &[]
+    };
+    let zeros = (counted == CountedMemory::AddressSpace).then_some(ZEROS);
+    let all = DEVICES.iter().chain(more).copied().chain(zeros);
+    all.map(Path::new).filter(|device| device.exists())
+}
+
+/// Makes files and links, and places for what is mounted.
+fn furnish(
+    root: &Root,
+    access: &Access,
+    counted: CountedMemory,
+    account: Account,
+) -> io::Result<()> {
+    if counted != CountedMemory::AddressSpace {
+        // It takes no space: what a mapping of it takes is bounded with the root.
+        create(root, ZEROS)?.set_len(MANY)?;
+    }
+    if !access.any_program {
+        return Ok(());
+    }
+    for place in [PROCESSES, SHARED_MEMORY] {
+        root.make_place_for(Path::new(place), FileType::Directory)?;
+    }
+    for (name, target) in DESCRIPTORS {
+        rustix::fs::symlinkat(target, &root.0, below(Path::new(name)))?;
+    }
+    let (user, group) = (account.user.as_raw(), account.group.as_raw());
+    let accounts = format!("user:x:{user}:{group}::/storage:/bin/sh\n");
+    create(root, "/etc/passwd")?.write_all(accounts.as_bytes())
+}
+
+/// Mounts what is no copy of anything. Processes may share half of the memory of one by name.
+fn mount_own(root: &Root, access: &Access, limits: &Limits) -> io::Result<()> {
+    if !access.any_program {
+        return Ok(());
+    }
+    let size = (limits.memory / 2).to_string();
+    let options = [("mode", "1777"), ("size", &*size)];
+    let memory = fresh("tmpfs", &options, MountAttrFlags::empty())?;
+    root.attach(&memory, Path::new(SHARED_MEMORY))?;
+    // Where the host hides parts of its own, the kernel gives no other.
+    let read_only = MountAttrFlags::MOUNT_ATTR_RDONLY;
+    if let Ok(processes) = fresh("proc", &[("subset", "pid")], read_only) {
+        root.attach(&processes, Path::new(PROCESSES))?;
+    }
+    Ok(())
+}
+
+fn create(root: &Root, path: &str) -> io::Result<File> {
+    root.make_place_for(Path::new(path), FileType::RegularFile)?;
+    Ok(open_at(&root.0, below(Path::new(path)), OFlags::WRONLY)?.into())
+}
+
+/// A file system of this namespace's own, in which nothing is executed.
+fn fresh(kind: &str, options: &[(&str, &str)], more: MountAttrFlags) -> io::Result<OwnedFd> {
+    let made = rustix::mount::fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (name, value) in options {
+        rustix::mount::fsconfig_set_string(made.as_fd(), *name, *value)?;
+    }
+    rustix::mount::fsconfig_create(made.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | more
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    Ok(rustix::mount::fsmount(
+        made.as_fd(),
+        FsMountFlags::FSMOUNT_CLOEXEC,
+        attributes,
+    )?)
 }

@@ -5,14 +5,15 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
-use super::supervisor::hand_over;
+use super::process::checked;
+use crate::message::JobEvent;
 
 /// Brings the loopback device of a new network up, and has the server listen on `port` there: the
 /// socket keeps the network that it was made in.
 pub(super) fn lead_to_proxy(port: u16, server: &OwnedFd) -> std::io::Result<()> {
     raise_loopback()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-    hand_over(server, listener.as_fd())
+    JobEvent::Listening.send(server, &[listener.as_fd()])
 }
 
 /// A new network has this device, and it is down.
@@ -39,11 +40,7 @@ pub(super) fn raise_loopback() -> std::io::Result<()> {
             std::ptr::from_ref(&request),
         )
     };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(std::io::Error::last_os_error())
-    }
+    checked(result.into()).map(drop)
 }
 
 /// Gives a process in a UTS namespace of its own a name that tells nothing of the host.
@@ -51,9 +48,5 @@ pub(super) fn name_machine(name: &str) -> std::io::Result<()> {
     // SAFETY: the name lives through the call, which is given its length.
     #[expect(unsafe_code, reason = "rustix has it behind a feature")]
     let result = unsafe { libc::sethostname(name.as_ptr().cast(), name.len()) };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(std::io::Error::last_os_error())
-    }
+    checked(result.into()).map(drop)
 }

@@ -1,12 +1,12 @@
-//! What a supervised process finds, tried by one: a supervisor that may not look at it (a kernel
-//! without `/proc`, or a security module between processes) can judge nothing.
+//! Probe of a supervisor by a process that it supervises: a supervisor that may not look at it (a
+//! kernel without `/proc`, or a security module between processes) can judge nothing.
 
 use serde::{Deserialize, Serialize};
 
 use super::file_rules::Enforcement;
 use super::supervisor::{MACHINE_NAME, names};
 
-/// How much the kernel enforces, as a process found by trying.
+/// Extent of what the kernel enforces, as a process found by trying.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -28,7 +28,8 @@ pub(crate) struct ProbeReport {
     pub(crate) own_account: bool,
 }
 
-/// Whether the supervisor of this process is asked, reads its descriptors and writes its memory.
+/// Returns `true` if the supervisor of this process is asked, reads its descriptors and writes its
+/// memory.
 pub(super) fn is_supervised(program: i32) -> bool {
     tells_another_name() && maps(program)
 }

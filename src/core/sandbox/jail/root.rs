@@ -8,6 +8,14 @@ use rustix::fs::{CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags};
 
+pub(super) use libc::{
+    MOUNT_ATTR_NODEV as NODEV, MOUNT_ATTR_NOEXEC as NOEXEC, MOUNT_ATTR_NOSUID as NOSUID,
+    MOUNT_ATTR_RDONLY as RDONLY,
+};
+
+use super::process::checked;
+use crate::descriptor::open;
+
 /// The root of the mount namespace, over the host's.
 pub(super) struct Root(pub(super) OwnedFd);
 
@@ -41,20 +49,15 @@ impl Root {
         };
         self.make_place_for(path, FileType::from_raw_mode(stat.st_mode))?;
         let tree = copy(path)?;
-        restrict(
-            &tree,
-            Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV,
-            None,
-        )?;
+        restrict(&tree, RDONLY | NOSUID | NODEV, None)?;
         self.attach(&tree, path)
     }
 
-    /// Nothing more is made in it. What is mounted below it has restrictions of its own.
+    /// Lets nothing more be made in it. What is mounted below it has restrictions of its own.
     pub(super) fn close(&self) -> io::Result<()> {
-        let forbidden = Attributes::RDONLY | Attributes::NOSUID | Attributes::NODEV;
         let attributes = libc::mount_attr {
-            attr_set: forbidden,
-            ..nothing()
+            attr_set: RDONLY | NOSUID | NODEV,
+            ..NO_CHANGE
         };
         set_attributes(&self.0, &attributes, 0)
     }
@@ -110,16 +113,6 @@ pub(super) fn copy(path: &Path) -> io::Result<OwnedFd> {
     Ok(rustix::mount::open_tree(CWD, path, flags)?)
 }
 
-/// What is forbidden on a mount.
-pub(super) struct Attributes;
-
-impl Attributes {
-    pub(super) const RDONLY: u64 = libc::MOUNT_ATTR_RDONLY;
-    pub(super) const NOSUID: u64 = libc::MOUNT_ATTR_NOSUID;
-    pub(super) const NODEV: u64 = libc::MOUNT_ATTR_NODEV;
-    pub(super) const NOEXEC: u64 = libc::MOUNT_ATTR_NOEXEC;
-}
-
 /// Forbids on a mount and all below it, and has them translate accounts by a map.
 pub(super) fn restrict(
     tree: &OwnedFd,
@@ -128,7 +121,7 @@ pub(super) fn restrict(
 ) -> io::Result<()> {
     let mut attributes = libc::mount_attr {
         attr_set: forbidden,
-        ..nothing()
+        ..NO_CHANGE
     };
     if let Some(map) = map {
         attributes.attr_set |= libc::MOUNT_ATTR_IDMAP;
@@ -144,23 +137,20 @@ pub(super) fn keep_mounts() -> io::Result<()> {
     if !rustix::process::getpid().is_init() {
         return Err(io::ErrorKind::PermissionDenied.into());
     }
-    let root = rustix::fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let root = open("/", OFlags::PATH)?;
     let attributes = libc::mount_attr {
         propagation: libc::MS_SLAVE,
-        ..nothing()
+        ..NO_CHANGE
     };
     set_attributes(&root, &attributes, libc::AT_RECURSIVE)
 }
 
-/// No change.
-fn nothing() -> libc::mount_attr {
-    libc::mount_attr {
-        attr_set: 0,
-        attr_clr: 0,
-        propagation: 0,
-        userns_fd: 0,
-    }
-}
+const NO_CHANGE: libc::mount_attr = libc::mount_attr {
+    attr_set: 0,
+    attr_clr: 0,
+    propagation: 0,
+    userns_fd: 0,
+};
 
 fn set_attributes(
     tree: &OwnedFd,
@@ -180,9 +170,5 @@ fn set_attributes(
             size_of_val(attributes),
         )
     };
-    if result == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
+    checked(result).map(drop)
 }

@@ -1,8 +1,8 @@
-//! What signals do to a command: what they do to every program, whoever started the server.
+//! Effects of signals on a command: the usual ones, whoever started the server.
 
-/// Gives every signal its usual effect, and lets all but one of them through. What a process ignores or
-/// holds back its programs inherit (signal(7)): Rust ignores SIGPIPE, Python SIGXFSZ too, and
-/// a service manager or `nohup` others.
+/// Gives every signal its usual effect, and lets all but one of them through. What a process
+/// ignores or holds back its programs inherit (signal(7)): Rust ignores SIGPIPE, Python SIGXFSZ
+/// too, and a service manager or `nohup` others.
 pub(super) fn reset() {
     for signal in 1..=libc::SIGRTMAX() {
         // SAFETY: takes no pointers; this process has one thread and no handler. What has no
@@ -43,7 +43,8 @@ fn set_mask(fill: impl FnOnce(*mut libc::sigset_t)) {
     }
 }
 
-/// What ends a process and is meant for the command alone: a terminal sends it to all of a group.
+/// Signals that end a process and are meant for the command alone: a terminal sends it to all of a
+/// group.
 const MEANT_FOR_COMMANDS: [i32; 8] = [
     libc::SIGTERM,
     libc::SIGINT,
@@ -55,7 +56,7 @@ const MEANT_FOR_COMMANDS: [i32; 8] = [
     libc::SIGPIPE,
 ];
 
-/// Whether somebody has asked this process to end, which it holds back.
+/// Returns `true` if somebody has asked this process to end, which it holds back.
 pub(super) fn is_asked_to_end() -> bool {
     let mut pending = std::mem::MaybeUninit::uninit();
     // SAFETY: the set is made before it is filled and read.
@@ -67,7 +68,7 @@ pub(super) fn is_asked_to_end() -> bool {
     }
 }
 
-/// For who stays beside a command: nothing that is meant for the command moves it.
+/// Ignores what is meant for the command, in a process that stays beside it.
 pub(super) fn ignore() {
     for signal in MEANT_FOR_COMMANDS {
         set_effect(signal, libc::SIG_IGN);

@@ -5,71 +5,34 @@
 //! has nothing of any user, file or program: what came with an earlier job never reached it, and what
 //! a job may touch is decided when that job has come. It does one job and ends with it.
 
-use std::io::{self, IoSlice};
-use std::mem::MaybeUninit;
+use std::io;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::fs::{CWD, Mode, OFlags};
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use rustix::event::{PollFd, PollFlags};
+use rustix::fs::OFlags;
 use rustix::process::Pid;
 
-use super::message::{JobHandles, MOST_HANDLES};
-use crate::job::{JailKind, StartRequest, ZygoteRequest};
-use crate::place::expect_same;
-use crate::stamp::{Stamp, stamp};
+use crate::descriptor::{DirectoryStamp, directory_stamp, expect_same, open, poll};
+use crate::message::JailKind;
 use fileshed_types::{Clock, Timings};
 
-/// How many wait.
+/// Most jails that wait.
 const MOST: usize = 2;
 
-/// How long one waits for a job.
+/// Longest time for which one waits for a job.
 const AGE: Duration = Timings::STANDARD.jail.spare;
 
 /// A process that waits.
 pub(super) struct SpareJail {
-    kind: JailKind,
+    pub(super) kind: JailKind,
     pub(super) pid: Pid,
     /// Readable once it ended.
     pub(super) ended: OwnedFd,
-    /// Where its job is sent. Closed, it ends.
+    /// Socket to which its job is sent. Closed, it ends.
     pub(super) socket: OwnedFd,
-    surroundings: Surroundings,
-}
-
-impl SpareJail {
-    pub(super) fn new(
-        kind: JailKind,
-        pid: Pid,
-        [ended, socket]: [OwnedFd; 2],
-        surroundings: Surroundings,
-    ) -> Self {
-        Self {
-            kind,
-            pid,
-            ended,
-            socket,
-            surroundings,
-        }
-    }
-
-    /// Gives it its job.
-    pub(super) fn send(&self, request: StartRequest, handles: &JobHandles) -> io::Result<()> {
-        let request = ZygoteRequest::Start(StartRequest {
-            has_map: handles.map.is_some(),
-            ..request
-        });
-        let request = serde_json::to_vec(&request)?;
-        let handles = handles.all();
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDLES))];
-        let mut control = SendAncillaryBuffer::new(&mut space);
-        control.push(SendAncillaryMessage::ScmRights(&handles));
-        let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
-        rustix::net::sendmsg(&self.socket, &[IoSlice::new(&request)], &mut control, flags)?;
-        Ok(())
-    }
+    pub(super) surroundings: Surroundings,
 }
 
 /// Those that wait.
@@ -98,7 +61,7 @@ impl SpareJails {
         self.wanted.take()
     }
 
-    /// How long the zygote may wait before it looks here again.
+    /// Returns how long the zygote may wait before it looks here again.
     pub(super) fn patience(&self) -> Option<Duration> {
         if self.wanted.is_some() {
             return Some(Duration::ZERO);
@@ -118,26 +81,26 @@ impl SpareJails {
     }
 }
 
-/// What a spare jail was made from.
+/// State of the machine from which a spare jail was made.
 pub(super) struct Surroundings {
     /// Told when something is mounted or unmounted where the zygote is.
     mounts: OwnedFd,
-    /// Directories of the files that its root shows by themselves: one that is replaced is another file.
-    directories: Vec<(&'static str, Stamp)>,
+    /// Directories of the files that its root shows by themselves: one that is replaced is another
+    /// file.
+    directories: Vec<(&'static str, DirectoryStamp)>,
     made: Instant,
 }
 
-/// Where these files are.
+/// Directories of these files.
 const DIRECTORIES: [&str; 3] = ["/", "/etc", "/etc/ssl"];
 
 impl Surroundings {
     /// To be taken down before the jail is made. Where mounts are not told of, none is.
     pub(super) fn now() -> io::Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         Ok(Self {
-            mounts: rustix::fs::openat(CWD, "/proc/self/mountinfo", flags, Mode::empty())?,
+            mounts: open("/proc/self/mountinfo", OFlags::RDONLY)?,
             directories: DIRECTORIES
-                .map(|path| (path, stamp(Path::new(path))))
+                .map(|path| (path, directory_stamp(Path::new(path))))
                 .into(),
             made: Clock::SYSTEM.instant(),
         })
@@ -149,8 +112,9 @@ impl Surroundings {
 
     fn are_current(&self) -> bool {
         let mut mounts = [PollFd::new(&self.mounts, PollFlags::PRI)];
-        let told = rustix::event::poll(&mut mounts, Some(&Timespec::default()));
-        let is_as_before = |(path, before): &(&str, Stamp)| stamp(Path::new(path)) == *before;
+        let told = poll(&mut mounts, Some(Duration::ZERO));
+        let is_as_before =
+            |(path, before): &(&str, DirectoryStamp)| directory_stamp(Path::new(path)) == *before;
         matches!(told, Ok(0)) && !self.left().is_zero() && self.directories.iter().all(is_as_before)
     }
 }
@@ -158,8 +122,7 @@ impl Surroundings {
 /// Makes a directory the working one that has this path in the namespaces of this process. Another one
 /// that has it by now is refused.
 pub(super) fn enter(place: &Path, directory: BorrowedFd<'_>) -> io::Result<()> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let found = rustix::fs::openat(CWD, place, flags, Mode::empty())?;
+    let found = open(place, OFlags::PATH | OFlags::DIRECTORY)?;
     expect_same(directory, &rustix::fs::fstat(&found)?)?;
     Ok(rustix::process::fchdir(found)?)
 }

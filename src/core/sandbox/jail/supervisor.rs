@@ -2,51 +2,58 @@
 //! calls that nothing else bounds (user notifications of seccomp, `seccomp_unotify(2)`).
 //!
 //! A filter sees numbers, never paths. Where a command has no files of its own, the supervisor
-//! reads what a call is about, judges it, and carries out what is allowed itself: on a handle
-//! that it has opened in the directories of the command, so that nothing can be exchanged behind its back.
-//! It is not confined like a command, and does nothing but what stands here.
+//! reads what a call is about, judges it, and carries out what is allowed itself: on a handle that
+//! it has opened in the directories of the command, so that nothing can be exchanged behind its
+//! back. It is not confined like a command, and does nothing but what stands here.
 //!
 //! - `attributes`: modes, times and owners of files in the command's directories, and of no others;
 //! - `mapping`: machine code is mapped from the system's files alone;
-//! - `census`: how many processes and threads a command has;
-//! - `connection`: every connection is one to the proxy.
+//! - `process_counter`: how many processes and threads a command has;
+//! - every connection is one to the proxy.
 
 mod attributes;
-mod census;
-mod connection;
 mod listener;
 mod mapping;
 mod process;
+mod process_counter;
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
 use super::account::set_dumpable;
-use super::fork::{close, fork, number, tell};
-use super::session;
+use super::children::end_session;
+use super::process::{close, exit, fork, kill_others, number};
 use super::signals;
-use super::syscalls::makes_namespaces;
+use super::syscalls::{makes_namespaces, makes_processes};
 use crate::access::{Access, NetworkAccess};
+use crate::descriptor::poll;
+use crate::message::{JobEvent, pair};
 use attributes::WritableDirectories;
-use census::Census;
+use fileshed_types::Timings;
 use listener::{Call, Listener, Verdict};
-use mapping::Sources;
+use mapping::ExecutableMappings;
+use process::Memory;
+use process_counter::ProcessCounter;
 
-pub(super) use connection::hand_over;
 pub(super) use process::names;
+
+/// The proxy listens on this machine: it answers at once.
+const PATIENCE: Duration = Timings::STANDARD.jail.proxy;
 
 /// The name of the machine that a command is told.
 pub(super) const MACHINE_NAME: &str = "fileshed";
 
-/// What a supervisor judges by.
+/// State by which a supervisor judges.
 pub(super) struct Supervisor {
     directories: WritableDirectories,
-    sources: Sources,
-    census: Census,
+    mappings: ExecutableMappings,
+    processes: ProcessCounter,
     network: NetworkAccess,
 }
 
@@ -58,8 +65,8 @@ impl Supervisor {
             directories: access.map_or_else(WritableDirectories::default, |access| {
                 WritableDirectories::open(&access.write)
             }),
-            sources: access.map_or_else(Sources::default, Sources::find),
-            census: Census::new(processes),
+            mappings: access.map_or_else(ExecutableMappings::default, ExecutableMappings::find),
+            processes: ProcessCounter::new(processes),
             network,
         }
     }
@@ -69,12 +76,7 @@ impl Supervisor {
     pub(super) fn follow(mut self, answer: Option<&OwnedFd>) -> io::Result<OwnedFd> {
         // Who loses its parent stays the command's.
         rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        let (ours, theirs) = rustix::net::socketpair(
-            rustix::net::AddressFamily::UNIX,
-            rustix::net::SocketType::SEQPACKET,
-            rustix::net::SocketFlags::CLOEXEC,
-            None,
-        )?;
+        let (ours, theirs) = pair()?;
         let Some(command) = fork(0)? else {
             drop((self, ours));
             // The supervisor reads what its calls are about.
@@ -94,17 +96,17 @@ impl Supervisor {
             }
             signals::ignore();
         }
-        self.census.count_for(command);
+        self.processes.count_for(command);
         let status = self
             .attend(command, ours)
             .unwrap_or(i32::from(super::FAILED));
         if let Some(answer) = answer {
-            super::init::kill_others();
-            tell(answer, status);
+            kill_others();
+            JobEvent::Ended(status).tell(answer);
             exit(0)
         }
         // Where it began a session of its own, whoever is left in it.
-        session::end(command);
+        end_session(command);
         leave_as(status)
     }
 
@@ -118,10 +120,7 @@ impl Supervisor {
             if let Some(listener) = &listener {
                 watched.push(PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN));
             }
-            match rustix::event::poll(&mut watched, None) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
+            poll(&mut watched, None)?;
             let readable: Vec<PollFlags> = watched.iter().map(PollFd::revents).collect();
             drop(watched);
             while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
@@ -142,32 +141,18 @@ impl Supervisor {
 
     fn judge(&mut self, listener: &Listener, call: &Call) -> Verdict {
         match call.number() {
-            libc::SYS_mmap => self.sources.judge_file(call),
-            libc::SYS_mprotect | libc::SYS_pkey_mprotect => self.sources.judge_range(call),
+            libc::SYS_mmap => self.mappings.judge_file(call),
+            libc::SYS_mprotect | libc::SYS_pkey_mprotect => self.mappings.judge_range(call),
             libc::SYS_uname => process::tell_name(listener, call),
             libc::SYS_connect => match self.network {
-                NetworkAccess::Proxy { port } => connection::to_proxy(listener, call, port),
+                NetworkAccess::Proxy { port } => connect_to_proxy(listener, call, port).into(),
                 NetworkAccess::None => Verdict::Refused(Errno::PERM),
             },
-            libc::SYS_clone => {
-                if makes_namespaces(call.word(0)) {
-                    return Verdict::Refused(Errno::PERM);
-                }
-                self.census.judge()
-            }
-            number if is_fork(number) => self.census.judge(),
+            libc::SYS_clone if makes_namespaces(call.word(0)) => Verdict::Refused(Errno::PERM),
+            number if makes_processes(number) => self.processes.judge(),
             _ => self.directories.judge(listener, call),
         }
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn is_fork(number: i64) -> bool {
-    matches!(number, libc::SYS_fork | libc::SYS_vfork)
-}
-#[cfg(not(target_arch = "x86_64"))]
-fn is_fork(_: i64) -> bool {
-    false
 }
 
 /// Ends this process as the command has ended: whoever waits for it is told the same.
@@ -185,7 +170,43 @@ fn leave_as(status: i32) -> ! {
     exit(status)
 }
 
-fn exit(status: i32) -> ! {
-    #[expect(clippy::exit, reason = "what began as a copy of the zygote ends here")]
-    std::process::exit(status)
+/// connect: the caller's socket becomes one that leads to the proxy. File rules know ports and no
+/// addresses, so the port of the proxy on another machine would be as good.
+fn connect_to_proxy(listener: &Listener, call: &Call, port: u16) -> Result<(), Errno> {
+    if call.word(2) < 8 {
+        return Err(Errno::INVAL);
+    }
+    let address: [u8; 8] = Memory::of(listener, call)?.bytes(call.argument(1))?;
+    // struct sockaddr_in: family, port, address.
+    let [port_high, port_low] = port.to_be_bytes();
+    let family = (libc::AF_INET as u16).to_ne_bytes();
+    let wanted = [family[0], family[1], port_high, port_low, 127, 0, 0, 1];
+    if address != wanted {
+        return Err(Errno::ACCESS);
+    }
+    let theirs = call.word(0);
+    let flags = flags_of(call, theirs)?;
+    let proxy = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let socket = TcpStream::connect_timeout(&proxy, PATIENCE).map_err(|_| Errno::CONNREFUSED)?;
+    socket
+        .set_nonblocking(flags & libc::O_NONBLOCK as u32 != 0)
+        .map_err(|_| Errno::CONNREFUSED)?;
+    let kept = flags & libc::O_CLOEXEC as u32;
+    listener.replace(call, theirs, socket.as_fd(), kept)
+}
+
+/// Returns the flags with which a socket of the caller is open.
+fn flags_of(call: &Call, descriptor: u32) -> Result<u32, Errno> {
+    let thread = call.thread();
+    let place = format!("/proc/{thread}/fd/{descriptor}");
+    let target = rustix::fs::readlinkat(rustix::fs::CWD, place, Vec::new());
+    if !target.is_ok_and(|target| target.to_bytes().starts_with(b"socket:")) {
+        return Err(Errno::NOTSOCK);
+    }
+    let about = std::fs::read_to_string(format!("/proc/{thread}/fdinfo/{descriptor}"))
+        .map_err(|_| Errno::BADF)?;
+    let flags = about.lines().find_map(|line| line.strip_prefix("flags:"));
+    flags
+        .and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok())
+        .ok_or(Errno::BADF)
 }

@@ -5,33 +5,36 @@
 //! neither allowed nor refused here but handed to the command's supervisor (`supervisor`).
 //!
 //! One policy says what is done with calls and their arguments. Where the programs are a closed set it
-//! ends with a list of what they may call (`ordinary`); where every program may run, with what none
-//! may call.
+//! ends with a list of what they may call; where every program may run, with what none may call.
 
 mod calls;
 mod denied;
-mod ordinary;
 mod program;
 mod rules;
 
 use std::os::fd::{FromRawFd, OwnedFd};
 
 use crate::access::NetworkAccess;
-use calls::attributes;
-use ordinary::ordinary;
+use crate::job::JobSpec;
+use calls::{attributes, ordinary};
 use program::Program;
 use rules::{Action, Condition, Policy};
 
-/// Whether these flags of clone make namespaces.
+/// Returns `true` if these flags of clone make namespaces.
 pub(super) fn makes_namespaces(flags: u32) -> bool {
-    let denied = calls::NAMESPACE_FLAGS.iter();
-    denied.fold(0, |all, flag| all | *flag as u32) & flags != 0
+    let makes = |flag: &i32| flags & *flag as u32 != 0;
+    calls::NAMESPACE_FLAGS.iter().any(makes)
 }
 
-/// What another process is asked about.
+/// Returns `true` if a call makes processes and threads.
+pub(super) fn makes_processes(call: i64) -> bool {
+    calls::NEW_PROCESSES.contains(&call)
+}
+
+/// Calls about which another process is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Supervision {
-    /// Nothing: there is nobody to ask.
+    /// None: there is nobody to ask.
     None,
     /// New processes.
     Processes,
@@ -40,26 +43,12 @@ pub(super) enum Supervision {
     Whole,
 }
 
-/// What a filter depends on.
+/// Facts on which a filter depends.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of one command"
-)]
-pub(super) struct Circumstances {
-    /// Which sockets a client may have.
-    pub(super) network: NetworkAccess,
-    /// The command starts programs of its own, and file rules alone say which.
-    pub(super) starts_others: bool,
-    /// The command may put its processes into groups of their own.
-    pub(super) makes_groups: bool,
-    /// Any program may run, also one that lies in the zone.
-    pub(super) any_program: bool,
-    /// Its processes may share memory that is no file.
-    pub(super) shares_memory: bool,
-    /// The command may change the zone. Where it may not, no mode, time or owner changes either,
-    /// which file rules do not know.
-    pub(super) changes: bool,
+pub(super) struct Circumstances<'a> {
+    /// The job. Where it may not change the zone, no mode, time or owner changes either, which file
+    /// rules do not know.
+    pub(super) spec: &'a JobSpec,
     /// Version of Landlock's interface that is in force.
     pub(super) version: i32,
     /// It has files and processes of its own.
@@ -70,26 +59,24 @@ pub(super) struct Circumstances {
     pub(super) program: i32,
 }
 
+impl Circumstances<'_> {
+    /// `true` if namespaces or a supervisor bound which files a command changes.
+    fn is_bounded(&self) -> bool {
+        self.separate || self.supervision == Supervision::Whole
+    }
+}
+
 /// A filter that is ready to be applied.
 pub(super) struct Filter(Program);
 
 impl Filter {
-    pub(super) fn new(circumstances: &Circumstances) -> Self {
-        let mut denied = denied::always(circumstances);
-        let bounded = circumstances.separate || circumstances.supervision == Supervision::Whole;
-        if !(circumstances.changes && bounded) {
-            denied.extend(attributes().map(|call| (call, Vec::new())));
-        }
-        if circumstances.changes && !bounded {
-            // Whoever makes a file may set its times: what is open is known to file rules.
-            denied.insert(libc::SYS_utimensat, denied::by_path());
-        }
+    pub(super) fn new(circumstances: &Circumstances<'_>) -> Self {
         let mut policy = unknown();
         if circumstances.supervision != Supervision::None {
             supervise(&mut policy, circumstances);
         }
-        policy.extend(denied, Action::refuse(libc::EPERM));
-        if !circumstances.any_program {
+        denied::deny(&mut policy, circumstances);
+        if !circumstances.spec.access.any_program {
             policy.allow_only(ordinary(), NEWEST_CALL, UNKNOWN);
         }
         Self(Program::new(&policy, NEWEST_CALL, UNKNOWN))
@@ -121,7 +108,7 @@ const WAITS_FOR_ANSWER: libc::c_ulong = 1 << 5;
 /// it: nobody has judged it.
 const NEWEST_CALL: i64 = libc::SYS_mseal;
 
-/// What a kernel answers that lacks a call.
+/// Answer of a kernel that lacks a call.
 const UNKNOWN: Action = Action::refuse(libc::ENOSYS);
 
 /// Some calls are as on a kernel that lacks them. These are the numbers of the x32 interface, which
@@ -143,8 +130,8 @@ fn unknown() -> Policy {
     policy
 }
 
-/// What the supervisor is asked about.
-fn supervise(policy: &mut Policy, circumstances: &Circumstances) {
+/// Adds the calls about which the supervisor is asked.
+fn supervise(policy: &mut Policy, circumstances: &Circumstances<'_>) {
     for call in calls::NEW_PROCESSES {
         policy.on(*call, &[], Action::ASK);
     }
@@ -157,12 +144,15 @@ fn supervise(policy: &mut Policy, circumstances: &Circumstances) {
     policy.on(libc::SYS_mprotect, &[executable], Action::ASK);
     policy.on(libc::SYS_pkey_mprotect, &[executable], Action::ASK);
     policy.on(libc::SYS_uname, &[], Action::ASK);
-    if circumstances.changes {
+    if circumstances.spec.changes {
         for call in attributes() {
             policy.on(call, &[], Action::ASK);
         }
     }
-    if matches!(circumstances.network, NetworkAccess::Proxy { .. }) {
+    if matches!(
+        circumstances.spec.access.network,
+        NetworkAccess::Proxy { .. }
+    ) {
         policy.on(libc::SYS_connect, &[], Action::ASK);
     }
 }

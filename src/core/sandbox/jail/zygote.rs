@@ -12,18 +12,20 @@ use std::os::fd::{AsFd as _, OwnedFd};
 
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
-use super::account::{Account, set_dumpable};
+use super::account::{Account, AccountMaps, KernelAccount, set_dumpable};
 use super::children::{ForkedChild, attend, end};
 use super::file_rules::FileRules;
-use super::fork::{close, fork, tell_exhausted, tell_start};
-use super::kernel_account::{AccountMaps, KernelAccount};
-use super::message::{Incoming, JobHandles, receive};
-use super::mount_namespace::SystemRoot;
+use super::mount_namespace::system_root;
+use super::process::{close, fork};
+use super::root::Root;
 use super::spare::{self, SpareJail, SpareJails, Surroundings};
-use super::{JailError, begin, signals, watches};
+use super::{JailError, begin, children, signals};
 use crate::access::NetworkAccess;
-use crate::job::{JailKind, JobSpec, StartRequest, WrittenJob};
-use crate::program_pages::release_program_pages;
+use crate::job::JobSpec;
+use crate::memory::release_program_pages;
+use crate::message::{
+    Incoming, JailKind, JobEvent, JobHandles, StartRequest, WrittenJob, pair, tell_exhausted,
+};
 
 /// A job as its process has read it.
 pub(super) struct ZygoteJob {
@@ -56,30 +58,26 @@ impl ZygoteJob {
     }
 }
 
-/// Which side of a fork this is.
-pub(super) enum Side {
-    /// The zygote, when the server is gone.
-    Zygote,
-    /// A new process, to do a job.
-    Job {
-        /// What it is to do.
-        job: Box<Result<ZygoteJob, JailError>>,
-        /// Readable when the zygote is gone.
-        zygote: OwnedFd,
-        /// Where the server waits for the end of the job.
-        answer: OwnedFd,
-        /// The account of the zygote, which new namespaces do not know yet.
-        account: Account,
-        /// The one that it takes for the kernel.
-        kernel_account: Option<KernelAccount>,
-        /// The root of its namespaces if it waited for the job with it; the kernel's error if it
-        /// should have namespaces and got none.
-        root: Option<io::Result<SystemRoot>>,
-    },
+/// A new process that is to do a job.
+pub(super) struct JobStart {
+    /// The job, or why it could not be read.
+    pub(super) job: Result<ZygoteJob, JailError>,
+    /// Readable when the zygote is gone.
+    pub(super) zygote: OwnedFd,
+    /// Socket on which the server waits for the end of the job.
+    pub(super) answer: OwnedFd,
+    /// The account of the zygote, which new namespaces do not know yet.
+    pub(super) account: Account,
+    /// The one that it takes for the kernel.
+    pub(super) kernel_account: Option<KernelAccount>,
+    /// The root of its namespaces if it waited for the job with it; the kernel's error if it
+    /// should have namespaces and got none.
+    pub(super) root: Option<io::Result<Root>>,
 }
 
-/// Starts a process for every request of the server; comes back in each of them.
-pub(super) fn serve() -> io::Result<Side> {
+/// Starts a process for every request of the server. Comes back in each of them, and with `None` in
+/// the zygote when the server is gone.
+pub(super) fn serve() -> io::Result<Option<JobStart>> {
     // Whatever the process that started this one left open.
     close(3, u32::MAX);
     // Its copies begin so, too.
@@ -106,16 +104,16 @@ pub(super) fn serve() -> io::Result<Side> {
             }
             continue;
         }
-        let (request, mut handles) = match receive()? {
-            Some(Incoming::Start { request, handles }) => (request, handles),
+        let (request, mut handles) = match Incoming::receive()? {
+            Some(Incoming::Start(request, handles)) => (request, handles),
             Some(Incoming::EndMostWatches) => {
-                watches::end_most(&mut children);
+                children::end_most_watches(&mut children);
                 continue;
             }
             Some(Incoming::Cut) => continue,
             None => {
                 children.iter().for_each(ForkedChild::kill);
-                return Ok(Side::Zygote);
+                return Ok(None);
             }
         };
         // Without a map the job has the account of the server.
@@ -135,49 +133,43 @@ pub(super) fn serve() -> io::Result<Side> {
 /// In the new process: enters its control group, takes its streams, and reads its job.
 fn become_job(
     request: &StartRequest,
-    JobHandles {
-        fixed: [answer, spec, input, output, error, directory],
-        group,
-        rules,
-        map,
-    }: JobHandles,
+    handles: JobHandles<OwnedFd>,
     zygote: OwnedFd,
     account: Account,
-    root: Option<io::Result<SystemRoot>>,
-) -> io::Result<Side> {
-    rustix::stdio::dup2_stdin(&input)?;
-    rustix::stdio::dup2_stdout(&output)?;
-    rustix::stdio::dup2_stderr(&error)?;
+    root: Option<io::Result<Root>>,
+) -> io::Result<Option<JobStart>> {
+    rustix::stdio::dup2_stdin(&handles.input)?;
+    rustix::stdio::dup2_stdout(&handles.output)?;
+    rustix::stdio::dup2_stderr(&handles.error)?;
     // Before it takes any memory of its own; `0` is whoever writes it.
-    if let Some(group) = group {
+    if let Some(group) = handles.group {
         rustix::io::write(&group, b"0")?;
     }
-    let waited = matches!(root, Some(Ok(_))).then_some(&directory);
-    let job = Box::new(ZygoteJob::read(File::from(spec), rules, waited));
-    let kernel_account = request.account.zip(map);
+    let waited = matches!(root, Some(Ok(_))).then_some(&handles.directory);
+    let job = ZygoteJob::read(File::from(handles.spec), handles.rules, waited);
+    let kernel_account = request.account.zip(handles.map);
     let kernel_account = kernel_account.map(|(number, map)| KernelAccount::new(number, map));
-    Ok(Side::Job {
+    Ok(Some(JobStart {
         job,
         zygote,
-        answer,
+        answer: handles.answer,
         account,
         kernel_account: kernel_account.transpose()?,
         root,
-    })
+    }))
 }
 
 /// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process,
 /// and with the kernel's error if it is not in the namespaces that it should have.
 fn start(
     request: &StartRequest,
-    mut handles: JobHandles,
+    mut handles: JobHandles<OwnedFd>,
     spares: &mut SpareJails,
     children: &mut Vec<ForkedChild>,
-) -> io::Result<Option<(JobHandles, Option<io::Error>)>> {
+) -> io::Result<Option<(JobHandles<OwnedFd>, Option<io::Error>)>> {
     let takes_account = handles.map.is_some();
-    let child = |pid, ended, handles: JobHandles, separate| {
-        let answer = handles.into_answer();
-        tell_start(&answer, pid);
+    let child = |pid: Pid, ended, answer, separate| {
+        JobEvent::Started(pid.as_raw_pid()).tell(&answer);
         ForkedChild {
             pid,
             ended,
@@ -194,8 +186,8 @@ fn start(
         });
         end(outdated, children);
         if let Some(spare) = spare {
-            if spare.send(request.clone(), &handles).is_ok() {
-                children.push(child(spare.pid, spare.ended, handles, true));
+            if request.clone().send(&spare.socket, &handles).is_ok() {
+                children.push(child(spare.pid, spare.ended, handles.answer, true));
                 return Ok(None);
             }
             // It has ended; the job has not begun.
@@ -204,10 +196,11 @@ fn start(
     }
     // In new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
-    rustix::process::fchdir(handles.directory())?;
-    let flags = match (request.in_namespaces, request.in_network) {
-        (true, in_network) => namespaces(in_network, takes_account),
-        (false, _) => 0,
+    rustix::process::fchdir(&handles.directory)?;
+    let flags = if request.in_namespaces {
+        namespaces(request.in_network, takes_account)
+    } else {
+        0
     };
     let (forked, refused) = match fork(flags) {
         Err(error) if flags != 0 => {
@@ -223,8 +216,8 @@ fn start(
         Err(error) => Err(error),
     };
     match begun {
-        Ok((pid, ended)) => children.push(child(pid, ended, handles, separate)),
-        Err(error) => tell_exhausted(handles.answer(), &error),
+        Ok((pid, ended)) => children.push(child(pid, ended, handles.answer, separate)),
+        Err(error) => tell_exhausted(&handles.answer, &error),
     }
     Ok(None)
 }
@@ -244,19 +237,19 @@ fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
 /// Starts a process that waits for a job. Comes back with its socket in that process.
 fn prepare(kind: &JailKind, spares: &mut SpareJails) -> io::Result<Option<OwnedFd>> {
     let surroundings = Surroundings::now()?;
-    let (ours, theirs) = rustix::net::socketpair(
-        rustix::net::AddressFamily::UNIX,
-        rustix::net::SocketType::SEQPACKET,
-        rustix::net::SocketFlags::CLOEXEC,
-        None,
-    )?;
+    let (ours, theirs) = pair()?;
     let in_network = matches!(kind.network, NetworkAccess::Proxy { .. });
     let Some(pid) = fork(namespaces(in_network, kind.takes_account))? else {
         drop((ours, surroundings));
         return Ok(Some(theirs));
     };
-    let descriptors = [handle_of(pid)?, ours];
-    spares.add(SpareJail::new(kind.clone(), pid, descriptors, surroundings));
+    spares.add(SpareJail {
+        kind: kind.clone(),
+        pid,
+        ended: handle_of(pid)?,
+        socket: ours,
+        surroundings,
+    });
     Ok(None)
 }
 
@@ -272,21 +265,22 @@ fn wait_for_job(
     kind: &JailKind,
     zygote: OwnedFd,
     account: Account,
-) -> io::Result<Side> {
+) -> io::Result<Option<JobStart>> {
     // In the place of the zygote's own.
     rustix::stdio::dup2_stdin(socket)?;
     rustix::thread::set_name(WAITING)?;
     begin(&zygote).map_err(io::Error::other)?;
-    let root = SystemRoot::new(&kind.access(), kind.counted, account, kind.takes_account)?;
-    let Some(Incoming::Start { request, handles }) = receive()? else {
-        return Ok(Side::Zygote);
+    let root = system_root(&kind.access(), kind.counted, account, kind.takes_account)?;
+    let Some(Incoming::Start(request, handles)) = Incoming::receive()? else {
+        return Ok(None);
     };
     rustix::thread::set_name(WORKING)?;
     become_job(&request, handles, zygote, account, Some(Ok(root)))
 }
 
-/// The namespaces that a process has of its own: files, processes, the name of the machine, and a network
-/// where it is asked for. Accounts, too, unless it makes that namespace when it takes the account of its job.
+/// The namespaces that a process has of its own: files, processes, the name of the machine, and a
+/// network where it is asked for. Accounts, too, unless it makes that namespace when it takes the
+/// account of its job.
 fn namespaces(in_network: bool, takes_account: bool) -> i32 {
     let mut all = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
     if !takes_account {

@@ -7,11 +7,11 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::journal::{Journal, Step};
+use super::journal::{Journal, RenameStep};
 use super::note::below_home;
 use super::{Installed, Place, Staged, Staging, make_directories, remove_tree, report};
 use crate::entry::{create_file, file_mode, open_file};
-use crate::{Directory, DiskError, Entry, Kind, Root, Stamp, Target, Totals, Weight};
+use crate::{Directory, DiskError, Entry, Kind, Root, Stamp, Target, Weight};
 use fileshed_types::zone::{ZonePath, has_one_spelling};
 
 /// Permission bits of a directory.
@@ -80,11 +80,6 @@ impl StagedDirectory {
         self.root.hold(path)
     }
 
-    /// What it holds so far.
-    pub fn totals(&self) -> Result<Totals, DiskError> {
-        self.root.measure()
-    }
-
     /// What it holds so far, with the largest file.
     pub fn weight(&self) -> Result<Weight, DiskError> {
         self.root
@@ -137,13 +132,8 @@ impl StagedDirectory {
         let at = self
             .staging
             .take_in(self.root.entry(path)?.place(), "stage")?;
-        Ok(Staged {
-            file: open_file(&at.parent, &at.name, path)?,
-            staging: self.staging.try_clone()?,
-            name: at.name,
-            flushed: false,
-            installed: false,
-        })
+        let file = open_file(&at.parent, &at.name, path)?;
+        self.staging.staged(file, at.name)
     }
 
     /// Prepares to move what it holds into `directory`, which is below `data` and not empty.
@@ -172,7 +162,7 @@ impl StagedDirectory {
                 let name = found.path.name().unwrap_or_default();
                 let path = there_as(data, &below, name, &mut names)?;
                 let mut arrive = |replaces, path| {
-                    arrivals.push(Arrival {
+                    arrivals.push(MergeItem {
                         inode: found.stat.st_ino,
                         replaces,
                         inside: found.path.clone(),
@@ -237,14 +227,14 @@ impl Drop for StagedDirectory {
 }
 
 /// Names of one directory that have several spellings, read once.
-type Names = Option<HashMap<String, Vec<ZonePath>>>;
+type SpelledNames = Option<HashMap<String, Vec<ZonePath>>>;
 
 /// The path of `name` in a directory of the zone: in the spelling that is there, if one is.
 fn there_as(
     data: &Root,
     directory: &ZonePath,
     name: &str,
-    names: &mut Names,
+    names: &mut SpelledNames,
 ) -> Result<ZonePath, DiskError> {
     let given = directory.join(name);
     let composed: String = name.nfc().collect();
@@ -261,7 +251,7 @@ fn there_as(
 
 /// One entry of a staged directory, and where it goes.
 #[derive(Debug)]
-pub(crate) struct Arrival {
+pub(crate) struct MergeItem {
     inode: u64,
     /// Whether a file is there, which it exchanges places with.
     replaces: bool,
@@ -281,7 +271,7 @@ pub struct Merge {
     /// That directory, relative to the tenant root.
     into: String,
     weight: Weight,
-    arrivals: Vec<Arrival>,
+    arrivals: Vec<MergeItem>,
 }
 
 impl Merge {
@@ -338,10 +328,10 @@ impl Merge {
         Ok(journal)
     }
 
-    pub(crate) fn prepare(mut self) -> Result<(Journal, Vec<Arrival>), DiskError> {
+    pub(crate) fn prepare(mut self) -> Result<(Journal, Vec<MergeItem>), DiskError> {
         self.staged.flush()?;
         let from = below_home(&self.staged.staging, &self.staged.place()?)?;
-        let steps = self.arrivals.iter().map(|arrival| Step {
+        let steps = self.arrivals.iter().map(|arrival| RenameStep {
             exchange: arrival.replaces,
             inode: arrival.inode,
             from: format!("{from}/{}", arrival.inside),
@@ -395,11 +385,7 @@ impl StagedEntry {
 
     /// What the kernel knows it by, whatever its name.
     pub fn inode(&self) -> Result<u64, DiskError> {
-        let stat = match self {
-            Self::File(file) => rustix::fs::fstat(&file.file),
-            Self::Directory(directory) => rustix::fs::fstat(directory.root.handle()),
-        };
-        Ok(stat.map_err(DiskError::server)?.st_ino)
+        Ok(self.stamp(&ZonePath::root())?.inode())
     }
 
     /// The state of a file of it, below it: a file is the root of itself.

@@ -4,7 +4,6 @@ use super::moves::{failed, move_out};
 use super::parents::{make_directories, remove_made};
 use super::{Removals, Staging, remove_tree, report};
 use crate::entry::Place;
-use crate::kind::kind_of;
 use crate::{DiskError, Entry, Kind, Root, Target, Vacancy, rename};
 
 /// Something that has its name, while what had it before still exists. Dropped without
@@ -38,8 +37,7 @@ impl Installed {
             return Err(error);
         }
         // A command that runs meanwhile may have put a directory there: it goes back whole.
-        let found = old.stat()?.map(|stat| kind_of(&stat));
-        if found == Some(Kind::Directory) && replaced != Some(Kind::Directory) {
+        if old.is_directory()? && replaced != Some(Kind::Directory) {
             report(&staging.exchange(&old, &at, "undo"));
             return Err(DiskError::NotAFile {
                 path: at.path.clone(),

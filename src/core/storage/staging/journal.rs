@@ -10,18 +10,16 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::OwnedFd;
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::append::Addition;
 use super::note::{aside_of, below_home, forget, home_of, parent_of, write_note};
-use super::{make_directories, remove_tree, report};
-use crate::handle::stat_at;
+use super::{Place, make_directories, remove_tree, report};
 use crate::kind::kind_of;
-use crate::rename::{self, NamedIn};
+use crate::rename;
 use crate::{DiskError, Entry, Kind, Root, Staging};
 use fileshed_types::zone::ZonePath;
 
@@ -30,7 +28,7 @@ const NEIGHBOURS: u32 = 1000;
 
 /// One rename. Places are below the directory that holds staging and zones.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Step {
+pub(super) struct RenameStep {
     /// Whether both places change what they hold; else the second one is free before.
     pub(super) exchange: bool,
     /// What moves.
@@ -45,7 +43,7 @@ pub struct Journal {
     staging: Staging,
     home: Root,
     name: String,
-    steps: Vec<Step>,
+    steps: Vec<RenameStep>,
     /// Where a step may put something aside.
     aside: String,
     /// What the steps leave behind in staging.
@@ -54,14 +52,14 @@ pub struct Journal {
 }
 
 /// A step that could not be taken: its number and why.
-type Stopped = (usize, Errno);
+type StoppedStep = (usize, Errno);
 
 impl Journal {
     /// Writes down the steps. `rest` is the name in staging that is removed in the end.
     pub(super) fn write(
         staging: &Staging,
         rest: Option<String>,
-        steps: Vec<Step>,
+        steps: Vec<RenameStep>,
     ) -> Result<Self, DiskError> {
         let text = serde_json::to_vec(&steps).map_err(DiskError::server)?;
         let name = write_note(staging, &text)?;
@@ -77,7 +75,7 @@ impl Journal {
     }
 
     /// Takes all steps.
-    pub(super) fn carry_out(&self) -> Result<(), Stopped> {
+    pub(super) fn carry_out(&self) -> Result<(), StoppedStep> {
         for (number, step) in self.steps.iter().enumerate() {
             step.take(&self.home, &self.aside)
                 .map_err(|error| (number, error))?;
@@ -149,13 +147,13 @@ impl Staging {
         let beside = self.place(name.clone())?;
         let waiting = below_home(self, &beside)?;
         let steps = vec![
-            Step {
+            RenameStep {
                 exchange: false,
                 inode,
                 from: below_home(self, entry.place())?,
                 to: waiting.clone(),
             },
-            Step {
+            RenameStep {
                 exchange: true,
                 inode,
                 from: waiting,
@@ -168,8 +166,7 @@ impl Staging {
             DiskError::of("move", path, error)
         })?;
         // A command that runs meanwhile may have put a directory there: it goes back whole.
-        let old = beside.stat()?.map(|stat| kind_of(&stat));
-        if old == Some(Kind::Directory) && target.kind() != Kind::Directory {
+        if beside.is_directory()? && target.kind() != Kind::Directory {
             return Err(DiskError::NotAFile {
                 path: target.path().clone(),
                 found: Kind::Directory.describe(),
@@ -195,7 +192,7 @@ impl Staging {
             addition.undo(&home)?;
         } else {
             // Written in part: no step was taken.
-            let steps: Vec<Step> = serde_json::from_slice(&text).unwrap_or_default();
+            let steps: Vec<RenameStep> = serde_json::from_slice(&text).unwrap_or_default();
             undo(&home, &steps, &aside_of(self, journal)?)?;
         }
         forget(self, journal)
@@ -203,27 +200,27 @@ impl Staging {
 }
 
 /// Undoes the steps that were taken, the last one first.
-fn undo(home: &Root, steps: &[Step], aside: &str) -> Result<(), DiskError> {
+fn undo(home: &Root, steps: &[RenameStep], aside: &str) -> Result<(), DiskError> {
     for step in steps.iter().rev() {
         step.undo(home, aside)?;
     }
     Ok(())
 }
 
-impl Step {
+impl RenameStep {
     fn take(&self, home: &Root, aside: &str) -> Result<(), Errno> {
-        let (from, to) = (Opened::of(home, &self.from)?, Opened::of(home, &self.to)?);
+        let (from, to) = (opened(home, &self.from)?, opened(home, &self.to)?);
         if self.exchange {
-            let aside = Opened::of(home, aside)?;
-            rename::exchange(from.name(), to.name(), aside.name())
+            let aside = opened(home, aside)?;
+            rename::exchange(from.as_name(), to.as_name(), aside.as_name())
         } else {
-            rename::to_free(from.name(), to.name())
+            rename::to_free(from.as_name(), to.as_name())
         }
     }
 
     fn undo(&self, home: &Root, aside: &str) -> Result<(), DiskError> {
         let fail = |error| DiskError::of("undo", &ZonePath::found(self.to.clone()), error);
-        let to = match Opened::of(home, &self.to) {
+        let to = match opened(home, &self.to) {
             Ok(to) => Some(to),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
             Err(error) => return Err(fail(error)),
@@ -238,18 +235,18 @@ impl Step {
                 None => Ok(()),
             };
         }
-        let aside = Opened::of(home, aside).map_err(fail)?;
+        let aside = opened(home, aside).map_err(fail)?;
         if aside.inode()?.is_none() {
             let Some(to) = arrived else {
                 return Ok(());
             };
-            let from = Opened::of(home, &self.from).map_err(fail)?;
-            match rename::exchange_in_one_call(to.name(), from.name()) {
+            let from = opened(home, &self.from).map_err(fail)?;
+            match rename::exchange_in_one_call(to.as_name(), from.as_name()) {
                 Ok(true) => return Ok(()),
                 // What it replaced is gone.
                 Err(Errno::NOENT) => return to.put_back(home, &self.from),
                 Err(error) => return Err(fail(error)),
-                Ok(false) => rename::rename(from.name(), aside.name()).map_err(fail)?,
+                Ok(false) => rename::rename(from.as_name(), aside.as_name()).map_err(fail)?,
             }
         }
         self.undo_from_aside(home, arrived, &aside)
@@ -259,69 +256,56 @@ impl Step {
     fn undo_from_aside(
         &self,
         home: &Root,
-        arrived: Option<&Opened>,
-        aside: &Opened,
+        arrived: Option<&Place>,
+        aside: &Place,
     ) -> Result<(), DiskError> {
         let fail = |error| DiskError::of("undo", &ZonePath::found(self.to.clone()), error);
         if let Some(to) = arrived {
-            let from = Opened::of(home, &self.from).map_err(fail)?;
-            let is_directory =
-                |of: &Opened| Ok::<_, DiskError>(of.kind()? == Some(Kind::Directory));
-            if !is_directory(to)? && !is_directory(aside)? {
+            let from = opened(home, &self.from).map_err(fail)?;
+            if !to.is_directory()? && !aside.is_directory()? {
                 // So that the name always has one of the two.
                 if from.inode()? != Some(self.inode) {
-                    rename::link(to.name(), from.name()).map_err(fail)?;
+                    rename::link(to.as_name(), from.as_name()).map_err(fail)?;
                 }
-                return rename::rename(aside.name(), to.name()).map_err(fail);
+                return rename::rename(aside.as_name(), to.as_name()).map_err(fail);
             }
-            rename::to_free(to.name(), from.name()).map_err(fail)?;
+            rename::to_free(to.as_name(), from.as_name()).map_err(fail)?;
         }
-        match Opened::of(home, &self.to) {
+        match opened(home, &self.to) {
             // It was linked aside, and nothing more.
-            Ok(to) if rename::is_same(to.name(), aside.name()) => aside.unlink(),
+            Ok(to) if rename::is_same(to.as_name(), aside.as_name()) => aside.unlink(),
             _ => aside.put_back(home, &self.to),
         }
     }
 
     /// Moves back what has its new name, and maybe its old one too.
-    fn take_back(&self, home: &Root, to: &Opened) -> Result<(), DiskError> {
-        match Opened::of(home, &self.from) {
-            Ok(from) if rename::is_same(from.name(), to.name()) => to.unlink(),
+    fn take_back(&self, home: &Root, to: &Place) -> Result<(), DiskError> {
+        match opened(home, &self.from) {
+            Ok(from) if rename::is_same(from.as_name(), to.as_name()) => to.unlink(),
             _ => to.put_back(home, &self.from),
         }
     }
 }
 
-/// A name below the directory that holds staging, in its open directory.
-struct Opened<'p> {
-    parent: OwnedFd,
-    name: &'p str,
+/// Returns a name below the directory that holds staging, in its open directory.
+fn opened(home: &Root, place: &str) -> Result<Place, Errno> {
+    let (parent, name) = parent_of(home, place)?;
+    Ok(Place::new(parent, name.to_owned(), ZonePath::root()))
 }
 
-impl<'p> Opened<'p> {
-    fn of(home: &Root, place: &'p str) -> Result<Self, Errno> {
-        let (parent, name) = parent_of(home, place)?;
-        Ok(Self { parent, name })
-    }
-
-    fn name(&self) -> NamedIn<'_> {
-        (&self.parent, self.name)
-    }
-
-    fn stat(&self) -> Result<Option<Stat>, DiskError> {
-        stat_at(&self.parent, self.name, &ZonePath::root())
-    }
-
+impl Place {
     fn inode(&self) -> Result<Option<u64>, DiskError> {
         Ok(self.stat()?.map(|stat| stat.st_ino))
     }
 
-    fn kind(&self) -> Result<Option<Kind>, DiskError> {
-        Ok(self.stat()?.map(|stat| kind_of(&stat)))
+    pub(super) fn is_directory(&self) -> Result<bool, DiskError> {
+        Ok(self
+            .stat()?
+            .is_some_and(|stat| kind_of(&stat) == Kind::Directory))
     }
 
     fn unlink(&self) -> Result<(), DiskError> {
-        rustix::fs::unlinkat(&self.parent, self.name, AtFlags::empty())
+        rustix::fs::unlinkat(&self.parent, &*self.name, AtFlags::empty())
             .map_err(|error| DiskError::of("undo", &ZonePath::root(), error))
     }
 
@@ -343,7 +327,7 @@ impl<'p> Opened<'p> {
                 Err(error) => return Err(error),
             };
             let (free, _made) = make_directories(vacancy)?;
-            match rename::to_free(self.name(), (&free.parent, &free.name)) {
+            match rename::to_free(self.as_name(), (&free.parent, &free.name)) {
                 Err(Errno::EXIST) => {}
                 other => return other.map_err(|error| DiskError::of("undo", &own, error)),
             }

@@ -5,7 +5,7 @@
 
 use rustix::io::Errno;
 
-use super::journal::{Journal, Step};
+use super::journal::{Journal, RenameStep};
 use super::note::below_home;
 use super::{Place, Staging};
 use crate::DiskError;
@@ -75,7 +75,7 @@ impl Staging {
         action: &'static str,
     ) -> Result<(), DiskError> {
         let fail = |error| failed(action, from, to, error);
-        let step = Step {
+        let step = RenameStep {
             exchange,
             inode: from.stat()?.ok_or_else(|| fail(Errno::NOENT))?.st_ino,
             from: below_home(self, from)?,

@@ -29,13 +29,13 @@ const WAITING: usize = 64;
 
 /// A directory that is being removed.
 #[derive(Debug)]
-struct Waiting {
+struct PendingRemoval {
     parent: OwnedFd,
     name: String,
     directories: Vec<String>,
 }
 
-impl Waiting {
+impl PendingRemoval {
     /// Removes so many entries of it. Whether that was all.
     fn remove_some(&mut self, entries: usize) -> Result<bool, DiskError> {
         let mut most = entries;
@@ -46,7 +46,7 @@ impl Waiting {
 
 /// The way to the thread that removes; without one, all is removed at once.
 #[derive(Clone, Debug, Default)]
-pub struct Removals(Option<SyncSender<Waiting>>);
+pub struct Removals(Option<SyncSender<PendingRemoval>>);
 
 impl Removals {
     /// Removes `name` and everything below it: a little at once, the rest behind.
@@ -56,7 +56,7 @@ impl Removals {
         let Some(sender) = self.0.as_ref().filter(|_| is_directory) else {
             return remove_tree(parent, name);
         };
-        let mut waiting = Waiting {
+        let mut waiting = PendingRemoval {
             parent: clone_handle(parent)?,
             name: name.to_owned(),
             directories: vec![name.to_owned()],
@@ -117,7 +117,7 @@ impl Drop for Remover {
     }
 }
 
-fn remove_until_stopped(receiver: &Receiver<Waiting>, stopping: &AtomicBool) {
+fn remove_until_stopped(receiver: &Receiver<PendingRemoval>, stopping: &AtomicBool) {
     give_way();
     for mut waiting in receiver {
         loop {

@@ -4,41 +4,42 @@ use std::collections::HashMap;
 
 use rustix::fs::Stat;
 
-use crate::Kind;
 use crate::kind::kind_of;
 use crate::walk::Totals;
+use crate::{Kind, Stamp};
 
 /// Every name, with what it stood for when it was last looked at.
 #[derive(Debug, Default)]
 pub(super) struct NameTable {
     /// By the path of their directory.
-    listings: HashMap<Box<[u8]>, Listing>,
+    listings: HashMap<Box<[u8]>, NameListing>,
     totals: Totals,
     directories: u64,
 }
 
 /// The names in one directory.
-type Listing = HashMap<Box<[u8]>, Known>;
+type NameListing = HashMap<Box<[u8]>, NamedEntry>;
 
-/// What a name stood for.
+/// File or something else that a name stood for.
 #[derive(Clone, Copy, Debug)]
-struct Known {
-    inode: u64,
+struct NamedEntry {
     kind: Kind,
-    /// Of a file.
-    size: u64,
-    changed: (i64, u64),
+    stamp: Stamp,
 }
 
-impl Known {
+impl NamedEntry {
     fn of(stat: &Stat) -> Self {
-        let kind = kind_of(stat);
-        let is_file = kind == Kind::File;
         Self {
-            inode: stat.st_ino,
-            kind,
-            size: if is_file { stat.st_size as u64 } else { 0 },
-            changed: changed(stat),
+            kind: kind_of(stat),
+            stamp: Stamp::of(stat),
+        }
+    }
+
+    /// Returns the bytes that it counts for.
+    fn size(&self) -> u64 {
+        match self.kind {
+            Kind::File => self.stamp.size(),
+            Kind::Directory | Kind::Symlink | Kind::Special => 0,
         }
     }
 }
@@ -57,25 +58,28 @@ impl NameTable {
         let known = self.known(path);
         known
             .filter(|known| known.kind == Kind::File)
-            .map(|known| known.size)
+            .map(NamedEntry::size)
     }
 
     /// What has this path: its inode and its kind.
     pub(super) fn what_had(&self, path: &[u8]) -> Option<(u64, Kind)> {
-        self.known(path).map(|known| (known.inode, known.kind))
+        self.known(path)
+            .map(|known| (known.stamp.inode(), known.kind))
     }
 
     /// Returns `true` if a path stands for this, unchanged.
     pub(super) fn has(&self, path: &[u8], stat: &Stat) -> bool {
         self.known(path)
-            .is_some_and(|known| known.inode == stat.st_ino && known.changed == changed(stat))
+            .is_some_and(|known| known.stamp == Stamp::of(stat))
     }
 
     /// Every path of a file with this inode.
     pub(super) fn paths_of(&self, inode: u64) -> Vec<Box<[u8]>> {
         let mut paths = Vec::new();
         for (above, listing) in &self.listings {
-            let names = listing.iter().filter(|(_, known)| known.inode == inode);
+            let names = listing
+                .iter()
+                .filter(|(_, known)| known.stamp.inode() == inode);
             paths.extend(names.map(|(name, _)| join(above, name)));
         }
         paths
@@ -88,38 +92,38 @@ impl NameTable {
         for (above, listing) in &self.listings {
             for (name, known) in listing {
                 let path = String::from_utf8_lossy(&join(above, name)).into_owned();
-                names.insert(path, (known.size, known.kind));
+                names.insert(path, (known.size(), known.kind));
             }
         }
         names
     }
 
-    fn known(&self, path: &[u8]) -> Option<&Known> {
+    fn known(&self, path: &[u8]) -> Option<&NamedEntry> {
         let (above, name) = split(path);
         self.listings.get(above)?.get(name)
     }
 
     /// Enters what has a path now.
     pub(super) fn add(&mut self, path: &[u8], stat: &Stat) {
-        let known = Known::of(stat);
+        let known = NamedEntry::of(stat);
         let (above, name) = split(path);
         let before = if let Some(listing) = self.listings.get_mut(above) {
             listing.insert(name.into(), known)
         } else {
-            let listing = Listing::from([(name.into(), known)]);
+            let listing = NameListing::from([(name.into(), known)]);
             self.listings.insert(above.into(), listing);
             None
         };
         if let Some(before) = before {
             self.subtract(before);
         }
-        self.totals.bytes += known.size;
+        self.totals.bytes += known.size();
         self.totals.files += u64::from(known.kind == Kind::File);
         self.directories += u64::from(known.kind == Kind::Directory);
     }
 
-    fn subtract(&mut self, known: Known) {
-        self.totals.bytes -= known.size;
+    fn subtract(&mut self, known: NamedEntry) {
+        self.totals.bytes -= known.size();
         self.totals.files -= u64::from(known.kind == Kind::File);
         self.directories -= u64::from(known.kind == Kind::Directory);
     }
@@ -167,8 +171,4 @@ pub(super) fn join(above: &[u8], name: &[u8]) -> Box<[u8]> {
 pub(super) fn is_at_or_below(path: &[u8], above: &[u8]) -> bool {
     path.strip_prefix(above)
         .is_some_and(|rest| rest.first().is_none_or(|next| *next == b'/'))
-}
-
-fn changed(stat: &Stat) -> (i64, u64) {
-    (stat.st_ctime, stat.st_ctime_nsec)
 }

@@ -16,7 +16,7 @@ fn expect_true(watch: &Watch, root: &Root) {
         walked.add(path, stat);
         let path = String::from_utf8(path.to_vec()).expect("a path");
         if path.ends_with("noted") {
-            noted.push((path, identity(stat)));
+            noted.push((path, FileIdentity::of(stat)));
         }
     })
     .expect("walked");

@@ -82,13 +82,7 @@ pub(crate) struct Column {
     large: bool,
 }
 
-/// What a value can be under each decimal sign.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Reading {
-    point: Option<Number>,
-    comma: Option<Number>,
-}
-
+/// A number as it is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Number {
     Whole { large: bool },
@@ -106,24 +100,16 @@ impl Column {
             return;
         }
         self.seen = true;
-        let mut reading = read(value);
-        match decimal {
-            Some(Decimal::Point) => reading.comma = None,
-            Some(Decimal::Comma) => reading.point = None,
-            None => {}
-        }
-        match (reading.point, reading.comma) {
-            (None, None) => self.text = true,
-            (point, comma) => {
-                self.point |= comma.is_none();
-                self.comma |= point.is_none();
-                self.fraction_with_point |= point == Some(Number::Fraction);
-                self.fraction_with_comma |= comma == Some(Number::Fraction);
-                let large = Some(Number::Whole { large: true });
-                self.large |= point == large || comma == large;
-                self.text |= self.point && self.comma;
-            }
-        }
+        let is_sign = |sign| decimal.is_none_or(|it| it == sign);
+        let read = |sign| is_sign(sign).then(|| number(value, sign)).flatten();
+        let (point, comma) = (read(Decimal::Point), read(Decimal::Comma));
+        let large = Some(Number::Whole { large: true });
+        self.point |= comma.is_none();
+        self.comma |= point.is_none();
+        self.fraction_with_point |= point == Some(Number::Fraction);
+        self.fraction_with_comma |= comma == Some(Number::Fraction);
+        self.large |= point == large || comma == large;
+        self.text |= self.point && self.comma;
     }
 
     /// The type that holds all that was seen.
@@ -180,79 +166,47 @@ fn is_missing(value: &[u8]) -> bool {
     !value[0].is_ascii_digit() && MISSING.contains(&value)
 }
 
-fn read(value: &[u8]) -> Reading {
-    let digits = value.strip_prefix(b"-").unwrap_or(value);
-    if digits.iter().all(u8::is_ascii_digit) {
-        // `-0` and `007` would come back as something else.
-        let odd = digits.is_empty() || (digits[0] == b'0' && value.len() > 1);
-        let number = if odd { None } else { whole(value) };
-        return Reading {
-            point: number,
-            comma: number,
-        };
+/// Reads a value as a number with this decimal sign.
+fn number(value: &[u8], sign: Decimal) -> Option<Number> {
+    let value = std::str::from_utf8(value).ok()?;
+    let digits = value.strip_prefix('-').unwrap_or(value);
+    match sign {
+        _ if is_digits(digits) => {
+            // `-0` and `007` would come back as something else. Fifteen digits always fit.
+            if digits.starts_with('0') && value.len() > 1 {
+                return None;
+            }
+            let is_large = |number: i64| number.unsigned_abs() > EXACT;
+            let large = value.len() > 15 && is_large(value.parse().ok()?);
+            Some(Number::Whole { large })
+        }
+        Decimal::Point => with_point(digits),
+        Decimal::Comma => with_comma(digits),
     }
-    Reading {
-        point: with_point(digits),
-        comma: with_comma(digits),
-    }
-}
-
-fn whole(value: &[u8]) -> Option<Number> {
-    // As many digits as always fit.
-    if value.len() <= 15 {
-        return Some(Number::Whole { large: false });
-    }
-    let number: i64 = std::str::from_utf8(value).ok()?.parse().ok()?;
-    Some(Number::Whole {
-        large: number.unsigned_abs() > EXACT,
-    })
 }
 
 /// `1.5`, `.5`, `1.5e-3`, `2e+10`. A plain `1e5` may be an identifier.
-fn with_point(digits: &[u8]) -> Option<Number> {
-    let (mantissa, exponent) = match digits.iter().position(|byte| matches!(byte, b'e' | b'E')) {
-        Some(at) => (&digits[..at], Some(&digits[at + 1..])),
-        None => (digits, None),
-    };
-    let (whole, fraction) = match mantissa.iter().position(|byte| *byte == b'.') {
-        Some(at) => (&mantissa[..at], Some(&mantissa[at + 1..])),
-        None => (mantissa, None),
-    };
-    let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    let exponent_is_signed = match exponent {
-        None => false,
-        Some([b'+' | b'-', rest @ ..]) if all_digits(rest) => true,
-        Some(rest) if all_digits(rest) => false,
-        Some(_) => return None,
-    };
-    let whole_fits = match whole {
-        [] => fraction.is_some(),
-        [b'0', _, ..] => false,
-        other => all_digits(other),
-    };
-    let fits = whole_fits
-        && match fraction {
-            Some(fraction) => all_digits(fraction),
-            None => exponent_is_signed,
-        };
+fn with_point(digits: &str) -> Option<Number> {
+    let (mantissa, exponent) = parts(digits, &['e', 'E']);
+    let (whole, fraction) = parts(mantissa, &['.']);
+    let is_signed = exponent.is_some_and(|exponent| exponent.starts_with(['+', '-']));
+    let is_exponent = |text: &str| is_digits(text.strip_prefix(['+', '-']).unwrap_or(text));
+    let fits = exponent.is_none_or(is_exponent)
+        && (is_whole(whole) || (whole.is_empty() && fraction.is_some()))
+        && fraction.map_or(is_signed, is_digits);
     fits.then_some(Number::Fraction)
 }
 
 /// `1,5`, `1.234,5`, `1.234` as a thousand and more.
-fn with_comma(digits: &[u8]) -> Option<Number> {
-    let mut parts = digits.splitn(2, |byte| *byte == b',');
-    let (whole, fraction) = (parts.next()?, parts.next());
-    let all_digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);
-    let mut groups = whole.split(|byte| *byte == b'.');
-    let first = groups.next()?;
-    let grouped = first.len() < whole.len();
-    let first_fits = match first {
-        [b'0', _, ..] => false,
-        [b'0'] => !grouped,
-        other => all_digits(other) && (!grouped || other.len() <= 3),
-    };
-    let rest_fits = groups.all(|group| group.len() == 3 && all_digits(group));
-    if !(first_fits && rest_fits && fraction.is_none_or(all_digits)) {
+fn with_comma(digits: &str) -> Option<Number> {
+    let (whole, fraction) = parts(digits, &[',']);
+    let (first, groups) = parts(whole, &['.']);
+    let is_group = |group: &str| group.len() == 3 && is_digits(group);
+    let whole_fits = is_whole(first)
+        && groups.is_none_or(|groups| {
+            first.len() <= 3 && first != "0" && groups.split('.').all(is_group)
+        });
+    if !whole_fits || !fraction.is_none_or(is_digits) {
         return None;
     }
     if fraction.is_some() {
@@ -260,6 +214,23 @@ fn with_comma(digits: &[u8]) -> Option<Number> {
     }
     // Up to fifteen digits are exact as anything.
     (whole.len() <= 19).then_some(Number::Whole { large: false })
+}
+
+/// Splits a text at the first of some signs.
+fn parts<'t>(text: &'t str, signs: &[char]) -> (&'t str, Option<&'t str>) {
+    match text.split_once(signs) {
+        Some((before, behind)) => (before, Some(behind)),
+        None => (text, None),
+    }
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `true` for digits without a zero in front.
+fn is_whole(text: &str) -> bool {
+    is_digits(text) && (text == "0" || !text.starts_with('0'))
 }
 
 #[cfg(test)]

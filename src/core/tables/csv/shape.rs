@@ -1,9 +1,10 @@
 //! What separates fields, and what columns are called.
 
+use std::collections::{HashMap, HashSet};
+
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::unique_names::unique_names;
 use crate::work::Refusal;
 
 /// What may separate fields, the likeliest first.
@@ -125,6 +126,31 @@ pub(crate) fn column_names<'a>(header: impl Iterator<Item = &'a [u8]>) -> Vec<St
     unique_names(names.collect())
 }
 
+/// Gives names that were there before a number: `a`, `a_2`. They are compared as SQLite does,
+/// without case.
+pub(crate) fn unique_names(names: Vec<String>) -> Vec<String> {
+    let mut known: HashSet<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+    // The last number given to a name that is there more than once.
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    names
+        .into_iter()
+        .map(|name| {
+            let number = numbers.entry(name.to_ascii_lowercase()).or_insert(0);
+            *number += 1;
+            if *number == 1 {
+                return name;
+            }
+            loop {
+                let free = format!("{name}_{number}");
+                if known.insert(free.to_ascii_lowercase()) {
+                    return free;
+                }
+                *number += 1;
+            }
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,5 +219,11 @@ mod tests {
             "b",
         ];
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn names_become_unique() {
+        let names = ["a", "A", "a_2", "b", "a"].map(str::to_owned).to_vec();
+        assert_eq!(unique_names(names), ["a", "A_3", "a_2", "b", "a_4"]);
     }
 }

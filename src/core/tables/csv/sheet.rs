@@ -4,10 +4,10 @@
 //! reads the formats is not trusted with more.
 
 use std::fs::File;
-use std::io::{BufWriter, Cursor, Read, Seek, Write};
+use std::io::{BufWriter, Cursor, Read, Seek};
 use std::rc::Rc;
 
-use calamine::{Data, ExcelDateTime, Reader};
+use calamine::{Data, Error, ExcelDateTime, Range, Reader};
 
 use crate::work::Refusal;
 
@@ -24,49 +24,60 @@ pub(crate) fn is_sheet(file: &mut File) -> std::io::Result<bool> {
         .any(|beginning| head.starts_with(beginning)))
 }
 
-/// Writes the first sheet that has rows.
-pub(crate) fn write_sheet(book: &mut File, csv: &mut File) -> Result<(), Refusal> {
+/// Reads the sheets of a spreadsheet, each with its name and its cells.
+fn sheets(book: &mut File) -> Result<impl Iterator<Item = Result<Sheet, Error>>, Error> {
     let mut bytes = Vec::new();
-    book.read_to_end(&mut bytes)
-        .map_err(|error| unread(&error))?;
+    book.read_to_end(&mut bytes)?;
     let bytes: Rc<[u8]> = bytes.into();
-    let mut book =
-        calamine::open_workbook_auto_from_rs(Cursor::new(bytes)).map_err(|error| unread(&error))?;
-    let mut writer = ::csv::Writer::from_writer(BufWriter::new(&mut *csv));
-    for name in book.sheet_names() {
-        let range = book
-            .worksheet_range(&name)
-            .map_err(|error| unread(&error))?;
-        if range.is_empty() {
-            continue;
-        }
-        for row in range.rows() {
-            writer
-                .write_record(row.iter().map(text))
-                .map_err(|error| unread(&error))?;
-        }
-        break;
-    }
-    writer.flush().map_err(|error| unread(&error))?;
-    drop(writer);
-    csv.flush().map_err(|error| unread(&error))?;
-    csv.rewind().map_err(|error| unread(&error))
+    let mut book = calamine::open_workbook_auto_from_rs(Cursor::new(bytes))?;
+    let names = book.sheet_names().into_iter();
+    Ok(names.map(move |name| {
+        let cells = book.worksheet_range(&name)?;
+        Ok(Sheet { name, cells })
+    }))
 }
 
-/// All sheets of a spreadsheet as text: the name of each, then its rows, with tabs between cells. At
-/// most so many bytes, and whether there is more; or why it cannot be read.
+/// A sheet of a spreadsheet.
+struct Sheet {
+    name: String,
+    cells: Range<Data>,
+}
+
+/// Writes the first sheet that has rows.
+pub(crate) fn write_sheet(book: &mut File, csv: &mut File) -> Result<(), Refusal> {
+    let unread = |error: Error| Refusal::CsvUnreadable {
+        line: None,
+        reason: format!("it cannot be read as a spreadsheet: {error}"),
+    };
+    let mut write = || -> Result<(), Error> {
+        let mut writer = ::csv::Writer::from_writer(BufWriter::new(&mut *csv));
+        for sheet in sheets(book)? {
+            let cells = sheet?.cells;
+            if !cells.is_empty() {
+                for row in cells.rows() {
+                    writer
+                        .write_record(row.iter().map(text))
+                        .map_err(std::io::Error::from)?;
+                }
+                break;
+            }
+        }
+        writer.flush()?;
+        drop(writer);
+        csv.rewind()?;
+        Ok(())
+    };
+    write().map_err(unread)
+}
+
+/// Returns all sheets of a spreadsheet as text: the name of each, then its rows, with tabs between
+/// cells. At most so many bytes, and whether there is more; or why it cannot be read.
 pub fn sheets_as_text(book: &mut File, most: usize) -> Result<(String, bool), String> {
-    let fail = |error: &dyn std::fmt::Display| error.to_string();
-    let mut bytes = Vec::new();
-    book.read_to_end(&mut bytes).map_err(|error| fail(&error))?;
-    let bytes: Rc<[u8]> = bytes.into();
-    let mut book =
-        calamine::open_workbook_auto_from_rs(Cursor::new(bytes)).map_err(|error| fail(&error))?;
     let mut lines = String::new();
-    for name in book.sheet_names() {
-        let range = book.worksheet_range(&name).map_err(|error| fail(&error))?;
-        lines.extend(["--- ", &name, " ---\n"]);
-        for row in range.rows() {
+    for sheet in sheets(book).map_err(|error| error.to_string())? {
+        let sheet = sheet.map_err(|error| error.to_string())?;
+        lines.extend(["--- ", &sheet.name, " ---\n"]);
+        for row in sheet.cells.rows() {
             for (number, cell) in row.iter().enumerate() {
                 if number > 0 {
                     lines.push('\t');
@@ -82,13 +93,6 @@ pub fn sheets_as_text(book: &mut File, most: usize) -> Result<(String, bool), St
         }
     }
     Ok((lines, false))
-}
-
-fn unread(error: &dyn std::fmt::Display) -> Refusal {
-    Refusal::CsvUnreadable {
-        line: None,
-        reason: format!("it cannot be read as a spreadsheet: {error}"),
-    }
 }
 
 fn text(cell: &Data) -> String {

@@ -1,22 +1,15 @@
 //! The text of a file, whatever its encoding: found out, decoded, checked, piece by piece.
 
-use std::cell::Cell;
 use std::fs::File;
-use std::io::{Error, ErrorKind, Read, Seek, SeekFrom};
-use std::rc::Rc;
+use std::io::{Error, ErrorKind, Read, Seek};
 
-use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
-use encoding_rs::{CoderResult, Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
-
-use fileshed_text::Utf8Evidence;
+use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use fileshed_text::EncodingEvidence;
 
 use crate::work::Refusal;
 
 /// Bytes read at once; few for fuzz targets, so that pieces end within their inputs.
 const PIECE: usize = if cfg!(fuzzing) { 1 << 6 } else { 1 << 18 };
-
-/// Bytes with characters beyond ASCII that are looked at to find an encoding.
-const EVIDENCE: usize = 4 << 20;
 
 /// Bytes that one row may have: a quote that is never closed makes a row of all that follows.
 const ROW: u64 = 32 << 20;
@@ -66,50 +59,29 @@ impl Encoding {
     /// Finds out how a file is encoded: by its mark, by being UTF-8, by what its bytes look like.
     pub(crate) fn find(file: &mut File) -> Result<Self, Error> {
         file.rewind()?;
-        let mut piece = vec![0; PIECE];
-        let mut detector = None;
-        let mut evidence = 0;
-        let mut is_utf8 = Utf8Check::default();
-        let mut high_controls = false;
-        let mut first = true;
+        let mut piece = Vec::with_capacity(PIECE);
+        let mut evidence = EncodingEvidence::default();
+        let mut is_first = true;
         loop {
-            let count = fill(file, &mut piece)?;
-            let bytes = &piece[..count];
-            if std::mem::take(&mut first) {
-                if let Some((encoding, _)) = encoding_rs::Encoding::for_bom(bytes) {
-                    return Ok(Self::Known(encoding));
-                }
-                if let Some(encoding) = utf16_without_mark(bytes) {
+            let is_last = fill(file, &mut piece)?;
+            if std::mem::take(&mut is_first) {
+                let marked = encoding_rs::Encoding::for_bom(&piece).map(|(encoding, _)| encoding);
+                if let Some(encoding) = marked.or_else(|| utf16_without_mark(&piece)) {
                     return Ok(Self::Known(encoding));
                 }
             }
-            is_utf8.see(bytes, count < PIECE);
-            if !bytes.is_ascii() && evidence < EVIDENCE {
-                evidence += count;
-                detector
-                    .get_or_insert_with(|| EncodingDetector::new(Iso2022JpDetection::Deny))
-                    .feed(bytes, false);
-            }
-            high_controls |= bytes.iter().any(|byte| (0x80..0xa0).contains(byte));
-            if count < PIECE {
+            let open = evidence.see(&piece, is_last);
+            if is_last {
                 break;
             }
+            piece.drain(..piece.len() - open);
         }
-        if is_utf8.evidence.is_valid() {
-            return Ok(Self::Known(UTF_8));
-        }
-        if is_utf8.evidence.is_mostly_valid() {
+        if evidence.is_flawed_utf8() {
             return Ok(Self::FlawedUtf8);
         }
-        let guess = detector.map_or(WINDOWS_1252, |mut detector| {
-            detector.feed(&[], true);
-            detector.guess(None, Utf8Detection::Deny)
-        });
-        // Without characters where the two differ, it is either, and the older is the standard.
-        Ok(if guess == WINDOWS_1252 && !high_controls {
-            Self::Latin1
-        } else {
-            Self::Known(guess)
+        Ok(match evidence.encoding().name() {
+            "iso-8859-1" => Self::Latin1,
+            name => Self::Known(encoding_rs::Encoding::for_label(name.as_bytes()).unwrap_or(UTF_8)),
         })
     }
 
@@ -124,18 +96,11 @@ impl Encoding {
     }
 }
 
-/// Reads until the buffer is full or the file ends.
-fn fill(file: &mut File, buffer: &mut [u8]) -> Result<usize, Error> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match file.read(&mut buffer[filled..]) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(filled)
+/// Reads until the piece is full. Returns `true` if the file ends in it.
+fn fill(file: &mut File, piece: &mut Vec<u8>) -> Result<bool, Error> {
+    let room = PIECE - piece.len();
+    let count = file.take(room as u64).read_to_end(piece)?;
+    Ok(count < room)
 }
 
 /// Text of mostly Western characters in UTF-16 has a zero in every other byte.
@@ -157,108 +122,47 @@ fn utf16_without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     }
 }
 
-/// Whether bytes that come in pieces are UTF-8, but for a few.
-#[derive(Debug, Default)]
-struct Utf8Check {
-    evidence: Utf8Evidence,
-    /// Of a character that the last piece began.
-    carried: Vec<u8>,
-}
-
-impl Utf8Check {
-    fn see(&mut self, bytes: &[u8], last: bool) {
-        let mut begin = 0;
-        // Completes a character of the last piece, one byte after the other.
-        while !self.carried.is_empty() && begin < bytes.len() {
-            self.carried.push(bytes[begin]);
-            begin += 1;
-            if is_settled(&self.carried) {
-                self.evidence.see(&self.carried);
-                self.carried.clear();
-            }
-        }
-        let rest = &bytes[begin..];
-        let open = (1..=3).find(|open| {
-            let end = rest.len().checked_sub(*open).and_then(|at| rest.get(at..));
-            end.is_some_and(|end| !end[0].is_ascii() && !is_settled(end))
-        });
-        let (seen, open) = rest.split_at(rest.len() - open.unwrap_or(0));
-        self.evidence.see(seen);
-        self.carried.extend_from_slice(open);
-        if last {
-            self.evidence.see(&std::mem::take(&mut self.carried));
-        }
-    }
-}
-
-/// Whether bytes are no beginning of a longer character.
-fn is_settled(bytes: &[u8]) -> bool {
-    match std::str::from_utf8(bytes) {
-        Ok(_) => true,
-        Err(error) => error.error_len().is_some(),
-    }
-}
-
-/// What a reader of fields sees of a source while it owns it.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Watch {
-    given: Rc<Cell<u64>>,
-    last: Rc<Cell<u8>>,
-}
-
-impl Watch {
-    /// A row was read: the next may have as many bytes again.
-    pub(crate) fn row(&self) {
-        self.given.set(0);
-    }
-
-    /// The last character before line ends.
-    pub(crate) fn last(&self) -> u8 {
-        self.last.get()
-    }
-}
-
 /// The text of a file in UTF-8, without its mark and the lines to skip.
 pub(crate) struct Source {
     file: File,
-    decoding: Decoding,
+    encoding: Encoding,
+    /// `None` for Latin-1.
+    decoder: Option<Decoder>,
     raw: Vec<u8>,
-    /// Bytes of `raw` that are not decoded yet.
-    pending: std::ops::Range<usize>,
     text: Vec<u8>,
     /// Bytes of `text` that are not given out yet.
     ready: std::ops::Range<usize>,
     ended: bool,
-    watch: Watch,
-}
-
-enum Decoding {
-    Latin1,
-    Known(Decoder, &'static encoding_rs::Encoding),
-    /// What stands for no character becomes U+FFFD.
-    Flawed(Decoder),
+    /// Bytes that were given out for the row under way.
+    given: u64,
+    /// The last character before line ends.
+    last: u8,
 }
 
 impl Source {
     /// The file from its beginning, behind `skip` lines.
     pub(crate) fn open(file: &File, encoding: Encoding, skip: u64) -> Result<Self, Error> {
         let mut file = file.try_clone()?;
-        file.seek(SeekFrom::Start(0))?;
-        let decoding = match encoding {
-            Encoding::Latin1 => Decoding::Latin1,
-            Encoding::FlawedUtf8 => Decoding::Flawed(UTF_8.new_decoder()),
-            Encoding::Known(encoding) => Decoding::Known(encoding.new_decoder(), encoding),
+        file.rewind()?;
+        let decoder = match encoding {
+            Encoding::Latin1 => None,
+            Encoding::FlawedUtf8 => Some(UTF_8.new_decoder()),
+            Encoding::Known(encoding) => Some(encoding.new_decoder()),
         };
+        // Latin-1 takes at most twice its bytes.
+        let most = decoder
+            .as_ref()
+            .and_then(|decoder| decoder.max_utf8_buffer_length(PIECE));
         let mut source = Self {
             file,
-            decoding,
-            raw: vec![0; PIECE],
-            pending: 0..0,
-            // Latin-1 takes twice its bytes, UTF-16 half as many again.
-            text: vec![0; 2 * PIECE + 64],
+            encoding,
+            decoder,
+            raw: Vec::with_capacity(PIECE),
+            text: vec![0; most.unwrap_or(2 * PIECE)],
             ready: 0..0,
             ended: false,
-            watch: Watch::default(),
+            given: 0,
+            last: 0,
         };
         for _ in 0..skip {
             source.skip_line()?;
@@ -266,13 +170,18 @@ impl Source {
         Ok(source)
     }
 
-    /// See [`Watch`].
-    pub(crate) fn watch(&self) -> Watch {
-        self.watch.clone()
+    /// Notes that a row was read: the next may have as many bytes again.
+    pub(crate) fn end_row(&mut self) {
+        self.given = 0;
+    }
+
+    /// `true` if the text so far ends with a quote, but for line ends.
+    pub(crate) fn ends_with_quote(&self) -> bool {
+        self.last == b'"'
     }
 
     fn skip_line(&mut self) -> Result<(), Error> {
-        while self.ready.start < self.ready.end || self.refill()? {
+        while !self.ready.is_empty() || self.refill()? {
             let rest = &self.text[self.ready.clone()];
             match rest.iter().position(|byte| *byte == b'\n') {
                 Some(at) => {
@@ -285,42 +194,13 @@ impl Source {
         Ok(())
     }
 
-    /// Decodes the next piece. False at the end.
+    /// Decodes the next piece that has text. False at the end.
     fn refill(&mut self) -> Result<bool, Error> {
         self.ready = 0..0;
         while self.ready.is_empty() && !self.ended {
-            if self.pending.is_empty() {
-                let count = fill(&mut self.file, &mut self.raw)?;
-                self.pending = 0..count;
-            }
-            let last = self.pending.end < self.raw.len();
-            let raw = &self.raw[self.pending.clone()];
-            let (read, written, done) = match &mut self.decoding {
-                Decoding::Latin1 => {
-                    let written = encoding_rs::mem::convert_latin1_to_utf8(raw, &mut self.text);
-                    (raw.len(), written, last)
-                }
-                Decoding::Flawed(decoder) => {
-                    let (result, read, written, _) =
-                        decoder.decode_to_utf8(raw, &mut self.text, last);
-                    (read, written, last && result == CoderResult::InputEmpty)
-                }
-                Decoding::Known(decoder, encoding) => {
-                    let (result, read, written) =
-                        decoder.decode_to_utf8_without_replacement(raw, &mut self.text, last);
-                    match result {
-                        DecoderResult::InputEmpty => (read, written, last),
-                        DecoderResult::OutputFull => (read, written, false),
-                        DecoderResult::Malformed(..) => {
-                            let name = Encoding::Known(encoding).name();
-                            return Err(invalid(format!("it is not {name} throughout")));
-                        }
-                    }
-                }
-            };
-            self.pending.start += read;
-            self.ended = done && self.pending.is_empty();
-            self.ready = 0..written;
+            self.raw.clear();
+            self.ended = fill(&mut self.file, &mut self.raw)?;
+            self.ready = 0..self.decode()?;
         }
         let text = &self.text[self.ready.clone()];
         if text.contains(&0) {
@@ -328,14 +208,31 @@ impl Source {
                 "it holds NUL characters, so it is no text".to_owned(),
             ));
         }
-        if let Some(last) = text
-            .iter()
-            .rev()
-            .find(|byte| !matches!(byte, b'\n' | b'\r'))
-        {
-            self.watch.last.set(*last);
+        let mut backwards = text.iter().rev();
+        if let Some(last) = backwards.find(|byte| !matches!(byte, b'\n' | b'\r')) {
+            self.last = *last;
         }
         Ok(!self.ready.is_empty())
+    }
+
+    /// Decodes the piece that was read, for which there is always room. Returns the bytes of its text.
+    fn decode(&mut self) -> Result<usize, Error> {
+        let (raw, text, last) = (&self.raw, &mut self.text, self.ended);
+        let Some(decoder) = &mut self.decoder else {
+            return Ok(encoding_rs::mem::convert_latin1_to_utf8(raw, text));
+        };
+        if self.encoding == Encoding::FlawedUtf8 {
+            // What stands for no character becomes U+FFFD.
+            let (_, _, written, _) = decoder.decode_to_utf8(raw, text, last);
+            return Ok(written);
+        }
+        match decoder.decode_to_utf8_without_replacement(raw, text, last) {
+            (DecoderResult::Malformed(..), ..) => {
+                let name = self.encoding.name();
+                Err(invalid(format!("it is not {name} throughout")))
+            }
+            (_, _, written) => Ok(written),
+        }
     }
 }
 
@@ -352,9 +249,8 @@ impl Read for Source {
         let from = self.ready.start;
         buffer[..count].copy_from_slice(&self.text[from..from + count]);
         self.ready.start += count;
-        let given = self.watch.given.get() + count as u64;
-        self.watch.given.set(given);
-        if given > ROW {
+        self.given += count as u64;
+        if self.given > ROW {
             return Err(invalid(format!(
                 "a row has more than {} MiB: is a quote never closed?",
                 ROW >> 20

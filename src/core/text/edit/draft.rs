@@ -43,14 +43,24 @@ impl<'a> Draft<'a> {
 
     /// The text after the edit, and where it is new.
     pub(super) fn finish(mut self) -> Result<(Vec<u8>, Vec<Range<usize>>), TextError> {
-        self.keep_up_to(self.text.len());
+        self.begin(self.text.len());
         self.check_limit()?;
         Ok((self.out, self.places))
     }
 
-    fn keep_up_to(&mut self, end: usize) {
-        self.out.extend_from_slice(&self.text[self.done..end]);
-        self.done = end;
+    /// Writes what is kept up to a place, and returns where the new text begins.
+    fn begin(&mut self, at: usize) -> usize {
+        self.out.extend_from_slice(&self.text[self.done..at]);
+        self.done = at;
+        self.out.len()
+    }
+
+    /// Leaves out the text up to a place; the new text that begins at `start` is written.
+    fn end(&mut self, at: usize, start: usize) {
+        self.done = at;
+        if self.places.len() < PLACES {
+            self.places.push(start..self.out.len());
+        }
     }
 
     fn insert(&mut self, new: &[u8]) -> Result<(), TextError> {
@@ -65,30 +75,22 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    fn remember(&mut self, start: usize) {
-        if self.places.len() < PLACES {
-            self.places.push(start..self.out.len());
-        }
-    }
-
     pub(super) fn insert_raw(&mut self, at: usize) -> Result<u64, TextError> {
-        self.keep_up_to(at);
-        let start = self.out.len();
-        self.insert(self.content.as_bytes())?;
-        self.remember(start);
-        Ok(line_count(self.content.as_bytes()))
+        let content = self.content.as_bytes();
+        let start = self.begin(at);
+        self.insert(content)?;
+        self.end(at, start);
+        Ok(line_count(content))
     }
 
     /// Adds the content behind the last line.
     pub(super) fn append(&mut self) -> Result<u64, TextError> {
-        self.keep_up_to(self.text.len());
+        let end = self.text.len();
+        self.begin(end);
         let ends_within_line = !lines::is_complete(self.text);
         let between = self.line_end.between(ends_within_line, self.content);
         self.out.extend_from_slice(between);
-        let start = self.out.len();
-        self.insert(self.content.as_bytes())?;
-        self.remember(start);
-        Ok(line_count(self.content.as_bytes()))
+        self.insert_raw(end)
     }
 
     pub(super) fn insert_lines(&mut self, at: usize) -> Result<u64, TextError> {
@@ -99,8 +101,7 @@ impl<'a> Draft<'a> {
     /// Replaces whole lines with the content as whole lines, and counts the lines replaced.
     pub(super) fn replace_lines(&mut self, range: Range<usize>) -> Result<u64, TextError> {
         let (content, replaced) = (self.content.as_bytes(), &self.text[range.clone()]);
-        self.keep_up_to(range.start);
-        let mut start = self.out.len();
+        let mut start = self.begin(range.start);
         if !content.is_empty() {
             if !lines::is_complete(&self.text[..range.start]) {
                 self.out.extend_from_slice(self.line_end.as_bytes());
@@ -111,16 +112,14 @@ impl<'a> Draft<'a> {
                 self.out.extend_from_slice(self.line_end.as_bytes());
             }
         }
-        self.done = range.end;
-        self.remember(start);
+        self.end(range.end, start);
         Ok(line_count(replaced))
     }
 
     /// Replaces a part of the text with the content, and counts the lines that it is in.
     pub(super) fn replace_text(&mut self, place: Range<usize>) -> Result<u64, TextError> {
         let replaced = &self.text[place.clone()];
-        self.keep_up_to(place.start);
-        let start = self.out.len();
+        let start = self.begin(place.start);
         // Line ends that the text itself had there say more than those of the rest.
         let line_end = if replaced.contains(&b'\n') {
             LineEnd::of(replaced)
@@ -129,8 +128,7 @@ impl<'a> Draft<'a> {
         };
         line_end.push(&mut self.out, self.content.as_bytes());
         self.check_limit()?;
-        self.done = place.end;
-        self.remember(start);
+        self.end(place.end, start);
         Ok(line_count(replaced).max(1))
     }
 
@@ -144,7 +142,7 @@ impl<'a> Draft<'a> {
         let meter = pattern.meter(self.text)?;
         let (mut lines, mut matches) = (0, 0);
         for line in lines::ranges(self.text) {
-            if pattern.occurs_in(lines::without_end(&self.text[line.clone()]), &meter)? {
+            if pattern.occurs_in(lines::without_line_end(&self.text[line.clone()]), &meter)? {
                 lines += self.insert_lines(place(line))?;
                 matches += 1;
                 if !all {
@@ -167,8 +165,7 @@ impl<'a> Draft<'a> {
         let mut found = pattern.matches(&subject, meter);
         let (mut lines, mut matches) = (0, 0);
         while let Some(found) = found.next()? {
-            self.keep_up_to(found.whole.start);
-            let start = self.out.len();
+            let start = self.begin(found.whole.start);
             for piece in pieces {
                 match piece {
                     Piece::Literal(literal) => self.insert(literal.as_bytes())?,
@@ -180,8 +177,7 @@ impl<'a> Draft<'a> {
             }
             lines += line_count(&self.text[found.whole.clone()]).max(1);
             matches += 1;
-            self.done = found.whole.end;
-            self.remember(start);
+            self.end(found.whole.end, start);
             if !all {
                 break;
             }

@@ -2,7 +2,8 @@
 
 use serde::Deserialize;
 
-use super::TextError;
+use crate::TextError;
+use crate::bytes::word;
 
 /// Where the content of an edit goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -10,8 +11,10 @@ use super::TextError;
 #[serde(rename_all = "lowercase")]
 pub enum Position {
     /// Behind everything.
+    #[serde(alias = "append")]
     End,
     /// Before everything.
+    #[serde(alias = "prepend")]
     Start,
     /// As lines of its own before a line.
     Before,
@@ -26,18 +29,7 @@ impl Position {
 
     /// Reads the parameter `position`.
     pub fn parse(value: &str) -> Result<Self, TextError> {
-        match value.trim().to_ascii_lowercase().as_str() {
-            "start" | "prepend" => Ok(Self::Start),
-            "end" | "append" => Ok(Self::End),
-            "before" => Ok(Self::Before),
-            "after" => Ok(Self::After),
-            "replace" => Ok(Self::Replace),
-            _ => Err(TextError::UnknownWord {
-                parameter: "position",
-                value: value.to_owned(),
-                allowed: Self::ALL,
-            }),
-        }
+        word("position", value, Self::ALL)
     }
 
     /// What an edit means that does not say its position: with text or a pattern to look for, or

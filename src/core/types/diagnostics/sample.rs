@@ -32,52 +32,25 @@ impl Sample for &'static str {
     }
 }
 
-impl Sample for u64 {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![7]
-    }
+macro_rules! samples {
+    ($($type:ty: [$($value:expr),+];)+) => {$(
+        impl Sample for $type {
+            fn samples(_field: &str) -> Vec<Self> {
+                vec![$($value),+]
+            }
+        }
+    )+};
 }
 
-impl Sample for usize {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![7]
-    }
-}
-
-impl Sample for i64 {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![7]
-    }
-}
-
-impl Sample for i32 {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![-9]
-    }
-}
-
-impl Sample for char {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec!['\u{7}']
-    }
-}
-
-impl Sample for bool {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![false, true]
-    }
-}
-
-impl Sample for io::Error {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![io::ErrorKind::Other.into()]
-    }
-}
-
-impl Sample for Timestamp {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![Self::UNIX_EPOCH]
-    }
+samples! {
+    u64: [7];
+    usize: [7];
+    i64: [7];
+    i32: [-9];
+    char: ['\u{7}'];
+    bool: [false, true];
+    io::Error: [io::ErrorKind::Other.into()];
+    Timestamp: [Self::UNIX_EPOCH];
 }
 
 impl<T: Sample> Sample for Option<T> {

@@ -20,7 +20,7 @@ pub const PATH_MAX_BYTES: usize = 3072;
 const RESERVED: [&str; 2] = [".lfsig", ".fs_pepper"];
 
 /// A path below the root of a zone.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ZonePath {
     /// Segments joined by `/`; empty for the root.
     text: String,
@@ -31,7 +31,7 @@ pub struct ZonePath {
 }
 
 /// How a path was written, which is no part of the path: two that differ in it are the same.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct EndsWithSlash(bool);
 
 impl PartialEq for EndsWithSlash {
@@ -62,11 +62,7 @@ impl ZonePath {
     /// The zone's root.
     #[must_use]
     pub fn root() -> Self {
-        Self {
-            text: String::new(),
-            spelling: None,
-            ends_with_slash: EndsWithSlash(false),
-        }
+        Self::default()
     }
 
     /// Reads the value of `parameter`. A leading `/` means the root; `..` may move inside the
@@ -121,8 +117,7 @@ impl ZonePath {
     pub fn found(text: String) -> Self {
         Self {
             text,
-            spelling: None,
-            ends_with_slash: EndsWithSlash(false),
+            ..Self::default()
         }
     }
 
@@ -137,28 +132,19 @@ impl ZonePath {
 
     fn spelled(text: String) -> Self {
         if is_nfc(&text) {
-            Self {
-                text,
-                spelling: None,
-                ends_with_slash: EndsWithSlash(false),
-            }
-        } else {
-            Self {
-                text: text.nfc().collect(),
-                spelling: Some(text),
-                ends_with_slash: EndsWithSlash(false),
-            }
+            return Self::found(text);
+        }
+        Self {
+            text: text.nfc().collect(),
+            spelling: Some(text),
+            ..Self::default()
         }
     }
 
     /// The same path in the spelling that was given, where that is not NFC.
     #[must_use]
     pub fn as_spelled(&self) -> Option<Self> {
-        self.spelling.clone().map(|text| Self {
-            text,
-            spelling: None,
-            ends_with_slash: EndsWithSlash(false),
-        })
+        self.spelling.clone().map(Self::found)
     }
 
     /// Whether this is the zone's root.
@@ -197,26 +183,17 @@ impl ZonePath {
             return None;
         }
         let parent = self.text.rsplit_once('/').map_or("", |(parent, _)| parent);
-        Some(Self {
-            text: parent.to_owned(),
-            spelling: None,
-            ends_with_slash: EndsWithSlash(false),
-        })
+        Some(Self::found(parent.to_owned()))
     }
 
     /// The path of `name` in this directory.
     #[must_use]
     pub fn join(&self, name: &str) -> Self {
-        let text = if self.is_root() {
+        Self::found(if self.is_root() {
             name.to_owned()
         } else {
             format!("{}/{name}", self.text)
-        };
-        Self {
-            text,
-            spelling: None,
-            ends_with_slash: EndsWithSlash(false),
-        }
+        })
     }
 
     /// The path that `inside` has below this directory; this one where it is the root.
@@ -303,9 +280,7 @@ impl ZonePath {
             }),
         }
     }
-}
 
-impl ZonePath {
     /// The path that was meant by one of Windows, with a backslash or a drive in what is new of it.
     fn foreign(&self, existing: usize) -> Option<Self> {
         let has_drive = existing == 0 && self.segments().next().is_some_and(has_drive);

@@ -4,26 +4,17 @@
 use sha2::{Digest as _, Sha256};
 
 use super::{Administration, ROWS_MAX, gone};
-use crate::{Error, ZoneName, lockedit};
+use crate::{Error, ZoneName, lockedit, names};
 use fileshed_registry::ClientLock;
 
-/// Who took a lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LockKind {
-    /// A locked edit.
-    Edit,
-    /// A program over WebDAV.
-    WebDav,
-}
-
-impl LockKind {
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Edit => "edit",
-            Self::WebDav => "webdav",
-        }
+names! {
+    /// Who took a lock.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum LockKind {
+        /// A locked edit.
+        Edit = "edit",
+        /// A program over WebDAV.
+        WebDav = "webdav",
     }
 }
 
@@ -55,22 +46,22 @@ impl Administration<'_> {
         let edits = registry.locks_of_all(ROWS_MAX)?.into_iter();
         let mut all: Vec<LockSummary> = edits
             .map(|lock| LockSummary {
-                id: lock.found.working_copy,
+                id: lock.working_copy,
                 kind: LockKind::Edit,
-                user: named(lock.found.user),
+                user: named(lock.user),
                 group: group(&lock.tenant),
                 zone: lock.zone,
-                since: lock.found.opened_at,
-                expires_at: lock.found.opened_at.saturating_add(age),
+                since: lock.opened_at,
+                expires_at: lock.opened_at.saturating_add(age),
             })
             .collect();
         let clients = registry.client_locks_of_all(self.now(), ROWS_MAX)?;
         all.extend(clients.into_iter().map(|lock| LockSummary {
-            id: id_of(&lock.found),
+            id: id_of(&lock),
             kind: LockKind::WebDav,
-            since: lock.found.expires_at - lock.found.seconds,
-            expires_at: lock.found.expires_at,
-            user: named(lock.found.user),
+            since: lock.expires_at - lock.seconds,
+            expires_at: lock.expires_at,
+            user: named(lock.user),
             group: group(&lock.tenant),
             zone: lock.zone,
         }));
@@ -82,22 +73,22 @@ impl Administration<'_> {
         self.expect_changes()?;
         let registry = self.store.registry();
         let mut edits = registry.locks_of_all(ROWS_MAX)?.into_iter();
-        if let Some(lock) = edits.find(|lock| lock.found.working_copy == id) {
+        if let Some(lock) = edits.find(|lock| lock.working_copy == id) {
             if let Some(tenant) = self.store.existing_tenant(&lock.tenant)? {
                 let zone = ZoneName::parse(&lock.zone)?;
                 let zone = self.store.foreign_zone(self.caller, &tenant, zone)?;
-                lockedit::release(&zone, &lock.found)?;
+                lockedit::release(&zone, &lock)?;
             } else {
                 // Somebody removed the directory.
-                registry.release_lock(&lock.tenant, &lock.zone, &lock.found)?;
+                registry.release_lock(&lock)?;
             }
             self.log("release_lock", &lock.tenant);
             return Ok(());
         }
         let clients = registry.client_locks_of_all(self.now(), ROWS_MAX)?;
-        let lock = clients.into_iter().find(|lock| id_of(&lock.found) == id);
+        let lock = clients.into_iter().find(|lock| id_of(lock) == id);
         let lock = lock.ok_or_else(|| gone(id))?;
-        registry.release_client_lock(&lock.tenant, &lock.found.token, &lock.found.user)?;
+        registry.release_client_lock(&lock.tenant, &lock.token, &lock.user)?;
         self.log("release_lock", &lock.tenant);
         Ok(())
     }

@@ -1,30 +1,21 @@
-//! What runs on this server now, and its end.
+//! What runs on this server now, its end, and how far the places of the server are taken.
 
 use super::{Administration, AdministrationError, gone};
-use crate::background::OutputStream;
 use crate::store::SHARED;
-use crate::{Error, UserId, running_commands};
+use crate::{Error, UserId, names};
+use fileshed_types::fair::Occupancy;
+use fileshed_types::limiter::Pool;
 
-/// How something runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunningKind {
-    /// The command of a call.
-    Command,
-    /// A process that outlives its call: a line of the terminal.
-    Process,
-    /// An interactive shell.
-    Shell,
-}
-
-impl RunningKind {
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Command => "command",
-            Self::Process => "process",
-            Self::Shell => "shell",
-        }
+names! {
+    /// How something runs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RunningKind {
+        /// The command of a call.
+        Command = "command",
+        /// A process that outlives its call: a line of the terminal.
+        Process = "process",
+        /// An interactive shell.
+        Shell = "shell",
     }
 }
 
@@ -34,9 +25,9 @@ impl RunningKind {
 pub struct RunningSummary {
     /// How it runs.
     pub kind: RunningKind,
-    /// What it is ended by.
+    /// The name by which it is ended.
     pub id: String,
-    /// For whom; nobody in shared mode.
+    /// The user; `None` in shared mode.
     pub user: Option<UserId>,
     /// The program.
     pub program: String,
@@ -44,36 +35,64 @@ pub struct RunningSummary {
     pub since: i64,
 }
 
+/// One kind of places.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLength {
+    /// What takes one.
+    pub name: &'static str,
+    /// How far they are taken.
+    pub occupancy: Occupancy,
+}
+
 impl Administration<'_> {
-    /// What runs in this process of the server, the longest first.
+    /// The places for calls, commands, lines of shells, shells, transfers.
+    #[must_use]
+    pub fn queues(&self) -> Vec<QueueLength> {
+        let pools = [
+            ("calls", Pool::Calls),
+            ("commands", Pool::Commands),
+            ("lines", Pool::Lines),
+            ("shells", Pool::Shells),
+            ("transfers", Pool::Transfers),
+        ];
+        let limiter = self.store.limiter();
+        let lengths = pools.into_iter().filter_map(|(name, pool)| {
+            let occupancy = limiter.occupancy(pool)?;
+            Some(QueueLength { name, occupancy })
+        });
+        lengths.collect()
+    }
+
+    /// Unix seconds since when this process serves.
+    #[must_use]
+    pub fn since(&self) -> i64 {
+        self.store.opened_at
+    }
+
+    /// Returns what runs in this process of the server, the longest first.
     #[must_use]
     pub fn running(&self) -> Vec<RunningSummary> {
         let commands = self.store.running_commands().list().into_iter();
-        let mut all: Vec<RunningSummary> = commands
-            .map(|(number, entry)| RunningSummary {
-                kind: RunningKind::Command,
-                id: running_commands::id(number),
-                user: entry.user,
-                program: entry.program,
-                since: entry.since,
-            })
-            .collect();
-        let processes = self.store.background().running();
-        all.extend(processes.iter().map(|process| RunningSummary {
-            kind: RunningKind::Process,
-            id: format!("process-{}", process.id()),
-            user: process.user().cloned(),
+        let commands = commands.map(|command| RunningSummary {
+            kind: RunningKind::Command,
+            id: command.id(),
+            user: command.user,
+            program: command.program,
+            since: command.since,
+        });
+        let processes = self.store.processes().running();
+        let processes = processes.iter().map(|process| RunningSummary {
+            kind: if process.is_shell() {
+                RunningKind::Shell
+            } else {
+                RunningKind::Process
+            },
+            id: process.public_id(),
+            user: process.identity().user.clone(),
             program: "sh".to_owned(),
-            since: process.started(),
-        }));
-        let shells = self.store.shells().entries_of_all().into_iter();
-        all.extend(shells.map(|(number, user, since)| RunningSummary {
-            kind: RunningKind::Shell,
-            id: format!("shell-{number}"),
-            user,
-            program: "sh".to_owned(),
-            since,
-        }));
+            since: process.identity().started.as_second(),
+        });
+        let mut all: Vec<RunningSummary> = commands.chain(processes).collect();
         all.sort_by_key(|one| one.since);
         all
     }
@@ -81,42 +100,20 @@ impl Administration<'_> {
     /// Ends what runs under this id. Its user is told that an administrator did.
     pub fn end_running(&self, id: &str) -> Result<(), Error> {
         self.expect_changes()?;
-        let mut running = self.running().into_iter();
-        let found = running.find(|one| one.id == id);
-        let ended = found.filter(|one| self.end(one)).ok_or_else(|| gone(id))?;
-        let tenant = match &ended.user {
+        let processes = self.store.processes().running();
+        let process = processes.iter().find(|one| one.public_id() == id);
+        let user = if let Some(process) = process {
+            process.end_for(&AdministrationError::Ended.into());
+            process.identity().user.clone()
+        } else {
+            let command = self.store.running_commands().end(id);
+            command.ok_or_else(|| gone(id))?.user
+        };
+        let tenant = match &user {
             Some(user) => self.store.tenant_of_user(user)?,
             None => SHARED.to_owned(),
         };
         self.log("end_running", &tenant);
         Ok(())
-    }
-
-    /// Ends it; false where it has ended by itself.
-    fn end(&self, running: &RunningSummary) -> bool {
-        let Some((_, id)) = running.id.split_once('-') else {
-            return false;
-        };
-        match running.kind {
-            RunningKind::Command => {
-                let number = id.parse().unwrap_or_default();
-                self.store.running_commands().end(number)
-            }
-            RunningKind::Process => {
-                let processes = self.store.background().running();
-                let Some(process) = processes.iter().find(|process| process.id() == id) else {
-                    return false;
-                };
-                let said = format!("ended: {}\n", AdministrationError::Ended);
-                process.wrote(OutputStream::Stderr, said, self.store.clock().seconds());
-                process.stop(true);
-                true
-            }
-            RunningKind::Shell => {
-                let reason = AdministrationError::Ended.into();
-                let number = id.parse().unwrap_or_default();
-                self.store.shells().end_by_number(number, &reason)
-            }
-        }
     }
 }

@@ -4,26 +4,18 @@ use std::collections::HashMap;
 
 use super::{Administration, AdministrationError, TenantId};
 use crate::store::{GROUPS, Store};
-use crate::users::UserSummary;
-use crate::{Code, Error, UserId};
+use crate::{Code, Error, names};
+use fileshed_registry::{Credentials, Usage};
+use fileshed_types::settings::MEBIBYTE;
 
-/// What a tenant is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TenantKind {
-    /// Of one user.
-    User,
-    /// Of a group.
-    Group,
-}
-
-impl TenantKind {
-    /// Its name.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Group => "group",
-        }
+names! {
+    /// What a tenant is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum TenantKind {
+        /// Of one user.
+        User = "user",
+        /// Of a group.
+        Group = "group",
     }
 }
 
@@ -34,34 +26,37 @@ pub struct TenantSummary {
     pub kind: TenantKind,
     /// The directory below the data directory.
     pub tenant: String,
-    /// The id; nothing where only a user's directory is there, which does not tell it.
+    /// The id; `None` if only a user's directory is there, which does not tell it.
     pub id: Option<String>,
-    /// What people call it, where that is known here.
+    /// The name that a gateway or Open WebUI used last for a user, or that of a group, if it is known.
     pub name: Option<String>,
+    /// What each zone holds, as far as it was measured.
+    pub usage: Vec<Usage>,
     /// Bytes in all zones.
     pub bytes: u64,
     /// Files in all zones.
     pub files: u64,
     /// Bytes that there may be.
     pub limit: u64,
-    /// Whether an administrator gave it this limit.
+    /// `true` if an administrator gave it this limit.
     pub has_own_limit: bool,
     /// Unix seconds of the last call of a user.
     pub last_call: Option<i64>,
-    /// Whether nothing is done for the user.
+    /// `true` if nothing is done for the user.
     pub suspended: bool,
-    /// Personal tokens that work.
-    pub tokens: u64,
-    /// Links that work: those that a user made, or that lead into a group.
-    pub links: u64,
-    /// Browsers in which a user is signed in.
-    pub sessions: u64,
+    /// Credentials of a user that work, or links that lead into a group.
+    pub credentials: Credentials,
     /// Locks in the zones.
     pub locks: u64,
+    /// Files of groups that a user owns.
+    pub owned_files: u64,
 }
 
+/// The largest quota: an exbibyte.
+pub(super) const QUOTA_MAX_MB: u64 = 1 << 40;
+
 /// What is read of all tenants at once.
-struct Counts {
+pub(crate) struct Counts {
     calls: HashMap<String, i64>,
     locks: HashMap<String, u64>,
     links: HashMap<String, u64>,
@@ -75,13 +70,24 @@ impl Administration<'_> {
 }
 
 impl Store {
+    /// Gives a user or a group a quota of its own, or the one of all others again. It counts from the
+    /// next call on, also in servers that run; what is there stays.
+    pub fn set_tenant_quota(&self, tenant: &TenantId, mebibytes: Option<u64>) -> Result<(), Error> {
+        if let Some(mebibytes) = mebibytes
+            && !(1..=QUOTA_MAX_MB).contains(&mebibytes)
+        {
+            return Err(AdministrationError::Quota { mebibytes }.into());
+        }
+        let key = self.existing_key(tenant)?;
+        let bytes = mebibytes.map(|mebibytes| mebibytes * MEBIBYTE);
+        let now = self.clock().now().as_second();
+        Ok(self.registry().set_tenant_quota(&key, bytes, now)?)
+    }
+
     /// Every user and group of whom there is something, the largest first.
     pub fn tenant_summaries(&self) -> Result<Vec<TenantSummary>, Error> {
         let counts = self.counts()?;
-        let mut all = Vec::new();
-        for user in self.users()? {
-            all.push(self.user_summary(user, &counts)?);
-        }
+        let mut all = self.users()?;
         for tenant in self.tenants_below(GROUPS)? {
             all.push(self.group_summary(tenant, &counts)?);
         }
@@ -94,10 +100,9 @@ impl Store {
 
     /// One user or group of whom there is something.
     pub fn tenant_summary(&self, tenant: &TenantId) -> Result<TenantSummary, Error> {
-        let counts = self.counts()?;
         match tenant {
-            TenantId::User(user) => self.user_summary(self.user(user)?, &counts),
-            TenantId::Group(_) => self.group_summary(self.existing_key(tenant)?, &counts),
+            TenantId::User(user) => self.user(user),
+            TenantId::Group(_) => self.group_summary(self.existing_key(tenant)?, &self.counts()?),
         }
     }
 
@@ -151,7 +156,8 @@ impl Store {
         }
     }
 
-    fn counts(&self) -> Result<Counts, Error> {
+    /// Returns what is read of all tenants at once.
+    pub(crate) fn counts(&self) -> Result<Counts, Error> {
         let now = self.clock().now().as_second();
         Ok(Counts {
             calls: self.last_calls()?,
@@ -160,49 +166,42 @@ impl Store {
         })
     }
 
-    fn user_summary(&self, user: UserSummary, counts: &Counts) -> Result<TenantSummary, Error> {
-        let own = self.registry().tenant_quota(&user.tenant)?;
+    /// Returns what is known of every tenant without its id.
+    pub(crate) fn unnamed_summary(
+        &self,
+        kind: TenantKind,
+        tenant: String,
+        counts: &Counts,
+    ) -> Result<TenantSummary, Error> {
+        let usage = self.registry().usage(&tenant)?;
+        let own = self.registry().tenant_quota(&tenant)?;
         Ok(TenantSummary {
-            kind: TenantKind::User,
-            bytes: user.bytes(),
-            files: user.files(),
-            limit: own.unwrap_or_else(|| self.usual_quota(&user.tenant)),
+            kind,
+            id: None,
+            name: None,
+            bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
+            files: usage.iter().map(|usage| usage.totals.files).sum(),
+            usage,
+            limit: own.unwrap_or_else(|| self.usual_quota(&tenant)),
             has_own_limit: own.is_some(),
-            last_call: counts.calls.get(&user.tenant).copied(),
-            suspended: user.suspended,
-            tokens: user.credentials.tokens,
-            links: user.credentials.links,
-            sessions: user.credentials.sessions,
-            locks: counts.locks.get(&user.tenant).copied().unwrap_or_default(),
-            id: user.user.as_ref().map(UserId::as_str).map(str::to_owned),
-            name: user.name,
-            tenant: user.tenant,
+            last_call: counts.calls.get(&tenant).copied(),
+            suspended: false,
+            credentials: Credentials::default(),
+            locks: counts.locks.get(&tenant).copied().unwrap_or_default(),
+            owned_files: 0,
+            tenant,
         })
     }
 
     fn group_summary(&self, tenant: String, counts: &Counts) -> Result<TenantSummary, Error> {
+        let mut summary = self.unnamed_summary(TenantKind::Group, tenant, counts)?;
+        let tenant = &summary.tenant;
+        summary.credentials.links = counts.links.get(tenant).copied().unwrap_or_default();
         let id = tenant.trim_start_matches(GROUPS).trim_start_matches('/');
-        let group = self
-            .registry()
-            .local_group(id)?
-            .filter(|group| group.id == id);
-        let usage = self.registry().usage(&tenant)?;
-        let own = self.registry().tenant_quota(&tenant)?;
-        Ok(TenantSummary {
-            kind: TenantKind::Group,
-            bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
-            files: usage.iter().map(|usage| usage.totals.files).sum(),
-            limit: own.unwrap_or_else(|| self.usual_quota(&tenant)),
-            has_own_limit: own.is_some(),
-            last_call: None,
-            suspended: false,
-            tokens: 0,
-            links: counts.links.get(&tenant).copied().unwrap_or_default(),
-            sessions: 0,
-            locks: counts.locks.get(&tenant).copied().unwrap_or_default(),
-            id: Some(id.to_owned()),
-            name: group.map(|group| group.name),
-            tenant,
-        })
+        let group = self.registry().local_group(id)?;
+        let group = group.filter(|group| group.id == id);
+        summary.name = group.map(|group| group.name);
+        summary.id = Some(id.to_owned());
+        Ok(summary)
     }
 }

@@ -12,13 +12,12 @@ use zip::result::ZipError;
 use zip::unstable::read::ZipIterable;
 use zip::{CompressionMethod, DateTime};
 
-use super::error::{Bomb, EntryFault};
+use super::error::{ArchiveOrigin, Bomb, EntryFault, damage};
 use super::name::path_of;
-use super::origin::{ArchiveOrigin, damage};
 use super::window::Window;
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES, SMALL};
 use crate::Error;
-use crate::guard::SizeError;
+use crate::changes::SizeError;
 use crate::zone::{Zone, ZonePath};
 use fileshed_storage::Entry;
 
@@ -59,13 +58,13 @@ pub struct Listed {
     pub compressed: u64,
     /// When it was changed, at the place where it was packed.
     pub changed: Option<String>,
-    /// Whether it is a directory.
+    /// `true` if it is a directory.
     pub is_directory: bool,
 }
 
 /// One entry that may be unpacked.
 #[derive(Debug)]
-pub(super) struct Item {
+pub(super) struct ArchiveItem {
     /// Below the directory that it is unpacked into.
     pub(super) path: ZonePath,
     pub(super) is_directory: bool,
@@ -76,7 +75,7 @@ pub(super) struct Item {
 #[derive(Debug)]
 pub(super) struct Plan {
     /// The entries in the order in which they stand.
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<ArchiveItem>,
     /// Every directory that they need, each behind the one that it lies in.
     pub(super) directories: Vec<ZonePath>,
 }
@@ -138,7 +137,7 @@ impl Archive {
         Ok(listing)
     }
 
-    /// Whether all that it has is one file or one directory.
+    /// Returns `true` if all that it has is one file or one directory.
     pub fn is_one_thing(&mut self) -> Result<bool, Error> {
         let mut only: Option<String> = None;
         for entry in self.entries()? {
@@ -205,7 +204,7 @@ impl Archive {
             let data = data.map_err(|error| fault(damage(&error)))?;
             let end = data.saturating_add(entry.compressed_size());
             ranges.push((begin, end, items.len()));
-            items.push(Item {
+            items.push(ArchiveItem {
                 path,
                 is_directory,
                 size: entry.size(),
@@ -255,7 +254,7 @@ fn kind_bits(entry: &ZipFileEntry<'_>) -> u32 {
     (entry.external_attributes() >> 16) & 0o170_000
 }
 
-/// Whether the entry is a directory, or why it is nothing that is unpacked.
+/// Returns `true` if the entry is a directory, or why it is nothing that is unpacked.
 fn judge(entry: &ZipFileEntry<'_>) -> Result<bool, EntryFault> {
     match kind_bits(entry) {
         0 | 0o100_000 | 0o040_000 => {}
@@ -301,7 +300,7 @@ enum Conflict {
 
 /// Every directory that the entries need, each behind the one that it lies in. Fails where two
 /// entries want one place.
-fn arrange(items: &[Item]) -> Result<Vec<ZonePath>, Conflict> {
+fn arrange(items: &[ArchiveItem]) -> Result<Vec<ZonePath>, Conflict> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     // By segments: what lies below an entry stands right behind it.
     order.sort_by(|&one, &other| {
@@ -309,7 +308,7 @@ fn arrange(items: &[Item]) -> Result<Vec<ZonePath>, Conflict> {
         one.segments().cmp(other.segments())
     });
     let mut directories = Vec::new();
-    let mut before: Option<&Item> = None;
+    let mut before: Option<&ArchiveItem> = None;
     for number in order {
         let item = &items[number];
         let mut shared = 0;
@@ -364,9 +363,9 @@ mod tests {
     use crate::Code;
 
     fn arranged(paths: &[&str]) -> Result<Vec<String>, (String, Code)> {
-        let items: Vec<Item> = paths
+        let items: Vec<ArchiveItem> = paths
             .iter()
-            .map(|path| Item {
+            .map(|path| ArchiveItem {
                 path: ZonePath::parse("src", path).expect("a path"),
                 is_directory: path.ends_with('/'),
                 size: 0,

@@ -20,7 +20,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::sink::{ArchiveSink, SinkState, Trouble};
 use super::{ArchiveError, side_by_side, threads, timestamp};
 use crate::Error;
-use crate::guard::SizeError;
+use crate::changes::SizeError;
 use crate::zone::{Zone, ZonePath, is_git_name, is_reserved};
 use fileshed_storage::{Directory, DiskError, Entry, Found, Kind, Staged};
 
@@ -45,13 +45,17 @@ const NAMED: usize = 50;
 /// (`.git`). Names begin with the entry's own name, unless it is called something else; those below
 /// the root of a zone stand as they are.
 #[derive(Debug)]
-#[must_use]
 pub struct PackContent<'a> {
-    zone: &'a Zone<'a>,
-    entry: &'a Entry,
-    name: Option<String>,
-    empty_directories: bool,
-    without: Option<&'a ZonePath>,
+    /// The zone that holds the entry.
+    pub zone: &'a Zone<'a>,
+    /// The entry.
+    pub entry: &'a Entry,
+    /// Another name for the entry in the archive, which may have several segments.
+    pub name: Option<String>,
+    /// `true` if directories that have nothing in them get an entry.
+    pub empty_directories: bool,
+    /// A path that is left out: the archive itself, if it lies in what it packs.
+    pub without: Option<&'a ZonePath>,
 }
 
 /// What an archive holds.
@@ -66,62 +70,33 @@ pub struct Packed {
 }
 
 impl<'a> PackContent<'a> {
-    /// Everything at and below `entry`, without empty directories.
+    /// Everything at and below `entry`, with empty directories.
+    #[must_use]
     pub fn of(zone: &'a Zone<'a>, entry: &'a Entry) -> Self {
         Self {
             zone,
             entry,
             name: None,
-            empty_directories: false,
+            empty_directories: true,
             without: None,
         }
-    }
-
-    /// Whether directories that have nothing in them get an entry.
-    pub fn with_empty_directories(mut self, yes: bool) -> Self {
-        self.empty_directories = yes;
-        self
-    }
-
-    /// Gives the entry another name in the archive, which may have several segments.
-    pub fn called(mut self, name: impl Into<String>) -> Self {
-        self.name = Some(name.into());
-        self
-    }
-
-    /// Leaves `path` out: the archive itself, where it lies in what it packs.
-    pub fn without(mut self, path: &'a ZonePath) -> Self {
-        self.without = Some(path);
-        self
     }
 
     /// Packs into a file that waits to be installed as `archive`.
     pub fn stage(&self, archive: &ZonePath) -> Result<(Staged, Packed), Error> {
         let mut staged = self.zone.stage(&[])?;
         let limit = self.zone.store.settings().largest_file();
-        let packed = self.pack(archive, BufWriter::new(staged.file()), Some(limit))?;
+        let contents = std::slice::from_ref(self);
+        let sink = BufWriter::new(staged.file());
+        let packed = Self::pack_all(contents, archive, sink, Some(limit))?;
         Ok((staged, packed))
     }
 
-    /// Packs into a writer that is never read nor wound back. On an error what was written is no
-    /// archive.
-    pub fn stream(&self, sink: impl Write) -> Result<Packed, Error> {
-        self.pack(self.entry.path(), sink, None)
-    }
-
     /// Packs several entries, which may lie in different zones, into one archive. Each must be called
-    /// something else.
-    pub fn stream_together(contents: &[Self], sink: impl Write) -> Result<Packed, Error> {
+    /// something else. The writer is never read nor wound back; on an error what was written is no
+    /// archive.
+    pub fn stream(contents: &[Self], sink: impl Write) -> Result<Packed, Error> {
         Self::pack_all(contents, &ZonePath::root(), sink, None)
-    }
-
-    fn pack(
-        &self,
-        archive: &ZonePath,
-        sink: impl Write,
-        limit: Option<u64>,
-    ) -> Result<Packed, Error> {
-        Self::pack_all(std::slice::from_ref(self), archive, sink, limit)
     }
 
     fn pack_all(
@@ -162,22 +137,18 @@ impl<'a> PackContent<'a> {
             (None, "") => 0,
             (None, above) => above.len() + 1,
         };
-        let prefix: Arc<str> = match &self.name {
-            Some(name) if path.is_root() => format!("{name}/").into(),
-            Some(name) => name.as_str().into(),
-            None => "".into(),
+        let prefix = match &self.name {
+            Some(name) if path.is_root() => format!("{name}/"),
+            Some(name) => name.clone(),
+            None => String::new(),
         };
-        let is_named = |path: &ZonePath| !prefix.is_empty() || path.as_str().len() > skip;
-        let label = || Label {
-            prefix: Arc::clone(&prefix),
-            skip,
-        };
+        let name_of = |path: &ZonePath| format!("{prefix}{}", &path.as_str()[skip..]);
         if self.entry.kind() != Kind::Directory {
             self.entry.expect_file()?;
-            let source = Source::File {
+            let source = PackSource::File {
                 directory: Arc::new(data.hold(&above)?),
                 path: path.clone(),
-                label: label(),
+                name: name_of(path),
             };
             return packer.add(source, self.entry.size());
         }
@@ -201,24 +172,18 @@ impl<'a> PackContent<'a> {
             let mut found = directory.list()?;
             found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
             found.retain(|found| self.takes(found, &mut packer.packed));
-            if found.is_empty() && self.empty_directories && is_named(&path) {
+            let name = name_of(&path);
+            if found.is_empty() && self.empty_directories && !name.is_empty() {
                 let changed = directory.changed()?;
-                packer.add(
-                    Source::Directory {
-                        path,
-                        label: label(),
-                        changed,
-                    },
-                    0,
-                )?;
+                packer.add(PackSource::Directory { name, changed }, 0)?;
                 continue;
             }
             let files = found.iter().filter(|found| found.kind == Kind::File);
             for file in files {
-                let source = Source::File {
+                let source = PackSource::File {
                     directory: Arc::clone(&directory),
+                    name: name_of(&file.path),
                     path: file.path.clone(),
-                    label: label(),
                 };
                 packer.add(source, file.size())?;
             }
@@ -250,44 +215,33 @@ impl Packed {
     }
 }
 
-/// How a path is called in the archive: without its first `skip` bytes, behind a prefix.
-struct Label {
-    prefix: Arc<str>,
-    skip: usize,
-}
-
-impl Label {
-    fn of(&self, path: &ZonePath) -> String {
-        format!("{}{}", self.prefix, &path.as_str()[self.skip..])
-    }
-}
-
 /// Something that gets an entry.
-enum Source {
+enum PackSource {
     File {
         directory: Arc<Directory>,
         path: ZonePath,
-        label: Label,
+        /// In the archive.
+        name: String,
     },
     Directory {
-        path: ZonePath,
-        label: Label,
+        name: String,
         changed: i64,
     },
 }
 
 /// A file that was opened.
-struct Opened {
+struct OpenedFile {
     file: File,
     path: ZonePath,
-    label: Label,
+    /// In the archive.
+    name: String,
     size: u64,
     options: FullFileOptions<'static, 'static>,
 }
 
-impl Opened {
+impl OpenedFile {
     /// Opens a file; nothing where it is gone by now.
-    fn new(directory: &Directory, path: ZonePath, label: Label) -> Result<Option<Self>, DiskError> {
+    fn new(directory: &Directory, path: ZonePath, name: String) -> Result<Option<Self>, DiskError> {
         let file = match directory.open(path.name().unwrap_or_default()) {
             Ok(file) => file,
             Err(error) if error.is_gone() => return Ok(None),
@@ -308,14 +262,10 @@ impl Opened {
         Ok(Some(Self {
             file,
             path,
-            label,
+            name,
             size,
             options,
         }))
-    }
-
-    fn name(&self) -> String {
-        self.label.of(&self.path)
     }
 
     fn read_error(&self, error: io::Error) -> Error {
@@ -337,14 +287,14 @@ pub(crate) fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'sta
 
 #[derive(Default)]
 struct Batch {
-    sources: Vec<Source>,
+    sources: Vec<PackSource>,
     bytes: u64,
 }
 
 /// A batch as an archive of its own, and files that turned out to be large.
 struct Compressed {
     archive: ZipArchive<Cursor<Vec<u8>>>,
-    large: Vec<Opened>,
+    large: Vec<OpenedFile>,
     files: u64,
     empty_directories: u64,
 }
@@ -356,25 +306,20 @@ impl Batch {
         let (mut files, mut empty_directories) = (0, 0);
         let mut content = Vec::new();
         for source in self.sources {
-            let (directory, path, label) = match source {
-                Source::Directory {
-                    path,
-                    label,
-                    changed,
-                } => {
-                    let options = options(changed, 0o755);
-                    zip.add_directory(label.of(&path), options)
+            let (directory, path, name) = match source {
+                PackSource::Directory { name, changed } => {
+                    zip.add_directory(name, options(changed, 0o755))
                         .map_err(ArchiveError::Writer)?;
                     empty_directories += 1;
                     continue;
                 }
-                Source::File {
+                PackSource::File {
                     directory,
                     path,
-                    label,
-                } => (directory, path, label),
+                    name,
+                } => (directory, path, name),
             };
-            let Some(opened) = Opened::new(&directory, path, label)? else {
+            let Some(opened) = OpenedFile::new(&directory, path, name)? else {
                 continue;
             };
             if opened.size > BATCH_BYTES {
@@ -384,7 +329,7 @@ impl Batch {
             content.clear();
             let read = (&opened.file).take(opened.size).read_to_end(&mut content);
             read.map_err(|error| opened.read_error(error))?;
-            zip.start_file(opened.name(), opened.options.clone())
+            zip.start_file(opened.name.as_str(), opened.options.clone())
                 .and_then(|()| Ok(zip.write_all(&content)?))
                 .map_err(ArchiveError::Writer)?;
             files += 1;
@@ -411,15 +356,15 @@ struct Packer<'a, W: Write> {
 }
 
 impl<W: Write> Packer<'_, W> {
-    fn add(&mut self, source: Source, size: u64) -> Result<(), Error> {
+    fn add(&mut self, source: PackSource, size: u64) -> Result<(), Error> {
         if size > BATCH_BYTES {
             self.end_round()?;
-            if let Source::File {
+            if let PackSource::File {
                 directory,
                 path,
-                label,
+                name,
             } = source
-                && let Some(opened) = Opened::new(&directory, path, label)?
+                && let Some(opened) = OpenedFile::new(&directory, path, name)?
             {
                 self.stream(&opened)?;
             }
@@ -460,9 +405,9 @@ impl<W: Write> Packer<'_, W> {
     }
 
     /// Writes a large file piece by piece.
-    fn stream(&mut self, opened: &Opened) -> Result<(), Error> {
+    fn stream(&mut self, opened: &OpenedFile) -> Result<(), Error> {
         self.zip
-            .start_file(opened.name(), opened.options.clone())
+            .start_file(opened.name.as_str(), opened.options.clone())
             .map_err(ArchiveError::Writer)?;
         let mut content = (&opened.file).take(opened.size);
         let mut piece = vec![0; PIECE];

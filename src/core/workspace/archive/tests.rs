@@ -53,7 +53,7 @@ fn stream(most: usize) -> (Result<u64, Code>, Vec<u8>) {
     let entry = zone.entry(&tree).expect("there");
     let taken = Vec::new();
     let mut connection = Connection { taken, most };
-    let packed = PackContent::of(&zone, &entry).stream(&mut connection);
+    let packed = PackContent::stream(&[PackContent::of(&zone, &entry)], &mut connection);
     let packed = packed.map(|packed| packed.files);
     (packed.map_err(|error| error.code()), connection.taken)
 }

@@ -9,9 +9,8 @@ use std::time::SystemTime;
 use zip::read::ZipFileEntry;
 use zip::{HasZipMetadata, ZipReadOptions};
 
-use super::directory::{Archive, Item, name_of};
-use super::error::EntryFault;
-use super::origin::{ArchiveOrigin, damage};
+use super::directory::{Archive, ArchiveItem, name_of};
+use super::error::{ArchiveOrigin, EntryFault, damage};
 use super::window::Window;
 use super::{side_by_side, threads, timestamp};
 use crate::zone::{Zone, ZonePath};
@@ -104,7 +103,7 @@ impl Archive {
 /// An entry and what was found about it.
 struct EntryPart<'p> {
     entry: ZipFileEntry<'static>,
-    item: &'p Item,
+    item: &'p ArchiveItem,
 }
 
 fn batch<'p>(
@@ -150,7 +149,7 @@ impl Worker<'_> {
     fn unpack_one(
         &self,
         entry: ZipFileEntry<'static>,
-        item: &Item,
+        item: &ArchiveItem,
         directory: &Directory,
         contents: &mut Window,
         piece: &mut [u8],

@@ -1,54 +1,136 @@
-//! What the server does itself under the name of a command: no program starts.
+//! The commands that the server carries out itself: `which`, a shell script on common systems, and
+//! `rename`, which evaluates its arguments as perl.
+//!
+//! `rename` finds and judges all new names before the first file moves; what is in the way of one
+//! file afterwards is said and leaves the others alone.
 
-use std::io::Write;
+use super::ExecError;
+use super::outcome::BuiltinOutput;
+use crate::Error;
+use crate::changes::{OpenEndedPermit, check_lock};
+use crate::zone::{PathError, Zone, ZonePath};
+use fileshed_rules::CommandPlan;
+use fileshed_storage::{DiskError, Root};
+use fileshed_text::substitute;
 
-use super::outcome::CommandOutcome;
-use fileshed_sandbox::{Ending, SandboxError, Sink, Stream};
+/// Shown if no file is named.
+const USAGE: &str = "usage: rename [-nvf] s/old/new/ file...\n";
 
-/// What a built-in command says.
-#[derive(Debug, Default)]
-pub(super) struct Said {
-    pub(super) stdout: String,
-    pub(super) stderr: String,
-    pub(super) status: i32,
+/// Says where the whitelisted commands among the arguments are.
+pub(super) fn which(zone: &Zone<'_>, plan: &CommandPlan) -> BuiltinOutput {
+    let names = plan.args.iter().filter(|word| !word.starts_with('-'));
+    let places = names.map(|name| zone.store.programs().shown_place(name));
+    let places: Vec<Option<String>> = places.collect();
+    let found = places.iter().flatten().map(|place| format!("{place}\n"));
+    BuiltinOutput {
+        status: i32::from(places.is_empty() || places.contains(&None)),
+        stdout: found.collect(),
+        stderr: String::new(),
+    }
 }
 
-impl Said {
-    /// Adds to standard output.
-    pub(super) fn out(&mut self, pieces: &[&str]) {
-        self.stdout.extend(pieces.iter().copied());
+/// Gives the files of the plan their new names.
+pub(super) fn rename(
+    zone: &Zone<'_>,
+    plan: &CommandPlan,
+    permit: Option<&OpenEndedPermit<'_>>,
+) -> Result<BuiltinOutput, Error> {
+    let args: Vec<&str> = plan.args.iter().map(String::as_str).collect();
+    let end = args.iter().position(|word| *word == "--");
+    let (options, operands) = args.split_at(end.unwrap_or(args.len()));
+    let (options, mut words): (Vec<&str>, Vec<&str>) =
+        options.iter().partition(|word| word.starts_with('-'));
+    words.extend(operands.iter().skip(1));
+    let has = |letter| options.iter().any(|option| option.contains(letter));
+    let mut said = BuiltinOutput::default();
+    let [expression, files @ ..] = words.as_slice() else {
+        return Ok(said);
+    };
+    if files.is_empty() {
+        said.status = 2;
+        said.stderr.push_str(USAGE);
     }
-
-    /// Writes it where the streams of the command go.
-    pub(super) fn into_outcome(self, sinks: (Sink, Sink)) -> Result<CommandOutcome, SandboxError> {
-        let (stdout, stderr) = match sinks.1 {
-            Sink::Output => (self.stdout + &self.stderr, String::new()),
-            _ => (self.stdout, self.stderr),
+    for (from, to) in &moves(zone, expression, files)? {
+        let Some(permit) = permit.filter(|_| !has('n')) else {
+            said.out(&["rename(", from.as_str(), ", ", to.as_str(), ")\n"]);
+            continue;
         };
-        Ok(CommandOutcome {
-            refused: false,
-            removed: Vec::new(),
-            renamed: Vec::new(),
-            ending: Ending::Exited,
-            status: self.status,
-            stdout: written(stdout, sinks.0)?,
-            stderr: written(stderr, sinks.1)?,
-        })
+        match carry_out(zone.data(), permit, (from, to), has('f')) {
+            Ok(()) if has('v') => said.out(&[from.as_str(), " renamed as ", to.as_str(), "\n"]),
+            Ok(()) => {}
+            Err(reason) => {
+                said.status = 1;
+                let words = ["rename: ", from.as_str(), " not renamed: ", &reason, "\n"];
+                said.stderr.extend(words);
+            }
+        }
     }
+    Ok(said)
 }
 
-fn written(text: String, sink: Sink) -> Result<Stream, SandboxError> {
-    let bytes = text.into_bytes();
-    match sink {
-        Sink::File(mut file) => {
-            file.write_all(&bytes).map_err(SandboxError::Start)?;
-            Ok(Stream::default())
+/// The files whose names change, with the names they get.
+fn moves(
+    zone: &Zone<'_>,
+    expression: &str,
+    files: &[&str],
+) -> Result<Vec<(ZonePath, ZonePath)>, Error> {
+    let renamed = substitute(expression, files).map_err(|reason| ExecError::Substitution {
+        expression: expression.to_owned(),
+        reason,
+    })?;
+    let mut moves = Vec::new();
+    for (old, new) in files.iter().zip(&renamed) {
+        if old == new {
+            continue;
         }
-        Sink::Answer(limit) => {
-            let mut stream = Stream::default();
-            stream.take(&bytes, limit);
-            Ok(stream)
+        let from = ZonePath::parse("args", old)?;
+        let to = new_path(zone, &from, new)?;
+        if from != to {
+            moves.push((from, to));
         }
-        Sink::Output => Ok(Stream::default()),
     }
+    Ok(moves)
+}
+
+/// The path that a file gets, held to what any new path is held to.
+fn new_path(zone: &Zone<'_>, from: &ZonePath, text: &str) -> Result<ZonePath, Error> {
+    if text.starts_with('/') {
+        let escape = PathError::Escape {
+            parameter: "args",
+            path: text.to_owned(),
+        };
+        return Err(zone.explain(escape.into()));
+    }
+    let to = zone.path_to_change("args", text)?;
+    let same = from
+        .segments()
+        .zip(to.segments())
+        .take_while(|(old, new)| old == new)
+        .count();
+    to.check_new_names("args", same)
+        .map_err(|error| zone.explain(error.into()))?;
+    check_lock(zone, &to)?;
+    Ok(to)
+}
+
+/// Moves one file, or says why not.
+fn carry_out(
+    data: &Root,
+    permit: &OpenEndedPermit<'_>,
+    (from, to): (&ZonePath, &ZonePath),
+    force: bool,
+) -> Result<(), String> {
+    let said = |error: DiskError| match error {
+        DiskError::Exists { .. } => format!("{to} already exists"),
+        error => error.to_string(),
+    };
+    let entry = data.entry(from).map_err(said)?;
+    if force && let Ok(taken) = data.entry(to) {
+        return permit.replace(&entry, &taken).map_err(said);
+    }
+    let vacancy = data.vacancy(to).map_err(said)?;
+    if vacancy.existing_segments() + 1 < to.segments().count() {
+        return Err(format!("the directory of {to} does not exist"));
+    }
+    permit.rename(&entry, vacancy).map_err(said)
 }

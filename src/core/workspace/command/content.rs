@@ -7,8 +7,7 @@ use fileshed_rules::CommandPlan;
 use fileshed_types::hint::{Call, Hint, Repeat};
 
 use super::CommandLine;
-use super::binary::Binary;
-use super::output::{MissingOutput, grouped};
+use super::output::{Binary, MissingOutput, grouped};
 
 /// Commands that print files as they are.
 const PRINTING: [&str; 3] = ["cat", "head", "tail"];
@@ -88,30 +87,26 @@ fn printed(zone: &Zone<'_>, line: &CommandLine<'_>) -> Option<String> {
 
 /// The call that reads a binary file.
 fn reader(zone: &Zone<'_>, hint: Hint, binary: &Binary, file: &str) -> Hint {
-    let has = |command: &str| zone.store.programs().has(command);
     let run = |command: &str, arguments: &[&str]| {
         Call::here("shed_exec")
             .with("cmd", command)
             .with("args", arguments.to_vec())
     };
+    let of_file = |operation| Call::here(operation).with("path", file);
     let ends = |ending: &str| file.to_ascii_lowercase().ends_with(ending);
-    let command = match (binary.encoding.as_deref(), binary.format) {
+    let hint = hint.or("");
+    let (command, arguments) = match (binary.encoding.as_deref(), binary.format) {
         (Some(encoding), _) => {
             // The mark at the beginning says the order of bytes, and is taken away.
-            let name = encoding
-                .trim_end_matches(['l', 'b', 'e'])
-                .to_ascii_uppercase();
-            return hint
-                .or("")
-                .call(run("iconv", &["-f", &name, "-t", "UTF-8", file]))
-                .say(" reads it");
+            let name = encoding.trim_end_matches(['l', 'b', 'e']);
+            let name = name.to_ascii_uppercase();
+            let convert = run("iconv", &["-f", &name, "-t", "UTF-8", file]);
+            return hint.call(convert).say(" reads it");
         }
         (_, FileFormat::Sqlite3) => {
             let tables = "SELECT name, sql FROM sqlite_schema";
-            let query = Call::here("shed_sqlite")
-                .with("path", file)
-                .with("query", tables);
-            return hint.or("").call(query).say(" reads it");
+            let query = of_file("shed_sqlite").with("query", tables);
+            return hint.call(query).say(" reads it");
         }
         (_, FileFormat::PortableDocumentFormat) => ("pdftotext", vec![file, "-"]),
         (_, FileFormat::Gzip) => ("zcat", vec![file]),
@@ -120,31 +115,20 @@ fn reader(zone: &Zone<'_>, hint: Hint, binary: &Binary, file: &str) -> Hint {
         _ if ends(".docx") => ("pandoc", vec![file, "-t", "plain"]),
         _ if ends(".xlsx") => ("xlsx2csv", vec![file]),
         (_, FileFormat::Zip) => {
-            let list = Call::here("shed_zipinfo").with("path", file);
-            return hint
-                .or("")
-                .call(list)
-                .say(" lists it")
-                .instead("")
-                .call(run("unzip", &["-l", file]))
-                .say(" lists it");
+            let list = hint.call(of_file("shed_zipinfo")).say(" lists it");
+            let unzip = run("unzip", &["-l", file]);
+            return list.instead("").call(unzip).say(" lists it");
         }
         (_, format) if format.kind() == Kind::Image => {
-            let link = Call::here("shed_link_create").with("path", file);
-            return hint.or("").call(link).say(" shows it to the user");
+            let link = of_file("shed_link_create");
+            return hint.call(link).say(" shows it to the user");
         }
         _ => ("", Vec::new()),
     };
-    if has(command.0) {
-        return hint
-            .or("")
-            .call(run(command.0, &command.1))
-            .say(" reads it");
+    if zone.store.programs().has(command) {
+        return hint.call(run(command, &arguments)).say(" reads it");
     }
-    hint.or("")
-        .call(Call::here("shed_hexdump").with("path", file))
-        .say(" shows its bytes")
-        .instead("")
-        .call(run("od", &["-A", "d", "-t", "x1z", "-N", "256", file]))
-        .say(" shows its bytes")
+    let dump = hint.call(of_file("shed_hexdump")).say(" shows its bytes");
+    let od = run("od", &["-A", "d", "-t", "x1z", "-N", "256", file]);
+    dump.instead("").call(od).say(" shows its bytes")
 }

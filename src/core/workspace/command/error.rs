@@ -1,10 +1,15 @@
 //! Commands that did not run to their end.
 
-use super::glob::{BYTES_MAX, NAMES_MAX};
 use super::limit::Limit;
 use crate::{Call, Code, Hint, Repeat, diagnostics};
 use fileshed_rules::package_of;
 use fileshed_types::diagnostics::Facts;
+
+/// Names that all arguments of a call may stand for together.
+pub(super) const NAMES_MAX: usize = 5000;
+
+/// Bytes of these names: what the kernel takes as arguments of a program, less some for others.
+pub(super) const BYTES_MAX: usize = 1 << 20;
 
 /// Paths that a failure names.
 const NAMED: usize = 20;

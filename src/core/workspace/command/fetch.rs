@@ -3,7 +3,7 @@
 
 use super::invocation::{Invocation, Run};
 use super::{CommandLine, line};
-use crate::guard::{ChangeRequest, SizeError, check_lock, check_owner};
+use crate::changes::{SizeError, check_lock, check_owner};
 use crate::process::file_sink;
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, diagnostics};
@@ -24,10 +24,11 @@ pub fn fetch(
     operation: &'static str,
 ) -> Result<u64, Error> {
     let shown = || url.chars().take(200).collect();
-    if !["http://", "https://"]
-        .iter()
-        .any(|scheme| is_of(url, scheme))
-    {
+    let has_scheme = |scheme: &str| {
+        let begin = url.get(..scheme.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+    };
+    if !["http://", "https://"].into_iter().any(has_scheme) {
         return Err(FetchError::Address { url: shown() }.into());
     }
     zone.expect_write_scope()?;
@@ -65,16 +66,8 @@ pub fn fetch(
     }
     let writer = zone.receiver(operation)?;
     let target = zone.target("url", path)?;
-    writer
-        .guard(ChangeRequest::write(&target, size))?
-        .install(staged, target)?
-        .commit(None, &format!("Fetch {path}"))?;
+    writer.write(staged, target, None, &format!("Fetch {path}"))?;
     Ok(size)
-}
-
-fn is_of(url: &str, scheme: &str) -> bool {
-    let begin = url.get(..scheme.len());
-    begin.is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
 }
 
 diagnostics! {

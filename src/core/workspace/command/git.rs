@@ -38,19 +38,15 @@ pub(super) fn shares_repository(zone: &Zone<'_>, plan: &CommandPlan) -> bool {
     plan.command == COMMAND && zone.name().is_versioned()
 }
 
-/// What git is given.
-pub(super) struct Surroundings {
-    pub(super) environment: Vec<(String, String)>,
-    /// The repository beside the zone, where it lies on disk.
-    pub(super) repository: Option<PathBuf>,
-}
+/// Environment variables.
+type Variables = Vec<(String, String)>;
 
-/// Prepares the zone for git. Takes the write lock if git shares the repository.
+/// Prepares the zone for git: returns its variables, and the repository beside the zone, if it is used.
 pub(super) fn prepare(
     zone: &Zone<'_>,
     arguments: &[String],
     places: &Places,
-) -> Result<Surroundings, Error> {
+) -> Result<(Variables, Option<PathBuf>), Error> {
     let author = zone.author();
     let mut environment = vec![
         ("GIT_AUTHOR_NAME".to_owned(), author.name.clone()),
@@ -80,10 +76,7 @@ pub(super) fn prepare(
         repository::check_from(zone, folder(arguments))?;
         environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), place(above)));
     }
-    Ok(Surroundings {
-        environment,
-        repository,
-    })
+    Ok((environment, repository))
 }
 
 /// Where git begins to look: the folder behind `-C`, which is the first argument where it is one.

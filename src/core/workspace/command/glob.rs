@@ -5,14 +5,10 @@ use std::rc::Rc;
 
 use regex::Regex;
 
+use super::error::{BYTES_MAX, ExecError, NAMES_MAX};
+use crate::Error;
 use crate::zone::ZonePath;
 use fileshed_storage::{Found, Kind, Root};
-
-/// Names that all arguments of a call may stand for together.
-pub(super) const NAMES_MAX: usize = 5000;
-
-/// Bytes of these names: what the kernel takes as arguments of a program, less some for others.
-pub(super) const BYTES_MAX: usize = 1 << 20;
 
 /// Entries of directories that are kept for the next argument.
 const KEPT_MAX: usize = 100_000;
@@ -20,20 +16,12 @@ const KEPT_MAX: usize = 100_000;
 /// Entries that are compared before it is asked whether to go on.
 const STEP: usize = 4096;
 
-/// Why arguments were not expanded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unexpanded {
-    /// They stand for more than a call may have.
-    TooMany,
-    /// It was not to go on.
-    Stopped,
-}
-
 /// The expansion of all arguments of one call: each directory is read once, and names, bytes and
 /// time count together.
 pub(super) struct Expansion<'a, G> {
     data: &'a Root,
-    goes_on: G,
+    /// Fails if it is not to go on.
+    check: G,
     read: HashMap<ZonePath, Rc<[Found]>>,
     kept: usize,
     names: usize,
@@ -41,12 +29,12 @@ pub(super) struct Expansion<'a, G> {
     compared: usize,
 }
 
-impl<'a, G: Fn() -> bool> Expansion<'a, G> {
-    /// None yet. `goes_on` is asked now and then.
-    pub(super) fn new(data: &'a Root, goes_on: G) -> Self {
+impl<'a, G: Fn() -> Result<(), Error>> Expansion<'a, G> {
+    /// An expansion in `data`. `check` is asked now and then, and fails if it is not to go on.
+    pub(super) fn new(data: &'a Root, check: G) -> Self {
         Self {
             data,
-            goes_on,
+            check,
             read: HashMap::new(),
             kept: 0,
             names: 0,
@@ -57,7 +45,7 @@ impl<'a, G: Fn() -> bool> Expansion<'a, G> {
 
     /// The paths that `pattern` stands for, in order. As in a shell, a wildcard stands for no `/`
     /// and for no leading dot.
-    pub(super) fn matches(&mut self, pattern: &str) -> Result<Vec<String>, Unexpanded> {
+    pub(super) fn matches(&mut self, pattern: &str) -> Result<Vec<String>, Error> {
         let mut found = vec![ZonePath::root()];
         let mut segments = pattern.split('/').peekable();
         while let Some(segment) = segments.next() {
@@ -82,7 +70,7 @@ impl<'a, G: Fn() -> bool> Expansion<'a, G> {
                         next.push(entry.path.clone());
                     }
                     if next.len() > NAMES_MAX {
-                        return Err(Unexpanded::TooMany);
+                        return Err(ExecError::TooManyNames.into());
                     }
                 }
             }
@@ -95,7 +83,7 @@ impl<'a, G: Fn() -> bool> Expansion<'a, G> {
             .map(|path| path.as_str().len() + 1)
             .sum::<usize>();
         if self.names > NAMES_MAX || self.bytes > BYTES_MAX {
-            return Err(Unexpanded::TooMany);
+            return Err(ExecError::TooManyNames.into());
         }
         Ok(found
             .into_iter()
@@ -117,17 +105,13 @@ impl<'a, G: Fn() -> bool> Expansion<'a, G> {
         entries
     }
 
-    fn compare(&mut self, work: usize) -> Result<(), Unexpanded> {
+    fn compare(&mut self, work: usize) -> Result<(), Error> {
         self.compared += work;
         if self.compared < STEP {
             return Ok(());
         }
         self.compared = 0;
-        if (self.goes_on)() {
-            Ok(())
-        } else {
-            Err(Unexpanded::Stopped)
-        }
+        (self.check)()
     }
 }
 
@@ -182,6 +166,7 @@ fn escaped(character: char) -> String {
 #[expect(clippy::disallowed_methods, reason = "a test makes files")]
 mod tests {
     use super::*;
+    use crate::Code;
 
     #[test]
     fn wildcards_as_a_shell_has_them() {
@@ -227,7 +212,7 @@ mod tests {
         }
         let root = Root::open_ambient(directory.path()).expect("a root");
         let expand = |pattern: &str| {
-            let mut expansion = Expansion::new(&root, || true);
+            let mut expansion = Expansion::new(&root, || Ok(()));
             expansion.matches(pattern).expect("few")
         };
         assert_eq!(expand("*.md"), ["top.md"]);
@@ -246,13 +231,15 @@ mod tests {
         }
         let root = Root::open_ambient(directory.path()).expect("a root");
         // 300 names of 204 bytes: 16 times are 4800 names, 17 times more than a mebibyte.
-        let mut expansion = Expansion::new(&root, || true);
+        let mut expansion = Expansion::new(&root, || Ok(()));
         let fitting = (0..40).take_while(|_| expansion.matches("*x").is_ok());
         assert_eq!(fitting.count(), 16);
-        assert_eq!(expansion.matches("*x"), Err(Unexpanded::TooMany));
+        let refused = expansion.matches("*x").map_err(|error| error.code());
+        assert_eq!(refused, Err(Code::InvalidParameter));
         assert_eq!(expansion.read.len(), 1, "one directory is read once");
-        let mut stopped = Expansion::new(&root, || false);
+        let stop = || Err(ExecError::NoNetwork { missing: "" }.into());
+        let mut stopped = Expansion::new(&root, stop);
         let end = (0..100).find_map(|_| stopped.matches("none*").err());
-        assert_eq!(end, Some(Unexpanded::Stopped));
+        assert_eq!(end.map(|end| end.code()), Some(Code::SandboxUnavailable));
     }
 }

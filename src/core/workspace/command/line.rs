@@ -3,9 +3,9 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::command_line::seconds;
-use super::glob::{Expansion, Unexpanded};
+use super::glob::Expansion;
 use super::{CommandLine, ExecError};
-use crate::guard::check_lock;
+use crate::changes::check_lock;
 use crate::process::ProcessError;
 use crate::zone::{Zone, ZonePath, has_one_spelling};
 use crate::{Error, Scope, ZoneName, timings};
@@ -26,16 +26,18 @@ pub(super) fn judge(
     line: &CommandLine<'_>,
     file_being_edited: Option<&str>,
 ) -> Result<CommandPlan, Error> {
-    let named_alike = ZonePath::root().join(zone.name().as_str());
     if file_being_edited.is_none()
         && let Some(name) = zone.store.programs().chosen_as(line.command)
     {
         let changes = zone.name().is_writable() && zone.caller().scope == Scope::Write;
         return Ok(CommandPlan::unjudged(name, line.arguments, changes));
     }
-    let plan = plan(zone, line, |context| {
-        context.allow_zone_in_path |= zone.data().entry(&named_alike).is_ok();
-        context.file_being_edited = file_being_edited;
+    let named_alike = ZonePath::root().join(zone.name().as_str());
+    let has_named_alike = zone.data().entry(&named_alike).is_ok();
+    let plan = plan(zone, line, |context| CommandContext {
+        allow_zone_in_path: context.allow_zone_in_path || has_named_alike,
+        file_being_edited,
+        ..context
     })?;
     if plan.changes {
         zone.expect_write_scope()?;
@@ -45,23 +47,25 @@ pub(super) fn judge(
 
 /// Judges a line that names no file of its zone, so that it may run in one that is only read.
 pub(super) fn judge_apart(zone: &Zone<'_>, line: &CommandLine<'_>) -> Result<CommandPlan, Error> {
-    plan(zone, line, |context| context.zone = ZoneName::Storage)
+    plan(zone, line, |context| CommandContext {
+        zone: ZoneName::Storage,
+        ..context
+    })
 }
 
 fn plan<'a>(
     zone: &Zone<'_>,
     line: &CommandLine<'_>,
-    adapt: impl FnOnce(&mut CommandContext<'a>),
+    adapt: impl FnOnce(CommandContext<'a>) -> CommandContext<'a>,
 ) -> Result<CommandPlan, Error> {
-    let mut context = CommandContext {
+    let context = adapt(CommandContext {
         zone: zone.name(),
         network: zone.store.settings().network_mode,
         confined: zone.store.confinement().enforced().is_ok(),
         allow_zone_in_path: zone.caller().names_zones,
         stdout_file: line.stdout_file.is_some(),
         file_being_edited: None,
-    };
-    adapt(&mut context);
+    });
     let plan = fileshed_rules::plan(line.command, line.arguments, &context);
     plan.map_err(|error| zone.explain(error.into()))
 }
@@ -103,27 +107,30 @@ fn expand(
     let clock = zone.store.clock();
     let deadline = clock.instant() + timings::seconds(seconds);
     let cancellation = &zone.caller().cancellation;
-    let goes_on = || !clock.is_past(deadline) && !cancellation.is_cancelled();
-    let mut expansion = Expansion::new(zone.data(), goes_on);
-    let mut globs: Vec<PathArgument> = plan.paths.clone();
-    globs.retain(|path| path.glob && path.position.is_some());
-    globs.sort_by_key(|path| std::cmp::Reverse(path.position));
-    for glob in globs {
-        let matches = expansion.matches(&glob.text).map_err(|why| match why {
-            Unexpanded::TooMany => Error::from(ExecError::TooManyNames),
-            Unexpanded::Stopped if cancellation.is_cancelled() => ProcessError::Cancelled {
-                command: plan.command.to_owned(),
-            }
-            .into(),
-            Unexpanded::Stopped => ExecError::TimedOut {
-                command: plan.command.to_owned(),
+    let command = plan.command;
+    let check = || {
+        if cancellation.is_cancelled() {
+            let command = command.to_owned();
+            return Err(ProcessError::Cancelled { command }.into());
+        }
+        if clock.is_past(deadline) {
+            return Err(ExecError::TimedOut {
+                command: command.to_owned(),
                 seconds,
                 stdout: String::new(),
                 stderr: String::new(),
                 most: zone.store.settings().exec_timeout_max,
             }
-            .into(),
-        })?;
+            .into());
+        }
+        Ok(())
+    };
+    let mut expansion = Expansion::new(zone.data(), check);
+    let mut globs: Vec<PathArgument> = plan.paths.clone();
+    globs.retain(|path| path.glob && path.position.is_some());
+    globs.sort_by_key(|path| std::cmp::Reverse(path.position));
+    for glob in globs {
+        let matches = expansion.matches(&glob.text)?;
         let (Some(position), false) = (glob.position, matches.is_empty()) else {
             continue;
         };

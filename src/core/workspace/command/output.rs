@@ -1,9 +1,10 @@
 //! What a command wrote, as an answer shows it.
 
+use file_format::FileFormat;
 use memchr::memmem;
 
-use super::binary::{self, Binary};
 use fileshed_sandbox::Stream;
+use fileshed_text::{TextError, expect_editable};
 
 /// Places on disk that output must not show, and what stands for them.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ impl Mask {
     /// whole and shows no place: it is looked at as bytes, and never copied.
     pub(super) fn show(&self, stream: Stream, limit: usize) -> Shown {
         let bytes = stream.size();
-        if let Some(binary) = binary::recognise(&stream.bytes) {
+        if let Some(binary) = recognise(&stream.bytes) {
             return Shown {
                 text: String::new(),
                 missing: Some(MissingOutput::Binary { binary, bytes }),
@@ -245,6 +246,50 @@ fn end(text: &str, limit: usize) -> Option<usize> {
     (fitting < text.len()).then(|| text.floor_char_boundary(fitting))
 }
 
+/// The format of bytes that cannot be shown as text, in words; nothing for text in any encoding.
+fn recognise(bytes: &[u8]) -> Option<Binary> {
+    let encoding = match expect_editable(bytes) {
+        Ok(()) => return None,
+        Err(TextError::WideText { encoding }) => Some(encoding),
+        Err(_) if are_records(bytes) => return None,
+        Err(_) => None,
+    };
+    let format = FileFormat::from_bytes(bytes);
+    Some(Binary { format, encoding })
+}
+
+/// Texts that end with NUL bytes, as `find -print0` writes them.
+fn are_records(bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes);
+    let Ok(text) = text else {
+        return false;
+    };
+    let records: Vec<&str> = text.split_terminator('\0').collect();
+    let has_control = |record: &&str| record.chars().any(|c| c < '\t' || c == '\u{7f}');
+    let shortest = text.len() / records.len().max(1);
+    shortest > 2
+        && !records.iter().any(|record| record.is_empty())
+        && !records.iter().any(has_control)
+}
+
+/// What binary output is.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Binary {
+    pub(super) format: FileFormat,
+    /// Of text with more than a byte for every character.
+    pub(super) encoding: Option<String>,
+}
+
+impl Binary {
+    pub(super) fn name(&self) -> String {
+        match (&self.encoding, self.format) {
+            (Some(encoding), _) => format!("text in {encoding}"),
+            (None, FileFormat::ArbitraryBinaryData) => "of no known format".to_owned(),
+            (None, format) => format.name().to_owned(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -378,5 +423,22 @@ mod tests {
         assert!(shown.starts_with("xx") && shown.contains("x\n… 7 0") && shown.ends_with("xx"));
         assert_eq!(grouped(1_234_567), "1 234 567");
         assert_eq!(grouped(999), "999");
+    }
+
+    #[test]
+    fn what_is_no_text() {
+        for (bytes, name) in [
+            (&b""[..], None),
+            (b"plain\n", None),
+            (b"gr\xf6\xdfer\n", None),
+            (b"a.md\0notes/b.md\0", None),
+            (b"SQLite format 3\0\x10\0\x01\x01", Some("SQLite 3")),
+            (b"\xff\xfea\0b\0", Some("text in utf-16le")),
+            (b"a\0b\0c\0", Some("of no known format")),
+            (b"\0\0\0\0", Some("of no known format")),
+        ] {
+            let found = recognise(bytes).map(|binary| binary.name());
+            assert_eq!(found.as_deref(), name, "{bytes:?}");
+        }
     }
 }

@@ -1,11 +1,27 @@
-//! Where a command finds its files: in places of its own where the machine has namespaces, where
-//! they lie on disk where it has none.
+//! Surroundings of a command: the places of its files, and its variables, none of which is the server's.
+//!
+//! A command has places of its own if the machine has namespaces; else they are where they lie on disk.
 
 use std::path::{Path, PathBuf};
 
 use crate::Store;
+use crate::programs::DIRECTORIES;
 use fileshed_sandbox::{Access, BindMount, MountNamespace};
-use fileshed_storage::{PrivateDirectory, Root};
+use fileshed_storage::{DiskError, PrivateDirectory, Root};
+
+/// The commands of `ImageMagick`.
+const IMAGES: [&str; 2] = ["convert", "identify"];
+
+/// Policy by which `ImageMagick` starts no other programs, reads no lists of files, and uses no formats
+/// that are programs, addresses or screens. A second fence; the kernel is the first.
+const IMAGE_POLICY: &str = r#"<policymap>
+  <policy domain="delegate" rights="none" pattern="*"/>
+  <policy domain="filter" rights="none" pattern="*"/>
+  <policy domain="path" rights="none" pattern="@*"/>
+  <policy domain="path" rights="none" pattern="|*"/>
+  <policy domain="coder" rights="none" pattern="{EPHEMERAL,FTP,HTTP,HTTPS,MSL,MVG,PLT,SHOW,TEXT,URL,WIN,X}"/>
+</policymap>
+"#;
 
 /// The private directory.
 const TEMPORARY: &str = "/tmp";
@@ -54,6 +70,33 @@ impl Places {
     pub(super) fn hidden(&self) -> impl Iterator<Item = &Path> {
         let zone = self.own_root.is_some().then_some(self.zone.as_path());
         self.own_root.as_deref().into_iter().chain(zone)
+    }
+
+    /// The environment of a command. Home and temp are one private directory outside the zone: no
+    /// configuration file of a user can steer a program.
+    pub(super) fn environment(
+        &self,
+        command: &str,
+        private: &PrivateDirectory,
+    ) -> Result<Vec<(String, String)>, DiskError> {
+        let temporary = self.temporary.to_string_lossy();
+        let mut variables = vec![
+            ("PATH", DIRECTORIES.join(":")),
+            ("LANG", "C.UTF-8".to_owned()),
+            ("LC_ALL", "C.UTF-8".to_owned()),
+            ("TZ", "UTC".to_owned()),
+            ("TERM", "dumb".to_owned()),
+        ];
+        let mut names = vec!["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+        if IMAGES.contains(&command) {
+            private.furnish("policy.xml", IMAGE_POLICY)?;
+            names.push("MAGICK_CONFIGURE_PATH");
+        }
+        variables.extend(names.into_iter().map(|name| (name, temporary.to_string())));
+        let variables = variables.into_iter();
+        Ok(variables
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect())
     }
 
     /// Gives a command access to its places: the directory that it starts in, with a repository

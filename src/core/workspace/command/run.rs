@@ -1,67 +1,47 @@
-//! A command from its line to its outcome.
+//! A command from its line to its outcome, in a zone or on the working copy of a locked edit.
 
-use super::download::Emptied;
-use super::invocation::Run;
-use super::{CommandLine, ExecError, Ran, git, leftovers, line, pdf, rename, sqlite, tar, which};
+use super::invocation::{Invocation, Run, SQLITE};
+use super::outcome::CommandOutcome;
+use super::{CommandLine, ExecError, Ran, built_in, git, line, names, pipeline};
 use crate::Error;
-use crate::guard::{Finished, OpenEndedPermit, OpenEndedRequest};
-use crate::process::{sink, stream_file};
-use crate::zone::Zone;
+use crate::changes::{Finished, OpenEndedPermit, OpenEndedRequest};
+use crate::databases::{self, Statement};
+use crate::lockedit::LockedEdit;
+use crate::process::{StreamFile, sink};
+use crate::zone::{Zone, ZonePath};
 use fileshed_history::subject;
+use fileshed_rules::{CommandPlan, Growth};
+use fileshed_storage::{Kind, Staged};
 
-/// Runs a command in a zone. What it changed becomes a commit where the zone has history.
+/// Runs a command in a zone. What it changed becomes a commit if the zone has history.
 pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error> {
     let plan = line::prepare(zone, command_line)?;
-    let mut stdout_file = stream_file(zone, "stdout_file", command_line.stdout_file)?;
-    let mut stderr_file = stream_file(zone, "stderr_file", command_line.stderr_file)?;
+    let stream_file = |parameter, path: Option<&str>| {
+        path.map(|path| StreamFile::new(zone, "shed_exec", parameter, path))
+            .transpose()
+    };
+    let mut stdout_file = stream_file("stdout_file", command_line.stdout_file)?;
+    let mut stderr_file = stream_file("stderr_file", command_line.stderr_file)?;
     if let (Some(stdout), Some(stderr)) = (&stdout_file, &stderr_file)
         && stdout.path == stderr.path
     {
-        return Err(ExecError::SameFile {
-            path: stdout.path.as_str().to_owned(),
-        }
-        .into());
+        let path = stdout.path.as_str().to_owned();
+        return Err(ExecError::SameFile { path }.into());
     }
-    let run = Run::new(zone, command_line, &plan, zone.data())?;
+    let mut run = Run::new(zone, command_line, &plan, zone.data())?;
+    let (limit, merge) = (run.read_limit(), command_line.merge_streams);
     let sinks = (
-        sink(stdout_file.as_mut(), false, run.read_limit())?,
-        sink(
-            stderr_file.as_mut(),
-            command_line.merge_streams,
-            run.read_limit(),
-        )?,
+        sink(stdout_file.as_mut(), false, limit)?,
+        sink(stderr_file.as_mut(), merge, limit)?,
     );
     let mut invocation = run.invocation(sinks);
     let hold = git::shares_repository(zone, &plan).then(|| zone.hold());
     let hold = hold.transpose()?;
     if plan.command == git::COMMAND {
-        let surroundings = git::prepare(zone, &plan.args, &run.places)?;
-        invocation.environment = surroundings.environment;
-        invocation.repository = surroundings.repository;
+        (invocation.environment, invocation.repository) =
+            git::prepare(zone, &plan.args, &run.places)?;
     }
-    let effect = |permit: Option<&OpenEndedPermit<'_>>| match &plan.archive {
-        _ if let Some(path) = &plan.pdf => pdf::run(&run, path, invocation, permit),
-        _ if plan.command == which::COMMAND => {
-            Ok(which::run(zone, &plan).into_outcome(invocation.sinks)?)
-        }
-        _ if plan.command == rename::COMMAND => {
-            Ok(rename::run(zone, &plan, permit)?.into_outcome(invocation.sinks)?)
-        }
-        Some(archive) => tar::run(&run, archive, invocation, permit),
-        _ if plan.command == sqlite::COMMAND => {
-            let writes = invocation.writes;
-            sqlite::run(zone, &plan, writes, || run.start(invocation))
-        }
-        None => {
-            let emptied = Emptied::before(zone, &plan)?;
-            let outcome = run.start(invocation)?;
-            match permit {
-                Some(permit) => emptied.after(zone, outcome, permit),
-                None => Ok(outcome),
-            }
-        }
-    };
-    let (mut outcome, finished) = if plan.changes {
+    let permit = if plan.changes {
         let request = OpenEndedRequest {
             operation: "shed_exec",
             command: plan.command,
@@ -69,17 +49,24 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
             message: describe(command_line),
         };
         let permit = zone.open_ended(request, hold)?;
-        run.permitted();
+        run.holds_zone = zone.name().is_versioned();
         if let Some(must_stop) = permit.must_stop() {
             run.limit(must_stop);
         }
-        let outcome = leftovers::without(zone, &plan, &permit, || effect(Some(&permit)));
-        let finished = permit.finish()?;
-        (outcome?, finished)
+        Some(permit)
     } else {
         drop(hold);
-        (effect(None)?, Finished::default())
+        None
     };
+    let outcome = match &permit {
+        Some(permit) => names::put_right_after(zone, &plan, permit, || {
+            effect(&run, invocation, Some(permit))
+        }),
+        None => effect(&run, invocation, None),
+    };
+    let finished = permit.map(OpenEndedPermit::finish).transpose()?;
+    let finished: Finished = finished.unwrap_or_default();
+    let mut outcome = outcome?;
     let shown = run.shown(&mut outcome);
     let installed = || {
         if let Some(refused) = finished.refused {
@@ -106,8 +93,126 @@ pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error
     }
 }
 
+/// Runs a command that sees the working copy of a locked edit and nothing else. The copy holds no
+/// more than the quota either.
+pub fn run_on_copy(edit: &LockedEdit<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error> {
+    let (zone, directory) = (edit.zone, &edit.directory);
+    let plan = line::judge(zone, command_line, Some(edit.path().as_str()))?;
+    if plan.changes && plan.growth == Growth::Likely {
+        zone.expect_space(0)?;
+    }
+    let mut run = Run::new(zone, command_line, &plan, directory)?;
+    let (limit, merge) = (run.read_limit(), command_line.merge_streams);
+    let sinks = (sink(None, false, limit)?, sink(None, merge, limit)?);
+    let may_grow = plan.changes && plan.growth != Growth::Never;
+    let permit = may_grow.then(|| zone.open_ended_edit(plan.command, directory, &edit.copy));
+    let permit = permit.transpose()?;
+    if let Some(permit) = &permit {
+        run.limit(permit.must_stop());
+    }
+    let outcome = run.start(run.invocation(sinks));
+    let refused = match permit {
+        Some(permit) => permit.finish()?,
+        None => None,
+    };
+    let mut outcome = outcome?;
+    let shown = run.shown(&mut outcome);
+    match refused.map_or_else(|| run.expect_ended(&outcome, &shown), Err) {
+        Ok(()) => Ok(run.ran(&outcome, shown)),
+        Err(error) => Err(shown.told(error, outcome.status)),
+    }
+}
+
+/// Carries out the plan of a run.
+fn effect(
+    run: &Run<'_>,
+    invocation: Invocation<'_>,
+    permit: Option<&OpenEndedPermit<'_>>,
+) -> Result<CommandOutcome, Error> {
+    let (zone, plan) = (run.zone, run.plan);
+    if let Some(path) = &plan.pdf {
+        return pipeline::print(run, path, invocation, permit);
+    }
+    if let Some(archive) = &plan.archive {
+        return pipeline::archive(run, archive, invocation, permit);
+    }
+    match (plan.command, permit) {
+        ("which", _) => Ok(built_in::which(zone, plan).into_outcome(invocation.sinks)?),
+        ("rename", _) => Ok(built_in::rename(zone, plan, permit)?.into_outcome(invocation.sinks)?),
+        (SQLITE, _) => sqlite(run, invocation),
+        ("wget", Some(permit)) if plan.network => download(run, invocation, permit),
+        _ => run.start(invocation),
+    }
+}
+
 /// The command line as a commit message.
 fn describe(line: &CommandLine<'_>) -> String {
     let words = std::iter::once(line.command).chain(line.arguments.iter().map(String::as_str));
     subject(&words.collect::<Vec<_>>().join(" "))
+}
+
+/// Runs `sqlite3`, which takes in what lies beside a database as every program of SQLite does: so it
+/// meets the same rule as a statement of `shed_sqlite`. What it leaves in the middle of a change,
+/// stopped by a limit, is rolled back.
+fn sqlite(run: &Run<'_>, invocation: Invocation<'_>) -> Result<CommandOutcome, Error> {
+    let zone = run.zone;
+    let Some(database) = database(zone, run.plan) else {
+        return run.start(invocation);
+    };
+    if !invocation.writes {
+        databases::expect_alone(zone, &database)?;
+        return run.start(invocation);
+    }
+    let statement = Statement::begin(zone, &database)?;
+    let outcome = run.start(invocation);
+    statement.end(|| databases::recover(zone, &database))?;
+    outcome
+}
+
+/// The database of a command line, as it is spelled on disk.
+fn database(zone: &Zone<'_>, plan: &CommandPlan) -> Option<ZonePath> {
+    let argument = plan.paths.first()?;
+    let word = argument.position.and_then(|at| plan.args.get(at));
+    let path = ZonePath::parse("args", word.map_or(&*argument.text, String::as_str)).ok()?;
+    Some(match zone.data().followed(&path) {
+        Ok(entry) => entry.path().clone(),
+        Err(_) => path.as_spelled().unwrap_or(path),
+    })
+}
+
+/// Runs `wget`, which opens the file that it will write before it asks for anything. A file that is
+/// empty after a refusal of the proxy holds nothing that was fetched: it is removed, or gets back what
+/// it held.
+fn download(
+    run: &Run<'_>,
+    invocation: Invocation<'_>,
+    permit: &OpenEndedPermit<'_>,
+) -> Result<CommandOutcome, Error> {
+    let (zone, data) = (run.zone, run.zone.data());
+    let mut files: Vec<(ZonePath, Option<Staged>)> = Vec::new();
+    for argument in run.plan.paths.iter().filter(|path| path.writes) {
+        let Ok(path) = ZonePath::parse("args", &argument.text) else {
+            continue;
+        };
+        match data.entry(&path) {
+            Ok(entry) if entry.kind() == Kind::File && entry.size() > 0 => {
+                let staging = zone.store.staging(&zone.tenant)?;
+                files.push((path, Some(staging.copy(entry.open()?)?)));
+            }
+            Err(error) if error.is_gone() => files.push((path, None)),
+            _ => {}
+        }
+    }
+    let outcome = run.start(invocation)?;
+    if outcome.got_nothing() {
+        for (path, content) in files {
+            match (data.entry(&path), content) {
+                (Ok(entry), _) if entry.kind() != Kind::File || entry.size() > 0 => {}
+                (Ok(_), Some(content)) => permit.install(content, data.target(&path)?)?,
+                (Ok(entry), None) => permit.remove(&entry)?,
+                (Err(_), _) => {}
+            }
+        }
+    }
+    Ok(outcome)
 }

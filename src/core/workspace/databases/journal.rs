@@ -8,7 +8,7 @@
 
 use crate::zone::{Zone, ZonePath};
 use crate::{Call, Error, Hint, diagnostics};
-use fileshed_registry::{DatabasePlace, StatementId};
+use fileshed_registry::{FilePlace, StatementId};
 use fileshed_storage::{DiskError, Kind, Root};
 
 /// The byte that a process locks which is about to change a database
@@ -65,12 +65,8 @@ fn unless_gone(said: Result<bool, DiskError>) -> Result<bool, DiskError> {
     }
 }
 
-fn place<'a>(zone: &'a Zone<'_>, database: &'a ZonePath) -> DatabasePlace<'a> {
-    DatabasePlace {
-        tenant: &zone.tenant.key,
-        zone: zone.name().as_str(),
-        path: database.as_str(),
-    }
+fn place<'a>(zone: &'a Zone<'_>, database: &'a ZonePath) -> FilePlace<'a> {
+    zone.place(database.as_str())
 }
 
 /// What lies beside a database and is not known to be its own.

@@ -8,16 +8,15 @@
 
 use serde_json::json;
 
+use super::DATABASE_JOB;
 use super::error::TableError;
-use super::job;
 use super::journal::{self, Statement, foreign};
-use crate::guard::{ChangeRequest, SizeError, Writer};
+use crate::changes::{ChangeRequest, SizeError, Writer};
 use crate::process::{JobBounds, JobEnd, StreamFile, run_job};
 use crate::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
 use crate::{Code, Error, timings};
 use fileshed_history::subject;
 use fileshed_registry::QuotaError;
-use fileshed_sandbox::SandboxError;
 use fileshed_storage::{DiskError, Entry, Kind, PrivateDirectory, Staged, Target, Vacancy};
 use fileshed_tables::{
     Action, Answer, Changed, Database, Exported, Import, Imported, OpenMode, PRIVATE_CSV,
@@ -365,18 +364,11 @@ impl<'a> DatabaseCall<'a> {
             // A journal may be as large as the database, and a little more.
             file_size: 2 * settings.largest_file() + FRAME,
         };
-        Ok(
-            match run_job(
-                self.zone,
-                job::spec(&work).map_err(SandboxError::start)?,
-                bounds,
-            )? {
-                JobEnd::Answered(answer) => serde_json::from_slice(answer.trim_ascii())
-                    .unwrap_or(Answer::Refused(Refusal::Died)),
-                JobEnd::TooLong => Answer::Refused(Refusal::TooLong),
-                JobEnd::Died => Answer::Refused(Refusal::Died),
-            },
-        )
+        Ok(match run_job(self.zone, &DATABASE_JOB, &work, bounds)? {
+            JobEnd::Answered(answer) => answer,
+            JobEnd::TooLong => Answer::Refused(Refusal::TooLong),
+            JobEnd::Died => Answer::Refused(Refusal::Died),
+        })
     }
 
     fn private(&self) -> Result<PrivateDirectory, Error> {
@@ -508,13 +500,8 @@ fn install(
     text: &str,
 ) -> Result<(), Error> {
     let staged = writer.staging().take(private, PRIVATE_NAME)?;
-    let size = staged.size()?;
-    if size > 0 {
-        let target = Target::Vacancy(vacancy);
-        writer
-            .guard(ChangeRequest::write(&target, size))?
-            .install(staged, target)?
-            .commit(None, text)?;
+    if staged.size()? > 0 {
+        writer.write(staged, Target::Vacancy(vacancy), None, text)?;
     }
     Ok(())
 }
@@ -532,7 +519,7 @@ fn shortened(mut text: String) -> String {
 /// Whether a database keeps changes in a log beside it (bytes 18 and 19 of its header,
 /// <https://sqlite.org/fileformat.html>): then even who reads it writes there.
 fn keeps_a_log(database: &Entry) -> Result<bool, DiskError> {
-    let header = database.footprint()?.beginning;
+    let (_, header) = database.state_and_beginning()?;
     Ok(header
         .get(18..20)
         .is_some_and(|versions| versions.contains(&2)))

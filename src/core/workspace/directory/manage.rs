@@ -1,6 +1,5 @@
 //! What an administrator does with the groups of this server.
 
-use super::local::group_of;
 use super::{Group, GroupId, Member, NAME_MAX_BYTES};
 use crate::{Clock, Error, UserId, diagnostics};
 use fileshed_registry::{LocalGroup, Registry};
@@ -19,10 +18,7 @@ impl<'a> Groups<'a> {
 
     /// All groups, by name.
     pub fn list(&self) -> Result<Vec<Group>, Error> {
-        let rows = self.registry.local_groups(None)?;
-        rows.into_iter()
-            .map(|row| group_of(row).map_err(Error::from))
-            .collect()
+        groups_of(self.registry, None)
     }
 
     /// The members of the group of this id or name.
@@ -96,6 +92,20 @@ impl<'a> Groups<'a> {
         let found = self.registry.local_group(group)?;
         Ok(found.ok_or_else(|| GroupsError::Unknown(group.to_owned()))?)
     }
+}
+
+/// Returns the groups of a user that the registry keeps, by name; all of them if no user is named.
+pub(super) fn groups_of(registry: &Registry, user: Option<&UserId>) -> Result<Vec<Group>, Error> {
+    let rows = registry.local_groups(user.map(UserId::as_str))?;
+    let groups = rows.into_iter().map(|row| {
+        Ok(Group {
+            id: GroupId::parse(&row.id)?,
+            name: row.name,
+            description: row.description,
+            member_count: row.members,
+        })
+    });
+    groups.collect()
 }
 
 diagnostics! {

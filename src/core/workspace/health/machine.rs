@@ -67,14 +67,12 @@ impl Machine<'_> {
                 }
                 Check::new("sandbox", state, text)
             }
-            (Err(missing), SandboxPolicy::Required) => Check::new(
+            (Err(missing), SandboxPolicy::Required) => Check::warning(
                 "sandbox",
-                CheckState::Warning,
                 format!("commands are off, {missing} is missing: {remedy}"),
             ),
-            (Err(missing), SandboxPolicy::BestEffort) => Check::new(
+            (Err(missing), SandboxPolicy::BestEffort) => Check::warning(
                 "sandbox",
-                CheckState::Warning,
                 format!(
                     "commands are not held (exec.sandbox is best_effort), {missing} is missing: {remedy}"
                 ),
@@ -94,7 +92,7 @@ impl Machine<'_> {
                 NotDelegated::REMEDY
             ),
         };
-        Check::new("memory", CheckState::Ok, text)
+        Check::ok("memory", text)
     }
 
     /// Looks at the account for which the kernel counts the resources of commands.
@@ -106,32 +104,27 @@ impl Machine<'_> {
                  counts together: {why}"
             ),
         };
-        Check::new("accounts", CheckState::Ok, text)
+        Check::ok("accounts", text)
     }
 
     /// Not a failure either: only commands with network are off.
     fn check_network(&self) -> Check {
         let mode = self.settings.network_mode;
         match (mode, self.confinement.holds_connections()) {
-            (NetworkMode::Disabled, _) => Check::new("network", CheckState::Ok, "off"),
-            (_, Err(missing)) => Check::new(
+            (NetworkMode::Disabled, _) => Check::ok("network", "off"),
+            (_, Err(missing)) => Check::warning(
                 "network",
-                CheckState::Warning,
                 format!(
                     "commands with network are off, {missing} is missing; network_mode is {}",
                     mode.as_str()
                 ),
             ),
-            (NetworkMode::Safe, Ok(())) => Check::new(
-                "network",
-                CheckState::Ok,
-                "downloads only, through the proxy",
-            ),
-            (NetworkMode::All, Ok(())) => Check::new(
-                "network",
-                CheckState::Ok,
-                "public addresses, through the proxy",
-            ),
+            (NetworkMode::Safe, Ok(())) => {
+                Check::ok("network", "downloads only, through the proxy")
+            }
+            (NetworkMode::All, Ok(())) => {
+                Check::ok("network", "public addresses, through the proxy")
+            }
         }
     }
 
@@ -139,7 +132,7 @@ impl Machine<'_> {
     fn check_programs(&self) -> Check {
         let wanted = &self.settings.exec_programs;
         if wanted.is_empty() {
-            return Check::new("programs", CheckState::Ok, "the whitelist alone");
+            return Check::ok("programs", "the whitelist alone");
         }
         let missing: Vec<&str> = wanted
             .iter()
@@ -147,9 +140,8 @@ impl Machine<'_> {
             .map(ProgramName::as_str)
             .collect();
         if !missing.is_empty() {
-            return Check::new(
+            return Check::warning(
                 "programs",
-                CheckState::Warning,
                 format!(
                     "not installed, though exec.programs names them: {}",
                     missing.join(", ")
@@ -161,22 +153,19 @@ impl Machine<'_> {
             self.settings.has_any_program(),
             self.confinement.has_namespaces(),
         ) {
-            (false, _) => Check::new(
+            (false, _) => Check::ok(
                 "programs",
-                CheckState::Ok,
                 format!("the whitelist and {count} more; what users bring is not executed"),
             ),
-            (true, true) => Check::new(
+            (true, true) => Check::ok(
                 "programs",
-                CheckState::Ok,
                 format!(
                     "all {count} of the machine and what users bring, each line with files, \
                      processes and memory of its own"
                 ),
             ),
-            (true, false) => Check::new(
+            (true, false) => Check::warning(
                 "programs",
-                CheckState::Warning,
                 format!(
                     "all {count} of the machine and what users bring, in the reduced form: no \
                      /proc, no shared memory, no sessions; {}",
@@ -192,13 +181,12 @@ impl Machine<'_> {
             .map(|rule| rule.name)
             .partition(|name| self.programs.has(name));
         if missing.is_empty() {
-            return Check::new("commands", CheckState::Ok, "all are installed");
+            return Check::ok("commands", "all are installed");
         }
         let packages: BTreeSet<&str> = missing.iter().map(|name| package_of(name)).collect();
         let packages: Vec<&str> = packages.into_iter().collect();
-        Check::new(
+        Check::warning(
             "commands",
-            CheckState::Warning,
             format!(
                 "{} of {} are installed; missing: {}; the Debian packages that have them: {}",
                 found.len(),
@@ -217,11 +205,10 @@ const DESCRIPTORS: u64 = 1024;
 fn check_descriptors(limit: u64) -> Check {
     if limit >= DESCRIPTORS {
         let text = format!("the server may have {limit} open files");
-        return Check::new("descriptors", CheckState::Ok, text);
+        return Check::ok("descriptors", text);
     }
-    Check::new(
+    Check::warning(
         "descriptors",
-        CheckState::Warning,
         format!(
             "the server may have {limit} open files, half of them connections, and a command no \
              more than that: raise the hard limit to {DESCRIPTORS} or more (ulimit -Hn, \

@@ -1,6 +1,8 @@
 //! Processes that are not started, or do not run to their end.
 
-use crate::diagnostics;
+use crate::zone::Zone;
+use crate::{Error, diagnostics};
+use fileshed_sandbox::Ending;
 
 diagnostics! {
     /// A process of a zone that did not do its work.
@@ -68,4 +70,27 @@ diagnostics! {
             details: { "missing": missing },
         },
     }
+}
+
+/// Fails if the server ended a command in `zone`, because of its caller, an administrator or its
+/// temporary space.
+pub(crate) fn expect_not_stopped(
+    zone: &Zone<'_>,
+    command: &str,
+    ending: Ending,
+) -> Result<(), Error> {
+    let (cancellation, command) = (&zone.caller().cancellation, command.to_owned());
+    let error = match ending {
+        Ending::Cancelled if cancellation.is_cancelled() => {
+            cancellation.trust().expect()?;
+            ProcessError::Cancelled { command }
+        }
+        Ending::Cancelled => ProcessError::EndedByAdministrator { command },
+        Ending::OverTemporary => ProcessError::Temporary {
+            command,
+            limit_mb: zone.store.settings().exec_temporary_max_mb,
+        },
+        Ending::Exited | Ending::TimedOut | Ending::OverQuota | Ending::OverMemory => return Ok(()),
+    };
+    Err(error.into())
 }

@@ -1,12 +1,10 @@
 //! Where the streams of a command go: into the answer, or into files of the zone.
 
-use std::fs::File;
-
 use crate::Error;
-use crate::guard::{ChangeRequest, OpenEndedPermit, SizeError, check_lock, check_owner};
+use crate::changes::{OpenEndedPermit, SizeError, check_lock, check_owner};
 use crate::zone::{Zone, ZonePath};
 use fileshed_sandbox::Sink;
-use fileshed_storage::{DiskError, Staged, Target};
+use fileshed_storage::{DiskError, Staged};
 
 /// A file of the zone that gets a stream, checked before the command runs.
 #[derive(Debug)]
@@ -71,26 +69,11 @@ impl StreamFile {
 
     /// Gives the file its name, as any other write.
     pub(crate) fn install(self, zone: &Zone<'_>) -> Result<u64, Error> {
-        let size = self.staged.size()?;
         let writer = zone.writer(self.operation)?;
-        let target: Target = zone.target(self.parameter, &self.path)?;
+        let target = zone.target(self.parameter, &self.path)?;
         let text = format!("Write {} ({})", self.path, self.operation);
-        writer
-            .guard(ChangeRequest::write(&target, size))?
-            .install(self.staged, target)?
-            .commit(None, &text)?;
-        Ok(size)
+        Ok(writer.write(self.staged, target, None, &text)?.size)
     }
-}
-
-/// The file that a parameter names, if it names one.
-pub(crate) fn stream_file(
-    zone: &Zone<'_>,
-    parameter: &'static str,
-    path: Option<&str>,
-) -> Result<Option<StreamFile>, Error> {
-    path.map(|path| StreamFile::new(zone, "shed_exec", parameter, path))
-        .transpose()
 }
 
 /// Where a stream goes; `limit` bytes of it, where that is the answer.
@@ -110,9 +93,7 @@ pub(crate) fn sink(
 
 /// A stream into a staged file.
 pub(crate) fn file_sink(staged: &mut Staged) -> Result<Sink, Error> {
-    let file: Result<File, DiskError> = staged
-        .file()
-        .try_clone()
-        .map_err(|error| DiskError::of("open", &ZonePath::root(), error));
+    let file = staged.file().try_clone();
+    let file = file.map_err(|error| DiskError::of("open", &ZonePath::root(), error));
     Ok(Sink::File(file?))
 }

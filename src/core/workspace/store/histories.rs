@@ -8,6 +8,7 @@ use fileshed_history::{CommitId, Failure, History, HistoryError};
 use fileshed_storage::Root;
 
 /// The history of a zone, by what it lies beside.
+#[derive(Clone, Copy)]
 pub(crate) struct HistoryOf<'a> {
     /// The key of the tenant.
     pub(crate) tenant: &'a str,

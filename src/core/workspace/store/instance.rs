@@ -18,10 +18,11 @@ use rustix::io::Errno;
 
 use crate::process_identity;
 use crate::write_leases::WriteLeases;
-use crate::write_lock::Queue;
-use crate::{Clock, Error, Settings, ZonePath, random};
+use crate::write_lock::WriteLocks;
+use crate::{Error, Settings, ZonePath, random};
 use fileshed_registry::{Found, Registry};
 use fileshed_storage::{DiskError, Root};
+use fileshed_types::limiter::Limiter;
 
 pub(super) const DIRECTORY: &str = ".instances";
 
@@ -29,7 +30,7 @@ pub(super) const DIRECTORY: &str = ".instances";
 #[derive(Debug)]
 pub(super) struct Instance {
     name: String,
-    queue: Arc<Queue>,
+    queue: Arc<WriteLocks>,
     file: Option<InstanceFile>,
 }
 
@@ -46,20 +47,20 @@ impl Instance {
     pub(super) fn register(
         data: &Root,
         settings: &Settings,
-        clock: &Clock,
+        limiter: &Limiter,
         registry: &Registry,
     ) -> Result<Self, Error> {
         let directory = data.subdirectory(DIRECTORY)?;
         let name = hex::encode(random::bytes::<8>()?);
         let (leases, file) = if registry.holds_leases() {
-            let leases = WriteLeases::start(data, settings, clock, &name)?;
+            let leases = WriteLeases::start(data, settings, limiter.clock(), &name)?;
             (Some(leases), None)
         } else {
             (None, Some(InstanceFile::make(directory, &name, registry)?))
         };
         Ok(Self {
             name,
-            queue: Arc::new(Queue::new(leases, settings, clock)),
+            queue: Arc::new(WriteLocks::new(leases, settings, limiter)),
             file,
         })
     }
@@ -82,7 +83,7 @@ impl Instance {
     }
 
     /// The write locks of this process.
-    pub(super) fn queue(&self) -> &Arc<Queue> {
+    pub(super) fn queue(&self) -> &Arc<WriteLocks> {
         &self.queue
     }
 

@@ -2,9 +2,8 @@
 //! noted, so a server that is killed forgets at most that minute.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use super::{SHARED, Store};
@@ -13,41 +12,27 @@ use fileshed_storage::DiskError;
 
 /// Unix seconds of calls that are not recorded yet, by user.
 #[derive(Debug, Default)]
-pub(super) struct LastCalls(RwLock<HashMap<Option<UserId>, AtomicI64>>);
+pub(super) struct LastCalls(Mutex<HashMap<Option<UserId>, i64>>);
 
 impl LastCalls {
     fn note(&self, user: Option<&UserId>, now: i64) {
-        let user = user.cloned();
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last) = known.get(&user) {
-            last.fetch_max(now, Ordering::Relaxed);
-            return;
-        }
-        drop(known);
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        let last = known.entry(user).or_default();
-        last.fetch_max(now, Ordering::Relaxed);
+        let mut known = self.lock();
+        let last = known.entry(user.cloned()).or_default();
+        *last = now.max(*last);
     }
 
-    fn noted(&self) -> Vec<(Option<UserId>, i64)> {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let noted = known.iter();
-        noted
-            .map(|(user, last)| (user.clone(), last.load(Ordering::Relaxed)))
-            .collect()
+    fn noted(&self) -> HashMap<Option<UserId>, i64> {
+        self.lock().clone()
     }
 
     /// Forgets what is recorded by now.
-    fn forget(&self, recorded: &[(Option<UserId>, i64)]) {
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        for (user, at) in recorded {
-            if known
-                .get(user)
-                .is_some_and(|last| last.load(Ordering::Relaxed) <= *at)
-            {
-                known.remove(user);
-            }
-        }
+    fn forget(&self, recorded: &HashMap<Option<UserId>, i64>) {
+        let mut known = self.lock();
+        known.retain(|user, at| recorded.get(user).is_none_or(|old| *at > *old));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Option<UserId>, i64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -7,30 +7,23 @@
 use super::{GROUPS, SHARED, Store, USERS};
 use super::{former_volumes, instance};
 use crate::namespace::{PEPPER_FILE, Pepper, PepperError};
-use crate::{Clock, Error, Settings, ZonePath, diagnostics};
-use fileshed_registry::{Registry, RegistryError};
+use crate::{Clock, Error, Settings, ZonePath, diagnostics, names};
+use fileshed_registry::{Found, Registry, RegistryError};
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::settings::NamespaceStyle;
 
-/// What an administrator can go on without, knowing what it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The secret behind the names of users' directories.
-    Pepper,
-    /// Locks, tokens, links, groups, owners.
-    Registry,
+names! {
+    /// What an administrator can go on without, knowing what it is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Part {
+        /// The secret behind the names of users' directories.
+        Pepper = "pepper",
+        /// Locks, tokens, links, groups, owners.
+        Registry = "registry",
+    }
 }
 
 impl Part {
-    /// Its name on the command line.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pepper => "pepper",
-            Self::Registry => "registry",
-        }
-    }
-
     /// Its file below the data directory.
     #[must_use]
     pub fn file(self) -> &'static str {
@@ -50,49 +43,35 @@ pub(crate) enum Opening {
     Existing,
 }
 
-/// A data directory that can be opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DirectoryState {
-    /// Nothing of this program is in it yet.
-    New,
-    /// A store.
-    Store,
-}
-
-/// A data directory that was opened.
-#[derive(Debug)]
-pub(super) struct OpenedData {
-    pub(super) root: Root,
-    /// `true` if the last changes of the registry are missing.
-    pub(super) is_log_cut: bool,
-}
-
-/// Opens the data directory and finds that nothing in it is lost.
-pub(super) fn open(settings: &Settings, opening: Opening) -> Result<OpenedData, Error> {
-    let location = &settings.storage_base_path;
+/// Opens the data directory and finds that nothing in it is lost. Also returns `true` if the last changes
+/// of the registry are missing.
+pub(super) fn open(settings: &Settings, opening: Opening) -> Result<(Root, bool), Error> {
     let data = match opening {
-        Opening::Make => Root::open_ambient(location)?,
-        Opening::Existing => Root::open_existing_ambient(location)?.ok_or(StoreError::None)?,
+        Opening::Make => Root::open_ambient(&settings.storage_base_path)?,
+        Opening::Existing => existing(settings)?,
     };
     data.expect_writable()?;
     former_volumes::expect_first(&data)?;
     // A look opens the registry, which begins with what its log has.
     let is_log_cut = Registry::is_log_cut(&data, settings);
-    match (look(&data, settings)?, opening) {
-        (DirectoryState::New, Opening::Existing) => return Err(StoreError::None.into()),
-        (DirectoryState::New, Opening::Make) => {
-            tracing::info!(directory = %data.location().display(), "a new store begins");
+    if is_new(&data, settings)? {
+        if opening == Opening::Existing {
+            return Err(StoreError::None.into());
         }
-        (DirectoryState::Store, _) => {}
+        tracing::info!(directory = %data.location().display(), "a new store begins");
     }
-    Ok(OpenedData {
-        root: data,
-        is_log_cut,
-    })
+    Ok((data, is_log_cut))
 }
 
-/// What is made last is looked at first: another process may be at its first start.
-fn look(data: &Root, settings: &Settings) -> Result<DirectoryState, Error> {
+/// Opens a data directory that must be there.
+pub(super) fn existing(settings: &Settings) -> Result<Root, Error> {
+    let data = Root::open_existing_ambient(&settings.storage_base_path)?;
+    Ok(data.ok_or(StoreError::None)?)
+}
+
+/// Returns `true` if nothing of this program is in a data directory yet; fails if something is lost.
+fn is_new(data: &Root, settings: &Settings) -> Result<bool, Error> {
+    // What is made last is looked at first: another process may be at its first start.
     let was_used = data.existing_subdirectory(instance::DIRECTORY)?.is_some();
     let has_users = has_entries(data, USERS)?;
     let has_files = has_users || has_entries(data, GROUPS)? || has_entries(data, SHARED)?;
@@ -103,20 +82,16 @@ fn look(data: &Root, settings: &Settings) -> Result<DirectoryState, Error> {
         part => Err(StoreError::Lost { part }.into()),
     };
     match (has_pepper, registry) {
-        (true, fileshed_registry::Found::Ours) => Ok(DirectoryState::Store),
-        (false, fileshed_registry::Found::Ours) => lost(Part::Pepper),
+        (true, Found::Ours) => Ok(false),
+        (false, Found::Ours) => lost(Part::Pepper),
         (false, _) if was_used => lost(Part::Pepper),
         // A tree of the original has the ids themselves for its users' directories.
         (false, _) if has_users && settings.namespace == NamespaceStyle::Hmac => {
             Err(StoreError::UnknownUsers.into())
         }
-        (true, fileshed_registry::Found::Foreign) if was_used => lost(Part::Registry),
-        (true, fileshed_registry::Found::Nothing | fileshed_registry::Found::Empty)
-            if was_used || has_files =>
-        {
-            lost(Part::Registry)
-        }
-        _ => Ok(DirectoryState::New),
+        (true, Found::Foreign) if was_used => lost(Part::Registry),
+        (true, Found::Nothing | Found::Empty) if was_used || has_files => lost(Part::Registry),
+        _ => Ok(true),
     }
 }
 
@@ -139,16 +114,14 @@ pub struct Loss {
 impl Store {
     /// What would be lost with a part that cannot be used; fails where it can.
     pub fn loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
-        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
-        let data = data.ok_or(StoreError::None)?;
+        let data = existing(settings)?;
         loss_in(&data, settings, part)
     }
 
     /// Goes on without a part that cannot be used: what is left of it is set aside, and a new one
     /// is made. No process may have the data directory open.
     pub fn accept_loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
-        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
-        let data = data.ok_or(StoreError::None)?;
+        let data = existing(settings)?;
         data.expect_writable()?;
         let loss = loss_in(&data, settings, part)?;
         if instance::is_anybody_there(&data, settings)? {
@@ -166,7 +139,7 @@ impl Store {
                 }
                 Pepper::load(&data)?;
                 // One that is lost as well is for its own turn.
-                if let Ok(fileshed_registry::Found::Ours) = Registry::look(&data, settings) {
+                if let Ok(Found::Ours) = Registry::look(&data, settings) {
                     Registry::open(&data, settings)?.forget_pepper()?;
                 }
             }
@@ -184,7 +157,7 @@ fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> 
         let directories = entries.filter(|entry| entry.kind == Kind::Directory);
         Ok(directories.count())
     };
-    if matches!(look(data, settings), Ok(DirectoryState::New)) {
+    if matches!(is_new(data, settings), Ok(true)) {
         return Err(StoreError::None.into());
     }
     if is_usable(data, settings, part)? {
@@ -226,7 +199,7 @@ fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error
     match part {
         Part::Registry => {
             let opened = match Registry::look(data, settings) {
-                Ok(fileshed_registry::Found::Ours) => Registry::open(data, settings).map(|_| true),
+                Ok(Found::Ours) => Registry::open(data, settings).map(|_| true),
                 Ok(_) => Ok(false),
                 Err(error) => Err(error),
             };
@@ -243,7 +216,7 @@ fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error
                 Err(error) => return Err(error.into()),
             };
             match Registry::look(data, settings) {
-                Ok(fileshed_registry::Found::Ours) => {
+                Ok(Found::Ours) => {
                     let registry = Registry::open(data, settings)?;
                     Ok(registry.expect_pepper(&pepper.fingerprint()).is_ok())
                 }

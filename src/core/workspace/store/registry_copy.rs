@@ -1,10 +1,9 @@
 //! How an installation gets its registry from a file into a database, or back.
 
-use super::{Store, instance};
+use super::{Store, instance, opening};
 use crate::store::StoreError;
 use crate::{Clock, Error, Settings};
 use fileshed_registry::{CopiedTable, Found, Registry};
-use fileshed_storage::Root;
 use fileshed_types::settings::RegistryUrl;
 
 impl Store {
@@ -16,8 +15,7 @@ impl Store {
         from: Option<RegistryUrl>,
         to: Option<RegistryUrl>,
     ) -> Result<Vec<CopiedTable>, Error> {
-        let data = Root::open_existing_ambient(&settings.storage_base_path)?;
-        let data = data.ok_or(StoreError::None)?;
+        let data = opening::existing(settings)?;
         data.expect_writable()?;
         let at = |registry| Settings {
             registry,

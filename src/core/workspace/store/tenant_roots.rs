@@ -4,7 +4,7 @@ use super::{GROUPS, Store};
 use crate::tenant::TenantRoot;
 use crate::{Error, ZoneName, ZonePath};
 use fileshed_registry::Arrival;
-use fileshed_storage::{CachedReader, DiskError, Kind, Reserve, Root};
+use fileshed_storage::{DiskError, Kind, Reserve, Root};
 use fileshed_types::fair::Place;
 
 impl Store {
@@ -16,11 +16,6 @@ impl Store {
     /// The space for deletions.
     pub(crate) fn reserve(&self) -> &Reserve {
         &self.reserve
-    }
-
-    /// What reads files without waiting for a disk.
-    pub(crate) fn cached_files(&self) -> &CachedReader {
-        &self.cached_files
     }
 
     /// A tenant, of which there may be nothing yet, with the quota that is written down.

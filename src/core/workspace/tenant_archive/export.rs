@@ -13,7 +13,6 @@ use crate::administration::TenantId;
 use crate::archive::{ArchiveSink, SinkState, Trouble, entry_options};
 use crate::tenant::{DATA, TenantRoot};
 use crate::{Error, Store, ZonePath};
-use fileshed_registry::Ownership as _;
 use fileshed_storage::{DiskError, Found, Kind, Root};
 
 /// From this size on, an entry has sizes of 64 bits.

@@ -14,7 +14,6 @@ use crate::administration::TenantId;
 use crate::archive::{LARGER, changed_at};
 use crate::tenant::DATA;
 use crate::{Error, Store, ZoneName, ZonePath, timings};
-use fileshed_registry::Ownership as _;
 use fileshed_storage::{DiskError, StagedDirectory, Staging, Target};
 
 /// Where what is brought in is prepared, below the data directory.
@@ -76,7 +75,6 @@ impl Store {
         let staged = staging.directory()?;
         let imported = archive.unpack(&id, &staged)?;
         self.make_parent_of(&key)?;
-        let records = manifest.records()?;
         let now = self.clock().now().as_second();
         match &id {
             TenantId::User(user) => {
@@ -84,8 +82,8 @@ impl Store {
                 self.registry().meet(user.as_str(), name, now)?;
             }
             TenantId::Group(group) => {
-                for record in &records {
-                    self.registry().enter(group.as_str(), record)?;
+                for record in &manifest.owners {
+                    self.registry().enter_record(group.as_str(), record)?;
                 }
             }
         }

@@ -7,7 +7,6 @@ use crate::administration::TenantId;
 use crate::group::GroupId;
 use crate::{Error, UserId};
 use fileshed_registry::Record;
-use fileshed_types::settings::WriteMode;
 
 /// The name of the manifest in the archive, of which it is the first entry.
 pub(super) const MANIFEST: &str = "fileshed-tenant.json";
@@ -30,7 +29,7 @@ pub(super) struct Manifest {
     pub(super) quota_bytes: Option<u64>,
     /// Owners of the files of a group.
     #[serde(default)]
-    owners: Vec<FileOwner>,
+    pub(super) owners: Vec<Record>,
 }
 
 /// Whose archive it is.
@@ -41,26 +40,13 @@ enum ExportedTenant {
     Group(String),
 }
 
-/// The owner of a file of a group.
-#[derive(Debug, Deserialize, Serialize)]
-struct FileOwner {
-    path: String,
-    owner: String,
-    mode: String,
-}
-
 impl Manifest {
     pub(super) fn new(
         tenant: &TenantId,
         exported_at: String,
         (name, quota_bytes): (Option<String>, Option<u64>),
-        records: Vec<Record>,
+        owners: Vec<Record>,
     ) -> Self {
-        let owners = records.into_iter().map(|record| FileOwner {
-            path: record.path,
-            owner: record.owner,
-            mode: record.mode.as_str().to_owned(),
-        });
         Self {
             format: FORMAT,
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -71,7 +57,7 @@ impl Manifest {
             },
             name,
             quota_bytes,
-            owners: owners.collect(),
+            owners,
         }
     }
 
@@ -101,21 +87,5 @@ impl Manifest {
             ExportedTenant::User(user) => TenantId::User(UserId::parse(user)?),
             ExportedTenant::Group(group) => TenantId::Group(GroupId::parse(group)?),
         })
-    }
-
-    /// Who owns which file of a group.
-    pub(super) fn records(&self) -> Result<Vec<Record>, TenantArchiveError> {
-        let record = |owner: &FileOwner| {
-            let mode = WriteMode::parse(&owner.mode);
-            let mode = mode.ok_or_else(|| TenantArchiveError::Manifest {
-                reason: format!("a file has the mode `{}`", owner.mode),
-            })?;
-            Ok(Record {
-                path: owner.path.clone(),
-                owner: owner.owner.clone(),
-                mode,
-            })
-        };
-        self.owners.iter().map(record).collect()
     }
 }

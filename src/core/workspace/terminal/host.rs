@@ -4,10 +4,9 @@
 //! one has them until none is left, and calls about them that come to another one are sent on to it.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use crate::background::{StartingProcess, TenantProcesses};
 use crate::process_identity::host_name;
+use crate::processes::StartingProcess;
 use crate::{Caller, Error, Store};
 
 /// What a call has to do with the processes and shells of its user.
@@ -57,7 +56,7 @@ impl Store {
     /// there is no other server.
     #[must_use]
     pub fn peer_secret(&self) -> Option<[u8; 32]> {
-        self.shares_terminals().then(|| self.pepper().key("peers"))
+        self.shares_terminals().then(|| self.pepper.key("peers"))
     }
 
     /// Where a call of a caller belongs; `sent_on` says whether another server sent it here. Blocks.
@@ -71,7 +70,7 @@ impl Store {
             return Ok(TerminalPlace::Here(None));
         }
         let key = self.tenant_key(caller)?;
-        let known = self.background().of(&key);
+        let known = self.processes().logs_of(&key);
         let hosting = known.hosting();
         let found = if r#use == ProcessUse::Starts && !sent_on {
             self.registry().claim_terminal(&key, self.instance())?
@@ -87,7 +86,8 @@ impl Store {
             });
         }
         known.state().seen_among(found.members);
-        if sent_on && !self.has_processes(caller, &known) {
+        let is_in_use = || known.state().is_starting() || self.processes().has_any_of(&key);
+        if sent_on && !is_in_use() {
             self.registry().release_terminal(&key, self.instance())?;
             return Ok(TerminalPlace::Moved);
         }
@@ -95,12 +95,6 @@ impl Store {
         let place = TerminalPlace::Here(starting.then(|| known.begin_start()));
         drop(hosting);
         Ok(place)
-    }
-
-    fn has_processes(&self, caller: &Caller, known: &Arc<TenantProcesses>) -> bool {
-        let mut state = known.state();
-        state.forget_ended(self.clock().now().as_second());
-        state.is_in_use() || self.shells().has_one_of(&self.namespace(caller))
     }
 
     /// Where the server is that has the shell of this id; nothing where it is this one, or none. Blocks.

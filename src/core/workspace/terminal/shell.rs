@@ -6,30 +6,22 @@
 //! quiet, measured and committed. One that takes more space than there is is ended; what it wrote stays.
 
 mod environment;
-mod error;
-mod jail;
-mod locked;
 mod permits;
 mod tree;
-mod watch;
 
-use std::rc::Rc;
 use std::time::Duration;
 
-use self::environment::expect_allowed;
-use self::error::ShellError;
-use self::jail::Jail;
+use self::environment::{ShellError, expect_allowed};
 use self::permits::Permits;
 use self::tree::Tree;
-pub use self::watch::ShellWatch;
 use crate::command::CommandNetwork;
-use crate::process::{ProcessError, Temporary, expect_confined};
+use crate::process::{ProcessError, Watch, expect_confined};
 use crate::view::{View, ViewPath};
 use crate::{Error, Scope};
 use fileshed_history::subject;
-use fileshed_sandbox::{Ending, StandardStreams, StartedJob, start_with_network};
+use fileshed_sandbox::{Ending, Sink, StandardStreams, StartedJob, start};
 
-/// How the shell is called in failures.
+/// The name of the shell in failures.
 const SHELL: &str = "sh";
 
 /// The message of a commit with what was typed into a shell.
@@ -38,7 +30,7 @@ const TYPED: &str = "Work in a terminal";
 /// A shell to start.
 #[derive(Debug)]
 pub struct ShellRequest<'a> {
-    /// Where it begins.
+    /// The directory in which it begins.
     pub cwd: ViewPath,
     /// The line that it carries out; without one it reads lines.
     pub command: Option<&'a str>,
@@ -46,85 +38,82 @@ pub struct ShellRequest<'a> {
     pub environment: Vec<(String, String)>,
     /// Its input, output and error.
     pub streams: StandardStreams,
-    /// Whether its input is a terminal, which becomes its own.
+    /// `true` if its input is a terminal, which becomes its own.
     pub controlling_terminal: bool,
 }
 
-/// How a shell ended.
+/// The end of a shell.
 #[derive(Debug)]
 pub struct ShellOutcome {
     /// Exit status, or the negative number of the signal that ended it.
     pub status: i32,
     /// Why it was stopped, if it was.
     pub refused: Option<Error>,
-    /// What else its user has to know: what the proxy refused, names that are kept for the server.
+    /// Other news for its user: refusals of the proxy, names that are kept for the server.
     pub remarks: Vec<String>,
 }
+
+/// Result of entering what a shell changed: the refusal if something was put back, and remarks.
+pub(super) type Entered = (Option<Error>, Vec<String>);
 
 /// Starts a shell, has `attend` look after it on this thread, and enters what it changed. When
 /// `attend` comes back, whatever still runs is ended.
 pub fn run_shell(
     view: View<'_>,
     request: ShellRequest<'_>,
-    attend: impl FnOnce(&StartedJob<'_>, &ShellWatch<'_>) -> Result<(), Error>,
+    attend: impl FnOnce(&StartedJob<'_>, &mut ShellWatch<'_>) -> Result<(), Error>,
 ) -> Result<ShellOutcome, Error> {
     let (store, caller) = (view.store, view.caller);
     expect_confined(store)?;
     expect_allowed(&request.environment)?;
     let is_interactive = request.command.is_none();
-    let place =
+    let slot =
         (!is_interactive).then(|| store.shell_slots().take(&store.namespace(caller), caller));
-    let _place = place.transpose()?;
+    let _slot = slot.transpose()?;
     let program = store.programs().shell(is_interactive);
     let program = program.ok_or(ShellError::NoShell)?;
     let tree = Tree::open(view, &request.cwd, is_interactive)?;
     let zone = tree.main();
     let private = store.private_directory(&zone.tenant)?;
-    let temporary = Temporary::new(zone);
     let network = CommandNetwork::of_shell(store)?;
     let message = request.command.map_or_else(|| TYPED.to_owned(), subject);
     let writable = match caller.scope {
         Scope::Write => tree.writable(),
         Scope::Read => Vec::new(),
     };
-    let jail = Jail {
-        store,
-        tree: &tree,
-        private: &private,
-        program,
-        network: &network,
-        writes: !writable.is_empty(),
+    let spec = tree.spec(&request, program, &private, &network, !writable.is_empty());
+    let mut watch = ShellWatch {
+        watch: Watch::new(zone, &private, [&Sink::Output; 2]),
+        permits: Permits::begin(writable, message)?,
+        ending: None,
+        places: tree.places_on_disk(&private),
     };
-    let spec = jail.spec(&request);
-    let permits = Rc::new(Permits::begin(writable, message)?);
-    let watch = ShellWatch::new(zone, &temporary, &private, Rc::clone(&permits), &jail);
     let listen = |listener| network.listen(listener);
-    let job = start_with_network(
+    let job = start(
         store.zygote(),
         &spec,
         tree.directory(),
         request.streams,
         listen,
     )?;
-    let attended = attend(&job, &watch);
+    let attended = attend(&job, &mut watch);
     job.kill();
     let ended = job.wait(Duration::MAX);
     let ran_out = job.ran_out_of_memory();
     drop(job);
-    let ending = watch.ending();
-    drop(watch);
-    let ended_well = permits.finish();
+    let entered = watch.permits.enter(true);
     attended?;
-    let (refused, mut remarks) = ended_well?;
+    let (refused, mut remarks) = entered?;
     remarks.extend(network.remarks());
-    let stopped = match ending {
+    let (command, settings) = (SHELL.to_owned(), store.settings());
+    let stopped = match watch.ending {
         Some(Ending::OverTemporary) => Some(ProcessError::Temporary {
-            command: SHELL.to_owned(),
-            limit_mb: store.settings().exec_temporary_max_mb,
+            command,
+            limit_mb: settings.exec_temporary_max_mb,
         }),
         _ if ran_out => Some(ProcessError::Memory {
-            command: SHELL.to_owned(),
-            limit_mb: store.settings().exec_memory_limit_mb,
+            command,
+            limit_mb: settings.exec_memory_limit_mb,
         }),
         _ => None,
     };
@@ -133,4 +122,45 @@ pub fn run_shell(
         refused: refused.or(stopped.map(Error::from)),
         remarks,
     })
+}
+
+/// Looks after the space of one shell while it runs.
+pub struct ShellWatch<'a> {
+    permits: Permits<'a>,
+    watch: Watch<'a>,
+    /// Why it has to end, once it has to.
+    ending: Option<Ending>,
+    places: Vec<(String, String)>,
+}
+
+impl ShellWatch<'_> {
+    /// Returns `true` if the shell must be ended: it takes too much space, or nobody wants it any
+    /// more. To be asked several times a second.
+    pub fn must_stop(&mut self, job: &StartedJob<'_>) -> bool {
+        if self.ending.is_none() {
+            self.ending = self.watch.look(job, || self.permits.is_over());
+        }
+        self.ending.is_some()
+    }
+
+    /// Enters what was changed so far, when the shell has fallen quiet: in `/documents` it becomes a
+    /// commit. Returns the refusal if it is more than fits, and other news for its user; fails with
+    /// `BUSY`, and changes nothing, if another change has one of the zones. The shell goes on.
+    pub fn commit_changes(&mut self) -> Result<(Option<Error>, Vec<String>), Error> {
+        self.permits.hold_now()?;
+        let entered = self.permits.enter(false);
+        if let Err(error) = self.permits.ask() {
+            // Without a permit nothing may change any more.
+            self.ending = Some(Ending::Cancelled);
+            return Err(error);
+        }
+        entered
+    }
+
+    /// Places on disk that the shell's output may name, and what they are called in the tree. None
+    /// if the machine has mount namespaces.
+    #[must_use]
+    pub fn places_on_disk(&self) -> &[(String, String)] {
+        &self.places
+    }
 }

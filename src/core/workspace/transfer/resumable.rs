@@ -4,7 +4,7 @@
 //! of that file is how far the upload is: no other record can differ from it, whenever the server
 //! dies. The whole file is stored as one that came in a single request; only then it is seen.
 
-use super::{Existing, TransferPermit, Upload};
+use super::{OnConflict, TransferPermit, Upload};
 use crate::{Caller, Chat, Error, Scope, Store, Zone, diagnostics, random};
 use fileshed_registry::{ResumableUpload, UploadRefusal};
 use fileshed_storage::{ArrivingFile, DiskError, OpenedArrivingFile, Root, Totals};
@@ -35,7 +35,7 @@ pub struct NewUpload<'a> {
     pub name: &'a str,
     /// Bytes of the whole file.
     pub length: u64,
-    /// Whether it replaces a file of its name; else it gets another name.
+    /// `true` if it replaces a file of its name; else it gets another name.
     pub overwrite: bool,
     /// The message of the commit.
     pub message: Option<&'a str>,
@@ -72,8 +72,8 @@ impl<'a> ResumableUploads<'a> {
         permit: TransferPermit,
     ) -> Result<UploadState, Error> {
         self.end_abandoned()?;
-        let existing = existing(new.overwrite);
-        let incoming = Upload::new(zone, new.directory, existing, permit)?.file(new.name)?;
+        let on_conflict = on_conflict(new.overwrite);
+        let incoming = Upload::new(zone, new.directory, on_conflict, permit)?.file(new.name)?;
         incoming.announce(new.length)?;
         let reserved = new.length.saturating_sub(incoming.replaces());
         drop(incoming);
@@ -110,7 +110,7 @@ impl<'a> ResumableUploads<'a> {
         }
         if row.length == 0 {
             let permit = self.0.transfer_permit(caller)?;
-            self.store(zone, &row, existing, permit)?;
+            self.store(zone, &row, on_conflict, permit)?;
         }
         Ok(state(&row, 0))
     }
@@ -123,7 +123,7 @@ impl<'a> ResumableUploads<'a> {
             return Ok(state(&row, row.length));
         }
         let directory = self.directory(&row)?.ok_or(ResumableError::Unknown)?;
-        let arrived = ArrivingFile::size_of(&directory, &row.id)?;
+        let arrived = directory.stamp(&row.id)?.map(|stamp| stamp.size());
         let arrived = arrived.ok_or(ResumableError::Unknown)?;
         if arrived < row.length {
             return Ok(state(&row, arrived));
@@ -198,7 +198,7 @@ impl<'a> ResumableUploads<'a> {
     /// The file goes first: what is left of a removal that was cut off is removed again.
     fn remove(self, row: &ResumableUpload) -> Result<(), Error> {
         if let Some(directory) = self.directory(row)? {
-            ArrivingFile::remove(&directory, &row.id)?;
+            directory.remove_file(&row.id)?;
         }
         self.0.registry().forget_resumable_upload(row)?;
         Ok(())
@@ -236,14 +236,14 @@ impl<'a> ResumableUploads<'a> {
         self,
         zone: &Zone<'_>,
         row: &ResumableUpload,
-        existing: Existing,
+        on_conflict: OnConflict,
         permit: TransferPermit,
     ) -> Result<(), Error> {
         let registry = self.0.registry();
         let reserved = registry.reserve_for_resumable_upload(row, 0)?;
         let store = || {
             let directory = self.directory(row)?.ok_or(ResumableError::Unknown)?;
-            let upload = Upload::new(zone, &row.directory, existing, permit)?;
+            let upload = Upload::new(zone, &row.directory, on_conflict, permit)?;
             let upload = upload.arrived_file(&row.name, (&directory, &row.id))?;
             upload.store(OPERATION, row.message.as_deref())?;
             Ok(directory)
@@ -251,7 +251,7 @@ impl<'a> ResumableUploads<'a> {
         match store() {
             Ok(directory) => {
                 registry.complete_resumable_upload(row)?;
-                Ok(ArrivingFile::remove(&directory, &row.id)?)
+                Ok(directory.remove_file(&row.id)?)
             }
             Err(error) => {
                 registry.reserve_for_resumable_upload(row, reserved)?;
@@ -307,23 +307,23 @@ impl ArrivingUpload<'_> {
             .registry()
             .extend_resumable_upload(&row.id, row.expires_at)?;
         if file.size() == row.length {
-            let existing = match existing(row.overwrite) {
+            let on_conflict = match on_conflict(row.overwrite) {
                 // It may have been stored before, and only that was not entered any more.
-                Existing::Keep if offset == row.length => Existing::KeepOther,
-                existing => existing,
+                OnConflict::Rename if offset == row.length => OnConflict::RenameUnlessSame,
+                on_conflict => on_conflict,
             };
             let zone = uploads.0.zone(&caller, &row.zone, row.group.as_deref())?;
-            uploads.store(&zone.made()?, &row, existing, permit)?;
+            uploads.store(&zone.made()?, &row, on_conflict, permit)?;
         }
         Ok(state(&row, file.size()))
     }
 }
 
-fn existing(overwrite: bool) -> Existing {
+fn on_conflict(overwrite: bool) -> OnConflict {
     if overwrite {
-        Existing::Replace
+        OnConflict::Replace
     } else {
-        Existing::Keep
+        OnConflict::Rename
     }
 }
 

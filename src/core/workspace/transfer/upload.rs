@@ -1,23 +1,22 @@
 //! One request that brings files.
 
-mod error;
 mod hidden;
-mod same;
 
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::Write;
 
+use sha2::{Digest as _, Sha256};
+
 use super::TransferPermit;
+use crate::changes::prepared_contents::prepare;
+use crate::changes::{SizeError, check_lock, expect_plain};
+use crate::content_digest::sha256_of;
 use crate::free_names::names;
-use crate::guard::{ChangeRequest, SizeError, check_lock, expect_plain};
-use crate::prepared_contents::prepare;
 use crate::zone::ZonePath;
-use crate::{Code, Error, Zone};
-pub use error::UploadError;
-use fileshed_history::{Prepared, PreparedContent};
+use crate::{Code, Error, Zone, diagnostics};
+use fileshed_history::PreparedContent;
 use fileshed_storage::{DiskError, Entry, Kind, Root, StagedDirectory, Stamp, Target, Totals};
-use same::Fingerprint;
 
 /// Files of one request.
 const FILES_MAX: usize = 500;
@@ -33,16 +32,16 @@ const FILE: &str = "file";
 
 /// What happens where a name is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Existing {
+pub enum OnConflict {
     /// The file there is replaced.
     Replace,
     /// The new file gets another name: `a (2).txt`.
-    Keep,
+    Rename,
     /// The new file gets another name, unless one of these names has the same content already.
-    KeepOther,
+    RenameUnlessSame,
     /// The new file gets another name, and so do directories on its way, whatever is there: that
     /// it is stored tells nothing of names that are taken.
-    Hidden,
+    RenameSilently,
 }
 
 /// Files that arrive together. Dropped, nothing of them was ever there.
@@ -50,31 +49,31 @@ pub enum Existing {
 pub struct Upload<'a> {
     zone: &'a Zone<'a>,
     directory: ZonePath,
-    existing: Existing,
+    on_conflict: OnConflict,
     transfer_permit: TransferPermit,
     /// Holds the files by their number.
     arrived: StagedDirectory,
-    files: Vec<WaitingFile>,
+    files: Vec<ArrivedFile>,
     names: HashSet<String>,
     /// Bytes since the space in use was asked for.
     unchecked: u64,
 }
 
-/// A file that has arrived.
+/// A file that arrives, or has arrived.
 #[derive(Debug)]
-struct WaitingFile {
+struct ArrivedFile {
     /// What failures name.
     parameter: &'static str,
     name: String,
     path: ZonePath,
     size: u64,
-    /// What its content is known by, where it is compared.
-    fingerprint: Option<Fingerprint>,
+    /// The hash of its content, if it is compared.
+    hash: Option<Sha256>,
     /// Its content, ready for history.
     prepared: Option<PreparedContent>,
 }
 
-impl WaitingFile {
+impl ArrivedFile {
     fn stored(&self, path: &ZonePath, created: bool) -> Stored {
         Stored {
             name: self.name.clone(),
@@ -95,7 +94,7 @@ pub struct Stored {
     pub path: ZonePath,
     /// Its size in bytes.
     pub size: u64,
-    /// Whether nothing was there before.
+    /// `true` if nothing was there before.
     pub created: bool,
     /// Its state, where it came alone.
     pub stamp: Option<Stamp>,
@@ -107,21 +106,31 @@ impl<'a> Upload<'a> {
     pub fn new(
         zone: &'a Zone<'a>,
         directory: &str,
-        existing: Existing,
+        on_conflict: OnConflict,
         transfer_permit: TransferPermit,
     ) -> Result<Self, Error> {
         let directory = zone.directory_to_fill("path", directory)?;
-        Self::begin(zone, directory, existing, transfer_permit)
+        Self::into_directory(zone, directory, on_conflict, transfer_permit)
     }
 
     /// An upload into a directory that the caller has resolved already.
     pub fn into_directory(
         zone: &'a Zone<'a>,
-        directory: &ZonePath,
-        existing: Existing,
+        directory: ZonePath,
+        on_conflict: OnConflict,
         transfer_permit: TransferPermit,
     ) -> Result<Self, Error> {
-        Self::begin(zone, directory.clone(), existing, transfer_permit)
+        zone.expect_write_scope()?;
+        Ok(Self {
+            zone,
+            directory,
+            on_conflict,
+            transfer_permit,
+            arrived: zone.stage_directory()?,
+            files: Vec::new(),
+            names: HashSet::new(),
+            unchecked: QUOTA_STEP,
+        })
     }
 
     /// An upload of one file to exactly `path`, whatever is there.
@@ -131,34 +140,16 @@ impl<'a> Upload<'a> {
         transfer_permit: TransferPermit,
     ) -> Result<Incoming<'a>, Error> {
         let path = zone.path_to_change("path", path)?;
-        let upload = Self::begin(zone, ZonePath::root(), Existing::Replace, transfer_permit)?;
+        let (root, on_conflict) = (ZonePath::root(), OnConflict::Replace);
+        let upload = Self::into_directory(zone, root, on_conflict, transfer_permit)?;
         let name = path.as_str().to_owned();
         upload.receive("path", name, path)
-    }
-
-    fn begin(
-        zone: &'a Zone<'a>,
-        directory: ZonePath,
-        existing: Existing,
-        transfer_permit: TransferPermit,
-    ) -> Result<Self, Error> {
-        zone.expect_write_scope()?;
-        Ok(Self {
-            zone,
-            directory,
-            existing,
-            transfer_permit,
-            arrived: zone.stage_directory()?,
-            files: Vec::new(),
-            names: HashSet::new(),
-            unchecked: QUOTA_STEP,
-        })
     }
 
     /// Begins the next file. `name` may have directories in it and cannot climb out.
     pub fn file(self, name: &str) -> Result<Incoming<'a>, Error> {
         let path = self.zone.path_below(FILE, &self.directory, name)?;
-        if self.existing == Existing::Hidden {
+        if self.on_conflict == OnConflict::RenameSilently {
             hidden::check_name(FILE, name)?;
         }
         self.receive(FILE, name.to_owned(), path)
@@ -173,27 +164,30 @@ impl<'a> Upload<'a> {
     ) -> Result<Self, Error> {
         let path = self.zone.path_below(FILE, &self.directory, name)?;
         self.expect_acceptable(FILE, &path)?;
-        let file = self
+        let content = self
             .arrived
             .link(directory, file, &place(self.files.len()))?;
-        let size = file
+        let size = content
             .metadata()
             .map_err(|error| DiskError::of("look at", &path, error))?
             .len();
-        let fingerprint = if self.existing == Existing::KeepOther {
-            let read = Fingerprint::of(&file);
+        let hash = if self.on_conflict == OnConflict::RenameUnlessSame {
+            let read = sha256_of(&content);
             Some(read.map_err(|error| DiskError::of("read", &path, error))?)
         } else {
             None
         };
         let incoming = Incoming {
             upload: self,
-            parameter: FILE,
-            name: name.to_owned(),
-            path,
-            size,
-            fingerprint,
-            file,
+            file: ArrivedFile {
+                parameter: FILE,
+                name: name.to_owned(),
+                path,
+                size,
+                hash,
+                prepared: None,
+            },
+            content,
         };
         incoming.announce(size)?;
         incoming.finish()
@@ -206,16 +200,19 @@ impl<'a> Upload<'a> {
         path: ZonePath,
     ) -> Result<Incoming<'a>, Error> {
         self.expect_acceptable(parameter, &path)?;
-        let file = self.arrived.create_file(&place(self.files.len()), false)?;
-        let compared = self.existing == Existing::KeepOther;
+        let content = self.arrived.create_file(&place(self.files.len()), false)?;
+        let compared = self.on_conflict == OnConflict::RenameUnlessSame;
         Ok(Incoming {
             upload: self,
-            parameter,
-            name,
-            path,
-            size: 0,
-            fingerprint: compared.then(Fingerprint::default),
-            file,
+            file: ArrivedFile {
+                parameter,
+                name,
+                path,
+                size: 0,
+                hash: compared.then(Sha256::default),
+                prepared: None,
+            },
+            content,
         })
     }
 
@@ -229,11 +226,11 @@ impl<'a> Upload<'a> {
         }
         // What can be refused is refused before the content comes.
         let target = self.target(parameter, path, &HashSet::new())?;
-        if self.existing == Existing::Replace {
+        if self.on_conflict == OnConflict::Replace {
             check_lock(self.zone, path)?;
         }
         // A file that may be there already needs no space of its own.
-        let spared = if self.existing == Existing::KeepOther {
+        let spared = if self.on_conflict == OnConflict::RenameUnlessSame {
             self.largest_of_the_name(path)
         } else {
             target.size()
@@ -249,10 +246,10 @@ impl<'a> Upload<'a> {
         path: &ZonePath,
         taken: &HashSet<String>,
     ) -> Result<Target, Error> {
-        if self.existing == Existing::Replace {
+        if self.on_conflict == OnConflict::Replace {
             return self.zone.target(parameter, path);
         }
-        if self.existing == Existing::Hidden {
+        if self.on_conflict == OnConflict::RenameSilently {
             return hidden::vacancy(self.zone, parameter, (&self.directory, path), taken)
                 .map(Target::Vacancy);
         }
@@ -276,16 +273,22 @@ impl<'a> Upload<'a> {
     }
 
     /// The file that holds already what has arrived, under its name or one that was tried instead.
-    fn already_there(&self, file: &WaitingFile) -> Result<Option<ZonePath>, Error> {
-        let Some(fingerprint) = &file.fingerprint else {
+    fn already_there(&self, file: &ArrivedFile) -> Result<Option<ZonePath>, Error> {
+        let Some(hash) = &file.hash else {
             return Ok(None);
         };
         for name in names(&file.path) {
-            match self.zone.data.entry(&name) {
-                Ok(entry) if fingerprint.is_of(&entry, file.size)? => return Ok(Some(name)),
-                Ok(_) => {}
-                // The first free name ends the row.
-                Err(_) => break,
+            // The first free name ends the row.
+            let Ok(entry) = self.zone.data.entry(&name) else {
+                break;
+            };
+            if entry.kind() != Kind::File || entry.size() != file.size {
+                continue;
+            }
+            let other = sha256_of(&entry.open()?);
+            let other = other.map_err(|error| DiskError::of("read", entry.path(), error))?;
+            if hash.clone().finalize() == other.finalize() {
+                return Ok(Some(name));
             }
         }
         Ok(None)
@@ -327,11 +330,8 @@ impl<'a> Upload<'a> {
         let prepared = self
             .files
             .iter_mut()
-            .filter_map(|file| file.prepared.take());
-        let prepared = Prepared {
-            large: prepared.collect(),
-            ..Prepared::default()
-        };
+            .filter_map(|file| file.prepared.take())
+            .collect();
         let (mut taken, mut targets) = (HashSet::new(), Vec::new());
         let mut all = Vec::new();
         for (number, file) in self.files.iter().enumerate() {
@@ -356,12 +356,9 @@ impl<'a> Upload<'a> {
                 .file()
                 .try_clone()
                 .map_err(|error| DiskError::of("look at", target.path(), error))?;
-            let needs = ChangeRequest::write(&target, staged.size()?).prepared(prepared);
             let default = format!("Upload {}", target.path());
-            writer
-                .guard(needs)?
-                .install(staged, target)?
-                .commit(message, &default)?;
+            let writer = writer.with_prepared(prepared);
+            writer.write(staged, target, message, &default)?;
             // Of the very file that was written: another writer may have replaced it already.
             let stamp = Stamp::of_file(&written)?;
             if let Some(file) = all.get_mut(number) {
@@ -383,15 +380,16 @@ impl<'a> Upload<'a> {
         }
         let data = self.zone.data();
         let root = data.entry(&ZonePath::root())?;
-        let merge = match self.existing {
-            Existing::Replace => tree.merge_over(data, &root),
-            Existing::Keep | Existing::KeepOther | Existing::Hidden => tree.merge_into(data, &root),
+        let merge = match self.on_conflict {
+            OnConflict::Replace => tree.merge_over(data, &root),
+            OnConflict::Rename | OnConflict::RenameUnlessSame | OnConflict::RenameSilently => {
+                tree.merge_into(data, &root)
+            }
         };
         let merge = merge.map_err(|error| self.zone.explain_disk(error))?;
-        let needs = ChangeRequest::merge(&merge).giving_back(replaced);
         writer
-            .guard(needs.prepared(prepared))?
-            .merge(merge)?
+            .with_prepared(prepared)
+            .merge(merge, replaced)?
             .commit(message, &default)?;
         Ok(all)
     }
@@ -406,19 +404,15 @@ fn place(number: usize) -> ZonePath {
 #[derive(Debug)]
 pub struct Incoming<'a> {
     upload: Upload<'a>,
-    parameter: &'static str,
-    name: String,
-    path: ZonePath,
-    size: u64,
-    fingerprint: Option<Fingerprint>,
-    file: File,
+    file: ArrivedFile,
+    content: File,
 }
 
 impl<'a> Incoming<'a> {
     /// Bytes of the file that it takes the place of; none where it gets a name of its own.
     pub(super) fn replaces(&self) -> u64 {
         let upload = &self.upload;
-        let target = upload.target(self.parameter, &self.path, &HashSet::new());
+        let target = upload.target(self.file.parameter, &self.file.path, &HashSet::new());
         target.map_or(0, |target| target.size())
     }
 
@@ -427,7 +421,7 @@ impl<'a> Incoming<'a> {
         let limit = self.upload.zone.store.settings().largest_file();
         if bytes > limit {
             return Err(SizeError {
-                path: self.path.clone(),
+                path: self.file.path.clone(),
                 size: bytes,
                 limit,
             }
@@ -439,35 +433,64 @@ impl<'a> Incoming<'a> {
     /// Takes the next piece.
     pub fn write(&mut self, piece: &[u8]) -> Result<(), Error> {
         let bytes = piece.len() as u64;
-        self.size += bytes;
-        self.announce(self.size)?;
+        self.file.size += bytes;
+        self.announce(self.file.size)?;
         self.upload.admit(bytes)?;
-        if let Some(fingerprint) = &mut self.fingerprint {
-            fingerprint.add(piece);
+        if let Some(hash) = &mut self.file.hash {
+            hash.update(piece);
         }
-        self.file
+        self.content
             .write_all(piece)
-            .map_err(|error| DiskError::of("write", &self.path, error))?;
+            .map_err(|error| DiskError::of("write", &self.file.path, error))?;
         Ok(())
     }
 
     /// The file is complete.
     pub fn finish(self) -> Result<Upload<'a>, Error> {
+        let Self {
+            mut upload,
+            mut file,
+            content,
+        } = self;
         // Now, not while others wait for the write lock that this upload holds.
-        if self.size >= LARGE {
-            self.file
+        if file.size >= LARGE {
+            content
                 .sync_data()
-                .map_err(|error| DiskError::of("write", &self.path, error))?;
+                .map_err(|error| DiskError::of("write", &file.path, error))?;
         }
-        let mut upload = self.upload;
-        upload.files.push(WaitingFile {
-            prepared: prepare(upload.zone, &self.file),
-            parameter: self.parameter,
-            name: self.name,
-            path: self.path,
-            size: self.size,
-            fingerprint: self.fingerprint,
-        });
+        file.prepared = prepare(upload.zone, &content);
+        upload.files.push(file);
         Ok(upload)
+    }
+}
+
+diagnostics! {
+    /// An upload that cannot be taken as it is.
+    #[derive(Debug, thiserror::Error)]
+    pub enum UploadError {
+        /// No file in it.
+        #[error("the request holds no file")]
+        Nothing => {
+            code: MissingParameter,
+            hint: "send the files as multipart/form-data, for instance curl -F file=@notes.md",
+            details: { "parameter": FILE },
+        },
+        /// Too many files in it.
+        #[error("the request holds more than {FILES_MAX} files")]
+        TooMany => {
+            code: InvalidParameter,
+            hint: format!("send {FILES_MAX} files at a time, or one archive"),
+            details: { "files_max": FILES_MAX },
+        },
+        /// Two files of the same name.
+        #[error("the request holds two files named `{path}`")]
+        Twice {
+            /// The name.
+            path: ZonePath,
+        } => {
+            code: InvalidParameter,
+            hint: "give each file a name of its own",
+            details: { "path": path.display() },
+        },
     }
 }

@@ -1,9 +1,9 @@
 //! Removing, moving and copying in the tree: each is one change, whatever it takes along.
 
 use super::{Resolved, ViewError};
+use crate::changes::check_owner;
+use crate::changes::prepared_contents::PreparedContents;
 use crate::cross_zone::CrossZoneTransfer;
-use crate::guard::{ChangeRequest, check_owner};
-use crate::prepared_contents::PreparedContents;
 use crate::{Error, Zone, ZonePath};
 use fileshed_storage::{Entry, Target, Totals};
 
@@ -42,15 +42,8 @@ impl Resolved<'_> {
             let writer = zone.writer(operation)?;
             let entry = zone.entry_itself(old)?;
             let change = match self.target(to, &entry, overwrite)? {
-                Target::Vacancy(vacancy) => writer
-                    .guard(ChangeRequest::rename(&entry, &vacancy))?
-                    .rename(&entry, vacancy)?,
-                Target::Entry(taken) => {
-                    let replaced = zone.totals(&taken)?;
-                    writer
-                        .guard(ChangeRequest::supplant(&entry, &taken, replaced))?
-                        .supplant(&entry, &taken)?
-                }
+                Target::Vacancy(vacancy) => writer.rename(&entry, vacancy)?,
+                Target::Entry(taken) => writer.supplant(&entry, &taken)?,
             };
             change.commit(None, &format!("Rename {old} to {new}"))?;
             Ok(())
@@ -85,11 +78,10 @@ impl Resolved<'_> {
             zone.expect_space(bytes.saturating_sub(replaced.bytes))?;
             let skip = |inside: &ZonePath| is_kept_back(zone, inside);
             let (staged, prepared) = PreparedContents::default()
-                .copy(writer.staging(), (zone, zone.data()), &entry, skip)
+                .copy(writer.staging(), zone.data(), &entry, skip)
                 .map_err(|error| zone.explain_disk(error))?;
-            let weight = staged.weight()?;
             writer
-                .guard(ChangeRequest::install(&target, &weight, replaced).prepared(prepared))?
+                .with_prepared(prepared)
                 .install(staged, target)?
                 .commit(None, &format!("Copy {old} to {new}"))?;
             zone.copy_dead_properties((zone, old), new);
@@ -142,7 +134,7 @@ impl Resolved<'_> {
     }
 }
 
-/// Whether a zone with a history does not take what has this path.
+/// Returns `true` if a zone with a history does not take what has this path.
 fn is_kept_back(zone: &Zone<'_>, inside: &ZonePath) -> bool {
     zone.name().is_versioned() && inside.has_git_segment()
 }

@@ -13,7 +13,7 @@ pub const TOP: [&str; 5] = ["documents", "groups", "logs", "storage", "uploads"]
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ViewPath {
     text: String,
-    /// Whether `/uploads` has a directory for each conversation.
+    /// `true` if `/uploads` has a directory for each conversation.
     by_chat: bool,
 }
 
@@ -77,7 +77,7 @@ impl ViewPath {
         Self { by_chat, ..self }
     }
 
-    /// Whether what a text means depends on where it is said.
+    /// Returns `true` if what a text means depends on where it is said.
     #[must_use]
     pub fn is_relative(text: &str) -> bool {
         !(text.starts_with('/') || text == "~" || text.starts_with("~/"))

@@ -2,9 +2,8 @@
 
 use super::{Resolved, View, ViewError, ViewPath, ViewPlace};
 use crate::{Error, ZoneName, ZonePath};
-use fileshed_search::{Bounds, Pattern, SearchError, Tree};
+use fileshed_search::{Bounds, Tree};
 use fileshed_storage::{Entry, Kind, Root};
-use fileshed_text::line_pattern;
 
 /// The most threads of all searches together.
 const THREADS: usize = 4;
@@ -165,20 +164,5 @@ impl Searched<'_> {
             }
         }
         Ok(())
-    }
-}
-
-/// What lines are searched for: the value of `parameter`, which is written as for Python's `re` where
-/// it is a regular expression.
-pub fn pattern(
-    parameter: &'static str,
-    text: &str,
-    is_regex: bool,
-    ignores_case: bool,
-) -> Result<Pattern, SearchError> {
-    if is_regex {
-        Pattern::regex(parameter, text, line_pattern(text), ignores_case)
-    } else {
-        Pattern::literal(parameter, text, ignores_case)
     }
 }

@@ -2,11 +2,11 @@
 
 use rustix::io::Errno;
 
-use super::{CrossZoneCall, PathError, ZoneError, ZoneName, ZonePath};
+use super::{PathError, ZoneError, ZoneName, ZonePath, with_cross_zone_call};
 use crate::store::{HistoryOf, Store};
 use crate::tenant::TenantRoot;
 use crate::{Caller, Error};
-use fileshed_history::{Author, CommitId, Failure, History, HistoryError, Prepared};
+use fileshed_history::{Author, CommitId, History, HistoryError, PreparedContent};
 use fileshed_registry::FilePlace;
 use fileshed_storage::{
     DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy,
@@ -25,9 +25,9 @@ pub struct Zone<'a> {
     /// Holds `data`, `editzone` and `repo.git`.
     pub(crate) base: Root,
     pub(crate) data: Root,
-    /// Whether it is measured and free of what a crash left half done; else it can only be read.
+    /// `true` if it is measured and free of what a crash left half done; else it can only be read.
     pub(crate) ready: bool,
-    /// Whether nothing was ever brought into it, so that it has no directory: an empty one stands
+    /// `true` if nothing was ever brought into it, so that it has no directory: an empty one stands
     /// in, which is for looking alone.
     pub(crate) absent: bool,
     /// Whose zone it is, where it is a group's.
@@ -40,7 +40,7 @@ pub(crate) struct Shared {
     pub(crate) group: Group,
     /// The mode of files that come into being.
     pub(crate) mode: WriteMode,
-    /// Whether the call asks for it: then those get it, too, that are there and the caller's.
+    /// `true` if the call asks for it: then those get it, too, that are there and the caller's.
     pub(crate) asked: bool,
 }
 
@@ -166,14 +166,8 @@ impl<'a> Zone<'a> {
             let Some((to, destination)) = named_zone(&error) else {
                 return error;
             };
-            let way = CrossZoneCall {
-                from,
-                source: source.as_str(),
-                to,
-                destination: destination.as_str(),
-                group: None,
-            };
-            way.shown_in(error)
+            let source = (from, source.as_str());
+            with_cross_zone_call(error, source, (to, destination.as_str()), None)
         })?;
         Ok(path.for_arrival(source.name()))
     }
@@ -192,14 +186,13 @@ impl<'a> Zone<'a> {
             let Some((from, source)) = named else {
                 return error;
             };
-            let way = CrossZoneCall {
-                from,
-                source: source.as_str(),
-                to: to.name,
-                destination,
-                group: to.group().map(|group| group.name.as_str()),
-            };
-            way.shown_in(error)
+            let group = to.group().map(|group| group.name.as_str());
+            with_cross_zone_call(
+                error,
+                (from, source.as_str()),
+                (to.name, destination),
+                group,
+            )
         })
     }
 
@@ -388,7 +381,7 @@ impl<'a> Zone<'a> {
         }
     }
 
-    /// Whether a failure says that it was met in this zone.
+    /// Returns `true` if a failure says that it was met in this zone.
     #[must_use]
     pub fn is_met(&self, error: &Error) -> bool {
         let is_so = |name: &str, value: &str| {
@@ -442,21 +435,13 @@ impl<'a> Zone<'a> {
         }
     }
 
-    /// Works on the repository, which is made on first use, and made anew where it is damaged.
+    /// Works on the repository, which is made on first use, and made anew if it is damaged.
     pub(crate) fn history<T>(
         &self,
         work: impl FnMut(&History) -> Result<T, HistoryError>,
     ) -> Result<T, Error> {
-        Ok(self.history_with(work)?)
-    }
-
-    /// The same for work that fails in other ways too.
-    pub(crate) fn history_with<T, E: Failure>(
-        &self,
-        work: impl FnMut(&History) -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.store
-            .work_on_history(&self.history_of(), self.store.clock().now(), work)
+        let now = self.store.clock().now();
+        Ok(self.store.work_on_history(&self.history_of(), now, work)?)
     }
 
     /// Commits what is on disk at `paths`; where the caller's changes belong together, with those
@@ -464,7 +449,7 @@ impl<'a> Zone<'a> {
     pub(crate) fn commit_paths(
         &self,
         paths: &[ZonePath],
-        prepared: &Prepared,
+        prepared: &[PreparedContent],
         message: &str,
         author: &Author,
     ) -> Result<Option<CommitId>, Error> {
@@ -490,7 +475,8 @@ impl<'a> Zone<'a> {
         Ok(done)
     }
 
-    fn history_of(&self) -> HistoryOf<'_> {
+    /// The zone's history, by what it lies beside.
+    pub(crate) fn history_of(&self) -> HistoryOf<'_> {
         HistoryOf {
             tenant: &self.tenant.key,
             zone: self.name,

@@ -26,8 +26,8 @@ const ADDRESS_MAX_BYTES: usize = 12 * 1024;
 /// What an address names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::http::mcp) struct Address {
-    pub(super) zone: ZoneName,
-    pub(super) group: Option<String>,
+    pub(in crate::http::mcp) zone: ZoneName,
+    pub(in crate::http::mcp) group: Option<String>,
     /// In the zone; empty for its root.
     pub(super) path: String,
 }
@@ -96,7 +96,11 @@ impl Address {
     }
 
     /// Opens its zone. Nothing is brought into uploads for that.
-    pub(super) fn zone<'a>(&self, store: &'a Store, caller: &'a Caller) -> Result<Zone<'a>, Error> {
+    pub(in crate::http::mcp) fn zone<'a>(
+        &self,
+        store: &'a Store,
+        caller: &'a Caller,
+    ) -> Result<Zone<'a>, Error> {
         match self.zone {
             ZoneName::Group => store.open_zone(caller, self.zone, self.group.as_deref()),
             personal => store.zone_as_it_is(caller, personal),
@@ -112,7 +116,7 @@ impl Address {
     }
 
     /// What is there.
-    pub(super) fn entry(&self, zone: &Zone<'_>) -> Result<Entry, Error> {
+    pub(in crate::http::mcp) fn entry(&self, zone: &Zone<'_>) -> Result<Entry, Error> {
         zone.entry(&self.path(zone)?)
     }
 }

@@ -1,18 +1,18 @@
 // What can be done with entries. Each is an operation of the server; its rules are the server's.
 
-import { address, archive, call, place, Refusal } from "./api.js";
+import { address, archive, call, execute, place } from "./api.js";
 import { ask, askText } from "./dialog.js";
 import { base, join } from "./format.js";
 import { fetched } from "./later.js";
 import { openMenuOf } from "./menu.js";
 import { openLink } from "./links.js";
 import { openRights } from "./groups.js";
-import { openTarget } from "./target.js";
+import { CROSSINGS, openTarget } from "./target.js";
 import { attempt, go, isSameZone, isVersioned, listing, location, reload, selection, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** @typedef {import("./state.js").Entry} Entry */
-/** @typedef {{id: string, label: string, icon: string, run: () => void, danger?: boolean}} Action */
+/** @typedef {import("./menu.js").Action} Action */
 
 /** Longest address of an archive: servers and proxies take no more. */
 const ADDRESS_MAX = 7000;
@@ -81,7 +81,7 @@ export async function newFolder() {
   const name = await askText({ title: word("new_folder"), label: word("name"), action: word("create") });
   if (!name) return;
   const path = join(location.value.path, name);
-  const made = await change(() => execute("mkdir", ["--", path]));
+  const made = await change(() => execute("mkdir", ["--", path], location.value));
   if (made) selection.value = new Set([name]);
 }
 
@@ -109,13 +109,6 @@ export async function rename(entry) {
     ...place(location.value), old_path: join(path, entry.name), new_path: join(path, name),
   }));
   selection.value = new Set([name]);
-}
-
-/** Runs a command in the zone; its failure is one of the call. @param {string} cmd @param {string[]} args */
-export async function execute(cmd, args, zone = location.value, more = {}) {
-  const ran = await call("shed_exec", { ...place(zone), cmd, args, ...more });
-  if (ran.returncode !== 0) throw new Refusal(200, { message: ran.stderr.trim() || `${cmd}: ${ran.returncode}` });
-  return ran;
 }
 
 /** @param {Entry[]} chosen */
@@ -186,14 +179,6 @@ async function carry(from, path, to) {
   }
   return call(CROSSINGS[`${from.zone}-${to.zone}`].operation, { chat, src: path, dest });
 }
-
-/** What leads from one zone into another. @type {Record<string, {operation: string, copies: boolean}>} */
-export const CROSSINGS = {
-  "uploads-storage": { operation: "shed_move_uploads_to_storage", copies: false },
-  "uploads-documents": { operation: "shed_move_uploads_to_documents", copies: false },
-  "storage-documents": { operation: "shed_copy_storage_to_documents", copies: true },
-  "documents-storage": { operation: "shed_move_documents_to_storage", copies: false },
-};
 
 /** Shows the actions of some entries beside the pointer. @param {MouseEvent} event @param {Entry[]} chosen */
 export function openMenu(event, chosen) {

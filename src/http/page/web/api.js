@@ -85,6 +85,16 @@ export function place({ zone, group, chat }) {
   return chat ? { zone, chat } : { zone };
 }
 
+/**
+ * Runs a command in a zone; its failure is one of the call.
+ * @param {string} cmd @param {string[]} args @param {Zone} zone @param {object} more
+ */
+export async function execute(cmd, args, zone, more = {}) {
+  const ran = await call("shed_exec", { ...place(zone), cmd, args, ...more });
+  if (ran.returncode !== 0) throw new Refusal(200, { message: ran.stderr.trim() || `${cmd}: ${ran.returncode}` });
+  return ran;
+}
+
 /** The address of a file. @param {Zone} zone @param {string} path @param {boolean} inline */
 export function address(zone, path, inline = false) {
   const query = new URLSearchParams({ ...place(zone), path });

@@ -1,7 +1,7 @@
 // What changed in a versioned zone, by whom, how and when; what it was before; and back to it.
 
 import { html } from "./lib/core.js";
-import { execute } from "./actions.js";
+import { execute } from "./api.js";
 import { Dialog } from "./dialog.js";
 import { showDifference } from "./editor.js";
 import { base, instant } from "./format.js";

@@ -6,7 +6,9 @@ import { Notes } from "./notes.js";
 import { dialog } from "./state.js";
 import { word } from "./words.js";
 
-/** @param {{x: number, y: number, actions: import("./actions.js").Action[]}} given */
+/** @typedef {{id: string, label: string, icon: string, run: () => void, danger?: boolean}} Action */
+
+/** @param {{x: number, y: number, actions: Action[]}} given */
 export function Menu({ x, y, actions }) {
   const menu = useRef(/** @type {HTMLDialogElement|null} */ (null));
   useLayoutEffect(() => {

@@ -2,7 +2,6 @@
 
 import { html, useEffect } from "./lib/core.js";
 import { place, read } from "./api.js";
-import { CROSSINGS } from "./actions.js";
 import { close, Dialog } from "./dialog.js";
 import { join, parent } from "./format.js";
 import { EntryIcon, Icon } from "./icons.js";
@@ -10,6 +9,14 @@ import { attempt, dialog, isSameZone, location, personal, zones } from "./state.
 import { word } from "./words.js";
 
 /** @typedef {{zone: string, group?: string, path: string, copies: boolean}} Target */
+
+/** The operations that lead from one zone into another. @type {Record<string, {operation: string, copies: boolean}>} */
+export const CROSSINGS = {
+  "uploads-storage": { operation: "shed_move_uploads_to_storage", copies: false },
+  "uploads-documents": { operation: "shed_move_uploads_to_documents", copies: false },
+  "storage-documents": { operation: "shed_copy_storage_to_documents", copies: true },
+  "documents-storage": { operation: "shed_move_documents_to_storage", copies: false },
+};
 
 /** How entries of one zone reach another: not at all, or moved, copied, or either. @param {any} from @param {any} to */
 function ways(from, to) {

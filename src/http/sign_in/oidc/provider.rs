@@ -9,7 +9,6 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::Error;
 use fileshed_core::Timings;
-use fileshed_core::settings::PublicUrl;
 use moka::sync::Cache;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -17,8 +16,8 @@ use ureq::http::Response;
 use ureq::{Agent, Body};
 
 use super::OidcError;
-use super::id_token::{self, Claims, Expected, IdTokenError, KeySet};
-use crate::config::{Config, Secret};
+use super::claims::{self, Claims, Expected, IdTokenError, KeySet};
+use crate::config::Config;
 use crate::openwebui::client;
 
 /// For the whole of one question.
@@ -51,9 +50,7 @@ pub(super) struct Tokens {
 /// One provider.
 pub(super) struct Provider {
     agent: Agent,
-    issuer: PublicUrl,
-    client_id: String,
-    client_secret: Option<Secret>,
+    config: Config,
     /// Asked once, however many wait.
     metadata: Cache<(), Arc<Metadata>>,
     keys: Cache<(), Arc<KeySet>>,
@@ -65,23 +62,17 @@ impl Provider {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             agent: client::agent(),
-            issuer: config.oidc_issuer.clone(),
-            client_id: config.oidc_client_id.clone(),
-            client_secret: config.oidc_client_secret.clone(),
+            config: config.clone(),
             metadata: published(PUBLISHED),
             keys: published(PUBLISHED),
             asked_again: published(KEYS_AGAIN),
         }
     }
 
-    pub(super) fn client_id(&self) -> &str {
-        &self.client_id
-    }
-
     /// What it publishes about itself; blocks.
     pub(super) fn metadata(&self) -> Result<Arc<Metadata>, Error> {
         let found = self.metadata.try_get_with((), || {
-            let issuer = self.issuer.as_str();
+            let issuer = self.config.oidc_issuer.as_str();
             let address = format!("{issuer}/.well-known/openid-configuration");
             let metadata: Metadata = self.get(&address, None)?;
             // A slash at the end is a matter of spelling in settings, and of identity in tokens.
@@ -96,7 +87,7 @@ impl Provider {
                 metadata.userinfo_endpoint.as_ref(),
             ];
             for endpoint in endpoints.into_iter().flatten() {
-                if !endpoint.starts_with("https://") && !self.issuer.is_loopback() {
+                if !endpoint.starts_with("https://") && !self.config.oidc_issuer.is_loopback() {
                     tracing::warn!(endpoint, "the provider would be asked without https");
                     return Err(OidcError::Unusable);
                 }
@@ -124,23 +115,27 @@ impl Provider {
             .post(&metadata.token_endpoint)
             .header("accept", "application/json")
             .content_type("application/x-www-form-urlencoded");
-        match &self.client_secret {
+        match &self.config.oidc_client_secret {
             Some(secret) if metadata.takes_basic() => {
                 // RFC 6749, section 2.3.1: both are encoded as in a form before they are put together.
                 let encoded = |text: &str| {
                     let bytes = form_urlencoded::byte_serialize(text.as_bytes());
                     bytes.collect::<String>()
                 };
-                let pair = format!("{}:{}", encoded(&self.client_id), encoded(secret.reveal()));
+                let pair = format!(
+                    "{}:{}",
+                    encoded(&self.config.oidc_client_id),
+                    encoded(secret.reveal())
+                );
                 request =
                     request.header("authorization", format!("Basic {}", STANDARD.encode(pair)));
             }
             Some(secret) => {
-                form.append_pair("client_id", &self.client_id)
+                form.append_pair("client_id", &self.config.oidc_client_id)
                     .append_pair("client_secret", secret.reveal());
             }
             None => {
-                form.append_pair("client_id", &self.client_id);
+                form.append_pair("client_id", &self.config.oidc_client_id);
             }
         }
         let answer = request.config().timeout_global(Some(QUESTION)).build();
@@ -163,15 +158,15 @@ impl Provider {
         let metadata = self.metadata()?;
         let expected = Expected {
             issuer: &metadata.issuer,
-            client_id: &self.client_id,
+            client_id: &self.config.oidc_client_id,
             nonce,
         };
         let keys = self.keys(&metadata)?;
-        let mut claims = id_token::verify(token, &keys, &expected, now);
+        let mut claims = claims::verify(token, &keys, &expected, now);
         if claims == Err(IdTokenError::UnknownKey) && self.asked_again.get(&()).is_none() {
             self.asked_again.insert((), ());
             self.keys.invalidate(&());
-            claims = id_token::verify(token, &*self.keys(&metadata)?, &expected, now);
+            claims = claims::verify(token, &*self.keys(&metadata)?, &expected, now);
         }
         claims.map_err(|error| {
             tracing::warn!(%error, "somebody is not signed in");

@@ -6,7 +6,6 @@
 
 use std::collections::HashSet;
 
-use axum::http::Method;
 use fileshed_core::storage::Kind;
 use fileshed_core::view::{HOME, View, ViewPath};
 use fileshed_core::{Error, Zone, ZonePath, diagnostics};
@@ -15,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use self::front_matter::FrontMatter;
-use crate::http::terminal::endpoint::{Endpoint, Nothing};
 
 mod front_matter;
 
@@ -41,9 +39,6 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// `GET /skills`
-pub(in crate::http::terminal) struct ListSkills;
-
 /// What a model knows of a skill before it reads it.
 #[derive(Clone, Debug, Serialize)]
 pub(in crate::http::terminal) struct Skill {
@@ -56,20 +51,8 @@ pub(in crate::http::terminal) struct Skill {
     scope: String,
 }
 
-impl Endpoint for ListSkills {
-    const ID: &'static str = "list_skills";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/skills";
-    type Request = Nothing;
-    type Response = Vec<Skill>;
-
-    fn run(view: View<'_>, _request: Nothing) -> Result<Vec<Skill>, Error> {
-        Ok(all(view))
-    }
-}
-
 /// Every skill of the caller.
-fn all(view: View<'_>) -> Vec<Skill> {
+pub(in crate::http::terminal) fn all(view: View<'_>) -> Vec<Skill> {
     let mut places = vec![("global".to_owned(), HOME.to_owned())];
     // Who cannot be asked for groups must not hide the user's own.
     let groups = view.groups().unwrap_or_default().into_iter();
@@ -128,9 +111,6 @@ const DEPTH_MAX: usize = 4;
 /// Files of a skill that are named.
 const RESOURCES_MAX: usize = 50;
 
-/// `GET /skills/read`
-pub(in crate::http::terminal) struct ReadSkill;
-
 /// What it takes.
 #[derive(Deserialize, ToSchema)]
 pub(in crate::http::terminal) struct ReadSkillRequest {
@@ -149,34 +129,30 @@ pub(in crate::http::terminal) struct ReadSkillResponse {
     content: String,
 }
 
-impl Endpoint for ReadSkill {
-    const ID: &'static str = "read_skill";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/skills/read";
-    type Request = ReadSkillRequest;
-    type Response = ReadSkillResponse;
-
-    fn run(view: View<'_>, request: ReadSkillRequest) -> Result<ReadSkillResponse, Error> {
-        let mut skills = all(view).into_iter();
-        let unknown = || SkillError::Unknown {
-            name: request.name.chars().take(100).collect(),
-        };
-        let found = skills.find(|skill| skill.name == request.name);
-        let skill = found.ok_or_else(unknown)?;
-        let path = ViewPath::parse("path", &skill.location, &ViewPath::home())?;
-        let (zone, file) = view.zone("path", &path)?;
-        let text = text(&zone, &file).ok_or_else(unknown)?;
-        let content = FrontMatter::split(&text).1.to_owned();
-        let mut resources = Vec::new();
-        if let Some(directory) = file.parent() {
-            collect(&zone, &directory, ("", DEPTH_MAX), &mut resources);
-        }
-        Ok(ReadSkillResponse {
-            skill,
-            resources,
-            content,
-        })
+/// `GET /skills/read`
+pub(in crate::http::terminal) fn read(
+    view: View<'_>,
+    request: &ReadSkillRequest,
+) -> Result<ReadSkillResponse, Error> {
+    let mut skills = all(view).into_iter();
+    let unknown = || SkillError::Unknown {
+        name: request.name.chars().take(100).collect(),
+    };
+    let found = skills.find(|skill| skill.name == request.name);
+    let skill = found.ok_or_else(unknown)?;
+    let path = ViewPath::parse("path", &skill.location, &ViewPath::home())?;
+    let (zone, file) = view.zone("path", &path)?;
+    let text = text(&zone, &file).ok_or_else(unknown)?;
+    let content = FrontMatter::split(&text).1.to_owned();
+    let mut resources = Vec::new();
+    if let Some(directory) = file.parent() {
+        collect(&zone, &directory, ("", DEPTH_MAX), &mut resources);
     }
+    Ok(ReadSkillResponse {
+        skill,
+        resources,
+        content,
+    })
 }
 
 /// The files below a directory, named as from the top of the skill.

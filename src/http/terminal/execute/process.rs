@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::Method;
-use fileshed_core::background::{BackgroundProcess, OutputEntry, OutputSpan, ProcessStatus};
+use fileshed_core::processes::{OutputEntry, OutputSpan, Process, ProcessStatus};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::view::View;
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use crate::http::terminal::endpoint::{Endpoint, Nothing, Status};
 use crate::http::terminal::execute::escapes::decode;
-use crate::http::terminal::pending::{Awaited, Begun, Event};
+use crate::http::terminal::pending::{Awaited, Begun};
 use crate::ops::Effect;
 
 /// Longest wait of one call in seconds: what the application's proxy has patience for.
@@ -34,7 +34,7 @@ pub(in crate::http::terminal) struct ProcessSummary {
 }
 
 impl ProcessSummary {
-    pub(super) fn of(process: &BackgroundProcess) -> Self {
+    pub(super) fn of(process: &Process) -> Self {
         let (status, exit_code) = process.status();
         Self {
             id: process.id().to_owned(),
@@ -66,7 +66,7 @@ impl ProcessAnswer {
     /// the rest.
     pub(super) fn of(
         view: View<'_>,
-        process: &BackgroundProcess,
+        process: &Process,
         offset: Option<u64>,
         tail: Option<u64>,
     ) -> Result<Self, Error> {
@@ -94,31 +94,25 @@ impl ProcessAnswer {
     }
 }
 
-/// How long a call waits for the end of a process.
-#[derive(Clone, Copy)]
-pub(super) struct Patience(Duration);
-
-impl Patience {
-    /// The seconds of a parameter.
-    pub(super) fn of(seconds: Option<f64>) -> Result<Self, WaitError> {
-        let seconds = seconds.unwrap_or(0.0);
-        if !(0.0..=WAIT_MAX).contains(&seconds) {
-            return Err(WaitError::Range { seconds });
-        }
-        Ok(Self(timings::fractional_seconds(seconds)))
+/// Reads how long a call waits for the end of a process.
+pub(super) fn patience(seconds: Option<f64>) -> Result<Duration, WaitError> {
+    let seconds = seconds.unwrap_or(0.0);
+    if !(0.0..=WAIT_MAX).contains(&seconds) {
+        return Err(WaitError::Range { seconds });
     }
+    Ok(timings::fractional_seconds(seconds))
+}
 
-    /// What is waited for; nothing where it has happened, or nobody waits.
-    pub(super) fn begin(self, process: &Arc<BackgroundProcess>) -> Begun {
-        if self.0.is_zero() || !process.is_running() {
-            return Begun::Ready;
-        }
-        Begun::Waits(Awaited {
-            process: Arc::clone(process),
-            event: Event::End,
-            patience: self.0,
-        })
+/// Begins to wait for the end of a process, unless it has ended or nobody waits.
+pub(super) fn wait_for_end(process: &Arc<Process>, patience: Duration) -> Begun {
+    if patience.is_zero() || !process.is_running() {
+        return Begun::Ready;
     }
+    Begun::Waits(Awaited {
+        process: Arc::clone(process),
+        seen: Awaited::END,
+        patience,
+    })
 }
 
 /// Fails at a number of entries that means nothing.
@@ -166,11 +160,8 @@ impl Endpoint for ListProcesses {
     type Response = Vec<ProcessSummary>;
 
     fn run(view: View<'_>, _: Nothing) -> Result<Self::Response, Error> {
-        let processes = view.store.processes(view.caller)?;
-        let processes = processes.iter();
-        Ok(processes
-            .map(|process| ProcessSummary::of(process))
-            .collect())
+        let lines = view.store.lines(view.caller)?;
+        Ok(lines.iter().map(|line| ProcessSummary::of(line)).collect())
     }
 }
 
@@ -201,13 +192,13 @@ impl Endpoint for GetProcessStatus {
 
     fn begin(view: View<'_>, request: &mut ProcessStatusRequest) -> Result<Begun, Error> {
         expect_tail(request.tail)?;
-        let patience = Patience::of(request.wait)?;
-        let process = view.store.process(view.caller, &request.process_id)?;
-        Ok(patience.begin(&process))
+        let patience = patience(request.wait)?;
+        let process = view.store.line(view.caller, &request.process_id)?;
+        Ok(wait_for_end(&process, patience))
     }
 
     fn run(view: View<'_>, request: ProcessStatusRequest) -> Result<ProcessAnswer, Error> {
-        let process = view.store.process(view.caller, &request.process_id)?;
+        let process = view.store.line(view.caller, &request.process_id)?;
         ProcessAnswer::of(view, &process, request.offset, request.tail)
     }
 }
@@ -239,14 +230,15 @@ impl Endpoint for SendProcessInput {
     type Response = Status;
 
     fn run(view: View<'_>, request: ProcessInputRequest) -> Result<Status, Error> {
-        let process = view.store.process(view.caller, &request.process_id)?;
+        let process = view.store.line(view.caller, &request.process_id)?;
         let text = decode(&request.input);
         // There is no terminal that would make a signal of it.
         let (before, interrupts) = match text.split_once(INTERRUPT) {
             Some((before, _)) => (before, true),
             None => (text.as_str(), false),
         };
-        process.send(before.as_bytes())?;
+        let patience = view.store.settings().timings.processes.input;
+        process.send(before.as_bytes(), patience)?;
         if interrupts {
             process.stop(false);
         }
@@ -287,20 +279,14 @@ impl Endpoint for KillProcess {
     type Response = KillProcessResponse;
 
     fn begin(view: View<'_>, request: &mut KillProcessRequest) -> Result<Begun, Error> {
-        let process = view.store.process(view.caller, &request.process_id)?;
-        if !process.is_running() {
-            return Ok(Begun::Ready);
-        }
+        let process = view.store.line(view.caller, &request.process_id)?;
         process.stop(request.force);
-        Ok(Begun::Waits(Awaited {
-            process: Arc::clone(&process),
-            event: Event::End,
-            patience: view.store.settings().timings.processes.kill,
-        }))
+        let patience = view.store.settings().timings.processes.kill;
+        Ok(wait_for_end(&process, patience))
     }
 
     fn run(view: View<'_>, request: KillProcessRequest) -> Result<KillProcessResponse, Error> {
-        let process = view.store.process(view.caller, &request.process_id)?;
+        let process = view.store.line(view.caller, &request.process_id)?;
         let (status, _) = process.status();
         let runs = status == ProcessStatus::Running;
         Ok(KillProcessResponse {

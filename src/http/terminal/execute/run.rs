@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::Method;
-use fileshed_core::background::BackgroundProcess;
+use fileshed_core::processes::Process;
 use fileshed_core::terminal::{CommandRequest, ProcessUse};
 use fileshed_core::view::View;
 use fileshed_core::{Error, diagnostics};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::process::{Patience, ProcessAnswer, expect_tail};
+use super::process::{ProcessAnswer, expect_tail, patience, wait_for_end};
 use crate::http::terminal::endpoint::Endpoint;
 use crate::http::terminal::pending::Begun;
 use crate::ops::Effect;
@@ -39,7 +39,7 @@ pub(in crate::http::terminal) struct Request {
     stream: bool,
     /// What was started.
     #[serde(skip)]
-    started: Option<Arc<BackgroundProcess>>,
+    started: Option<Arc<Process>>,
 }
 
 impl Endpoint for RunCommand {
@@ -57,7 +57,7 @@ impl Endpoint for RunCommand {
     fn begin(view: View<'_>, request: &mut Request) -> Result<Begun, Error> {
         expect_tail(request.tail)?;
         // What cannot be answered is not started either.
-        let patience = Patience::of(request.wait)?;
+        let patience = patience(request.wait)?;
         if request.command.trim().is_empty() {
             return Err(RunError::Empty.into());
         }
@@ -70,7 +70,7 @@ impl Endpoint for RunCommand {
             Some(text) => view.path("cwd", text)?,
             None => view.existing_cwd()?,
         };
-        let process = view.store.start_process(
+        let process = view.store.start_line(
             view.caller,
             CommandRequest {
                 command: request.command.clone(),
@@ -81,7 +81,7 @@ impl Endpoint for RunCommand {
         if request.stream {
             return Ok(Begun::Streams(process));
         }
-        let begun = patience.begin(&process);
+        let begun = wait_for_end(&process, patience);
         request.started = Some(process);
         Ok(begun)
     }

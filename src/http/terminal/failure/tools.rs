@@ -6,7 +6,7 @@ use fileshed_core::Error;
 use fileshed_core::hint::{Argument, Call, Surface};
 use serde_json::Value;
 
-use crate::http::terminal::ENDPOINTS;
+use crate::http::terminal;
 
 /// What callers of the terminal have: its own tools, and for many operations one that does the same.
 #[derive(Default)]
@@ -51,7 +51,7 @@ const COUNTERPARTS: &[(&str, &str)] = &[
 
 impl Surface for TerminalTools<'_> {
     fn is_offered(&self, operation: &str) -> bool {
-        let mut tools = ENDPOINTS.iter().filter(|entry| !entry.doc.is_empty());
+        let mut tools = terminal::tools();
         tools.any(|entry| entry.id == operation) || counterpart(operation).is_some()
     }
 

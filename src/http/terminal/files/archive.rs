@@ -15,7 +15,7 @@ use utoipa::ToSchema;
 use crate::http::call::Call;
 use crate::http::terminal::stream;
 use crate::http::{Server, body, files};
-use crate::ops::{arguments, schema};
+use crate::ops;
 
 /// What an archive of several things is called.
 const SEVERAL: &str = "download";
@@ -45,7 +45,7 @@ async fn send(mut call: Call) -> Result<Response, Error> {
     let text = call.read_body(MEBIBYTE, &mut permit).await?;
     let packed = call.run(permit, move |view, _| {
         let given = body::parse(&text, |name| name == "paths")?;
-        let request: Paths = arguments::request(&schema::of::<Paths>(), given)?;
+        let request: Paths = ops::request(given)?;
         contents(view, &request.paths)
     });
     let (packed, permit) = packed.await?;
@@ -143,13 +143,12 @@ fn write(
         .collect();
     let contents: Vec<PackContent<'_>> = entries
         .iter()
-        .map(|(zone, entry, name)| {
-            PackContent::of(zone, entry)
-                .with_empty_directories(true)
-                .called(*name)
+        .map(|(zone, entry, name)| PackContent {
+            name: Some((*name).to_owned()),
+            ..PackContent::of(zone, entry)
         })
         .collect();
-    PackContent::stream_together(&contents, writer)?;
+    PackContent::stream(&contents, writer)?;
     Ok(())
 }
 

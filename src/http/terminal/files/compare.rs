@@ -1,18 +1,12 @@
 //! `POST /files/compare`: how two files differ, for the view of the file browser.
 
-use axum::http::Method;
 use fileshed_core::Error;
 use fileshed_core::comparison::Side;
 use fileshed_core::text::{ComparedLine, Hunk};
 use fileshed_core::view::View;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-
-use crate::http::terminal::endpoint::Endpoint;
-
-/// `POST /files/compare`
-pub(in crate::http::terminal) struct CompareFiles;
 
 /// What `compare_files` takes.
 #[derive(Deserialize, ToSchema)]
@@ -25,59 +19,30 @@ pub(in crate::http::terminal) struct Request {
     ignore_whitespace: Option<bool>,
 }
 
-/// How they differ.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct Response {
-    original: ComparedFile,
-    revised: ComparedFile,
-    additions: usize,
-    deletions: usize,
-    hunks: Vec<Value>,
-}
-
-/// A file that was compared.
-#[derive(Serialize)]
-struct ComparedFile {
-    path: String,
-    name: String,
-    notices: Vec<&'static str>,
-}
-
-impl Endpoint for CompareFiles {
-    const ID: &'static str = "compare_files";
-    const METHOD: Method = Method::POST;
-    const PATH: &'static str = "/files/compare";
-    type Request = Request;
-    type Response = Response;
-
-    fn run(view: View<'_>, request: Request) -> Result<Response, Error> {
-        let (original, old) = file(view, "original", &request.original)?;
-        let (revised, new) = file(view, "revised", &request.revised)?;
-        let comparison = old.against(&new, request.ignore_whitespace.unwrap_or(false));
-        Ok(Response {
-            original,
-            revised,
-            additions: comparison.additions,
-            deletions: comparison.deletions,
-            hunks: comparison.hunks.into_iter().map(hunk).collect(),
-        })
-    }
-}
-
-fn file(
+/// `POST /files/compare`
+pub(in crate::http::terminal) fn compare(
     view: View<'_>,
-    parameter: &'static str,
-    text: &str,
-) -> Result<(ComparedFile, Side), Error> {
+    request: &Request,
+) -> Result<Value, Error> {
+    let (original, old) = file(view, "original", &request.original)?;
+    let (revised, new) = file(view, "revised", &request.revised)?;
+    let comparison = old.against(&new, request.ignore_whitespace.unwrap_or(false));
+    Ok(json!({
+        "original": original,
+        "revised": revised,
+        "additions": comparison.additions,
+        "deletions": comparison.deletions,
+        "hunks": comparison.hunks.into_iter().map(hunk).collect::<Value>(),
+    }))
+}
+
+/// A file that is compared, as the answer names it, and its lines.
+fn file(view: View<'_>, parameter: &'static str, text: &str) -> Result<(Value, Side), Error> {
     let found = view.resolve(parameter, text)?;
     let side = Side::read(&found.zone, &found.file()?)?;
-    let path = &found.at;
-    let name = path.as_str().rsplit('/').next().unwrap_or_default();
-    let file = ComparedFile {
-        name: name.to_owned(),
-        path: path.as_str().to_owned(),
-        notices: side.notices.clone(),
-    };
+    let path = found.at.as_str();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let file = json!({"path": path, "name": name, "notices": side.notices});
     Ok((file, side))
 }
 

@@ -1,27 +1,24 @@
 //! Endpoints for entries of the tree: list, make, move, delete, display, and the working directory.
 
-use axum::http::Method;
 use fileshed_core::Error;
 use fileshed_core::listing::{DirectoryListing, ListedEntry as ListedFile};
 use fileshed_core::storage::Kind;
 use fileshed_core::view::{HOME, Resolved, TOP, View, ViewError, ViewPath, ViewPlace};
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::http::terminal::endpoint::{Endpoint, ImmediateEndpoint, Nothing};
-use crate::http::terminal::files::find::name_of;
-
-/// `GET /files/list`
-pub(in crate::http::terminal) struct ListFiles;
+use super::find::name_of;
+use crate::http::terminal::endpoint::Nothing;
 
 /// What `list_files` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct ListFilesRequest {
+pub(in crate::http::terminal) struct ListRequest {
     /// Directory; default: the working directory.
     directory: Option<String>,
 }
 
-impl ListFilesRequest {
+impl ListRequest {
     fn directory(&self) -> &str {
         self.directory.as_deref().unwrap_or(".")
     }
@@ -29,13 +26,13 @@ impl ListFilesRequest {
 
 /// A directory.
 #[derive(Serialize)]
-pub(in crate::http::terminal) struct ListFilesResponse {
+pub(in crate::http::terminal) struct ListedDirectory {
     dir: String,
     writable: bool,
     entries: Vec<ListedEntry>,
 }
 
-/// What is in it.
+/// An entry of a directory.
 #[derive(Serialize)]
 struct ListedEntry {
     name: String,
@@ -46,30 +43,23 @@ struct ListedEntry {
     writable: bool,
 }
 
-impl Endpoint for ListFiles {
-    const ID: &'static str = "list_files";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/files/list";
-    const DOC: &'static str = "List a directory.";
-    type Request = ListFilesRequest;
-    type Response = ListFilesResponse;
-    const AT_ONCE: Option<ImmediateEndpoint<Self>> = Some(small_directory);
-
-    fn run(view: View<'_>, request: ListFilesRequest) -> Result<ListFilesResponse, Error> {
-        let text = request.directory();
-        let path = view.path("directory", text)?;
-        match path.place() {
-            ViewPlace::Top => Ok(fixed(&path, TOP.map(str::to_owned))),
-            ViewPlace::Groups => Ok(fixed(&path, view.groups()?)),
-            ViewPlace::Chats | ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
-                zone_directory(&view.resolve("directory", path.as_str())?)
-            }
+/// `GET /files/list`
+pub(in crate::http::terminal) fn list(
+    view: View<'_>,
+    request: &ListRequest,
+) -> Result<ListedDirectory, Error> {
+    let path = view.path("directory", request.directory())?;
+    match path.place() {
+        ViewPlace::Top => Ok(fixed(&path, TOP.map(str::to_owned))),
+        ViewPlace::Groups => Ok(fixed(&path, view.groups()?)),
+        ViewPlace::Chats | ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
+            zone_directory(&view.resolve("directory", path.as_str())?)
         }
     }
 }
 
 /// A directory that is there for everybody, and holds only such.
-fn fixed(path: &ViewPath, names: impl IntoIterator<Item = String>) -> ListFilesResponse {
+fn fixed(path: &ViewPath, names: impl IntoIterator<Item = String>) -> ListedDirectory {
     let entry = |name| ListedEntry {
         name,
         r#type: "directory",
@@ -77,7 +67,7 @@ fn fixed(path: &ViewPath, names: impl IntoIterator<Item = String>) -> ListFilesR
         modified: 0.0,
         writable: false,
     };
-    ListFilesResponse {
+    ListedDirectory {
         dir: path.as_str().to_owned(),
         writable: false,
         entries: names.into_iter().map(entry).collect(),
@@ -85,20 +75,23 @@ fn fixed(path: &ViewPath, names: impl IntoIterator<Item = String>) -> ListFilesR
 }
 
 /// A directory of a zone.
-fn zone_directory(directory: &Resolved<'_>) -> Result<ListFilesResponse, Error> {
+fn zone_directory(directory: &Resolved<'_>) -> Result<ListedDirectory, Error> {
     directory.directory()?;
     let listing = directory.explained(|| DirectoryListing::of(&directory.zone, &directory.path))?;
     Ok(answer(&directory.at, &listing))
 }
 
 /// A small directory that is in memory.
-fn small_directory(view: View<'_>, request: &ListFilesRequest) -> Option<ListFilesResponse> {
+pub(in crate::http::terminal) fn list_at_once(
+    view: View<'_>,
+    request: &ListRequest,
+) -> Option<ListedDirectory> {
     let (at, listing) = view.directory_at_once(request.directory())?;
     Some(answer(&at, &listing))
 }
 
-fn answer(at: &ViewPath, listing: &DirectoryListing) -> ListFilesResponse {
-    ListFilesResponse {
+fn answer(at: &ViewPath, listing: &DirectoryListing) -> ListedDirectory {
+    ListedDirectory {
         dir: at.as_str().to_owned(),
         writable: listing.is_writable,
         entries: listing.entries.iter().filter_map(entry).collect(),
@@ -116,193 +109,109 @@ fn entry(entry: &ListedFile) -> Option<ListedEntry> {
     })
 }
 
-/// `POST /files/mkdir`
-pub(in crate::http::terminal) struct MakeDirectory;
+/// The name of `POST /files/mkdir`.
+pub(in crate::http::terminal) const MAKE: &str = "mkdir";
 
 /// The directory.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct MakeDirectoryRequest {
+pub(in crate::http::terminal) struct MakeRequest {
     /// Directory to make; one that is there stays as it is.
     path: String,
 }
 
-/// What is there now.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct MakeDirectoryResponse {
-    path: String,
+/// `POST /files/mkdir`
+pub(in crate::http::terminal) fn make(
+    view: View<'_>,
+    request: &MakeRequest,
+) -> Result<Value, Error> {
+    let target = view.resolve_to_change("path", &request.path)?;
+    target.explained(|| target.zone.make_directory("path", &target.path, MAKE))?;
+    Ok(json!({"path": target.at.as_str()}))
 }
 
-impl Endpoint for MakeDirectory {
-    const ID: &'static str = "mkdir";
-    const METHOD: Method = Method::POST;
-    const PATH: &'static str = "/files/mkdir";
-    const CHANGES: bool = true;
-    type Request = MakeDirectoryRequest;
-    type Response = MakeDirectoryResponse;
-
-    fn run(view: View<'_>, request: MakeDirectoryRequest) -> Result<MakeDirectoryResponse, Error> {
-        let target = view.resolve_to_change("path", &request.path)?;
-        target.explained(|| target.zone.make_directory("path", &target.path, Self::ID))?;
-        let path = target.at.as_str().to_owned();
-        Ok(MakeDirectoryResponse { path })
-    }
-}
-
-/// `POST /files/move`
-pub(in crate::http::terminal) struct MoveEntry;
+/// The name of `POST /files/move`.
+pub(in crate::http::terminal) const MOVE: &str = "move_entry";
 
 /// From where to where.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct MoveEntryRequest {
+pub(in crate::http::terminal) struct MoveRequest {
     /// File or directory.
     source: String,
     /// Its new path, with the name; nothing may be there yet.
     destination: String,
 }
 
-/// What moved.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct MoveEntryResponse {
-    source: String,
-    destination: String,
-}
-
-impl Endpoint for MoveEntry {
-    const ID: &'static str = "move_entry";
-    const METHOD: Method = Method::POST;
-    const PATH: &'static str = "/files/move";
-    const CHANGES: bool = true;
-    type Request = MoveEntryRequest;
-    type Response = MoveEntryResponse;
-
-    fn run(view: View<'_>, request: MoveEntryRequest) -> Result<MoveEntryResponse, Error> {
-        let from = view.resolve_to_change("source", &request.source)?;
-        from.explained(|| from.zone.entry_itself(&from.path).map(drop))?;
-        let to = view.resolve_to_change("destination", &request.destination)?;
-        to.explained(|| to.zone.expect_writable())?;
-        let above = to.at.parent().unwrap_or_else(ViewPath::home);
-        if !view.is_directory("destination", &above)? {
-            return Err(ViewError::NoParent {
-                path: above.as_str().to_owned(),
-            }
-            .into());
-        }
-        if to.zone.entry_itself(&to.path).is_ok() {
-            return Err(ViewError::Exists {
-                path: to.at.as_str().to_owned(),
-            }
-            .into());
-        }
-        from.move_to(&to, false, Self::ID)?;
-        Ok(MoveEntryResponse {
-            source: from.at.as_str().to_owned(),
-            destination: to.at.as_str().to_owned(),
-        })
+/// `POST /files/move`
+pub(in crate::http::terminal) fn r#move(
+    view: View<'_>,
+    request: &MoveRequest,
+) -> Result<Value, Error> {
+    let from = view.resolve_to_change("source", &request.source)?;
+    from.explained(|| from.zone.entry_itself(&from.path).map(drop))?;
+    let to = view.resolve_to_change("destination", &request.destination)?;
+    to.explained(|| to.zone.expect_writable())?;
+    let above = to.at.parent().unwrap_or_else(ViewPath::home);
+    if !view.is_directory("destination", &above)? {
+        let path = above.as_str().to_owned();
+        return Err(ViewError::NoParent { path }.into());
     }
+    if to.zone.entry_itself(&to.path).is_ok() {
+        let path = to.at.as_str().to_owned();
+        return Err(ViewError::Exists { path }.into());
+    }
+    from.move_to(&to, false, MOVE)?;
+    Ok(json!({"source": from.at.as_str(), "destination": to.at.as_str()}))
 }
 
-/// `DELETE /files/delete`
-pub(in crate::http::terminal) struct DeleteEntry;
+/// The name of `DELETE /files/delete`.
+pub(in crate::http::terminal) const DELETE: &str = "delete_entry";
 
 /// What to remove.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct DeleteEntryRequest {
+pub(in crate::http::terminal) struct DeleteRequest {
     /// File or directory.
     path: String,
 }
 
-/// What was removed.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct DeleteEntryResponse {
-    path: String,
-    r#type: &'static str,
+/// `DELETE /files/delete`
+pub(in crate::http::terminal) fn delete(
+    view: View<'_>,
+    request: &DeleteRequest,
+) -> Result<Value, Error> {
+    let target = view.resolve_to_change("path", &request.path)?;
+    let entry = target.remove(DELETE)?;
+    let kind = name_of(entry.kind() == Kind::Directory);
+    Ok(json!({"path": target.at.as_str(), "type": kind}))
 }
-
-impl Endpoint for DeleteEntry {
-    const ID: &'static str = "delete_entry";
-    const METHOD: Method = Method::DELETE;
-    const PATH: &'static str = "/files/delete";
-    const CHANGES: bool = true;
-    type Request = DeleteEntryRequest;
-    type Response = DeleteEntryResponse;
-
-    fn run(view: View<'_>, request: DeleteEntryRequest) -> Result<DeleteEntryResponse, Error> {
-        let target = view.resolve_to_change("path", &request.path)?;
-        let entry = target.remove(Self::ID)?;
-        let r#type = match entry.kind() {
-            Kind::Directory => "directory",
-            _ => "file",
-        };
-        Ok(DeleteEntryResponse {
-            path: target.at.as_str().to_owned(),
-            r#type,
-        })
-    }
-}
-
-/// `GET /files/display`
-pub(in crate::http::terminal) struct DisplayFile;
 
 /// The file.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct DisplayFileRequest {
+pub(in crate::http::terminal) struct DisplayRequest {
     /// File to show.
     path: String,
 }
 
-/// Where it is, and whether it is there.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct DisplayFileResponse {
-    path: String,
-    exists: bool,
+/// `GET /files/display`: where a file is, and if it is there.
+pub(in crate::http::terminal) fn display(
+    view: View<'_>,
+    request: &DisplayRequest,
+) -> Result<Value, Error> {
+    let path = view.path("path", &request.path)?;
+    let exists = matches!(path.place(), ViewPlace::Zone(..) | ViewPlace::Logs(_))
+        && view
+            .resolve("path", path.as_str())
+            .and_then(|found| found.file())
+            .is_ok();
+    Ok(json!({"path": path.as_str(), "exists": exists}))
 }
 
-impl Endpoint for DisplayFile {
-    const ID: &'static str = "display_file";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/files/display";
-    const DOC: &'static str =
-        "Show a file to the user in their viewer. You do not see it: read_file does that.";
-    type Request = DisplayFileRequest;
-    type Response = DisplayFileResponse;
-
-    fn run(view: View<'_>, request: DisplayFileRequest) -> Result<DisplayFileResponse, Error> {
-        let path = view.path("path", &request.path)?;
-        let exists = matches!(path.place(), ViewPlace::Zone(..) | ViewPlace::Logs(_))
-            && view
-                .resolve("path", path.as_str())
-                .and_then(|found| found.file())
-                .is_ok();
-        let path = path.as_str().to_owned();
-        Ok(DisplayFileResponse { path, exists })
-    }
+/// `GET /files/cwd`: the directory where relative paths begin, and the one where they do at first.
+pub(in crate::http::terminal) fn working_directory(
+    view: View<'_>,
+    _: &Nothing,
+) -> Result<Value, Error> {
+    Ok(json!({"cwd": view.existing_cwd()?.as_str(), "home": HOME}))
 }
-
-/// `GET /files/cwd`
-pub(in crate::http::terminal) struct GetDirectory;
-
-/// Where relative paths begin, and where they do at first.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct Directories {
-    cwd: String,
-    home: &'static str,
-}
-
-impl Endpoint for GetDirectory {
-    const ID: &'static str = "get_cwd";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/files/cwd";
-    type Request = Nothing;
-    type Response = Directories;
-
-    fn run(view: View<'_>, _request: Nothing) -> Result<Directories, Error> {
-        let cwd = view.existing_cwd()?.as_str().to_owned();
-        Ok(Directories { cwd, home: HOME })
-    }
-}
-
-/// `POST /files/cwd`
-pub(in crate::http::terminal) struct SetDirectory;
 
 /// The directory.
 #[derive(Deserialize, ToSchema)]
@@ -311,23 +220,10 @@ pub(in crate::http::terminal) struct SetDirectoryRequest {
     path: String,
 }
 
-/// The directory, as an absolute path.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct SetDirectoryResponse {
-    cwd: String,
-}
-
-impl Endpoint for SetDirectory {
-    const ID: &'static str = "set_cwd";
-    const METHOD: Method = Method::POST;
-    const PATH: &'static str = "/files/cwd";
-    const CHANGES: bool = true;
-    type Request = SetDirectoryRequest;
-    type Response = SetDirectoryResponse;
-
-    fn run(view: View<'_>, request: SetDirectoryRequest) -> Result<SetDirectoryResponse, Error> {
-        let path = view.set_cwd("path", &request.path)?;
-        let cwd = path.as_str().to_owned();
-        Ok(SetDirectoryResponse { cwd })
-    }
+/// `POST /files/cwd`
+pub(in crate::http::terminal) fn set_working_directory(
+    view: View<'_>,
+    request: &SetDirectoryRequest,
+) -> Result<Value, Error> {
+    Ok(json!({"cwd": view.set_cwd("path", &request.path)?.as_str()}))
 }

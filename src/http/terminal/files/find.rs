@@ -1,16 +1,13 @@
 //! Searches in the tree: by glob, by lines, by name, and by both for the search box.
 
-use axum::http::Method;
 use fileshed_core::search::{
-    ContentMatch, Glob, Globs, Grep, Matches, NamedEntry, RankedEntry, RankedNames, Wanted,
+    Bounds, Glob, Globs, Grep, Matches, Pattern, RankedNames, Tree, Wanted,
 };
-use fileshed_core::view::View;
-use fileshed_core::view::search::pattern;
+use fileshed_core::view::{View, ViewPath};
 use fileshed_core::{Error, diagnostics, search};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
-
-use crate::http::terminal::endpoint::Endpoint;
 
 /// Of which kind the entries are that are looked for.
 #[derive(Clone, Copy, Default, Deserialize, ToSchema)]
@@ -37,11 +34,26 @@ pub(super) fn name_of(is_directory: bool) -> &'static str {
     if is_directory { "directory" } else { "file" }
 }
 
-/// The most matches of an answer.
-const GLOB_MOST: i64 = 500;
+/// The path that a request names, or the working directory.
+fn directory(view: View<'_>, named: Option<&str>) -> Result<ViewPath, Error> {
+    view.path("path", named.unwrap_or("."))
+}
 
-/// `GET /files/glob`
-pub(in crate::http::terminal) struct GlobSearch;
+/// Searches below a directory.
+fn below<T>(
+    view: View<'_>,
+    path: &ViewPath,
+    search: impl FnOnce(&[Tree<'_>], &Bounds) -> T,
+) -> Result<T, Error> {
+    let searched = view.searched("path", path)?;
+    searched.expect_directories()?;
+    Ok(search(&searched.trees(), &view.search_bounds()))
+}
+
+/// The number of results that a request asks for, at most `most`.
+fn results(asked: Option<i64>, usual: i64, most: i64) -> usize {
+    asked.unwrap_or(usual).clamp(1, most) as usize
+}
 
 /// What `glob_search` takes.
 #[derive(Deserialize, ToSchema)]
@@ -59,69 +71,29 @@ pub(in crate::http::terminal) struct GlobRequest {
     max_results: Option<i64>,
 }
 
-/// What was found.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct GlobResponse {
-    pattern: String,
-    path: String,
-    matches: Vec<MatchedName>,
-    truncated: bool,
+/// `GET /files/glob`
+pub(in crate::http::terminal) fn glob(
+    view: View<'_>,
+    request: &GlobRequest,
+) -> Result<Value, Error> {
+    let path = directory(view, request.path.as_deref())?;
+    let exclude = request.exclude.as_deref().unwrap_or_default();
+    let glob = Glob {
+        pattern: Globs::new("pattern", [request.pattern.as_str()])?,
+        exclude: Globs::new("exclude", exclude.iter().map(String::as_str))?,
+        wanted: request.r#type.unwrap_or_default().into(),
+        most: results(request.max_results, 50, 500),
+    };
+    let found = below(view, &path, |trees, bounds| {
+        search::glob(trees, &glob, bounds)
+    })?;
+    Ok(json!({
+        "pattern": request.pattern,
+        "path": path.as_str(),
+        "matches": found.items,
+        "truncated": found.truncated,
+    }))
 }
-
-/// An entry, with its path below the directory that was searched.
-#[derive(Serialize)]
-struct MatchedName {
-    path: String,
-    r#type: &'static str,
-    size: u64,
-    /// Seconds since 1970.
-    modified: f64,
-}
-
-impl Endpoint for GlobSearch {
-    const ID: &'static str = "glob_search";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/files/glob";
-    const DOC: &'static str = "Find files and directories by name.";
-    type Request = GlobRequest;
-    type Response = GlobResponse;
-
-    fn run(view: View<'_>, request: GlobRequest) -> Result<GlobResponse, Error> {
-        let text = request.path.as_deref().unwrap_or(".");
-        let path = view.path("path", text)?;
-        let exclude = request.exclude.unwrap_or_default();
-        let glob = Glob {
-            pattern: Globs::new("pattern", [request.pattern.as_str()])?,
-            exclude: Globs::new("exclude", exclude.iter().map(String::as_str))?,
-            wanted: request.r#type.unwrap_or_default().into(),
-            most: request.max_results.unwrap_or(50).clamp(1, GLOB_MOST) as usize,
-        };
-        let searched = view.searched("path", &path)?;
-        searched.expect_directories()?;
-        let found = search::glob(&searched.trees(), &glob, &view.search_bounds());
-        Ok(GlobResponse {
-            pattern: request.pattern,
-            path: path.as_str().to_owned(),
-            matches: found.items.into_iter().map(matched_name).collect(),
-            truncated: found.truncated,
-        })
-    }
-}
-
-fn matched_name(entry: NamedEntry) -> MatchedName {
-    MatchedName {
-        path: entry.path,
-        r#type: name_of(entry.is_directory),
-        size: entry.size,
-        modified: entry.modified,
-    }
-}
-
-/// The most matches of an answer.
-const GREP_MOST: i64 = 500;
-
-/// `GET /files/grep`
-pub(in crate::http::terminal) struct GrepSearch;
 
 /// What `grep_search` takes.
 #[derive(Deserialize, ToSchema)]
@@ -142,71 +114,35 @@ pub(in crate::http::terminal) struct GrepRequest {
     max_results: Option<i64>,
 }
 
-/// What was found.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct GrepResponse {
-    query: String,
-    path: String,
-    matches: Vec<MatchedLine>,
-    truncated: bool,
+/// `GET /files/grep`
+pub(in crate::http::terminal) fn grep(
+    view: View<'_>,
+    request: &GrepRequest,
+) -> Result<Value, Error> {
+    let path = directory(view, request.path.as_deref())?;
+    let is_regex = request.regex.unwrap_or(true);
+    let ignores_case = request.case_insensitive.unwrap_or(false);
+    let include = request.include.as_deref().unwrap_or_default();
+    let each_line = request.match_per_line.unwrap_or(true);
+    let grep = Grep {
+        pattern: Pattern::new("query", &request.query, is_regex, ignores_case)?,
+        include: Globs::new("include", include.iter().map(String::as_str))?,
+        each_line,
+        most: results(request.max_results, 50, 500),
+    };
+    let searched = view.searched("path", &path)?;
+    let found = search::grep(&searched.trees(), &grep, &view.search_bounds());
+    Ok(json!({
+        "query": request.query,
+        "path": path.as_str(),
+        "matches": found.items,
+        "truncated": found.truncated,
+    }))
 }
-
-/// A line, or only its file.
-#[derive(Serialize)]
-struct MatchedLine {
-    file: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    content: Option<String>,
-}
-
-impl Endpoint for GrepSearch {
-    const ID: &'static str = "grep_search";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/files/grep";
-    const DOC: &'static str = "Search the lines of files.";
-    type Request = GrepRequest;
-    type Response = GrepResponse;
-
-    fn run(view: View<'_>, request: GrepRequest) -> Result<GrepResponse, Error> {
-        let text = request.path.as_deref().unwrap_or(".");
-        let path = view.path("path", text)?;
-        let is_regex = request.regex.unwrap_or(true);
-        let ignores_case = request.case_insensitive.unwrap_or(false);
-        let include = request.include.unwrap_or_default();
-        let each_line = request.match_per_line.unwrap_or(true);
-        let grep = Grep {
-            pattern: pattern("query", &request.query, is_regex, ignores_case)?,
-            include: Globs::new("include", include.iter().map(String::as_str))?,
-            each_line,
-            most: request.max_results.unwrap_or(50).clamp(1, GREP_MOST) as usize,
-        };
-        let searched = view.searched("path", &path)?;
-        let found = search::grep(&searched.trees(), &grep, &view.search_bounds());
-        let matches = found.items.into_iter().map(|item| MatchedLine {
-            file: item.file,
-            line: each_line.then_some(item.line),
-            content: each_line.then_some(item.content),
-        });
-        Ok(GrepResponse {
-            query: request.query,
-            path: path.as_str().to_owned(),
-            matches: matches.collect(),
-            truncated: found.truncated,
-        })
-    }
-}
-
-/// The most results of an answer.
-const SEARCH_MOST: i64 = 100;
-
-/// `GET /files/search`
-pub(in crate::http::terminal) struct SearchFiles;
 
 /// What `search_files` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct SearchFilesRequest {
+pub(in crate::http::terminal) struct SearchRequest {
     /// What names hold, in any case.
     query: Option<String>,
     /// Directory; default: the working directory.
@@ -220,67 +156,27 @@ pub(in crate::http::terminal) struct SearchFilesRequest {
     show_hidden: Option<bool>,
 }
 
-/// What was found, the nearest first.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct SearchFilesResponse {
-    results: Vec<FoundEntry>,
+/// `GET /files/search`: the nearest names first.
+pub(in crate::http::terminal) fn search(
+    view: View<'_>,
+    request: &SearchRequest,
+) -> Result<Value, Error> {
+    let path = directory(view, request.path.as_deref())?;
+    let names = RankedNames {
+        query: request.query.clone().unwrap_or_default(),
+        wanted: request.r#type.unwrap_or_default().into(),
+        shows_hidden: request.show_hidden.unwrap_or(false),
+        most: results(request.limit, 20, 100),
+    };
+    let found = below(view, &path, |trees, bounds| {
+        search::ranked_names(trees, &names, bounds)
+    })?;
+    Ok(json!({"results": found}))
 }
-
-/// An entry.
-#[derive(Serialize)]
-struct FoundEntry {
-    path: String,
-    name: String,
-    r#type: &'static str,
-    size: u64,
-    /// Seconds since 1970.
-    modified: f64,
-}
-
-impl Endpoint for SearchFiles {
-    const ID: &'static str = "search_files";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/files/search";
-    type Request = SearchFilesRequest;
-    type Response = SearchFilesResponse;
-
-    fn run(view: View<'_>, request: SearchFilesRequest) -> Result<SearchFilesResponse, Error> {
-        let text = request.path.as_deref().unwrap_or(".");
-        let path = view.path("path", text)?;
-        let names = RankedNames {
-            query: request.query.unwrap_or_default(),
-            wanted: request.r#type.unwrap_or_default().into(),
-            shows_hidden: request.show_hidden.unwrap_or(false),
-            most: request.limit.unwrap_or(20).clamp(1, SEARCH_MOST) as usize,
-        };
-        let searched = view.searched("path", &path)?;
-        searched.expect_directories()?;
-        let found = search::ranked_names(&searched.trees(), &names, &view.search_bounds());
-        Ok(SearchFilesResponse {
-            results: found.into_iter().map(found_entry).collect(),
-        })
-    }
-}
-
-fn found_entry(entry: RankedEntry) -> FoundEntry {
-    FoundEntry {
-        path: entry.path,
-        name: entry.name,
-        r#type: name_of(entry.is_directory),
-        size: entry.size,
-        modified: entry.modified,
-    }
-}
-
-/// The most results of a page.
-const PAGE: i64 = 100;
-
-/// `GET /files/matches`
-pub(in crate::http::terminal) struct MatchFiles;
 
 /// What `match_files` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct MatchFilesRequest {
+pub(in crate::http::terminal) struct MatchRequest {
     /// What names and lines hold, in any case.
     query: String,
     /// Directory; default: the working directory.
@@ -293,79 +189,28 @@ pub(in crate::http::terminal) struct MatchFilesRequest {
     limit: Option<i64>,
 }
 
-/// A page of what was found, the nearest first.
-#[derive(Serialize)]
-pub(in crate::http::terminal) struct MatchFilesResponse {
-    results: Vec<MatchedEntry>,
-    /// Where the next page begins; null behind the last one.
-    next_offset: Option<usize>,
-}
-
-/// An entry.
-#[derive(Serialize)]
-struct MatchedEntry {
-    path: String,
-    relative_path: String,
-    name: String,
-    r#type: &'static str,
-    name_match: bool,
-    content_matches: Vec<ContentLine>,
-}
-
-/// A line of it.
-#[derive(Serialize)]
-struct ContentLine {
-    line: u64,
-    /// In UTF-16 units, as browsers count.
-    column: usize,
-    text: String,
-}
-
-impl Endpoint for MatchFiles {
-    const ID: &'static str = "match_files";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/files/matches";
-    type Request = MatchFilesRequest;
-    type Response = MatchFilesResponse;
-
-    fn run(view: View<'_>, request: MatchFilesRequest) -> Result<MatchFilesResponse, Error> {
-        let query = request.query.trim();
-        if query.is_empty() {
-            return Err(MatchError.into());
-        }
-        let text = request.path.as_deref().unwrap_or(".");
-        let path = view.path("path", text)?;
-        let matches = Matches {
-            pattern: pattern("query", query, false, true)?,
-            query: query.to_owned(),
-            shows_hidden: request.show_hidden.unwrap_or(false),
-            offset: request.offset.unwrap_or(0).max(0) as usize,
-            most: request.limit.unwrap_or(PAGE).clamp(1, PAGE) as usize,
-        };
-        let searched = view.searched("path", &path)?;
-        searched.expect_directories()?;
-        let page = search::matches(&searched.trees(), &matches, &view.search_bounds());
-        let results = page.items.into_iter().map(|item| MatchedEntry {
-            path: item.path,
-            relative_path: item.relative_path,
-            name: item.name,
-            r#type: name_of(item.is_directory),
-            name_match: item.name_match,
-            content_matches: item.content_matches.into_iter().map(content_line).collect(),
-        });
-        Ok(MatchFilesResponse {
-            results: results.collect(),
-            next_offset: page.next_offset,
-        })
+/// `GET /files/matches`: a page of names and lines, the nearest first. Columns count UTF-16 units, as
+/// browsers do; behind the last page the next offset is null.
+pub(in crate::http::terminal) fn matches(
+    view: View<'_>,
+    request: &MatchRequest,
+) -> Result<Value, Error> {
+    let query = request.query.trim();
+    if query.is_empty() {
+        return Err(MatchError.into());
     }
-}
-
-fn content_line(found: ContentMatch) -> ContentLine {
-    ContentLine {
-        line: found.line,
-        column: found.column,
-        text: found.text,
-    }
+    let path = directory(view, request.path.as_deref())?;
+    let matches = Matches {
+        pattern: Pattern::new("query", query, false, true)?,
+        query: query.to_owned(),
+        shows_hidden: request.show_hidden.unwrap_or(false),
+        offset: request.offset.unwrap_or(0).max(0) as usize,
+        most: results(request.limit, 100, 100),
+    };
+    let page = below(view, &path, |trees, bounds| {
+        search::matches(trees, &matches, bounds)
+    })?;
+    Ok(json!({"results": page.items, "next_offset": page.next_offset}))
 }
 
 diagnostics! {

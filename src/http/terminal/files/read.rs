@@ -5,7 +5,6 @@ mod lines;
 use std::borrow::Cow;
 use std::io::{Read as _, Seek as _};
 
-use axum::http::Method;
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::Encoding;
 use fileshed_core::view::{Resolved, View, ViewPath};
@@ -13,10 +12,10 @@ use fileshed_core::{Call, Code, Error, Hint, diagnostics};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::document;
 use crate::content_type;
 use crate::http::files::download::FileDownload;
-use crate::http::terminal::endpoint::{Endpoint, ImmediateEndpoint};
+use crate::http::terminal::endpoint::Content;
+use crate::ops::read::document;
 use lines::{Lines, Range};
 
 /// Bytes of a file that show whether it is text, and in which encoding.
@@ -24,9 +23,6 @@ const BEGINNING: usize = 64 * 1024;
 
 /// Bytes of a file that is given as it is.
 const RAW_MAX: u64 = 20 * 1024 * 1024;
-
-/// `GET /files/read`
-pub(in crate::http::terminal) struct ReadFile;
 
 /// What to read.
 #[derive(Deserialize, ToSchema)]
@@ -42,82 +38,57 @@ pub(in crate::http::terminal) struct Request {
     force_binary: bool,
 }
 
-/// What was read.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(in crate::http::terminal) enum Response {
-    /// Text.
-    Text(Text),
-    /// A file, which is sent as it is.
-    #[serde(skip)]
-    File(FileDownload),
-}
-
 /// Lines of a text.
 #[derive(Serialize)]
-pub(in crate::http::terminal) struct Text {
+struct Text {
     path: String,
     total_lines: u64,
     content: String,
 }
 
-impl Endpoint for ReadFile {
-    const ID: &'static str = "read_file";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/files/read";
-    const DOC: &'static str =
-        "Read a text file or some of its lines, the text of a document, or look at a picture.";
-    type Request = Request;
-    type Response = Response;
-    const AT_ONCE: Option<ImmediateEndpoint<Self>> = Some(small_text);
-
-    fn run(view: View<'_>, request: Request) -> Result<Response, Error> {
-        let range = Range::new(request.start_line, request.end_line)?;
-        let file = view.resolve("path", &request.path)?;
-        let entry = file.file()?;
-        if request.force_binary {
+/// `GET /files/read`
+pub(in crate::http::terminal) fn read(view: View<'_>, request: &Request) -> Result<Content, Error> {
+    let range = Range::new(request.start_line, request.end_line)?;
+    let file = view.resolve("path", &request.path)?;
+    let entry = file.file()?;
+    if request.force_binary {
+        return raw(&file, &entry);
+    }
+    let limit = view.store.settings().max_output_absolute;
+    let kind = kind(&entry);
+    let mut prefixes = view.store.settings().terminal_binary_mime_prefixes.iter();
+    let is_sent_raw = prefixes.any(|prefix| prefix.is_of(kind));
+    let document = match document(&file.zone, &entry) {
+        // No program here reads it.
+        Err(error) if error.code() == Code::UnsupportedFileType && is_sent_raw => {
             return raw(&file, &entry);
         }
-        let limit = view.store.settings().max_output_absolute;
-        let kind = kind(&entry);
-        let mut prefixes = view.store.settings().terminal_binary_mime_prefixes.iter();
-        let is_sent_raw = prefixes.any(|prefix| prefix.is_of(kind));
-        let document = match document::text(&file, &entry) {
-            // No program here reads it.
-            Err(error) if error.code() == Code::UnsupportedFileType && is_sent_raw => {
-                return raw(&file, &entry);
-            }
-            document => document?,
-        };
-        if let Some(text) = document {
-            let lines = range.of(&text);
-            let content = expect_short(&file, lines.content, limit)?.into_owned();
-            return Ok(answer(&file.at, lines.total, content));
-        }
-        if let Some((total, content)) = text_of(&file, &entry, &range, limit)? {
-            return Ok(answer(&file.at, total, content));
-        }
-        if is_sent_raw {
-            return raw(&file, &entry);
-        }
-        Err(FileReadError::Unsupported {
-            path: file.at.as_str().to_owned(),
-            kind,
-            size: entry.size(),
-        }
-        .into())
+        document => document.map_err(|error| file.explain(error))?,
+    };
+    if let Some(text) = document {
+        let lines = range.of(&text);
+        let content = expect_short(&file, lines.content, limit)?.into_owned();
+        return Ok(answer(&file.at, lines.total, content));
     }
-
-    fn file(response: Response) -> Result<FileDownload, Response> {
-        match response {
-            Response::File(file) => Ok(file),
-            text @ Response::Text(_) => Err(text),
-        }
+    if let Some((total, content)) = text_of(&file, &entry, &range, limit)? {
+        return Ok(answer(&file.at, total, content));
     }
+    if is_sent_raw {
+        return raw(&file, &entry);
+    }
+    Err(FileReadError::Unsupported {
+        path: file.at.as_str().to_owned(),
+        kind,
+        size: entry.size(),
+    }
+    .into())
 }
 
 /// A small text that is in memory.
-fn small_text(view: View<'_>, request: &Request) -> Option<Response> {
+pub(in crate::http::terminal) fn read_at_once(
+    view: View<'_>,
+    request: &Request,
+) -> Option<Content> {
     let range = Range::new(request.start_line, request.end_line).ok()?;
     if request.force_binary {
         return None;
@@ -131,12 +102,12 @@ fn small_text(view: View<'_>, request: &Request) -> Option<Response> {
     Some(answer(&at, lines.total, lines.content.to_owned()))
 }
 
-fn answer(at: &ViewPath, total_lines: u64, content: String) -> Response {
-    Response::Text(Text {
+fn answer(at: &ViewPath, total_lines: u64, content: String) -> Content {
+    Content::Data(Box::new(Text {
         path: at.as_str().to_owned(),
         total_lines,
         content,
-    })
+    }))
 }
 
 /// The type of a file by its name.
@@ -146,12 +117,12 @@ fn kind(entry: &Entry) -> &'static str {
 }
 
 /// A file as it is.
-fn raw(file: &Resolved<'_>, entry: &Entry) -> Result<Response, Error> {
+fn raw(file: &Resolved<'_>, entry: &Entry) -> Result<Content, Error> {
     if entry.size() > RAW_MAX {
         return Err(too_large(file, entry.size(), RAW_MAX));
     }
     file.explained(|| FileDownload::open(entry))
-        .map(Response::File)
+        .map(Content::File)
 }
 
 /// How many lines a text has and what those of the range hold; nothing of a file that is no text.

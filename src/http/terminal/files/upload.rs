@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::transfer::{Existing, TransferPermit, Upload, UploadError};
+use fileshed_core::transfer::{OnConflict, TransferPermit, Upload, UploadError};
 use fileshed_core::view::{Resolved, View, ViewError, ViewPlace};
 use fileshed_core::zone::portable_name;
 use fileshed_core::{Error, Zone, ZoneName, ZonePath};
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::http::Server;
 use crate::http::call::Call;
 use crate::http::files::multipart::MultipartReader;
-use crate::http::terminal::query::Query;
+use crate::http::terminal::arguments::Query;
 use crate::http::terminal::stream;
 use message_box::Sender;
 
@@ -76,14 +76,14 @@ fn store_files(
         }
     };
     let (directory, existing) = if is_attached {
-        (UPLOADS, Existing::Keep)
+        (UPLOADS, OnConflict::Rename)
     } else {
-        (directory, Existing::Replace)
+        (directory, OnConflict::Replace)
     };
     let found = to_fill(view, directory)?;
     found.explained(|| {
         let mut upload =
-            Upload::into_directory(&found.zone, &found.path, existing, transfer_permit)?;
+            Upload::into_directory(&found.zone, found.path.clone(), existing, transfer_permit)?;
         if sender != Sender::Page {
             form.begin()?;
             sent = form.file()?;

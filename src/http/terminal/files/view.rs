@@ -9,7 +9,7 @@ use fileshed_core::Error;
 use crate::http::Server;
 use crate::http::call::Call;
 use crate::http::files::download::{Download, Presentation};
-use crate::http::terminal::query::Query;
+use crate::http::terminal::arguments::Query;
 use crate::http::terminal::stream;
 
 /// `GET /files/view`. A preview of a document is the document: nothing here makes a PDF of it.

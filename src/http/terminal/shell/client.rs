@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Bytes;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use fileshed_core::Clock;
-use fileshed_core::shells::{ShellConnection, ShellOutput};
+use fileshed_core::processes::{ShellConnection, ShellOutput};
 use fileshed_core::timings::ShellTimings;
 use fileshed_core::trust::Trust;
 use futures_util::stream::{SplitSink, SplitStream};

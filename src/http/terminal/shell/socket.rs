@@ -13,12 +13,11 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::shells::{ShellConnection, ShellSessionError};
+use fileshed_core::processes::{ShellConnection, ShellSessionError};
 use fileshed_core::{Channel, Error, Scope};
 use serde::Deserialize;
 use tokio::sync::Notify;
 
-use super::ShellAnswer;
 use super::client::{FRAME, Farewell, ShellClient, close};
 use crate::http::admission::AdmissionError;
 use crate::http::seal::Seal;
@@ -54,13 +53,13 @@ pub(in crate::http::terminal) async fn connect(
                 view.store.expect_active(view.caller)?;
                 view.shell(&id)
             });
-            Ok(axum::Json(ShellAnswer::from(shell.await?)).into_response())
+            Ok(axum::Json(shell.await?).into_response())
         });
         return described.await;
     };
     // Who has not said who it is takes one of these places.
     // The credential of a shell takes one of its user's.
-    let who = server.store.shells().owner_of(&id);
+    let who = server.store.processes().owner_of_shell(&id);
     let who = who.unwrap_or_else(current::client);
     let place = match server.admission.handshakes.try_take(&who) {
         Ok(place) => place,
@@ -147,7 +146,7 @@ async fn authenticate(
     let trust = trust.unwrap_or_default();
     let named = server.authenticator.named_user(&parts.headers);
     let connected = pool::blocking(move || -> Result<ShellConnection, Farewell> {
-        let shells = store.shells();
+        let shells = store.processes();
         let connected = match caller {
             Ok(caller) => {
                 store.expect_active(&caller).map_err(|_| Farewell::Nobody)?;
@@ -155,12 +154,12 @@ async fn authenticate(
                 if caller.scope == Scope::Read {
                     return Err(Farewell::Nobody);
                 }
-                shells.connect(caller.user.as_ref(), &id, wake_both)
+                shells.connect(caller.user.as_ref(), &id, false, wake_both)
             }
             // The gateway brings no credential of the user: the id is one.
             Err(_) if introduction.token.trim().is_empty() => {
                 let user = named.ok().flatten().ok_or(Farewell::Nobody)?;
-                shells.connect_once(&user, &id, wake_both)
+                shells.connect(Some(&user), &id, true, wake_both)
             }
             Err(_) => return Err(Farewell::Nobody),
         };

@@ -15,8 +15,8 @@ const ADDS: &str = "ALTER TABLE tokens ADD COLUMN colour TEXT;
 
 /// Applies these migrations after those that there are; the number of the last one that there is.
 fn apply_later(registry: &Registry, later: &[&str]) -> i64 {
-    let (first, texts) = known(&registry.database);
-    apply(&registry.database, first, &[texts, later].concat()).expect("applied");
+    let (first, texts) = known(registry);
+    apply(registry, first, &[texts, later].concat()).expect("applied");
     first + texts.len() as i64 - 1
 }
 
@@ -30,7 +30,7 @@ fn make_a_token(registry: &Registry) {
 fn what_was_only_added_to_is_used_as_before() {
     on_each_database(|registry| {
         apply_later(registry, &[ADDS]);
-        migrate(&registry.database).expect("an older program begins");
+        migrate(registry).expect("an older program begins");
         make_a_token(registry);
     });
 }
@@ -41,7 +41,7 @@ fn what_takes_something_away_names_who_can_do_without() {
         let known = apply_later(registry, &[ADDS]);
         let takes = format!("-- Oldest server: {}\nDROP TABLE colours", known + 1);
         apply_later(registry, &[ADDS, &takes]);
-        let older = migrate(&registry.database).expect_err("too old");
+        let older = migrate(registry).expect_err("too old");
         let said = older.to_string();
         for number in [known, known + 1, known + 2] {
             assert!(
@@ -51,8 +51,8 @@ fn what_takes_something_away_names_who_can_do_without() {
             );
         }
         // Whoever knows what came first does without the table.
-        let (first, texts) = super::known(&registry.database);
-        apply(&registry.database, first, &[texts, &[ADDS]].concat()).expect("new enough");
+        let (first, texts) = super::known(registry);
+        apply(registry, first, &[texts, &[ADDS]].concat()).expect("new enough");
     });
 }
 
@@ -87,7 +87,7 @@ fn a_migration_lets_others_pass() {
                     let tokens: i64 = transaction.value("SELECT count(*) FROM tokens", ())?;
                     looks.send(tokens).expect("heard");
                     may_end.recv().expect("told");
-                    Ok::<_, DatabaseError>(tokens)
+                    Ok::<_, RegistryError>(tokens)
                 })
             });
             has_looked.recv().expect("it looks");

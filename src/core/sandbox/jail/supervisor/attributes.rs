@@ -3,7 +3,7 @@
 //! has opened.
 
 use std::ffi::OsStr;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use super::listener::{Call, Listener, Verdict};
 use super::process::{self, Memory};
+use crate::descriptor::{expect_same, open};
 
 /// Directories in which a command may change files.
 #[derive(Default)]
@@ -19,7 +20,7 @@ pub(super) struct WritableDirectories {
     opened: Vec<(PathBuf, OwnedFd)>,
 }
 
-/// What is to change.
+/// Change of an attribute.
 enum Change {
     Mode(u32),
     Times(Timestamps),
@@ -27,7 +28,7 @@ enum Change {
     Owner(u32, u32),
 }
 
-/// Of which file.
+/// File of which an attribute changes.
 enum Subject {
     /// At a path, from a directory.
     Path {
@@ -44,9 +45,8 @@ const HERE: u32 = libc::AT_FDCWD as u32;
 
 impl WritableDirectories {
     pub(super) fn open(places: &[PathBuf]) -> Self {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let open = |place: &PathBuf| {
-            let handle = rustix::fs::open(place, flags, Mode::empty()).ok()?;
+            let handle = open(place, OFlags::PATH | OFlags::DIRECTORY).ok()?;
             Some((place.clone(), handle))
         };
         Self {
@@ -97,10 +97,7 @@ impl WritableDirectories {
             HERE => process::directory(call)?,
             number => process::path_of_descriptor(call, number)?,
         };
-        if !listener.is_waiting(call) {
-            return Err(Errno::PERM);
-        }
-        self.open_beneath(&base.join(path), follow)
+        self.open_beneath(&listener.own(call, base.join(path))?, follow)
     }
 
     /// The file behind a descriptor of the caller, where it lies in one of the directories.
@@ -108,12 +105,8 @@ impl WritableDirectories {
         let handle = process::descriptor(listener, call, number)?;
         let path = process::link(&format!("/proc/self/fd/{}", handle.as_raw_fd()))?;
         let found = self.open_beneath(&path, false)?;
-        let (wanted, got) = (rustix::fs::fstat(&handle)?, rustix::fs::fstat(&found)?);
-        if (wanted.st_dev, wanted.st_ino) == (got.st_dev, got.st_ino) {
-            Ok(found)
-        } else {
-            Err(Errno::PERM)
-        }
+        let same = expect_same(handle.as_fd(), &rustix::fs::fstat(&found)?);
+        same.map(|()| found).map_err(|_| Errno::PERM)
     }
 
     /// Opens a path without its content; nothing leads out of the directory that it begins with.
@@ -174,61 +167,46 @@ fn understand(memory: &Memory, call: &Call) -> Result<(Subject, Change), Errno> 
         path: call.argument(path),
         follow: flags & libc::AT_SYMLINK_NOFOLLOW as u32 == 0,
     };
-    let below = |flags| at(call.word(0), 1, flags);
+    #[cfg(target_arch = "x86_64")]
+    let here = |flags| at(HERE, 0, flags);
+    // Nothing of what these flags say but the one that is understood.
+    let below = |flags: u32| match flags & !(libc::AT_SYMLINK_NOFOLLOW as u32) {
+        0 => Ok(at(call.word(0), 1, flags)),
+        _ => Err(Errno::INVAL),
+    };
+    let descriptor = Subject::Descriptor(call.word(0));
     let mode = |index| Change::Mode(call.word(index));
     let owner = |index| Change::Owner(call.word(index), call.word(index + 1));
-    // Nothing of what these flags say but the one that is understood.
-    let only_nofollow = |flags: u32| {
-        if flags & !(libc::AT_SYMLINK_NOFOLLOW as u32) == 0 {
-            Ok(flags)
-        } else {
-            Err(Errno::INVAL)
-        }
-    };
+    let times = |read: ReadTimes, index| read(memory, call.argument(index)).map(Change::Times);
+    let has_path = call.argument(1) != 0;
     Ok(match call.number() {
-        libc::SYS_fchmod => (Subject::Descriptor(call.word(0)), mode(1)),
-        libc::SYS_fchmodat => (below(0), mode(2)),
-        libc::SYS_fchmodat2 => (below(only_nofollow(call.word(3))?), mode(2)),
-        libc::SYS_fchown => (Subject::Descriptor(call.word(0)), owner(1)),
-        libc::SYS_fchownat => (below(only_nofollow(call.word(4))?), owner(2)),
-        libc::SYS_utimensat => {
-            let times = Change::Times(nanoseconds(memory, call.argument(2))?);
-            if call.argument(1) == 0 {
-                (Subject::Descriptor(call.word(0)), times)
-            } else {
-                (below(only_nofollow(call.word(3))?), times)
-            }
-        }
+        libc::SYS_fchmod => (descriptor, mode(1)),
+        libc::SYS_fchmodat => (below(0)?, mode(2)),
+        libc::SYS_fchmodat2 => (below(call.word(3))?, mode(2)),
+        libc::SYS_fchown => (descriptor, owner(1)),
+        libc::SYS_fchownat => (below(call.word(4))?, owner(2)),
+        libc::SYS_utimensat if has_path => (below(call.word(3))?, times(nanoseconds, 2)?),
+        libc::SYS_utimensat => (descriptor, times(nanoseconds, 2)?),
         #[cfg(target_arch = "x86_64")]
-        number => {
-            let follow = |flags| at(HERE, 0, flags);
-            match number {
-                libc::SYS_chmod => (follow(0), mode(1)),
-                libc::SYS_chown => (follow(0), owner(1)),
-                libc::SYS_lchown => (follow(libc::AT_SYMLINK_NOFOLLOW as u32), owner(1)),
-                libc::SYS_utime => {
-                    let times = Change::Times(seconds(memory, call.argument(1))?);
-                    (follow(0), times)
-                }
-                libc::SYS_utimes => {
-                    let times = Change::Times(microseconds(memory, call.argument(1))?);
-                    (follow(0), times)
-                }
-                libc::SYS_futimesat => {
-                    let times = Change::Times(microseconds(memory, call.argument(2))?);
-                    if call.argument(1) == 0 {
-                        (Subject::Descriptor(call.word(0)), times)
-                    } else {
-                        (below(0), times)
-                    }
-                }
-                _ => return Err(Errno::PERM),
-            }
-        }
-        #[cfg(not(target_arch = "x86_64"))]
+        libc::SYS_chmod => (here(0), mode(1)),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_chown => (here(0), owner(1)),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_lchown => (here(libc::AT_SYMLINK_NOFOLLOW as u32), owner(1)),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_utime => (here(0), times(seconds, 1)?),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_utimes => (here(0), times(microseconds, 1)?),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_futimesat if has_path => (below(0)?, times(microseconds, 2)?),
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_futimesat => (descriptor, times(microseconds, 2)?),
         _ => return Err(Errno::PERM),
     })
 }
+
+/// Reads times at an address in the memory of the caller.
+type ReadTimes = fn(&Memory, u64) -> Result<Timestamps, Errno>;
 
 /// Access and modification, from numbers of seconds and nanoseconds.
 fn stamps([read, read_part, written, written_part]: [i64; 4]) -> Timestamps {
@@ -243,57 +221,40 @@ fn now() -> Timestamps {
     stamps([0, libc::UTIME_NOW, 0, libc::UTIME_NOW])
 }
 
-fn numbers(memory: &Memory, address: u64) -> Result<[i64; 4], Errno> {
-    let bytes: [u8; 32] = memory.bytes(address)?;
-    let number = |index: usize| {
-        let mut one = [0; 8];
-        one.copy_from_slice(&bytes[8 * index..8 * index + 8]);
-        i64::from_ne_bytes(one)
-    };
-    Ok([number(0), number(1), number(2), number(3)])
+/// The numbers of the structure at an address; `None` if there is none, which stands for now.
+fn numbers<const N: usize>(memory: &Memory, address: u64) -> Result<Option<[i64; N]>, Errno> {
+    if address == 0 {
+        return Ok(None);
+    }
+    let mut numbers = [0; N];
+    for (index, number) in (0..).zip(&mut numbers) {
+        *number = i64::from_ne_bytes(memory.bytes(address.wrapping_add(8 * index))?);
+    }
+    Ok(Some(numbers))
 }
 
 /// Two `struct timespec`, or now.
 fn nanoseconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
-    if address == 0 {
-        return Ok(now());
-    }
-    Ok(stamps(numbers(memory, address)?))
+    Ok(numbers(memory, address)?.map_or_else(now, stamps))
 }
 
 /// Two `struct timeval`, or now.
 #[cfg(target_arch = "x86_64")]
 fn microseconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
-    if address == 0 {
+    let Some([read, read_part, written, written_part]) = numbers(memory, address)? else {
         return Ok(now());
-    }
-    let [read, read_part, written, written_part] = numbers(memory, address)?;
+    };
     let parts = [read_part, written_part];
     if parts.iter().any(|part| !(0..1_000_000).contains(part)) {
         return Err(Errno::INVAL);
     }
-    Ok(stamps([
-        read,
-        read_part * 1000,
-        written,
-        written_part * 1000,
-    ]))
+    let [read_part, written_part] = parts.map(|part| part * 1000);
+    Ok(stamps([read, read_part, written, written_part]))
 }
 
 /// A `struct utimbuf`, or now.
 #[cfg(target_arch = "x86_64")]
 fn seconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
-    if address == 0 {
-        return Ok(now());
-    }
-    let bytes: [u8; 16] = memory.bytes(address)?;
-    let (mut read, mut written) = ([0; 8], [0; 8]);
-    read.copy_from_slice(&bytes[..8]);
-    written.copy_from_slice(&bytes[8..]);
-    Ok(stamps([
-        i64::from_ne_bytes(read),
-        0,
-        i64::from_ne_bytes(written),
-        0,
-    ]))
+    let seconds = numbers(memory, address)?;
+    Ok(seconds.map_or_else(now, |[read, written]| stamps([read, 0, written, 0])))
 }

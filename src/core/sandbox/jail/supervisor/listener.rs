@@ -1,19 +1,20 @@
 //! The listener of a filter: which calls wait for an answer, and the answers.
 
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 
-/// Where calls wait.
+use crate::jail::process::checked;
+use crate::message::Received;
+
+/// The descriptor on which calls wait.
 pub(super) struct Listener(OwnedFd);
 
 /// A call that waits.
 pub(super) struct Call(libc::seccomp_notif);
 
-/// What becomes of a call.
+/// Decision about a call.
 pub(super) enum Verdict {
     /// The kernel carries it out.
     Continue,
@@ -57,23 +58,8 @@ impl Call {
 impl Listener {
     /// The listener from the command's process; None where it has none.
     pub(super) fn receive(channel: &OwnedFd) -> io::Result<Option<Self>> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-        let mut control = RecvAncillaryBuffer::new(&mut space);
-        let mut byte = [0; 1];
-        rustix::net::recvmsg(
-            channel,
-            &mut [io::IoSliceMut::new(&mut byte)],
-            &mut control,
-            RecvFlags::CMSG_CLOEXEC,
-        )?;
-        let mut handles = control.drain().filter_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(handles) => Some(handles),
-            _ => None,
-        });
-        Ok(handles
-            .next()
-            .and_then(|mut handles| handles.next())
-            .map(Self))
+        let mut received = Received::from(channel)?;
+        Ok(received.handles.pop().map(Self))
     }
 
     pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
@@ -107,11 +93,12 @@ impl Listener {
         Ok(())
     }
 
-    /// Whether the call still waits: what was opened by the number of its thread is its own.
-    pub(super) fn is_waiting(&self, call: &Call) -> bool {
+    /// Returns what was found by the number of the thread that calls, if the call still waits. If it
+    /// does not, the number may be another's by now.
+    pub(super) fn own<T>(&self, call: &Call, found: T) -> Result<T, Errno> {
         let mut id = call.0.id;
-        self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id)
-            .is_ok()
+        let waits = self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id);
+        waits.map(|_| found).map_err(|_| Errno::PERM)
     }
 
     /// Puts a descriptor of this process in the place of one of the caller's.
@@ -138,10 +125,7 @@ impl Listener {
         // through the call.
         #[expect(unsafe_code, reason = "no safe crate answers notifications")]
         let result = unsafe { libc::ioctl(self.0.as_raw_fd(), request, std::ptr::from_mut(data)) };
-        if result < 0 {
-            let error = io::Error::last_os_error().raw_os_error();
-            return Err(Errno::from_raw_os_error(error.unwrap_or(libc::EIO)));
-        }
-        Ok(result)
+        let result = checked(result.into());
+        result.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
     }
 }

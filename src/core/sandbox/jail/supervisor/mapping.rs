@@ -1,5 +1,5 @@
-//! Where machine code may come from: the system's files. A library or a program that somebody has
-//! put into a zone is data.
+//! Files that machine code may come from: those of the system. A library or a program that somebody
+//! has put into a zone is data.
 
 use std::path::{Path, PathBuf};
 
@@ -11,11 +11,11 @@ use crate::access::Access;
 
 /// The places of the system that a command reads.
 #[derive(Default)]
-pub(super) struct Sources {
+pub(super) struct ExecutableMappings {
     places: Vec<PathBuf>,
 }
 
-impl Sources {
+impl ExecutableMappings {
     pub(super) fn find(access: &Access) -> Self {
         let own = access.write.iter().filter(|_| access.any_program);
         let places = access

@@ -1,4 +1,4 @@
-//! What is read of a process that calls, and written to it.
+//! State of a process that calls: read, and written to its memory.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -7,11 +7,12 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 
-use rustix::fs::{CWD, Mode, OFlags};
+use rustix::fs::{CWD, OFlags};
 use rustix::io::Errno;
 
 use super::MACHINE_NAME;
 use super::listener::{Call, Listener, Verdict};
+use crate::descriptor::open;
 
 /// Longest path with its end (limits.h).
 const PATH_MAX: usize = 4096;
@@ -26,17 +27,8 @@ impl Memory {
 
     fn open(listener: &Listener, call: &Call, write: bool) -> Result<Self, Errno> {
         let place = format!("/proc/{}/mem", call.thread());
-        let file = File::options()
-            .read(true)
-            .write(write)
-            .open(place)
-            .map_err(|_| Errno::PERM)?;
-        // Else the number may be another's by now.
-        if listener.is_waiting(call) {
-            Ok(Self(file))
-        } else {
-            Err(Errno::PERM)
-        }
+        let file = File::options().read(true).write(write).open(place);
+        listener.own(call, Self(file.map_err(|_| Errno::PERM)?))
     }
 
     pub(super) fn bytes<const N: usize>(&self, address: u64) -> Result<[u8; N], Errno> {
@@ -70,19 +62,14 @@ impl Memory {
     }
 }
 
-/// Where a descriptor of the caller leads, without opening what is there.
+/// Opens what a descriptor of the caller leads to, without its content.
 pub(super) fn descriptor(listener: &Listener, call: &Call, number: u32) -> Result<OwnedFd, Errno> {
-    let place = format!("/proc/{}/fd/{number}", call.thread());
-    let handle = rustix::fs::open(place, OFlags::PATH | OFlags::CLOEXEC, Mode::empty());
+    let handle = open(format!("/proc/{}/fd/{number}", call.thread()), OFlags::PATH);
     let handle = handle.map_err(|error| match error {
         Errno::NOENT => Errno::BADF,
         _ => Errno::PERM,
     })?;
-    if listener.is_waiting(call) {
-        Ok(handle)
-    } else {
-        Err(Errno::PERM)
-    }
+    listener.own(call, handle)
 }
 
 /// The path of a descriptor of the caller, as the kernel tells it.
@@ -95,7 +82,7 @@ pub(super) fn directory(call: &Call) -> Result<PathBuf, Errno> {
     link(&format!("/proc/{}/cwd", call.thread()))
 }
 
-/// What a link of the kernel leads to; anything but a path is refused.
+/// Returns the path that a link of the kernel leads to; anything else is refused.
 pub(super) fn link(place: &str) -> Result<PathBuf, Errno> {
     let target = rustix::fs::readlinkat(CWD, place, Vec::new()).map_err(|_| Errno::PERM)?;
     let path = PathBuf::from(OsString::from_vec(target.into_bytes()));
@@ -106,7 +93,7 @@ pub(super) fn link(place: &str) -> Result<PathBuf, Errno> {
     }
 }
 
-/// What the kernel says of this machine.
+/// Returns what the kernel says of this machine.
 pub(crate) fn names() -> Option<libc::utsname> {
     // SAFETY: all-zero names are valid, and the call fills them.
     #[expect(unsafe_code, reason = "the kernel's own structure, to be filled by it")]

@@ -6,6 +6,8 @@
 
 use libc::sock_filter;
 
+use crate::jail::process::checked;
+
 use super::rules::{Action, Comparison, Condition, Policy, Rule};
 
 const LOAD: u16 = 0x20;
@@ -16,7 +18,7 @@ const JUMP_IF_GREATER: u16 = 0x25;
 const JUMP_IF_NOT_LESS: u16 = 0x35;
 const RETURN: u16 = 0x06;
 
-/// Where things are in `struct seccomp_data`.
+/// Offsets in `struct seccomp_data`.
 const NUMBER: u32 = 0;
 const MACHINE: u32 = 4;
 const ARGUMENTS: u32 = 16;
@@ -30,7 +32,7 @@ const THIS_MACHINE: u32 = 0xc000_00b7;
 pub(super) struct Program(Vec<sock_filter>);
 
 impl Program {
-    /// What is done with calls, where those above `newest` are answered with `unknown`.
+    /// Translates a policy. Calls above `newest` are answered with `unknown`.
     pub(super) fn new(policy: &Policy, newest: i64, unknown: Action) -> Self {
         let mut steps = vec![
             step(LOAD, 0, 0, MACHINE),
@@ -61,10 +63,7 @@ impl Program {
                 std::ptr::from_ref(&program),
             )
         };
-        if result < 0 {
-            return Err(std::io::Error::last_os_error());
-        }
-        Ok(result as i32)
+        checked(result)
     }
 }
 
@@ -124,7 +123,7 @@ fn search(steps: &mut Vec<sock_filter>, ranges: &[Range<'_>]) {
     }
 }
 
-/// What is done with a call: what the first rule says that holds.
+/// Appends the decision about a call: that of the first rule that holds.
 fn decide(steps: &mut Vec<sock_filter>, rules: &[(Rule, Action)]) {
     for (rule, action) in rules {
         let mut behind = rule.iter().map(length).sum::<usize>() + 1;
@@ -140,7 +139,7 @@ fn decide(steps: &mut Vec<sock_filter>, rules: &[(Rule, Action)]) {
     steps.push(answer(Action::ALLOW));
 }
 
-/// How many steps a condition takes.
+/// Returns how many steps a condition takes.
 fn length(condition: &Condition) -> usize {
     match condition.comparison {
         Comparison::Bits(..) => 3,
@@ -174,7 +173,7 @@ mod tests {
     const NEWEST: i64 = 40;
     const UNKNOWN: Action = Action::refuse(libc::ENOSYS);
 
-    /// What the kernel's machine answers for this data.
+    /// Returns the answer of the kernel's machine for this data.
     fn run(program: &Program, data: &[u32; 16]) -> u32 {
         let (mut accumulator, mut at) = (0, 0);
         loop {
@@ -203,7 +202,7 @@ mod tests {
         }
     }
 
-    /// What a policy means.
+    /// Returns the answer that a policy demands.
     fn wanted(policy: &Policy, data: &[u32; 16]) -> u32 {
         let call = i64::from(data[0]);
         let rules = policy.calls.get(&call).into_iter().flatten();

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the kernel does with a call (seccomp(2)).
+/// Action of the kernel for a call (seccomp(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Action(pub(super) u32);
 
@@ -10,6 +10,8 @@ impl Action {
     pub(super) const ALLOW: Self = Self(libc::SECCOMP_RET_ALLOW);
     /// Hands it to the supervisor.
     pub(super) const ASK: Self = Self(libc::SECCOMP_RET_USER_NOTIF);
+    /// Answers that it is not permitted.
+    const DENY: Self = Self::refuse(libc::EPERM);
     /// Ends the process.
     pub(super) const KILL: Self = Self(libc::SECCOMP_RET_KILL_PROCESS);
 
@@ -19,7 +21,7 @@ impl Action {
     }
 }
 
-/// What is known of a word.
+/// Comparison of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Comparison {
     Equal(u32),
@@ -75,11 +77,7 @@ impl Condition {
 /// A rule holds where all of its conditions do.
 pub(super) type Rule = Vec<Condition>;
 
-/// Calls, each with its rules: one of them is enough. A call without any is always meant.
-pub(super) type CallRules = BTreeMap<i64, Vec<Rule>>;
-
-/// What is done with calls: with each as its first rule says that holds, and with all others
-/// nothing.
+/// Actions for calls: for each that of its first rule that holds, and none for all others.
 #[derive(Debug, Default)]
 pub(super) struct Policy {
     pub(super) calls: BTreeMap<i64, Vec<(Rule, Action)>>,
@@ -90,6 +88,11 @@ impl Policy {
     pub(super) fn on(&mut self, call: i64, conditions: &[Condition], action: Action) {
         let rules = self.calls.entry(call).or_default();
         rules.push((conditions.to_vec(), action));
+    }
+
+    /// Denies a call where these conditions hold, and no earlier rule does.
+    pub(super) fn deny(&mut self, call: i64, conditions: &[Condition]) {
+        self.on(call, conditions, Action::DENY);
     }
 
     /// An action for all other calls up to `newest` than these, and than those that have rules.
@@ -104,18 +107,6 @@ impl Policy {
             let rules = self.calls.entry(call).or_default();
             if rules.iter().all(|(rule, _)| !rule.is_empty()) {
                 rules.push((Vec::new(), action));
-            }
-        }
-    }
-
-    /// The same for many.
-    pub(super) fn extend(&mut self, rules: CallRules, action: Action) {
-        for (call, alternatives) in rules {
-            if alternatives.is_empty() {
-                self.on(call, &[], action);
-            }
-            for conditions in alternatives {
-                self.on(call, &conditions, action);
             }
         }
     }

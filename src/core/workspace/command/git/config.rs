@@ -5,6 +5,30 @@
 //! programs, other files, proxies or addresses in place of others are refused; so is every setting
 //! that is not known to be harmless, and a file that could be read in two ways.
 
+use std::sync::LazyLock;
+
+use regex::bytes::Regex;
+
+/// One element of a file: blanks, a comment, a section, or a setting with its value. The end of the
+/// file counts as the end of a line.
+static ELEMENT: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?x-u) ^ (?:
+        [\x20\t\n\r\x0c]+
+        | [\#;] [^\n]*
+        # `[branch.main]` is an old way to write `[branch "main"]`.
+        | \[ (?<section> [a-zA-Z0-9-]* ) (?: \. (?<old> [a-zA-Z0-9.-]* ) )? \]
+        | \[ (?<outer> [a-zA-Z0-9-]* ) [\x20\t]+ "(?<sub> (?: [^"\\\n] | \\[^\n] )* )" \]
+        | (?<setting> [a-zA-Z] [a-zA-Z0-9-]* ) [\x20\t]*
+          (?: = (?<value>
+              (?: [^"\\\n\#;] | \\(?: [tbn"\\\n] | \z )
+              | " (?: [^"\\\n] | \\[tbn"\\\n] )* " )*
+            ) (?: [\#;] [^\n]* )? )?
+          (?: \n | \z )
+        )"#,
+    )
+});
+
 /// Sections in which no setting names a program, a file or a way to the network.
 const HARMLESS_SECTIONS: [&str; 14] = [
     "advice",
@@ -101,25 +125,64 @@ pub(super) enum ConfigFault {
 
 /// Judges the text of a configuration file.
 pub(super) fn check(text: &[u8]) -> Result<(), ConfigFault> {
+    let element = ELEMENT.as_ref().map_err(|_| ConfigFault::Form)?;
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let mut reader = Reader { rest: text };
-    let mut section: Option<Section> = None;
-    while let Some(byte) = reader.next() {
-        match byte {
-            b'#' | b';' => reader.skip_line(),
-            b'[' => section = Some(reader.section().ok_or(ConfigFault::Form)?),
-            _ if byte.is_ascii_whitespace() => {}
-            _ if byte.is_ascii_alphabetic() => {
-                let (name, value) = reader.setting(byte).ok_or(ConfigFault::Form)?;
-                let section = section.as_ref().ok_or(ConfigFault::Form)?;
-                if !section.allows(&name, &value) {
-                    return Err(ConfigFault::Setting(section.shown(&name)));
-                }
-            }
-            _ => return Err(ConfigFault::Form),
+    let text = with_plain_line_ends(text);
+    let (mut rest, mut section) = (text.as_slice(), None);
+    while !rest.is_empty() {
+        let found = element.captures(rest).ok_or(ConfigFault::Form)?;
+        let part = |name| found.name(name).map(|part| part.as_bytes());
+        if let Some(name) = part("section").or(part("outer")) {
+            section = Some(Section {
+                name: lower_case(name),
+                sub: part("sub").map(plain).or(part("old").map(lower_case)),
+            });
         }
+        if let Some(name) = part("setting").map(lower_case) {
+            let section: &Section = section.as_ref().ok_or(ConfigFault::Form)?;
+            let value = part("value").map(plain).unwrap_or_default();
+            if !section.allows(&name, value.trim()) {
+                return Err(ConfigFault::Setting(section.shown(&name)));
+            }
+        }
+        rest = &rest[found.get_match().len()..];
     }
     Ok(())
+}
+
+/// The text with LF at the end of each line.
+fn with_plain_line_ends(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    for (at, byte) in text.iter().enumerate() {
+        if *byte != b'\r' || text.get(at + 1) != Some(&b'\n') {
+            plain.push(*byte);
+        }
+    }
+    plain
+}
+
+fn lower_case(name: &[u8]) -> String {
+    String::from_utf8_lossy(name).to_ascii_lowercase()
+}
+
+/// A value or a name without its quotes and escapes.
+fn plain(text: &[u8]) -> String {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => {}
+            b'\\' => match bytes.next() {
+                Some(b't') => plain.push(b'\t'),
+                Some(b'b') => plain.push(8),
+                Some(b'n') => plain.push(b'\n'),
+                Some(b'\n') | None => {}
+                Some(escaped) => plain.push(*escaped),
+            },
+            other => plain.push(*other),
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
 }
 
 /// A section, its name in lower case.
@@ -161,127 +224,6 @@ impl Section {
 
 fn is_relative(path: &str) -> bool {
     !path.is_empty() && !path.starts_with(['/', '~', '%'])
-}
-
-struct Reader<'a> {
-    rest: &'a [u8],
-}
-
-impl Reader<'_> {
-    /// The next byte; the end of a line is LF, whatever stands for it.
-    fn next(&mut self) -> Option<u8> {
-        let (first, rest) = self.rest.split_first()?;
-        self.rest = rest;
-        if *first == b'\r'
-            && let Some(rest) = self.rest.strip_prefix(b"\n")
-        {
-            self.rest = rest;
-            return Some(b'\n');
-        }
-        Some(*first)
-    }
-
-    /// The next byte; the end of the file counts as the end of a line.
-    fn next_or_end(&mut self) -> u8 {
-        self.next().unwrap_or(b'\n')
-    }
-
-    fn skip_line(&mut self) {
-        while self.next().is_some_and(|byte| byte != b'\n') {}
-    }
-
-    /// What stands behind `[`.
-    fn section(&mut self) -> Option<Section> {
-        let mut name = Vec::new();
-        loop {
-            match self.next()? {
-                b']' => {
-                    // `[branch.main]` is an old way to write `[branch "main"]`.
-                    let name = String::from_utf8(name).ok()?;
-                    let (name, sub) = match name.split_once('.') {
-                        Some((name, sub)) => (name.to_owned(), Some(sub.to_owned())),
-                        None => (name, None),
-                    };
-                    return Some(Section { name, sub });
-                }
-                b' ' | b'\t' => break,
-                byte if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.') => {
-                    name.push(byte.to_ascii_lowercase());
-                }
-                _ => return None,
-            }
-        }
-        let mut byte = self.next()?;
-        while matches!(byte, b' ' | b'\t') {
-            byte = self.next()?;
-        }
-        if byte != b'"' || name.contains(&b'.') {
-            return None;
-        }
-        let mut sub = Vec::new();
-        loop {
-            match self.next()? {
-                b'\n' => return None,
-                b'"' => break,
-                b'\\' => match self.next()? {
-                    b'\n' => return None,
-                    escaped => sub.push(escaped),
-                },
-                other => sub.push(other),
-            }
-        }
-        if self.next()? != b']' {
-            return None;
-        }
-        Some(Section {
-            name: String::from_utf8(name).ok()?,
-            sub: Some(String::from_utf8_lossy(&sub).into_owned()),
-        })
-    }
-
-    /// A setting whose name begins with `first`, and its value.
-    fn setting(&mut self, first: u8) -> Option<(String, String)> {
-        let mut name = vec![first.to_ascii_lowercase()];
-        let mut byte = self.next_or_end();
-        while byte.is_ascii_alphanumeric() || byte == b'-' {
-            name.push(byte.to_ascii_lowercase());
-            byte = self.next_or_end();
-        }
-        while matches!(byte, b' ' | b'\t') {
-            byte = self.next_or_end();
-        }
-        let name = String::from_utf8(name).ok()?;
-        match byte {
-            b'\n' => Some((name, String::new())),
-            b'=' => Some((name, self.value()?)),
-            _ => None,
-        }
-    }
-
-    fn value(&mut self) -> Option<String> {
-        let mut value = Vec::new();
-        let (mut quoted, mut comment) = (false, false);
-        loop {
-            match self.next_or_end() {
-                b'\n' if quoted => return None,
-                b'\n' => break,
-                _ if comment => {}
-                b'#' | b';' if !quoted => comment = true,
-                b'"' => quoted = !quoted,
-                b'\\' => match self.next_or_end() {
-                    b'\n' => {}
-                    b't' => value.push(b'\t'),
-                    b'b' => value.push(8),
-                    b'n' => value.push(b'\n'),
-                    escaped @ (b'\\' | b'"') => value.push(escaped),
-                    _ => return None,
-                },
-                other => value.push(other),
-            }
-        }
-        let value = String::from_utf8_lossy(&value);
-        Some(value.trim().to_owned())
-    }
 }
 
 #[cfg(test)]

@@ -79,19 +79,27 @@ impl<'a> RepositoryCheck<'a> {
         }
     }
 
-    /// All repositories in the files below a directory, submodules among them.
+    /// Checks all repositories in the files below a directory, submodules among them.
     fn below(&mut self, top: &ZonePath) -> Result<(), Error> {
         let end = [b"/", NAME.as_bytes()].concat();
-        let mut found = Vec::new();
-        self.data.survey(top, |path, _, _| {
-            if path == NAME.as_bytes() || path.ends_with(&end) {
-                found.push(path.to_owned());
-            }
-        })?;
-        for path in found {
-            self.place(&named(path)?)?;
+        let is_one = |path: &[u8]| path == NAME.as_bytes() || path.ends_with(&end);
+        for path in self.find(top, |path| Some(path).filter(|path| is_one(path)))? {
+            self.place(&path)?;
         }
         Ok(())
+    }
+
+    /// Finds the paths below a directory of which `part` returns something.
+    fn find(
+        &self,
+        top: &ZonePath,
+        part: impl Fn(&[u8]) -> Option<&[u8]>,
+    ) -> Result<Vec<ZonePath>, Error> {
+        let mut found = Vec::new();
+        self.data.survey(top, |path, _, _| {
+            found.extend(part(path).map(<[u8]>::to_vec));
+        })?;
+        found.into_iter().map(named).collect()
     }
 
     /// What git finds under its name: a repository, or a file that says where one is.
@@ -130,14 +138,8 @@ impl<'a> RepositoryCheck<'a> {
         if self.data.entry(&modules).is_err() {
             return Ok(());
         }
-        let mut found = Vec::new();
-        self.data.survey(&modules, |path, _, _| {
-            if let Some(directory) = path.strip_suffix(b"/HEAD") {
-                found.push(directory.to_owned());
-            }
-        })?;
-        for path in found {
-            self.configuration(&named(path)?)?;
+        for path in self.find(&modules, |path| path.strip_suffix(b"/HEAD"))? {
+            self.configuration(&path)?;
         }
         Ok(())
     }

@@ -1,30 +1,41 @@
-//! What a shell has before it: the caller's tree, or, where the machine has no mount namespaces, the
-//! zone in which it begins.
+//! The files of a shell, and the job that holds it: the caller's tree, or, if the machine has no mount
+//! namespaces, the zone in which it begins.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use super::{ShellRequest, environment};
+use crate::command::CommandNetwork;
+use crate::process::base_spec;
+use crate::programs::ShellProgram;
+use crate::terminal::LOGS;
 use crate::view::{View, ViewError, ViewPath, ViewPlace};
 use crate::zone::{Zone, ZonePath};
 use crate::{Error, ZoneName};
-use fileshed_sandbox::BindMount;
-use fileshed_storage::Root;
+use fileshed_sandbox::{Access, BindMount, Job, JobSpec, MountNamespace};
+use fileshed_storage::{PrivateDirectory, Root};
 
-/// Where a process of the caller writes its log, below the tenant's root.
-const LOGS: &str = "logs";
+/// The private directory, as a shell with a tree sees it.
+const TEMPORARY: &str = "/tmp";
+
+/// The home, as a shell with a tree sees it.
+const HOME: &str = "/storage";
+
+/// Directories of the tree whose names a shell may read.
+const LISTED: [&str; 3] = ["/", "/groups", "/logs"];
 
 /// The zones of one shell.
 pub(super) struct Tree<'a> {
     /// The caller's zones, or the one in which it begins.
     zones: Vec<Zone<'a>>,
-    /// What the caller's processes wrote.
+    /// The logs of the caller's processes.
     logs: Option<Root>,
-    /// Whether all of them are there, under their names.
+    /// `true` if all of them are there, under their names.
     is_whole: bool,
     /// The directory in which it begins.
     directory: OwnedFd,
     /// The same as the shell sees it.
-    pub(super) begins_in: PathBuf,
+    begins_in: PathBuf,
 }
 
 impl<'a> Tree<'a> {
@@ -76,13 +87,11 @@ impl<'a> Tree<'a> {
         is_interactive: bool,
     ) -> Result<Self, Error> {
         let (store, caller) = (view.store, view.caller);
-        let uploads = store.personal_zone(caller, ZoneName::Uploads)?;
-        // What comes while somebody types is seen.
-        let uploads = if is_interactive {
-            uploads.made()?
-        } else {
-            uploads
-        };
+        let mut uploads = store.personal_zone(caller, ZoneName::Uploads)?;
+        if is_interactive {
+            // What comes while somebody types is seen.
+            uploads = uploads.made()?;
+        }
         let mut zones = vec![
             store.personal_zone(caller, ZoneName::Storage)?,
             store.personal_zone(caller, ZoneName::Documents)?,
@@ -108,24 +117,114 @@ impl<'a> Tree<'a> {
 
     /// The zones that a shell may change.
     pub(super) fn writable(&self) -> Vec<&Zone<'a>> {
-        let own = |zone: &&Zone<'_>| matches!(zone.name(), ZoneName::Storage | ZoneName::Documents);
-        self.zones.iter().filter(own).collect()
+        self.zones.iter().filter(|zone| is_own(zone)).collect()
     }
 
     pub(super) fn directory(&self) -> BorrowedFd<'_> {
         self.directory.as_fd()
     }
 
-    /// Whether all zones are there, under their names.
-    pub(super) fn is_whole(&self) -> bool {
-        self.is_whole
+    /// Places on disk that the shell's output may name, and what they are called there: none if it has
+    /// the tree.
+    pub(super) fn places_on_disk(&self, private: &PrivateDirectory) -> Vec<(String, String)> {
+        if self.is_whole {
+            return Vec::new();
+        }
+        let zone = self.main();
+        let shown = ViewPath::of(zone, &ZonePath::root());
+        vec![
+            (text(private.location()), TEMPORARY.to_owned()),
+            (text(zone.data().location()), shown.as_str().to_owned()),
+            (text(zone.base.location()), shown.as_str().to_owned()),
+        ]
     }
 
-    /// The zones on disk, and where the shell finds them; `writes` says whether it may change any.
-    pub(super) fn mounts(&self, writes: bool) -> Vec<BindMount> {
-        let writable = self.writable();
-        let is_writable =
-            |zone: &Zone<'_>| writes && writable.iter().any(|one| std::ptr::eq(*one, zone));
+    /// The job of a shell: its files, its programs, its limits. `writes` if it may change any zone.
+    pub(super) fn spec(
+        &self,
+        request: &ShellRequest<'_>,
+        program: &ShellProgram,
+        private: &PrivateDirectory,
+        network: &CommandNetwork,
+        writes: bool,
+    ) -> JobSpec {
+        let store = self.main().store;
+        let any_program = store.settings().has_any_program();
+        let temporary = if self.is_whole {
+            PathBuf::from(TEMPORARY)
+        } else {
+            private.location().to_owned()
+        };
+        let mounts = self.mounts(writes);
+        let home = match mounts.first() {
+            _ if self.is_whole => HOME.into(),
+            // What programs keep at home is no change of documents.
+            Some(zone) if zone.writable && self.main().name() == ZoneName::Storage => {
+                zone.target.clone()
+            }
+            _ => temporary.clone(),
+        };
+        let is_interactive = request.command.is_none();
+        let mut variables = environment::own(&text(&home), &text(&temporary), is_interactive);
+        variables.extend(request.environment.iter().cloned());
+        variables.extend(network.environment());
+        let job = Job::Program {
+            file: program.file.clone(),
+            name: program.name.to_owned(),
+            arguments: match request.command {
+                Some(command) => vec!["-c".to_owned(), command.to_owned()],
+                None => vec!["-i".to_owned()],
+            },
+            environment: variables,
+        };
+        let (mut write, mut read) = (vec![temporary.clone()], program.readable.clone());
+        for mount in &mounts {
+            let access = if mount.writable {
+                &mut write
+            } else {
+                &mut read
+            };
+            access.push(mount.target.clone());
+        }
+        let listed = if self.is_whole { &LISTED[..] } else { &[] };
+        let base = base_spec(store, job, program.counted);
+        JobSpec {
+            owner: store.namespace(self.main().caller()),
+            controlling_terminal: request.controlling_terminal,
+            makes_groups: true,
+            access: Access {
+                // No list is needed if everything may run.
+                execute: if any_program {
+                    Vec::new()
+                } else {
+                    program.executables.clone()
+                },
+                read,
+                write,
+                list: listed.iter().map(PathBuf::from).collect(),
+                any_program,
+                network: network.access(),
+                ..base.access
+            },
+            mounts: self.is_whole.then(|| MountNamespace {
+                directory: self.begins_in.clone(),
+                bind_mounts: mounts
+                    .into_iter()
+                    .chain([BindMount {
+                        source: private.location().to_owned(),
+                        target: temporary,
+                        writable: true,
+                    }])
+                    .collect(),
+            }),
+            starts_others: true,
+            changes: true,
+            ..base
+        }
+    }
+
+    /// The zones on disk, and where the shell finds them; `writes` if it may change any.
+    fn mounts(&self, writes: bool) -> Vec<BindMount> {
         let zones = self.zones.iter().map(|zone| BindMount {
             source: zone.data().location().to_owned(),
             target: if self.is_whole {
@@ -133,7 +232,7 @@ impl<'a> Tree<'a> {
             } else {
                 zone.data().location().to_owned()
             },
-            writable: is_writable(zone),
+            writable: writes && is_own(zone),
         });
         let logs = self.logs.iter().map(|logs| BindMount {
             source: logs.location().to_owned(),
@@ -142,4 +241,13 @@ impl<'a> Tree<'a> {
         });
         zones.chain(logs).collect()
     }
+}
+
+/// Returns `true` for a zone that a shell may change.
+fn is_own(zone: &Zone<'_>) -> bool {
+    matches!(zone.name(), ZoneName::Storage | ZoneName::Documents)
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::changes::{check_lock, check_owner};
 use crate::free_names::endless_names;
-use crate::guard::{check_lock, check_owner};
 use crate::zone::{PathError, Zone, ZonePath};
 use crate::{Code, Error};
 use fileshed_storage::{DiskError, Kind, Vacancy};
@@ -78,7 +78,7 @@ pub(super) fn vacancy(
     Err(in_the_way(zone, path))
 }
 
-/// Whether a name that is not there is kept by somebody else's lock or file beside it.
+/// Returns `true` if a name that is not there is kept by somebody else's lock or file beside it.
 fn is_kept(zone: &Zone<'_>, name: &ZonePath) -> Result<bool, Error> {
     let asked = check_lock(zone, name).and_then(|()| check_owner(zone, [name]));
     match asked {

@@ -24,7 +24,7 @@ use fileshed_core::Timings;
 use moka::sync::Cache;
 
 use crate::http::identity::{X_SESSION_ID, X_USER_ID};
-use crate::http::terminal::query::Query;
+use crate::http::terminal::arguments::Query;
 
 /// How long after the directory was listed the file may come: a proxy collects all of it first.
 const PATIENCE: Duration = Timings::STANDARD.http.message_box;

@@ -1,0 +1,181 @@
+//! `list_files`, `stat_file`, `remove_file` and `output_file`: entries as a whole.
+
+use fileshed_types::Error;
+use serde::{Deserialize, Serialize};
+
+use super::Files;
+use crate::error::ToolError;
+use crate::provider::{Page, ProviderError};
+use crate::{Metadata, path};
+
+/// Which directory.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ListFiles {
+    /// Directory
+    pub path: Option<String>,
+}
+
+/// What is in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    /// `ok`
+    pub status: &'static str,
+    /// As it was given.
+    pub path: String,
+    /// In the order of their names.
+    pub entries: Vec<Metadata>,
+    /// Whether there are more.
+    pub truncated: bool,
+}
+
+/// Which file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct StatFile {
+    /// File or directory
+    pub path: String,
+}
+
+/// What is known of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Shown {
+    /// `ok`
+    pub status: &'static str,
+    /// The entry.
+    #[serde(flatten)]
+    pub metadata: Metadata,
+}
+
+/// What goes.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct RemoveFile {
+    /// File, or directory with all in it
+    pub path: String,
+}
+
+/// What went.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Removed {
+    /// Whether it was there, and is gone.
+    pub removed: bool,
+    /// As it was given.
+    pub path: String,
+}
+
+/// Which file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OutputFile {
+    /// File
+    pub path: String,
+    /// What it is, in a few words
+    pub description: Option<String>,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Sent {
+    /// Whether the person has it.
+    pub sent: bool,
+    /// As it was given.
+    pub path: String,
+    /// Where it is opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// What to tell the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Why not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Files<'_> {
+    /// Lists a directory.
+    pub fn list_files(&self, request: &ListFiles) -> Result<Listed, Error> {
+        let given = request.path.as_deref().unwrap_or("");
+        let directory = path::parse(given)?;
+        let at = self.at(&directory);
+        let page = match self.provider.list(&at, None, self.limits.results) {
+            // The workspace is always there.
+            Err(ProviderError::NotFound(_)) if directory.is_root() => Page::default(),
+            page => page.map_err(|error| ToolError::of_provider(given, error))?,
+        };
+        let entries = page.entries.into_iter().map(|entry| Metadata {
+            path: self.in_workspace(&entry.path),
+            ..entry
+        });
+        Ok(Listed {
+            status: "ok",
+            path: given.to_owned(),
+            entries: entries.collect(),
+            truncated: page.more,
+        })
+    }
+
+    /// Looks at a file or directory.
+    pub fn stat_file(&self, request: &StatFile) -> Result<Shown, Error> {
+        let given = request.path.as_str();
+        let path = path::parse(given)?;
+        let metadata = self.stat(given, &path)?;
+        Ok(Shown {
+            status: "ok",
+            metadata: Metadata { path, ..metadata },
+        })
+    }
+
+    /// Removes a file or a directory.
+    pub fn remove_file(&self, request: &RemoveFile) -> Result<Removed, Error> {
+        self.expect_writable()?;
+        let given = request.path.as_str();
+        let path = path::inside(given)?;
+        let removed = match self.provider.remove(&self.at(&path)) {
+            Ok(()) => true,
+            Err(ProviderError::NotFound(_)) => false,
+            Err(error) => return Err(ToolError::of_provider(given, error)),
+        };
+        Ok(Removed {
+            removed,
+            path: given.to_owned(),
+        })
+    }
+
+    /// Hands a file to the person: `hand` gets it as the provider has it, and says with which address
+    /// and words. What cannot be sent is no failure of the call.
+    pub fn output_file(
+        &self,
+        request: &OutputFile,
+        hand: impl FnOnce(&Metadata) -> Result<(Option<String>, Option<String>), Error>,
+    ) -> Sent {
+        let path = request.path.clone();
+        match self
+            .file(&request.path)
+            .and_then(|metadata| hand(&metadata))
+        {
+            Ok((url, message)) => Sent {
+                sent: true,
+                path,
+                url,
+                message,
+                error: None,
+            },
+            Err(error) => Sent {
+                path,
+                error: Some(error.message().to_owned()),
+                ..Sent::default()
+            },
+        }
+    }
+
+    fn file(&self, given: &str) -> Result<Metadata, Error> {
+        let path = path::inside(given)?;
+        let metadata = self.stat(given, &path)?;
+        if metadata.is_directory() {
+            let path = given.to_owned();
+            return Err(ToolError::IsDirectory { path }.into());
+        }
+        Ok(metadata)
+    }
+}

@@ -1,0 +1,188 @@
+//! Failures of the registry.
+
+use ::postgres::error::SqlState;
+use rusqlite::ErrorCode;
+
+use fileshed_types::diagnostics;
+
+/// File name of the registry below the data directory, as the original Fileshed has it.
+pub const FILE_NAME: &str = "access_auth.sqlite";
+
+/// A failure of a statement.
+#[derive(Debug, thiserror::Error)]
+pub enum DatabaseError {
+    /// SQLite refuses.
+    #[error("SQLite")]
+    Sqlite(#[from] rusqlite::Error),
+    /// PostgreSQL refuses, or does not answer.
+    #[error("PostgreSQL")]
+    Postgres(#[from] ::postgres::Error),
+    #[cfg(feature = "tls")]
+    /// TLS cannot be prepared.
+    #[error("TLS")]
+    Tls(#[from] rustls::Error),
+    /// The address of the database is none.
+    #[error("the address")]
+    Address(#[source] ::postgres::Error),
+    /// All connections are taken.
+    #[error("all connections are taken")]
+    Busy,
+    /// The answer is not in this process, and the caller cannot wait.
+    #[error("the answer takes a while")]
+    NotAtOnce,
+    /// A column holds something else than this program writes.
+    #[error("column {column} of a row cannot be read")]
+    Column {
+        /// The number of the column, from 0.
+        column: usize,
+    },
+    /// A statement that always finds a row found none.
+    #[error("there is no row")]
+    NoRow,
+}
+
+impl DatabaseError {
+    /// `true` if others had what the statement needed, for longer than it waits.
+    pub(crate) fn is_locked_out(&self) -> bool {
+        let Self::Postgres(cause) = self else {
+            return false;
+        };
+        cause.code() == Some(&SqlState::LOCK_NOT_AVAILABLE)
+    }
+}
+
+diagnostics! {
+    /// The registry failed, or does not fit.
+    #[derive(Debug, thiserror::Error)]
+    pub enum RegistryError {
+        /// The database says no.
+        #[error("the registry failed")]
+        Failed(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+            code: DbError,
+            hint: "repeat the call; if it fails again, tell the administrator",
+        },
+        /// The database is on another machine or in another process, and does not answer.
+        #[error("the database of the registry does not answer")]
+        Unreachable(#[source] source: DatabaseError = DatabaseError::Busy) => {
+            code: DbError,
+            hint: "repeat the call in a while; if it goes on, tell the administrator: the setting \
+                `registry` says where the database is",
+        },
+        /// There is no space for a row.
+        #[error("the disk of the server is full")]
+        Full(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+            code: QuotaExceeded,
+            hint: "delete files with shed_delete, or tell the administrator",
+        },
+        /// The process stood still for so long that others took it for dead.
+        #[error("this server stood still for too long, and another one ended what it was about to change")]
+        TakenOver => {
+            code: Busy,
+            hint: "look at what is there, and repeat the call",
+            retry_after: 1,
+        },
+        /// What should be the address of a database is none.
+        #[error("the setting `registry` is no address of a PostgreSQL database")]
+        Address(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+            code: DbError,
+            hint: "write it like postgres://user:password@host:5432/database?sslmode=require",
+        },
+        /// No certificate can be checked, for example because the machine has none.
+        #[error("no TLS connection to the database of the registry can be prepared")]
+        NoTls(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+            code: DbError,
+            hint: "install the certificates of the system (on Debian the package `ca-certificates`), name a file \
+                of certificates in `SSL_CERT_FILE`, or end the address in `?sslmode=disable`",
+        },
+        /// The file is no database, or not a whole one.
+        #[error("the registry `{FILE_NAME}` is damaged")]
+        Damaged(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+            code: DbError,
+            hint: RESTORE,
+        },
+        /// The file is a database whose parts do not fit together.
+        #[error("the registry `{FILE_NAME}` is damaged: {0}")]
+        Inconsistent(fault: String) => {
+            code: DbError,
+            hint: RESTORE,
+        },
+        /// It belongs to another pepper.
+        #[error("the registry belongs to another pepper than `.fs_pepper`")]
+        OtherPepper => {
+            code: DbError,
+            hint: "restore `.fs_pepper` and the registry from the same backup; without one, `fileshed \
+                accept-loss pepper` says what is lost and keeps the pepper that is there",
+        },
+        /// A later version took away what this one needs.
+        #[error(
+            "the registry has version {found}, which takes a program that knows version {oldest}; this one \
+             knows versions up to {known}"
+        )]
+        Newer {
+            /// Migrations that it has seen.
+            found: i64,
+            /// Migrations that a program has to know.
+            oldest: i64,
+            /// Migrations that this one knows.
+            known: i64,
+        } => {
+            code: DbError,
+            hint: "start the version of fileshed that wrote the data, or a later one",
+        },
+        /// An applied migration is not the one that this program has.
+        #[error("migration {number} of the registry differs from the one that was applied")]
+        Drift {
+            /// Which one, from 1.
+            number: i64,
+        } => {
+            code: DbError,
+            hint: "restore the registry, or start the version that wrote it",
+        },
+    }
+}
+
+impl RegistryError {
+    /// Whether the file itself is spoilt.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged(_) | Self::Inconsistent(_))
+    }
+}
+
+impl From<DatabaseError> for RegistryError {
+    fn from(error: DatabaseError) -> Self {
+        match &error {
+            DatabaseError::Sqlite(cause) => match cause.sqlite_error_code() {
+                Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged(error),
+                Some(ErrorCode::DiskFull) => Self::Full(error),
+                _ => Self::Failed(error),
+            },
+            DatabaseError::Postgres(cause) if is_gone(cause) => Self::Unreachable(error),
+            DatabaseError::Busy => Self::Unreachable(error),
+            DatabaseError::Address(_) => Self::Address(error),
+            #[cfg(feature = "tls")]
+            DatabaseError::Tls(_) => Self::NoTls(error),
+            _ => Self::Failed(error),
+        }
+    }
+}
+
+/// Whether the database does not answer, is ending, or has no connection left: all that says so has
+/// the class of an operator's intervention, of a connection or of resources, or comes from the
+/// connection itself (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+fn is_gone(cause: &postgres::Error) -> bool {
+    cause.code().is_none_or(|code| {
+        let classes = ["08", "53", "57"];
+        classes.iter().any(|class| code.code().starts_with(class))
+    })
+}
+
+impl From<rusqlite::Error> for RegistryError {
+    fn from(error: rusqlite::Error) -> Self {
+        DatabaseError::from(error).into()
+    }
+}
+
+const RESTORE: &str = "tell the administrator: the registry is restored from a backup while the \
+     server is stopped, with its `-wal` if the backup has one; without a backup, `fileshed \
+     accept-loss registry` says what is lost and begins a new one";

@@ -1,0 +1,88 @@
+//! Processes of the machine, and those of jobs: what descends from the first process of each. Whoever loses its parent there
+//! becomes a child of an init or of a supervisor, which is the first.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+use rustix::process::Pid;
+
+/// Returns every process that is one of a job, with the place of the job in `first`.
+pub(crate) fn processes_of(first: &[i32]) -> Vec<(usize, i32)> {
+    let parents: HashMap<i32, i32> = all()
+        .filter_map(|(process, place)| {
+            let stat = std::fs::read_to_string(place).ok()?;
+            let parent = field(&stat, PARENT)?.parse().ok()?;
+            Some((process.as_raw_pid(), parent))
+        })
+        .collect();
+    let job_of = |process: i32| {
+        let mut ancestors = std::iter::successors(Some(process), |at| parents.get(at).copied());
+        ancestors.find_map(|at| first.iter().position(|first| *first == at))
+    };
+    parents
+        .keys()
+        .filter_map(|process| Some((job_of(*process)?, *process)))
+        .collect()
+}
+
+/// Every process, and where its state is told.
+pub(crate) fn all() -> impl Iterator<Item = (Pid, PathBuf)> {
+    let number = |name: OsString| name.to_str()?.parse().ok().and_then(Pid::from_raw);
+    std::fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(move |entry| Some((number(entry.file_name())?, entry.path().join("stat"))))
+}
+
+/// Fields of /proc/pid/stat behind the name (`proc_pid_stat(5)`).
+pub(crate) const STATE: usize = 0;
+pub(crate) const PARENT: usize = 1;
+pub(crate) const SESSION: usize = 3;
+
+/// A field of /proc/pid/stat, counted from the one behind the name.
+pub(crate) fn field(stat: &str, index: usize) -> Option<&str> {
+    let (_, fields) = stat.rsplit_once(") ")?;
+    fields.split(' ').nth(index)
+}
+
+/// Bytes of a block of stat(2).
+const BLOCK: u64 = 512;
+
+/// Returns the bytes on `device` of files without a name that the job with this first process holds
+/// open: no measurement of a directory finds them, and they take space until the job ends.
+pub(crate) fn unlinked_bytes(first: i32, device: u64) -> u64 {
+    let mut found = HashMap::new();
+    for (_, process) in processes_of(&[first]) {
+        let descriptors = std::fs::read_dir(format!("/proc/{process}/fd"));
+        for descriptor in descriptors.into_iter().flatten().flatten() {
+            found.extend(unlinked(&descriptor.path(), device));
+        }
+    }
+    found.values().sum()
+}
+
+/// The number of such a file, and what it takes.
+fn unlinked(descriptor: &Path, device: u64) -> Option<(u64, u64)> {
+    // What a link says needs no look at the disk.
+    let target = std::fs::read_link(descriptor).ok()?;
+    if !target
+        .as_os_str()
+        .as_encoded_bytes()
+        .ends_with(b" (deleted)")
+    {
+        return None;
+    }
+    let stat = rustix::fs::stat(descriptor).ok()?;
+    let is_one = FileType::from_raw_mode(stat.st_mode).is_file()
+        && stat.st_nlink == 0
+        && stat.st_dev == device;
+    is_one.then(|| {
+        (
+            stat.st_ino,
+            u64::try_from(stat.st_blocks).unwrap_or(0) * BLOCK,
+        )
+    })
+}

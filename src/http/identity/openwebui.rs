@@ -1,0 +1,256 @@
+//! Users whom Open WebUI vouches for: by a session of theirs, or by a header that it signs as a gateway, so
+//! that a service key alone cannot name a user.
+//!
+//! If the secret that signs sessions is configured, the signature is checked; if Open WebUI is
+//! configured, it is asked, because only it knows keys, roles and revocations. Forged credentials
+//! must not occupy the server meanwhile: few requests to Open WebUI run at once, the others wait
+//! without a thread and not for long.
+//!
+//! The group headers are not part of what a gateway signs: they are believed from a service key, as
+//! everything that an administrator writes into a connection.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::http::{HeaderMap, HeaderName};
+use fileshed_core::fair::{FairSemaphore, Grant, Shares};
+use fileshed_core::limiter::{Limiter, Pool};
+use fileshed_core::{Caller, Clock, Code, Error, Role, UserId};
+use serde::Deserialize;
+
+use super::headers::single;
+use super::{AcceptedCredentials, IdentityError, JwtError, Sources, jwt};
+use crate::config::{Config, Secret};
+use crate::http::admission;
+use crate::http::serve::current;
+use crate::openwebui::{Account, OpenWebUi, presentable, role};
+
+/// Requests to Open WebUI that run at once.
+const LOOKUPS: u64 = 16;
+
+/// Verifies sessions.
+#[derive(Debug)]
+pub(super) struct SessionVerifier {
+    secret: Option<Secret>,
+    openwebui: Option<Arc<OpenWebUi>>,
+    clock: Clock,
+    /// How long a call waits until its question can be asked.
+    patience: Duration,
+    /// Separate, so that forged credentials do not delay those whose signature is right.
+    unchecked: FairSemaphore,
+    checked: FairSemaphore,
+}
+
+/// A session or an API key of Open WebUI.
+#[derive(Debug)]
+pub(super) struct SessionCredential {
+    pub(super) secret: Secret,
+    /// The user, if the signature was checked.
+    user: Option<UserId>,
+    pub(super) origin: SessionOrigin,
+}
+
+/// How a session gets here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SessionOrigin {
+    /// Open WebUI sends it, for a model.
+    Header,
+    /// The browser of a person sends it, because Open WebUI is at the same address.
+    Page,
+}
+
+/// The user of a session.
+#[derive(Debug)]
+pub(super) enum SessionUser {
+    /// As Open WebUI knows it.
+    Account(Account),
+    /// As the signature alone says.
+    Signature(UserId),
+}
+
+#[derive(Deserialize)]
+struct SessionClaims {
+    id: String,
+    typ: Option<String>,
+}
+
+impl SessionVerifier {
+    pub(super) fn new(
+        config: &Config,
+        limiter: &Limiter,
+        openwebui: Option<Arc<OpenWebUi>>,
+    ) -> Option<Self> {
+        config.takes_sessions().then(|| Self {
+            secret: config.webui_secret_key.clone(),
+            openwebui,
+            clock: limiter.clock().clone(),
+            patience: config.core.timings.calls.lookup,
+            unchecked: limiter.open(Pool::Sessions, Shares::dynamic(LOOKUPS)),
+            checked: limiter.open(Pool::SignedSessions, Shares::dynamic(LOOKUPS)),
+        })
+    }
+
+    /// Checks what can be checked without Open WebUI.
+    pub(super) fn read(
+        &self,
+        secret: Secret,
+        origin: SessionOrigin,
+        accepted: AcceptedCredentials,
+    ) -> Result<SessionCredential, IdentityError> {
+        let is_token = jwt::is_token(secret.reveal());
+        let user = match &self.secret {
+            Some(key) if is_token => Some(self.signed(&secret, key, accepted)?),
+            _ if self.openwebui.is_some() => None,
+            _ => return Err(IdentityError::NotChecked),
+        };
+        Ok(SessionCredential {
+            secret,
+            user,
+            origin,
+        })
+    }
+
+    fn signed(
+        &self,
+        secret: &Secret,
+        key: &Secret,
+        accepted: AcceptedCredentials,
+    ) -> Result<UserId, IdentityError> {
+        let wrong = || IdentityError::WrongCredential(accepted);
+        let now = self.clock.now().as_second();
+        let claims = jwt::verify::<SessionClaims>(secret.reveal(), key, now);
+        let claims = claims.map_err(|_| wrong())?.claims;
+        // Other tokens that Open WebUI signs are not credentials.
+        if !matches!(claims.typ.as_deref(), None | Some("session" | "automation")) {
+            return Err(wrong());
+        }
+        UserId::parse(&claims.id).map_err(|_| wrong())
+    }
+
+    /// Waits for a permit to ask Open WebUI, if it has to be asked.
+    pub(super) async fn lookup_permit(
+        &self,
+        session: &SessionCredential,
+    ) -> Result<Option<Grant>, IdentityError> {
+        let Some(openwebui) = &self.openwebui else {
+            return Ok(None);
+        };
+        let secret = session.secret.reveal();
+        if openwebui.remembers_account(secret) {
+            return Ok(None);
+        }
+        let (places, who) = match &session.user {
+            Some(user) => (&self.checked, user.as_str().to_owned()),
+            None => (&self.unchecked, current::client()),
+        };
+        let place = admission::wait(places, &who, 1, self.patience).await;
+        Ok(Some(place.map_err(|_| IdentityError::Busy)?))
+    }
+
+    /// Finds the user; `None` if the sources know nobody.
+    pub(super) fn find(
+        &self,
+        session: &SessionCredential,
+        accepted: AcceptedCredentials,
+        sources: Sources,
+    ) -> Result<Option<SessionUser>, Error> {
+        let signed = session.user.as_ref();
+        let by_signature = || signed.cloned().map(SessionUser::Signature);
+        let Some(openwebui) = &self.openwebui else {
+            return Ok(by_signature());
+        };
+        let secret = session.secret.reveal();
+        let asked = match sources {
+            Sources::Memory => Ok(openwebui.remembered_account(secret).ok().flatten()),
+            Sources::All => openwebui.account(secret, jwt::is_token(secret)),
+        };
+        let account = match asked {
+            Err(error) if signed.is_some() && error.code() == Code::OpenwebuiApiUnavailable => {
+                tracing::debug!("Open WebUI cannot be asked: the signature counts");
+                return Ok(by_signature());
+            }
+            asked => asked?,
+        };
+        match (account, signed) {
+            (Some(account), Some(user)) if *user != account.user => {
+                tracing::warn!("Open WebUI names another user than the session's signature");
+                Err(IdentityError::WrongCredential(accepted).into())
+            }
+            (account, _) => Ok(account.map(SessionUser::Account)),
+        }
+    }
+}
+
+/// Who must have signed.
+const ISSUER: &str = "open-webui";
+
+/// Verifies signed users.
+#[derive(Debug)]
+pub(super) struct SignedUserVerifier {
+    secret: Secret,
+    pub(super) header: HeaderName,
+    clock: Clock,
+}
+
+/// A user that a gateway has signed.
+#[derive(Debug)]
+pub(super) struct SignedUser {
+    pub(super) id: UserId,
+    name: Option<String>,
+    email: Option<String>,
+    role: Role,
+}
+
+#[derive(Deserialize)]
+struct SignedUserClaims {
+    iss: String,
+    sub: String,
+    name: Option<String>,
+    email: Option<String>,
+    role: Option<String>,
+}
+
+impl SignedUserVerifier {
+    pub(super) fn new(config: &Config, clock: &Clock) -> Option<Self> {
+        Some(Self {
+            secret: config.forward_jwt_secret.clone()?,
+            header: config.header_user_jwt.clone(),
+            clock: clock.clone(),
+        })
+    }
+
+    /// The signed user, if there is one. A token that is there must be valid.
+    pub(super) fn read(&self, headers: &HeaderMap) -> Result<Option<SignedUser>, IdentityError> {
+        let Some(token) = single(headers, &self.header)? else {
+            return Ok(None);
+        };
+        let wrong = |cause| IdentityError::WronglySigned {
+            header: self.header.clone(),
+            cause,
+        };
+        let now = self.clock.now().as_second();
+        let verified = jwt::verify::<SignedUserClaims>(token, &self.secret, now).map_err(wrong)?;
+        let claims = verified.claims;
+        if !verified.is_dated || !verified.ends || claims.iss != ISSUER {
+            return Err(wrong(JwtError::Claims));
+        }
+        Ok(Some(SignedUser {
+            id: UserId::parse(&claims.sub).map_err(IdentityError::User)?,
+            name: claims.name.and_then(presentable),
+            email: claims.email.and_then(presentable),
+            role: match claims.role {
+                Some(text) => role(&text).ok_or(IdentityError::Pending)?,
+                None => Role::User,
+            },
+        }))
+    }
+}
+
+impl SignedUser {
+    /// Sets what is known of the user.
+    pub(super) fn describe(&self, caller: &mut Caller) {
+        caller.name.clone_from(&self.name);
+        caller.email.clone_from(&self.email);
+        caller.role = self.role;
+    }
+}

@@ -1,0 +1,261 @@
+//! Credentials that surfaces accept beside a bearer token: a password of a drive, a key of a terminal, a
+//! cookie of the server's own page.
+//!
+//! Programs that show files as a drive know no other way than a name and a password: the password is a
+//! personal token, and alone says who calls. The name may be any.
+//!
+//! Open WebUI's proxy in front of the terminal names the user in one header, which it cannot sign, and
+//! passes nothing else that says who it is. So that header counts only beside a key that is meant for
+//! it. A service key names its users here as everywhere else: one that leaked, where gateways sign
+//! their users, opens nothing.
+//!
+//! A browser sends cookies with whatever it is made to ask. So they count only where the page itself
+//! asks: with a header that pages of other sites cannot send, and as far as the browser says where a
+//! request comes from, from this site. Without that header they count for the endpoints of [`SHOWN`]
+//! alone. Beside another credential they never count. Nobody keeps an answer to a cookie.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, Method};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fileshed_core::Caller;
+use fileshed_core::settings::GroupSource;
+
+use super::headers::{self, credential, filled, single};
+use super::openwebui::SessionOrigin;
+use super::{
+    Authenticator, Credential, CredentialKind, IdentityError, TOKEN_PREFIX, X_USER_ID, is_among,
+};
+use crate::config::{Origin, Secret};
+use crate::http::cookie::{self, Cookie};
+use crate::http::header;
+
+/// What the page sends with every call; the value is `1`.
+pub(in crate::http) const X_FILESHED_PAGE: HeaderName = HeaderName::from_static("x-fileshed-page");
+
+/// The endpoints that elements of the page load and people open, where the page cannot send its header.
+const SHOWN: [&str; 2] = ["/files/content", "/files/archive"];
+
+/// A mark on a request: `true` once a cookie was read as its credential.
+#[derive(Clone, Debug, Default)]
+pub(in crate::http) struct CookieUse(Arc<AtomicBool>);
+
+impl CookieUse {
+    /// Notes that a cookie was read.
+    fn note(request: &Parts) {
+        if let Some(Self(used)) = request.extensions.get() {
+            used.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// `true` if the answer may depend on a cookie.
+    pub(in crate::http) fn happened(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// In which Open WebUI keeps its session.
+const OPEN_WEBUI_COOKIE: &str = "token";
+
+/// What is known of the server's own page.
+#[derive(Debug)]
+pub(super) struct OwnPage {
+    /// Holds the secret of a session.
+    pub(super) cookie: Cookie,
+    /// The site of the public address, if that is set.
+    origin: Option<Origin>,
+}
+
+impl OwnPage {
+    /// The page at a public address, which is empty where nobody said it.
+    pub(super) fn new(public_url: &str) -> Self {
+        let origin = public_url.split_once("://").and_then(|(scheme, rest)| {
+            let authority = rest.split('/').next()?;
+            format!("{scheme}://{authority}").parse().ok()
+        });
+        Self {
+            cookie: Cookie::new("fileshed-session", public_url, ""),
+            origin,
+        }
+    }
+}
+
+impl Authenticator {
+    /// Reads the credential of a request that the page may make, without disk, registry or network.
+    pub(super) fn read_for_page(&self, request: &Parts) -> Result<Credential, IdentityError> {
+        let headers = &request.headers;
+        if !self.asks || headers.contains_key(AUTHORIZATION) {
+            return self.read_header(request, self.accepted());
+        }
+        if is_by_page(request) {
+            self.expect_own_page(request)?;
+        } else if !is_shown(request) {
+            return self.read_header(request, self.accepted());
+        } else if !headers::is_of_site_or_person(request, self.page.origin.as_ref()) {
+            // Before anything is looked up, so that the answer tells the other page nothing.
+            return Err(IdentityError::OtherPage);
+        }
+        if let Some(secret) = self.page_session(request) {
+            let kind = CredentialKind::PageSession(secret, self.principal_headers(headers)?);
+            return Ok(Credential(kind));
+        }
+        let of_open_webui = cookie::read(headers, OPEN_WEBUI_COOKIE);
+        let (Some(sessions), Some(secret)) = (&self.sessions, of_open_webui) else {
+            return self.read_header(request, self.accepted());
+        };
+        CookieUse::note(request);
+        let session = sessions.read(secret, SessionOrigin::Page, self.accepted())?;
+        let kind = CredentialKind::Session(session, self.principal_headers(headers)?);
+        Ok(Credential(kind))
+    }
+
+    /// Refuses what the server's own page does not ask.
+    pub fn expect_page(&self, request: &Parts) -> Result<(), IdentityError> {
+        if is_by_page(request) {
+            self.expect_own_page(request)
+        } else {
+            Err(IdentityError::OtherPage)
+        }
+    }
+
+    /// Refuses what a page of another site makes a browser ask.
+    pub fn expect_own_page(&self, request: &Parts) -> Result<(), IdentityError> {
+        if headers::is_of_site(request, self.page.origin.as_ref()) {
+            Ok(())
+        } else {
+            Err(IdentityError::OtherPage)
+        }
+    }
+
+    /// Whether anybody has to sign in: else there is one workspace for all.
+    #[must_use]
+    pub fn asks(&self) -> bool {
+        self.asks
+    }
+
+    /// Whether sessions of Open WebUI count.
+    #[must_use]
+    pub fn takes_open_webui(&self) -> bool {
+        self.sessions.is_some()
+    }
+
+    /// The cookie with the secret of a session on the page.
+    pub(in crate::http) fn session_cookie(&self) -> &Cookie {
+        &self.page.cookie
+    }
+
+    /// The secret of the session on the page that a request brings.
+    pub(in crate::http) fn page_session(&self, request: &Parts) -> Option<Secret> {
+        let secret = self.page.cookie.read(&request.headers);
+        if secret.is_some() {
+            CookieUse::note(request);
+        }
+        secret
+    }
+}
+
+/// `true` if the request reads one of the endpoints of [`SHOWN`].
+fn is_shown(request: &Parts) -> bool {
+    let reads = request.method == Method::GET || request.method == Method::HEAD;
+    reads && SHOWN.contains(&request.uri.path())
+}
+
+/// Whether the request is one that only the server's own page makes.
+pub(in crate::http) fn is_by_page(request: &Parts) -> bool {
+    let value = request.headers.get(X_FILESHED_PAGE);
+    value.is_some_and(|value| value == "1")
+}
+
+impl Authenticator {
+    /// Reads the credential of a request to the terminal, without disk, registry or network.
+    pub(super) fn read_for_terminal(&self, request: &Parts) -> Result<Credential, IdentityError> {
+        let headers = &request.headers;
+        let accepted = self.accepted_by_terminal();
+        let caller = match credential(headers, accepted)? {
+            Some(secret) if is_among(&self.terminal_keys, &secret) => {
+                self.terminal_user(headers)?
+            }
+            Some(secret) if is_among(&self.keys, &secret) => {
+                if !self.names_a_user(headers)? {
+                    return Err(IdentityError::NotForTerminals);
+                }
+                self.gateway(headers)?
+            }
+            _ => return self.read_header(request, accepted),
+        };
+        Ok(Credential(CredentialKind::Resolved(caller)))
+    }
+
+    /// The user whom the proxy names. What a call carries besides must be about the same one.
+    fn terminal_user(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
+        if filled(headers, &X_USER_ID)?.is_none_or(str::is_empty) {
+            return Err(IdentityError::NoTerminalUser);
+        }
+        let mut caller = match &self.signatures {
+            Some(signatures) if single(headers, &signatures.header)?.is_some() => {
+                self.signed_user(signatures, headers)?
+            }
+            Some(_) => {
+                let user = self
+                    .named_user(headers)?
+                    .ok_or(IdentityError::NoTerminalUser)?;
+                Caller::known(user, self.chat(headers)?)
+            }
+            None => self.plain_user(headers)?,
+        };
+        caller.chat = self.chat(headers)?;
+        caller.message = self.message(headers)?;
+        let ids = &self.config.header_group_ids;
+        if self.config.core.groups == GroupSource::Headers && single(headers, ids)?.is_some() {
+            caller.groups = self.group_claims(headers)?;
+        } else {
+            caller.recalls_groups = true;
+        }
+        caller.client.gateway = true;
+        Ok(caller)
+    }
+
+    /// Whether the request names its user in a way that counts beside a service key.
+    fn names_a_user(&self, headers: &HeaderMap) -> Result<bool, IdentityError> {
+        Ok(match &self.signatures {
+            Some(signatures) => single(headers, &signatures.header)?.is_some(),
+            None => {
+                self.config.header_user_id != X_USER_ID
+                    && filled(headers, &self.config.header_user_id)?.is_some()
+            }
+        })
+    }
+}
+
+impl Authenticator {
+    /// Reads the credential of a request by a program that shows files, without disk, registry or
+    /// network. Browsers send passwords that they know whatever page asks, so no page may call.
+    pub(super) fn read_for_drive(&self, request: &Parts) -> Result<Credential, IdentityError> {
+        if !headers::is_by_program(request) {
+            return Err(IdentityError::OtherPage);
+        }
+        let text = header::text(&request.headers, &AUTHORIZATION);
+        match text.and_then(|text| text.split_once(' ')) {
+            Some((scheme, secret)) if scheme.eq_ignore_ascii_case("basic") => {
+                let token = password(secret).ok_or_else(|| self.wrong_credential())?;
+                let headers = self.principal_headers(&request.headers)?;
+                Ok(Credential(CredentialKind::PersonalToken(token, headers)))
+            }
+            _ => self.read_header(request, self.accepted()),
+        }
+    }
+}
+
+/// The password in a credential of RFC 7617, where it could be a personal token.
+fn password(secret: &str) -> Option<Secret> {
+    let decoded = STANDARD.decode(secret.trim()).ok()?;
+    let text = String::from_utf8(decoded).ok()?;
+    let (_, password) = text.split_once(':')?;
+    password
+        .starts_with(TOKEN_PREFIX)
+        .then(|| Secret::new(password))
+}

@@ -1,0 +1,280 @@
+//! What only the page lists: a directory of any length, the conversations that have uploads, what was
+//! deleted and can be brought back, and what a search finds.
+
+use fileshed_core::directory::Membership;
+use fileshed_core::listing::{DirectoryListing, ListedEntry};
+use fileshed_core::search::{Match, Matches, Pattern};
+use fileshed_core::storage::Kind;
+use fileshed_core::view::View;
+use fileshed_core::{Error, diagnostics, search};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::http::files::FileQuery;
+
+/// A directory as the page shows it.
+#[derive(Serialize)]
+pub(super) struct PageDirectory {
+    /// Whether the caller may put anything into it.
+    writable: bool,
+    /// Whether what is deleted here can be brought back.
+    keeps_deleted: bool,
+    /// Day on which what is here is removed, if that is soon.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ends_on: Option<String>,
+    entries: Vec<PageEntry>,
+}
+
+/// A row of the page.
+#[derive(Serialize)]
+struct PageEntry {
+    name: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Bytes, of a file.
+    size: u64,
+    /// Seconds since 1970.
+    modified: f64,
+    /// Whether the caller may change it.
+    writable: bool,
+    /// Name or id of the owner, in a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    owner: Option<String>,
+    /// Whether the owner is the caller.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    own: bool,
+    /// Who may change it, in a group.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<&'static str>,
+}
+
+/// `GET /page/list`
+pub(super) fn directory(view: View<'_>, query: &FileQuery) -> Result<PageDirectory, Error> {
+    let (zone, path) = query.place(view)?;
+    let View { store, caller } = view;
+    let listing = DirectoryListing::of(&zone, &path).map_err(|error| zone.explain(error))?;
+    let members = zone.group().map(|group| store.members(group)).transpose()?;
+    let user = caller.user.as_ref().map(fileshed_core::UserId::as_str);
+    let entries = listing.entries.into_iter();
+    Ok(PageDirectory {
+        writable: listing.is_writable,
+        keeps_deleted: zone.name().is_versioned() || store.has_bin(),
+        ends_on: zone.ends_soon()?.map(|end| end.strftime("%F").to_string()),
+        entries: entries
+            .filter_map(|entry| row(entry, members.as_ref(), user))
+            .collect(),
+    })
+}
+
+fn row(entry: ListedEntry, members: Option<&Membership>, user: Option<&str>) -> Option<PageEntry> {
+    let is_directory = entry.found.kind == Kind::Directory;
+    let own = entry
+        .owner
+        .as_ref()
+        .is_some_and(|(owner, _)| user == Some(owner));
+    Some(PageEntry {
+        name: entry.found.path.name()?.to_owned(),
+        kind: if is_directory { "directory" } else { "file" },
+        size: if is_directory { 0 } else { entry.found.size() },
+        modified: entry.found.modified(),
+        writable: entry.is_writable,
+        own,
+        mode: entry.owner.as_ref().map(|(_, mode)| mode.as_str()),
+        owner: entry
+            .owner
+            .zip(members)
+            .map(|((owner, _), members)| members.shown(&owner).to_owned()),
+    })
+}
+
+/// Where the list goes on.
+#[derive(Deserialize)]
+pub(super) struct UploadsQuery {
+    #[serde(default)]
+    from: usize,
+}
+
+/// `GET /page/uploads`: some of the conversations, those in which something came or went last first, and
+/// where the next ones begin.
+pub(super) fn uploads(view: View<'_>, query: &UploadsQuery) -> Result<Value, Error> {
+    let page = view.store.chats_with_uploads(view.caller, query.from)?;
+    let chats = page.chats.into_iter().map(|uploads| {
+        // The id is what every other request takes as `chat`; the title is Open WebUI's.
+        let mut chat = json!({"chat": uploads.chat.as_str()});
+        if let Some(title) = uploads.title {
+            chat["title"] = title.into();
+        }
+        chat["files"] = uploads.totals.files.into();
+        chat["size"] = uploads.totals.bytes.into();
+        chat["modified"] = uploads.last_change.as_second().into();
+        // The day on which the files are removed if nothing changes.
+        if let Some(end) = uploads.ends_at {
+            chat["ends_on"] = end.strftime("%F").to_string().into();
+        }
+        chat
+    });
+    let mut answer = json!({"chats": chats.collect::<Vec<Value>>()});
+    if let Some(next) = page.next {
+        answer["next"] = next.into();
+    }
+    Ok(answer)
+}
+
+diagnostics! {
+    /// A place in the list that cannot be known.
+    #[derive(Clone, Copy, Debug, thiserror::Error)]
+    #[error("parameter `from`: this is no place in the list")]
+    pub(in crate::http) struct UploadsQueryError => {
+        code: InvalidParameter,
+        hint: "leave `from` out, or give the `next` of the answer before",
+        details: { "parameter": "from" },
+    }
+}
+
+/// `GET /page/bin`: the days for which what is deleted waits (0 if it does not), and what waits.
+pub(super) fn bin(view: View<'_>, _: &BinQuery) -> Result<Value, Error> {
+    let days = view.store.settings().bin_days;
+    let entries = view.store.bin(view.caller)?.into_iter().map(|entry| {
+        let mut row = json!({
+            "id": entry.id,
+            "zone": entry.zone.as_str(),
+            "path": entry.path.as_str(),
+            "type": if entry.is_directory { "directory" } else { "file" },
+            "size": entry.totals.bytes,
+            "files": entry.totals.files,
+        });
+        // The conversation that deleted it.
+        if let Some(chat) = entry.chat {
+            row["chat"] = chat.into();
+        }
+        row["deleted_at"] = entry.deleted_at.to_string().into();
+        row["ends_at"] = entry.ends_at.to_string().into();
+        row
+    });
+    Ok(json!({
+        "days": days.map_or(0, std::num::NonZeroU64::get),
+        "entries": entries.collect::<Vec<Value>>(),
+    }))
+}
+
+/// Which row.
+#[derive(Deserialize)]
+pub(super) struct BinQuery {
+    id: Option<String>,
+}
+
+/// `POST /page/bin/restore`: what has this id is where it was.
+pub(super) fn restore_deleted(view: View<'_>, query: &BinQuery) -> Result<Value, Error> {
+    let id = query.id.as_deref().ok_or(BinQueryError)?;
+    let back = view.store.bring_back(view.caller, id)?;
+    let data = json!({"zone": back.zone.as_str(), "path": back.path.as_str()});
+    Ok(json!({"success": true, "data": data}))
+}
+
+/// `POST /page/bin/remove`: what has this id is gone for good; without one, everything is.
+pub(super) fn remove_deleted(view: View<'_>, query: &BinQuery) -> Result<Value, Error> {
+    let removed = view.store.empty_bin(view.caller, query.id.as_deref())?;
+    Ok(json!({"success": true, "data": {"removed": removed}}))
+}
+
+diagnostics! {
+    /// A row that cannot be known.
+    #[derive(Clone, Copy, Debug, thiserror::Error)]
+    #[error("parameter `id`: which of the bin is not said")]
+    pub(in crate::http) struct BinQueryError => {
+        code: InvalidParameter,
+        hint: "GET /page/bin shows what is in the bin, each with its id",
+        details: { "parameter": "id" },
+    }
+}
+
+/// Results of one answer.
+const RESULTS: usize = 100;
+
+/// What is looked for.
+#[derive(Deserialize)]
+pub(super) struct PageQuery {
+    /// What names and lines hold, in any case.
+    query: String,
+    /// Directory in the tree of all zones.
+    #[serde(default)]
+    path: String,
+}
+
+/// `GET /page/search`: what was found, the nearest first, and whether there is more.
+pub(super) fn search(view: View<'_>, query: &PageQuery) -> Result<Value, Error> {
+    let text = query.query.trim();
+    if text.is_empty() {
+        return Err(PageQueryError.into());
+    }
+    let mut caller = view.caller.clone();
+    caller.names_zones = true;
+    let view = View {
+        caller: &caller,
+        ..view
+    };
+    let is_everywhere = matches!(query.path.as_str(), "" | "/");
+    let matches = Matches {
+        pattern: Pattern::new("query", text, false, true)?,
+        query: text.to_owned(),
+        shows_hidden: true,
+        offset: 0,
+        most: RESULTS,
+    };
+    let searched = if is_everywhere {
+        view.searched_in_all_chats("path")?
+    } else {
+        view.searched("path", &view.path("path", &query.path)?)?
+    };
+    searched.expect_directories()?;
+    let page = search::matches(&searched.trees(), &matches, &view.search_bounds());
+    let results = page.items.into_iter().map(|item| {
+        let below = item.path.strip_prefix("/uploads");
+        let below =
+            below.and_then(|below| below.strip_prefix('/').or(below.is_empty().then_some("")));
+        let chat = below.map(|below| {
+            if is_everywhere {
+                of_chat(below)
+            } else {
+                (caller.chat.as_str().to_owned(), item.path.clone())
+            }
+        });
+        result(item, chat)
+    });
+    Ok(json!({
+        "results": results.collect::<Vec<Value>>(),
+        "more": page.next_offset.is_some(),
+    }))
+}
+
+/// The conversation of what is found below the uploads of all, and its path as that sees it.
+fn of_chat(below: &str) -> (String, String) {
+    let (chat, inside) = below.split_once('/').unwrap_or((below, ""));
+    let path = format!("/uploads/{inside}");
+    (chat.to_owned(), path.trim_end_matches('/').to_owned())
+}
+
+/// An entry; one of a conversation's uploads with that and the path there.
+fn result(found: Match, chat: Option<(String, String)>) -> Value {
+    let (chat, path) = chat.unzip();
+    let lines = found.content_matches.into_iter();
+    let lines = lines.map(|found| json!({"line": found.line, "text": found.text}));
+    let mut result = json!({"path": path.unwrap_or(found.path)});
+    if let Some(chat) = chat {
+        result["chat"] = chat.into();
+    }
+    result["type"] = found.kind.into();
+    result["lines"] = lines.collect();
+    result
+}
+
+diagnostics! {
+    /// A search for nothing.
+    #[derive(Clone, Copy, Debug, thiserror::Error)]
+    #[error("parameter `query` is required")]
+    pub(in crate::http) struct PageQueryError => {
+        code: MissingParameter,
+        hint: "give the text that names or lines hold: ?query=budget&path=/documents",
+        details: { "parameter": "query" },
+    }
+}
