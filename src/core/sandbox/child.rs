@@ -46,7 +46,7 @@ pub enum Ending {
 }
 
 /// Does a job in `directory` and waits for its end, or until `must_stop`, which is asked
-/// several times a second, names another ending. Whatever it started in its session is
+/// several times a second, names another ending. All processes of its session are
 /// killed before this returns. The job may have a network of its own: `listen` gets the socket on
 /// which the proxy is expected there.
 pub fn run<'n>(
@@ -244,7 +244,7 @@ impl Sink {
         };
         let (reader, writer) = std::io::pipe().map_err(SandboxError::start)?;
         rustix::io::ioctl_fionbio(&reader, true).map_err(SandboxError::start)?;
-        // Whoever writes much then waits less often. The kernel may have no space for it.
+        // A large pipe lets a program that writes much wait less often. The kernel may refuse it.
         let _smaller = rustix::pipe::fcntl_setpipe_size(&reader, PIPE_BYTES);
         let pipe = Pipe {
             file: Some(File::from(OwnedFd::from(reader))),

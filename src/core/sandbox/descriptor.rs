@@ -70,7 +70,7 @@ pub(crate) fn directory_stamp(directory: &Path) -> DirectoryStamp {
     Some((stat.st_dev, stat.st_ino, stat.st_mtime, stat.st_mtime_nsec))
 }
 
-/// Returns the hard limit of descriptors: what the soft one can be raised to.
+/// Returns the hard limit of descriptors, to which the soft one can be raised.
 #[must_use]
 pub fn descriptor_limit() -> u64 {
     getrlimit(Resource::Nofile).maximum.unwrap_or(UNLIMITED)

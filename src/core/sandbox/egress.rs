@@ -1,19 +1,19 @@
-//! A forward proxy inside the server: all that commands reach of the network.
+//! A forward proxy inside the server: the only way of commands to the network.
 //!
 //! File rules and call filters know ports, not addresses, and cannot tell a download from an
-//! upload. So a networked command may connect to one port of this machine only, and what listens
+//! upload. So a networked command may connect to one port of this machine only, and the proxy that listens
 //! there judges each request: it resolves the name itself, connects to exactly the address that it
 //! checked, passes `GET` and `HEAD` without a body on, and opens tunnels for TLS that carry little
 //! upwards. In the network mode `all` it judges addresses alone: methods, bodies, ports, protocols
-//! and amounts are free. A redirect is a new request and judged like the first. What is refused
-//! fails in the tool that asked: none may take the proxy's own text for what it wanted to fetch.
+//! and amounts are free. A redirect is a new request and judged like the first. A refused
+//! request fails in the tool that asked: none may take the text of the proxy for the resource.
 //!
-//! - `head`, `request`: what is asked, read strictly;
-//! - `public`, `reach`: where it may lead;
-//! - `relay`, `serve`: carried out, within bounds;
-//! - `grant`: who may ask. Each command has a random token that ends with it.
+//! - `head`, `request`: the request, read strictly;
+//! - `public`, `reach`: the addresses that it may lead to;
+//! - `relay`, `serve`: its execution, within bounds;
+//! - `grant`: the commands that may ask. Each has a random token that ends with it.
 //!
-//! What remains: the address and headers of a `GET`, and the first bytes of a tunnel, are data that
+//! A limit remains: the address and headers of a `GET`, and the first bytes of a tunnel, are data that
 //! leaves. Nobody can tell a download from a message written into its address.
 
 #[cfg(fuzzing)]

@@ -2,16 +2,16 @@
 //!
 //! The server starts its own binary anew with `jail` as its only argument, and this zygote is
 //! copied for each job ([`zygote`]). The copy has one thread, and none of the server's memory,
-//! descriptors or secrets; what it takes away from itself, the job never has:
+//! descriptors or secrets. It confines itself by these measures before the job begins:
 //!
 //! 1. a session of its own, limits, no capabilities, no way to gain any;
 //! 2. namespaces, where the machine has them: other files and processes are not there
 //!    ([`mount_namespace`]);
 //! 3. Landlock: only the files that the job may touch;
 //! 4. seccomp: no sockets but those of its network, no tracing, no namespaces, and one last
-//!    execveat of the program that was opened before. What a command's arguments, scripts or files
-//!    ask to be started has no call left to start it with;
-//! 5. where there are no namespaces, a supervisor that judges what the others do not know.
+//!    execveat of the program that was opened before. A command cannot start another program, whatever
+//!    its arguments, scripts or files ask for;
+//! 5. where there are no namespaces, a supervisor that judges the calls that the others do not know.
 
 mod account;
 mod children;
@@ -220,7 +220,7 @@ fn carry_out(
     if !spec.best_effort || through_proxy {
         applied?;
     }
-    // In namespaces the kernel counts those of the job alone, and no limit holds for root.
+    // In namespaces the kernel counts the processes of the job alone, and no limit holds for root.
     let processes = if namespaces && !user.is_root() {
         spec.limits.processes
     } else if supervision == Supervision::None {
@@ -307,7 +307,7 @@ fn take_terminal() -> std::io::Result<()> {
 }
 
 /// Returns the calls in which a job is supervised: those that its namespaces do not bound. A built-in
-/// job runs no code of others, and changes nothing of this.
+/// job runs no code of others, and needs no supervisor.
 fn supervision(spec: &JobSpec, user: Uid) -> Supervision {
     let is_program = matches!(spec.job, Job::Program { .. });
     if !spec.supervised || !is_program {

@@ -1,4 +1,4 @@
-//! Memory of this process that nobody uses: what its allocator keeps, and pages of the program.
+//! Unused memory of this process: free blocks of its allocator, and pages of the program.
 
 /// Heaps of the allocator. More than there are threads at work are memory that is only kept.
 #[cfg(target_env = "gnu")]
@@ -31,8 +31,8 @@ pub fn share_heaps() {
     }
 }
 
-/// Gives the kernel what the allocator keeps between pieces that are in use. For when there is nothing
-/// to do.
+/// Gives the kernel the free blocks that the allocator keeps between those in use. Called when the process
+/// is idle.
 pub fn release_heaps() {
     #[cfg(target_env = "gnu")]
     #[expect(unsafe_code, reason = "nothing safe asks the allocator")]

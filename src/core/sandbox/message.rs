@@ -34,19 +34,19 @@ pub(crate) enum ZygoteRequest {
     EndMostWatches,
 }
 
-/// All that the zygote is told of a job: how its process begins, and how it is ended. Nothing of it is
-/// anybody's, because what the zygote knows is in the memory of every copy.
+/// All that the zygote is told of a job: how its process begins, and how it is ended. It holds no
+/// data of a user, because the memory of the zygote is in every copy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "independent facts of one job, written out as JSON"
 )]
 pub(crate) struct StartRequest {
-    /// In namespaces of files and processes, where the machine can do that.
+    /// `true` if it runs in namespaces of files and processes, which the machine must offer.
     pub(crate) in_namespaces: bool,
-    /// With such namespaces, in a network of its own.
+    /// `true` if it has such namespaces and a network of its own.
     pub(crate) in_network: bool,
-    /// Not all of its processes stay in its group.
+    /// `true` if processes of it may leave its process group.
     pub(crate) makes_groups: bool,
     /// A way into a control group comes with it.
     has_group: bool,

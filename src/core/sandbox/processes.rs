@@ -66,7 +66,7 @@ pub(crate) fn unlinked_bytes(first: i32, device: u64) -> u64 {
 
 /// The number of such a file, and what it takes.
 fn unlinked(descriptor: &Path, device: u64) -> Option<(u64, u64)> {
-    // What a link says needs no look at the disk.
+    // The text of the link is known without a look at the disk.
     let target = std::fs::read_link(descriptor).ok()?;
     if !target
         .as_os_str()

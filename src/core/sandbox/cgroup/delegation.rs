@@ -61,7 +61,7 @@ pub(super) fn find() -> Result<PathBuf, NotDelegated> {
     let place = own_place(&place).ok_or(NotDelegated::NoVersion2)?;
     let is_outermost = place == Path::new("/");
     let own = directory(&mounts, place).ok_or(NotDelegated::NoVersion2)?;
-    // Where a server has moved to already, this one, or another of the same container.
+    // The subgroup holds this server, or another one of the same container, if one has moved already.
     let (group, is_divided) = match own.parent() {
         Some(parent) if own.ends_with(OWN) => (parent.to_owned(), true),
         _ => (own.clone(), false),
@@ -115,7 +115,7 @@ pub(super) fn claim(group: &Path) -> Result<(), NotDelegated> {
     }
     let wanted = CONTROLLERS.map(|name| format!("+{name}")).join(" ");
     write(&group.join("cgroup.subtree_control"), &wanted)?;
-    // What a server left behind that was killed. Where something runs, the kernel keeps it.
+    // Groups that a killed server left behind. The kernel keeps those with processes.
     for entry in std::fs::read_dir(group)? {
         let entry = entry?;
         if entry.file_name().to_string_lossy().starts_with(PREFIX) {

@@ -88,7 +88,7 @@ pub(super) struct KernelAccount {
 }
 
 impl KernelAccount {
-    /// With the map that the zygote has for this number.
+    /// Makes an account with the map that the zygote has for this number.
     pub(super) fn new(number: u32, map: OwnedFd) -> io::Result<Self> {
         Ok(Self {
             user: Uid::from_raw(number),

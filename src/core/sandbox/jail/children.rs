@@ -17,8 +17,8 @@ use crate::descriptor::poll;
 use crate::message::JobEvent;
 use crate::processes::{PARENT, SESSION, STATE, all, field, processes_of};
 
-/// Rounds after which nothing more is looked for: who starts processes while they are ended runs out
-/// of them.
+/// Rounds after which the search ends: a job that starts processes while they are ended runs out of
+/// them.
 const ROUNDS: usize = 200;
 
 /// A job that can have fewer watches of epoll is not the reason why the account has none left.
@@ -140,8 +140,8 @@ impl ForkedChild {
 }
 
 /// The sessions of a job: the one that its first process began, and the one that a terminal has.
-/// Whoever loses its parent there is a child of the first process, so one is found while anybody is
-/// left in it.
+/// A process that loses its parent there becomes a child of the first process, so a session is found as
+/// long as it has a process.
 fn sessions_of(first: Pid) -> Vec<Pid> {
     let parent = first.as_raw_pid().to_string();
     let session_of_child = |stat: &str| {
@@ -189,8 +189,8 @@ pub(super) fn end_session(session: Pid) {
     }
 }
 
-/// The processes of a session that have not ended. What is held is the process, whose number may be
-/// another's by now.
+/// The processes of a session that have not ended. Each is held by a descriptor, because its
+/// number may be that of another process by now.
 fn members(session: Pid) -> Vec<(Pid, OwnedFd)> {
     let session = session.as_raw_pid().to_string();
     let is_member = |stat: &str| {
@@ -209,7 +209,7 @@ fn members(session: Pid) -> Vec<(Pid, OwnedFd)> {
 }
 
 /// Ends the job whose processes can have most watches of epoll, if one has many. The kernel counts
-/// them for the account (`fs.epoll.max_user_watches`): who has used them up keeps the server from
+/// them for the account (`fs.epoll.max_user_watches`): a job that uses all of them keeps the server from
 /// accepting connections.
 pub(super) fn end_most_watches(children: &mut [ForkedChild]) {
     let first: Vec<i32> = children
@@ -227,7 +227,7 @@ pub(super) fn end_most_watches(children: &mut [ForkedChild]) {
     }
 }
 
-/// As many as a process can have: each of its epolls may watch all its files.
+/// Returns the most watches that a process can have: each of its epolls may watch all its files.
 fn most_watches(process: i32) -> usize {
     let mut descriptors = 0;
     let mut epolls = 0;

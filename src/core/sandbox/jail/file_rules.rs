@@ -57,9 +57,9 @@ const OWN: [&str; 4] = ["/proc", "/dev/full", "/dev/random", "/etc/passwd"];
 
 /// Rules that are made, and not yet in force.
 pub(crate) struct FileRules {
-    /// The ruleset by its descriptor, which may have come from another process: whoever holds a copy
-    /// adds to the same. The crate makes rulesets; it takes none that was made elsewhere. None where
-    /// the kernel has no such rules.
+    /// The ruleset by its descriptor, which may have come from another process: holders of a copy
+    /// add rules to the same set. The crate makes rulesets, but takes none that was made elsewhere. `None`
+    /// if the kernel has no such rules.
     ruleset: Option<OwnedFd>,
     /// The version that the kernel offers, as far as it is asked for: 0 for none.
     version: i32,

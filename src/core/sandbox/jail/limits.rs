@@ -29,10 +29,10 @@ const NONE: [Resource; 4] = [
 
 /// Sets the limits of a job, as the last thing before it. The memory of this process may be above the
 /// limit already: from here on it gets no more. Descriptors on their way between processes are counted for
-/// the whole account, and whoever sends one is measured by its own limit of open files: what others of the
-/// account have on their way would keep this process from sending. `processes`: how many the kernel lets
-/// the account have. `program`: the descriptor of what is executed, which no other file may ever get;
-/// negative if nothing is.
+/// the whole account, and the kernel compares them with the sender's own limit of open files: descriptors that
+/// others of the account send would keep this process from sending. `processes`: the most that the kernel
+/// lets the account have. `program`: the descriptor of what is executed, which no other file may ever get;
+/// negative if there is none.
 pub(super) fn limit(limits: &Limits, processes: u64, program: i32) -> Result<(), std::io::Error> {
     let cpu = limits.cpu_seconds;
     let memory = match limits.counted {

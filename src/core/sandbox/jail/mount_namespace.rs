@@ -3,8 +3,8 @@
 //! File rules forbid opening what lies elsewhere, and know nothing of looking at it, of modes or of
 //! times. Here it is not there at all: the root is an empty file system of the command's own, in
 //! which the system's programs and libraries appear read-only, and the directories that it works
-//! with as places where nothing can be executed. There is no /proc, so nothing tells of other
-//! processes either.
+//! with as places where nothing can be executed. There is no /proc, so other processes are not
+//! visible either.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -52,7 +52,7 @@ pub(super) fn system_root(
     for path in devices(access, counted) {
         root.make_place_for(path, FileType::CharacterDevice)?;
         let device = copy(path)?;
-        // What it is stays as it is, also for the account that owns it on the host.
+        // Its mode and owner cannot change, not even for the account that owns it on the host.
         restrict(&device, RDONLY | NOSUID | NOEXEC, None)?;
         root.attach(&device, path)?;
     }
@@ -167,7 +167,7 @@ pub(super) fn enter_namespaces(
         return Ok(false);
     };
     let entered = mounts.enter(&root, &bind_mounts, &spec.access, &spec.limits);
-    // Whoever can have the others can have a network.
+    // A machine that allows the other namespaces allows one of the network too.
     let entered = if spec.probe {
         entered.and_then(|()| raise_loopback())
     } else {
@@ -201,10 +201,10 @@ const DEVICES: [&str; 3] = ["/dev/null", "/dev/urandom", "/dev/tty"];
 /// Devices that programs of all kinds read besides.
 const MORE_DEVICES: [&str; 2] = ["/dev/full", "/dev/random"];
 
-/// Zeros without end, as a device. Who maps it shared has memory that no limit of a process counts.
+/// Zeros without end, as a device. A shared mapping of it is memory that no limit of a process counts.
 pub(super) const ZEROS: &str = "/dev/zero";
 
-/// As many zeros as a file can have that stands for the device.
+/// Size of the sparse file that stands for the device.
 const MANY: u64 = 1 << 42;
 
 /// Directory that tells of the processes of the namespace.
@@ -241,7 +241,7 @@ fn furnish(
     account: Account,
 ) -> io::Result<()> {
     if counted != CountedMemory::AddressSpace {
-        // It takes no space: what a mapping of it takes is bounded with the root.
+        // It takes no space; the limit of the root bounds the memory of its mappings.
         create(root, ZEROS)?.set_len(MANY)?;
     }
     if !access.any_program {
@@ -267,7 +267,7 @@ fn mount_own(root: &Root, access: &Access, limits: &Limits) -> io::Result<()> {
     let options = [("mode", "1777"), ("size", &*size)];
     let memory = fresh("tmpfs", &options, MountAttrFlags::empty())?;
     root.attach(&memory, Path::new(SHARED_MEMORY))?;
-    // Where the host hides parts of its own, the kernel gives no other.
+    // The kernel refuses a new /proc if the host hides parts of its own.
     let read_only = MountAttrFlags::MOUNT_ATTR_RDONLY;
     if let Ok(processes) = fresh("proc", &[("subset", "pid")], read_only) {
         root.attach(&processes, Path::new(PROCESSES))?;

@@ -53,7 +53,7 @@ impl Root {
         self.attach(&tree, path)
     }
 
-    /// Lets nothing more be made in it. What is mounted below it has restrictions of its own.
+    /// Makes it read-only. Mounts below it have restrictions of their own.
     pub(super) fn close(&self) -> io::Result<()> {
         let attributes = libc::mount_attr {
             attr_set: RDONLY | NOSUID | NODEV,

@@ -1,7 +1,7 @@
 //! Effects of signals on a command: the usual ones, whoever started the server.
 
-/// Gives every signal its usual effect, and lets all but one of them through. What a process
-/// ignores or holds back its programs inherit (signal(7)): Rust ignores SIGPIPE, Python SIGXFSZ
+/// Gives every signal its usual effect, and lets all but one of them through. Programs inherit the
+/// signals that a process ignores or blocks (signal(7)): Rust ignores SIGPIPE, Python SIGXFSZ
 /// too, and a service manager or `nohup` others.
 pub(super) fn reset() {
     for signal in 1..=libc::SIGRTMAX() {

@@ -4,12 +4,12 @@
 //! A filter sees numbers, never paths. Where a command has no files of its own, the supervisor
 //! reads what a call is about, judges it, and carries out what is allowed itself: on a handle that
 //! it has opened in the directories of the command, so that nothing can be exchanged behind its
-//! back. It is not confined like a command, and does nothing but what stands here.
+//! back. It is not confined like a command, and does nothing but this.
 //!
 //! - `attributes`: modes, times and owners of files in the command's directories, and of no others;
 //! - `mapping`: machine code is mapped from the system's files alone;
-//! - `process_counter`: how many processes and threads a command has;
-//! - every connection is one to the proxy.
+//! - `process_counter`: the number of processes and threads of a command;
+//! - connections lead to the proxy and nowhere else.
 
 mod attributes;
 mod listener;

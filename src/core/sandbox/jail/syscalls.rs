@@ -1,11 +1,11 @@
-//! seccomp: which system calls a command may make.
+//! seccomp filter: the system calls that a command may make.
 //!
-//! Landlock knows files; this list takes away what leads around it: sockets, other processes,
+//! Landlock knows files; this list takes away the ways around it: sockets, other processes,
 //! mounts, namespaces, kernel interfaces, and every way to start a second program. Some calls are
 //! neither allowed nor refused here but handed to the command's supervisor (`supervisor`).
 //!
-//! One policy says what is done with calls and their arguments. Where the programs are a closed set it
-//! ends with a list of what they may call; where every program may run, with what none may call.
+//! One policy judges calls and their arguments. For a closed set of programs it ends with the list of the
+//! calls that they may make; if every program may run, with the calls that none may make.
 
 mod calls;
 mod denied;
@@ -46,8 +46,8 @@ pub(super) enum Supervision {
 /// Facts on which a filter depends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances<'a> {
-    /// The job. Where it may not change the zone, no mode, time or owner changes either, which file
-    /// rules do not know.
+    /// The job. If it may not change the zone, it may not change modes, times or owners either, which
+    /// file rules do not know.
     pub(super) spec: &'a JobSpec,
     /// Version of Landlock's interface that is in force.
     pub(super) version: i32,

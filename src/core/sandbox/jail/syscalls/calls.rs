@@ -130,15 +130,15 @@ pub(super) fn attributes() -> impl Iterator<Item = i64> {
     TIMES_AND_OWNERS.iter().copied().chain(modes)
 }
 
-/// Calls that a program of a closed set may make, by what they are about. Every other call is
+/// Calls that a program of a closed set may make, by subject. Every other call is
 /// answered as by a kernel that lacks it.
 ///
 /// The classes are generous on purpose: other versions of the C library and other builds of a program
 /// make other calls of the same class, and a class that may read a file gains nothing from one more
 /// way to read it. `denied` and the supervisor still judge arguments. The calls that no class has are
 /// those that reach other parts of the kernel: keys, tracing, mounts, asynchronous and registered
-/// input and output, rules of other filters, and what nobody uses any more. Where every program may run,
-/// [`NEVER`] names what is refused instead, because nobody knows what those programs need.
+/// input and output, rules of other filters, and obsolete ones. If every program may run, [`NEVER`] names
+/// the refused calls instead, because the needs of those programs are not known.
 const ORDINARY: &[i64] = calls! {
     // Files and directories: open, read, write, cut, name, list, wait for the disk.
     SYS_openat SYS_close SYS_close_range SYS_read SYS_readv SYS_pread64 SYS_preadv SYS_preadv2

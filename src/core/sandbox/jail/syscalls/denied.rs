@@ -12,11 +12,11 @@ use crate::job::CountedMemory;
 /// Bits of a mode that give a program the rights of its owner or group.
 const SET_ID: [i32; 2] = [0o4000, 0o2000];
 
-/// From this version of its interface on (Linux 6.2), Landlock knows who may cut a file. Before
-/// it a path is enough, also of a file that can only be read.
+/// Version of its interface (Linux 6.2) from which Landlock restricts cutting of files. Before it, a path
+/// is enough, also of a file that can only be read.
 const TRUNCATION: i32 = 3;
 
-/// From this version on (Linux 6.12), Landlock keeps signals within a command.
+/// Version (Linux 6.12) from which Landlock keeps signals within a command.
 const SIGNALS: i32 = 6;
 
 /// Denies what no command may do.
@@ -88,7 +88,7 @@ fn deny_attributes(policy: &mut Policy, circumstances: &Circumstances<'_>) {
     if changes && circumstances.is_bounded() {
         return;
     }
-    // Whoever makes a file may set its times: what is open is known to file rules.
+    // A program may set the times of a file that it makes: file rules know what it has open.
     let is_allowed = |call: &i64| changes && *call == libc::SYS_utimensat;
     for call in attributes().filter(|call| !is_allowed(call)) {
         policy.deny(call, &[]);
