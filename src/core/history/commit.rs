@@ -3,7 +3,7 @@
 //! Programs that save a document write it in several steps: a new file, the old one aside, the new one
 //! in its place. Each step is committed before it is acknowledged, so nothing is ever lost; but only the
 //! sum is worth a place in the history. So the last commit can make room for one that has its changes
-//! too. What steps left in between stays in the repository, and no branch leads to it.
+//! too. Objects of the steps in between stay in the repository, and no branch leads to them.
 
 use git2::{Commit, Delta, ObjectType, Oid};
 use jiff::Timestamp;

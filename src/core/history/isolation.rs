@@ -10,9 +10,9 @@ static ONCE: Once = Once::new();
 /// must not matter, and an account without a readable home must not fail.
 pub(super) fn ignore_the_host() {
     ONCE.call_once(|| {
-        // What is read is read from disk: what was lost there is noticed, and no memory is kept.
+        // Objects are read from disk, so that a loss there is noticed and no memory is kept.
         git2::opts::enable_caching(false);
-        // What a commit names was written a moment before.
+        // The objects that a commit names were written a moment before.
         git2::opts::strict_object_creation(false);
         for level in [
             ConfigLevel::ProgramData,

@@ -40,7 +40,7 @@ type ArrivalRow = (
 );
 
 impl Registry {
-    /// Returns what is written down of `user`, who comes to `tenant`; nothing of a user whose id is empty.
+    /// Returns the records about `user`, who comes to `tenant`; a user whose id is empty has none.
     pub fn arrival(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>, RegistryError> {
         self.answer(ARRIVAL, [user, tenant], ask)
     }

@@ -26,7 +26,7 @@ row! {
         path: String = "path",
         /// `true` if it is a directory.
         is_directory: bool = "is_directory",
-        /// What it holds.
+        /// Its bytes and files.
         totals: Totals = "bytes, files",
         /// The conversation that deleted it.
         chat: String = "chat",
@@ -131,8 +131,8 @@ impl Registry {
         self.transact(&tenants, |transaction| forget(transaction, given))
     }
 
-    /// Takes what was deleted first out of the bin of a tenant, as much as is needed for so much
-    /// more; nothing if that fits, or if all of it would not be enough.
+    /// Takes the oldest entries out of the bin of a tenant until so much more fits. Takes none if it
+    /// fits already, or if all of them would not be enough.
     pub fn make_space_in_bin(
         &self,
         tenant: &str,

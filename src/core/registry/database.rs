@@ -46,7 +46,7 @@ impl Registry {
 /// The open database.
 #[derive(Debug)]
 pub(crate) enum Database {
-    /// One connection does everything. Another only reads, for callers that cannot wait for the first:
+    /// The connections: one does everything. Another only reads, for callers that cannot wait for the first:
     /// a writer has that one until its change is committed.
     Sqlite {
         reader: Mutex<rusqlite::Connection>,

@@ -102,8 +102,8 @@ impl Registry {
         self.all(&paths, [tenant, zone, NOWHERE])
     }
 
-    /// Forgets these paths, where nothing is any more although no operation took it away: what comes
-    /// there is another file. A file that only has another path now is still known by its inode.
+    /// Forgets these paths, whose files are gone although no operation removed them: a file that comes
+    /// there later is another one. A file that only has another path now is still known by its inode.
     pub fn lose_file_metadata(
         &self,
         tenant: &str,

@@ -81,7 +81,7 @@ impl Registry {
             return Ok(Vec::new());
         }
         self.transact(&[TABLE], |transaction| {
-            // One of them may have renewed its lease since.
+            // An instance may have renewed its lease since.
             let mut tenants = Vec::new();
             for name in dead_instances(transaction, &is_gone)? {
                 let left = "SELECT DISTINCT home FROM intents WHERE instance = ?1";
@@ -115,7 +115,7 @@ fn dead_instances(
     Ok(dead.map(|(name, ..)| name).collect())
 }
 
-/// Takes an instance out. What it has under way is for who comes next.
+/// Takes an instance out. Another one repairs its unfinished changes.
 fn take_out(transaction: &Engine<'_>, name: &str) -> Result<(), RegistryError> {
     transaction.run("DELETE FROM instances WHERE name = ?1", [name])?;
     orphan(transaction, name)?;

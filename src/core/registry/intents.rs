@@ -148,7 +148,7 @@ impl Registry {
             .map(drop)
     }
 
-    /// Ends a change that is done; what it did to ownership is entered with it.
+    /// Ends a change that is done, and enters its changes of ownership in the same transaction.
     pub fn commit(&self, intent: Intent) -> Result<(), RegistryError> {
         // Most do nothing to it, and end with one statement.
         let ended = self.execute_unflushed(
@@ -250,7 +250,7 @@ impl Registry {
         enter_measured(self, tenant, zone, totals)
     }
 
-    /// Forgets what was measured of a tenant: who opens a zone of it measures anew.
+    /// Forgets the measurements of a tenant: the next call that opens a zone of it measures anew.
     pub fn forget_usage(&self, tenant: &str) -> Result<(), RegistryError> {
         self.run("DELETE FROM usage WHERE home = ?1", [tenant])
     }

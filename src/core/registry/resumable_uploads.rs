@@ -111,7 +111,7 @@ impl Registry {
         })
     }
 
-    /// Enters that it is stored: nothing is kept for it any more.
+    /// Enters that it is stored, and releases its reserved space.
     pub fn complete_resumable_upload(&self, upload: &ResumableUpload) -> Result<(), RegistryError> {
         self.transact(&[&upload.tenant], |transaction| {
             transaction.run(

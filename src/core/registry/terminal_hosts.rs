@@ -18,8 +18,8 @@ pub struct TerminalHost {
 pub struct TerminalHosting {
     /// The instance that has them; `None` if there is none.
     pub host: Option<TerminalHost>,
-    /// A number that changes with the instances that live: what was seen of their processes counts no
-    /// more then.
+    /// A number that changes with the instances that live, and makes observations of their processes
+    /// invalid.
     pub members: i64,
 }
 

@@ -67,7 +67,7 @@ pub struct Credentials {
 }
 
 row! {
-    /// What is kept of a user who was here.
+    /// The record of a user who was here.
     #[derive(Default)]
     pub struct Standing in "users" {
         /// As it was sent last; empty if none was.
@@ -78,7 +78,7 @@ row! {
 }
 
 impl Registry {
-    /// Returns what is kept of a user; nothing of one who was never here.
+    /// Returns the record of a user; `None` if the user was never here.
     pub fn standing(&self, user: &str) -> Result<Option<Standing>, RegistryError> {
         Standing::first(self, "WHERE id = ?1", [user])
     }

@@ -19,7 +19,7 @@ use super::{DatabaseError, RegistryError};
 /// Where the tables are: a database may be shared with other programs.
 pub(crate) const SCHEMA: &str = "fileshed";
 
-/// How long connections wait, and how long they are trusted.
+/// Timeouts of connections, and the time for which an idle one is trusted.
 const TIMINGS: RegistryTimings = Timings::STANDARD.registry;
 
 /// What a connection begins with. Nobody waits longer for a transaction of somebody who stands still than

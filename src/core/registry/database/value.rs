@@ -151,7 +151,7 @@ impl<T: FromValue> FromValue for Option<T> {
     }
 }
 
-/// What can be read from the next columns of a row.
+/// A value that is read from the next columns of a row.
 pub(crate) trait FromRow: Sized {
     fn read(row: &mut Row<'_>) -> Result<Self, RegistryError>;
 }
@@ -162,7 +162,7 @@ impl<T: FromValue> FromRow for T {
     }
 }
 
-/// What takes some columns of a row.
+/// A value that fills some columns of a row.
 pub(crate) trait ToRow {
     fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>);
 }
