@@ -157,15 +157,6 @@ impl GroupError {
         }
     }
 
-    /// The caller may know of this group and is not in it; `groups` are those of the caller.
-    #[must_use]
-    pub fn not_in(text: &str, groups: &[Group]) -> Self {
-        Self::NotIn {
-            text: text.to_owned(),
-            own: names(groups),
-        }
-    }
-
     /// Several of the caller's `groups` have this name.
     #[must_use]
     pub fn ambiguous(text: &str, groups: &[Group]) -> Self {
