@@ -64,7 +64,7 @@ impl Store {
                 let asked = self.chat_host().map(|chat_host| chat_host.groups(caller));
                 match asked.transpose()?.flatten() {
                     Some(groups) => Ok(in_order(groups)),
-                    // A link acts without its maker's credential: what was seen last counts.
+                    // A link acts without its maker's credential: the groups that were seen last count.
                     None if !caller.groups.is_empty() => self.claimed_groups(caller),
                     None => Err(GroupError::Unasked.into()),
                 }

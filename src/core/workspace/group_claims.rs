@@ -1,8 +1,8 @@
 //! Cache of the groups that the last call of a user named, for calls that cannot name any.
 //!
-//! The proxy in front of the terminal passes no header of its own choice, so that what is known of
-//! its user's groups comes from another call of the same user. That is forgotten soon: who has left
-//! a group must not see it for long.
+//! The proxy in front of the terminal passes no header of its own choice, so the groups
+//! of its user come from another call of the same user. They are forgotten soon: a user who has left a
+//! group must not see it for long.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -74,7 +74,7 @@ impl Check {
 }
 
 names! {
-    /// How commands are held.
+    /// The confinement of commands.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Sandbox {
         /// By the kernel.
@@ -87,7 +87,7 @@ names! {
 }
 
 names! {
-    /// How far users are kept apart where commands run.
+    /// The separation of users whose commands run.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Isolation {
         /// By every layer that there is.
@@ -102,7 +102,7 @@ names! {
 }
 
 impl Store {
-    /// How far users are kept apart where commands run on this server.
+    /// Returns the separation of users whose commands run on this server.
     #[must_use]
     pub fn isolation(&self) -> Isolation {
         match self.sandbox() {

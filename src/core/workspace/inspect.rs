@@ -84,8 +84,8 @@ fn or_else(text: String, other: &str) -> String {
     }
 }
 
-/// Returns `true` if a format that was found in a text is believed: what begins with `BM` or `MZ` and is
-/// text all the way is neither a picture nor a program.
+/// Returns `true` if a format that was found in a text is believed: a text that begins with `BM` or `MZ`
+/// is neither a picture nor a program.
 fn is_written_as_text(format: FileFormat) -> bool {
     let is_plain = matches!(
         format,

@@ -1,4 +1,4 @@
-//! The core of fileshed: zones, paths, guards, history, quota, locks and commands.
+//! The core of fileshed: zones, changes, history, quota, locks and commands.
 //!
 //! It knows no HTTP, no MCP and no async: a transport makes a [`Caller`], an operation asks the
 //! [`Store`] for a zone, and everything that follows is held in order by types:
@@ -9,8 +9,8 @@
 //! 3. [`Zone::writer`] takes the write lock. Each method of a [`changes::Writer`] asks policy, lock,
 //!    ownership and quota before it changes anything; [`changes::Writer::write`] is the one write of
 //!    a file.
-//! 4. An effect is staged beside and moved in by rename. A command gets an open-ended permit: what it
-//!    touched is found when it ends.
+//! 4. An effect is staged beside and moved in by rename. A command gets an open-ended permit: the
+//!    files that it touched are found when it ends.
 //! 5. [`changes::ZoneChange::commit`] writes history and registry; a change dropped without it undoes
 //!    itself.
 //!
@@ -20,10 +20,10 @@
 //!   `running_commands`, [`processes`], `programs`, limiters, keys;
 //! - [`store`]: the opened parts of a data directory, which knows no zone;
 //! - [`zone`]: one zone of one caller; [`changes`]: write lock, permit, transaction, repair;
-//! - what works through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
+//! - features that work through permits: `process`, [`databases`], [`command`], [`lockedit`], [`transfer`],
 //!   [`archive`], [`cross_zone`], [`sharing`], [`listing`], [`terminal`], `zone_files`,
 //!   `file_storage`;
-//! - what joins them: `zone_access`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`],
+//! - modules that join them: `zone_access`, `at_once`, `opening`, [`users`], [`all_tenants`], [`health`],
 //!   [`administration`], [`tenant_archive`].
 //!
 //! Crates below this one are the only ones that touch files ([`storage`]), know SQL ([`registry`], and

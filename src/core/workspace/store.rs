@@ -123,7 +123,7 @@ pub struct Store {
     peer_address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
     files: FileStorage,
-    /// What is known of files that are attached to conversations.
+    /// Files that are attached to conversations, as far as they are known.
     pub(crate) attachments: AttachmentCache,
     /// The groups that the last calls of users named.
     pub(crate) group_claims: GroupClaimCache,

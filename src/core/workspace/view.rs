@@ -40,14 +40,14 @@ pub struct Resolved<'a> {
 }
 
 impl<'a> View<'a> {
-    /// What `caller` sees of `store`.
+    /// Returns the view that `caller` has of `store`.
     #[must_use]
     pub fn of(store: &'a Arc<Store>, caller: &'a Caller) -> Self {
         Self { store, caller }
     }
 
-    /// Returns `true` if shells see the tree under its absolute paths. Where the machine has no mount
-    /// namespaces they see the zone in which they begin, by relative paths.
+    /// Returns `true` if shells see the tree under its absolute paths. If the machine has no mount
+    /// namespaces, they see the zone in which they begin, by relative paths.
     #[must_use]
     pub fn has_tree(&self) -> bool {
         self.store.confinement().has_namespaces()

@@ -28,7 +28,7 @@ const LONGEST_QUEUE: usize = 256;
 /// The write locks of this process.
 #[derive(Debug)]
 pub(crate) struct WriteLocks {
-    /// One place a zone, first come, first served.
+    /// Queues of writers: one place a zone, first come, first served.
     turns: FairSemaphore,
     /// The leases that keep other processes apart; `None` if locked files do.
     leases: Option<WriteLeases>,

@@ -72,7 +72,7 @@ diagnostics! {
         /// None of the three.
         #[error("parameter `mode` must be owner, group or owner_ro, got: `{mode}`")]
         Unknown {
-            /// What was sent.
+            /// The value that was sent.
             mode: String = "everyone".to_owned(),
         } => {
             code: InvalidMode,

@@ -1,9 +1,9 @@
-//! A zone as the files of one user: what the compact file tools work on by default.
+//! A zone as the files of one user: the default provider of the compact file tools.
 //!
-//! There is no second way to a file here: what is read comes from the zone's handles, what is written
-//! goes through its write lock and permit, as with every operation. When a file came into
-//! being and as what is kept with the file itself, in extended attributes; where its file system has
-//! none, or a program wrote the file anew, the registry knows it.
+//! There is no second way to a file here: reads use the zone's handles, writes go through its write lock
+//! and permit, as with every operation. The time of creation and the media type are kept with the file
+//! itself, in extended attributes; if its file system has none, or a program wrote the file anew, the
+//! registry knows them.
 
 mod known;
 #[cfg(test)]
@@ -96,7 +96,7 @@ impl<'z> ZoneFiles<'z> {
     /// What `source` gives, staged.
     fn stage(&self, path: &ZonePath, source: &mut dyn io::Read) -> Result<Staged, ProviderError> {
         let limit = self.zone.store.settings().largest_file();
-        // One byte more shows that there is more; the permit is refused for it.
+        // Reads one byte above the limit, for which the permit is refused.
         let mut source = source.take(limit.saturating_add(1));
         let mut staged = self.zone.stage(&[])?;
         let mut piece = vec![0; 256 * 1024];
@@ -252,7 +252,7 @@ impl Provider for ZoneFiles<'_> {
         let is_kept = staged.set_attributes(&attributes).map_err(refused)?;
         let at = target.path().clone();
         let change = writer.install(staged, target)?;
-        // As it is while nobody else can write.
+        // The entry is read again under the write lock.
         let entry = zone.data().entry_as_named(&at).map_err(refused)?;
         let known_type = old.as_ref().map(|old| &old.mime_type);
         if !is_kept || known_type != Some(&attributes.mime_type) {

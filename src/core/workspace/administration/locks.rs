@@ -8,7 +8,7 @@ use crate::{Error, ZoneName, lockedit, names};
 use fileshed_registry::ClientLock;
 
 names! {
-    /// Who took a lock.
+    /// The holder of a lock: a locked edit or a program.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum LockKind {
         /// A locked edit.

@@ -1,4 +1,4 @@
-//! What runs on this server now, its end, and how far the places of the server are taken.
+//! Commands, processes and shells that run on this server, their end, and the occupancy of its pools.
 
 use super::{Administration, AdministrationError, gone};
 use crate::store::SHARED;
@@ -7,7 +7,7 @@ use fileshed_types::fair::Occupancy;
 use fileshed_types::limiter::Pool;
 
 names! {
-    /// How something runs.
+    /// The kind of something that runs.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum RunningKind {
         /// The command of a call.
@@ -23,7 +23,7 @@ names! {
 /// even that: both may hold contents.
 #[derive(Clone, Debug)]
 pub struct RunningSummary {
-    /// How it runs.
+    /// Its kind.
     pub kind: RunningKind,
     /// The name by which it is ended.
     pub id: String,
@@ -35,12 +35,12 @@ pub struct RunningSummary {
     pub since: i64,
 }
 
-/// One kind of places.
+/// The occupancy of one pool.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueLength {
-    /// What takes one.
+    /// The kind of work that takes a place.
     pub name: &'static str,
-    /// How far they are taken.
+    /// Places that are taken, and requests that wait.
     pub occupancy: Occupancy,
 }
 

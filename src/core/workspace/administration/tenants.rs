@@ -9,7 +9,7 @@ use fileshed_registry::{Credentials, Usage};
 use fileshed_types::settings::MEBIBYTE;
 
 names! {
-    /// What a tenant is.
+    /// The kind of a tenant.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum TenantKind {
         /// Of one user.
@@ -19,7 +19,7 @@ names! {
     }
 }
 
-/// What a user or a group has.
+/// A user or a group, with its usage and credentials.
 #[derive(Clone, Debug)]
 pub struct TenantSummary {
     /// A user, or a group.
@@ -30,7 +30,7 @@ pub struct TenantSummary {
     pub id: Option<String>,
     /// The name that a gateway or Open WebUI used last for a user, or that of a group, if it is known.
     pub name: Option<String>,
-    /// What each zone holds, as far as it was measured.
+    /// Usage of each zone that was measured.
     pub usage: Vec<Usage>,
     /// Bytes in all zones.
     pub bytes: u64,
@@ -71,7 +71,7 @@ impl Administration<'_> {
 
 impl Store {
     /// Gives a user or a group a quota of its own, or the one of all others again. It counts from the
-    /// next call on, also in servers that run; what is there stays.
+    /// next call on, also in servers that run; files that are there stay.
     pub fn set_tenant_quota(&self, tenant: &TenantId, mebibytes: Option<u64>) -> Result<(), Error> {
         if let Some(mebibytes) = mebibytes
             && !(1..=QUOTA_MAX_MB).contains(&mebibytes)

@@ -252,7 +252,7 @@ impl EntryFault {
     }
 }
 
-/// Where an archive lies.
+/// The zone and path of an archive.
 #[derive(Clone, Debug)]
 pub(super) struct ArchiveOrigin {
     pub(super) zone: ZoneName,
@@ -260,25 +260,25 @@ pub(super) struct ArchiveOrigin {
 }
 
 impl ArchiveOrigin {
-    /// It is no archive.
+    /// Returns the failure of a file that is no archive.
     pub(super) fn foreign(&self) -> Error {
         let archive = self.path.clone();
         self.explain(ArchiveError::Foreign { archive })
     }
 
-    /// It cannot be read.
+    /// Returns the failure of an archive that is damaged.
     pub(super) fn damaged(&self, reason: String) -> Error {
         let archive = self.path.clone();
         self.explain(ArchiveError::Damaged { archive, reason })
     }
 
-    /// It has too much of something.
+    /// Returns the failure of an archive that would exceed a limit.
     pub(super) fn bomb(&self, bomb: Bomb) -> Error {
         let archive = self.path.clone();
         self.explain(ArchiveError::Bomb { archive, bomb })
     }
 
-    /// The entry of that name has a fault.
+    /// Returns the failure of an archive whose entry of that name has a fault.
     pub(super) fn entry(&self, name: &str, fault: EntryFault) -> Error {
         let mut entry = name.replace(char::is_control, "\u{fffd}");
         if let Some((end, _)) = entry.char_indices().nth(SHOWN_CHARACTERS) {
@@ -293,12 +293,12 @@ impl ArchiveOrigin {
         })
     }
 
-    /// Its bytes could not be read.
+    /// Returns the failure of an archive whose bytes cannot be read.
     pub(super) fn unread(&self, error: std::io::Error) -> Error {
         Error::from(DiskError::of("read", &self.path, error)).in_zone(self.zone.as_str())
     }
 
-    /// What the reader of archives says about it.
+    /// Turns an error of the archive reader into a failure.
     pub(super) fn failure(&self, error: ZipError) -> Error {
         match error {
             ZipError::Io(error) if error.raw_os_error().is_some() => self.unread(error),
@@ -311,7 +311,7 @@ impl ArchiveOrigin {
     }
 }
 
-/// What the reader of archives says about one entry.
+/// Turns an error of the archive reader into the fault of one entry.
 pub(super) fn damage(error: &ZipError) -> EntryFault {
     EntryFault::Damaged {
         reason: reason(error),

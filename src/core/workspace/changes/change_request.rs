@@ -56,7 +56,7 @@ impl ChangeRequest {
         }
     }
 
-    /// A directory gets what was staged; what goes for it holds `replaced`.
+    /// A directory gets the staged entries, which replace entries of `replaced` bytes and files.
     pub(super) fn merge(merge: &Merge, replaced: Totals) -> Self {
         let weight = merge.weight();
         Self {

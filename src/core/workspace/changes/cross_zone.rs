@@ -71,8 +71,8 @@ pub(super) fn writers<'a>(
     }
 }
 
-/// Moves an entry, which weighs so much, in one rename where its place is free; what is there holds
-/// `replaced`. Groups only take copies.
+/// Moves an entry, which weighs so much, in one rename if the destination is free; an entry there
+/// holds `replaced`. Groups only take copies.
 pub(super) fn relocate<'a>(
     (from, to): (Writer<'a>, Writer<'a>),
     entry: &Entry,
@@ -162,9 +162,9 @@ impl<'a> CrossZoneTransfer<'a> {
         self.copy(self.open("Copy")?, false)
     }
 
-    /// Copies it, under both locks: what is copied is what it was at one moment. If it `moves`, into a
-    /// group or out of one, it is removed then: what arrives is a file of the caller's, and what leaves
-    /// must be the caller's to remove. Until both have happened, both are undone.
+    /// Copies it under both locks, so that the copy is its state at one moment. If it `moves`, into a group
+    /// or out of one, the source is removed then: the copy belongs to the caller, who must have the right
+    /// to remove the source. A failure of either step undoes both.
     fn copy(&self, opened: OpenedTransfer<'_>, moves: bool) -> Result<CrossZoneResult, Error> {
         let OpenedTransfer {
             writers: (from, to),
@@ -206,7 +206,7 @@ impl<'a> CrossZoneTransfer<'a> {
     }
 
     /// Takes both write locks and looks at both ends. Large files are made ready for the second zone's
-    /// history before; what is refused anyhow is refused first.
+    /// history before, after the checks that need no lock.
     fn open(&self, verb: &str) -> Result<OpenedTransfer<'a>, Error> {
         let (source, destination) = self.paths()?;
         let prepared = self.prepare(&source, &destination)?;

@@ -149,8 +149,8 @@ impl<'a> Zone<'a> {
         })
     }
 
-    /// The position of history before a command in a group. What came by other ways than through the
-    /// server is committed first: it could not be put back.
+    /// The position of history before a command in a group. Changes that did not come through the
+    /// server are committed first, because they could not be put back.
     fn begin_in_group(&self) -> Result<Position, Error> {
         let (author, now) = (Author::server(), self.store.clock().now());
         self.history(|history| {

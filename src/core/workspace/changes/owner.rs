@@ -1,8 +1,8 @@
-//! Ownership: which member may change which file of a group.
+//! Ownership: the right of members to change files of a group.
 //!
 //! Asked before anything is touched, for every path of a change and every file below it. A record
-//! of a file that is gone protects nothing. What lies beside a database belongs to the database: only
-//! who may write that may make, change or remove it.
+//! of a file that is gone protects nothing. Files beside a database belong to the database: only
+//! members who may write that may make, change or remove them.
 
 use std::collections::HashSet;
 

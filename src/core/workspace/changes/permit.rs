@@ -1,4 +1,4 @@
-//! Permit of one change: what it touches, its intent, its effect and its end.
+//! Permit of one change: its paths, its intent, its effect and its end.
 
 mod in_place;
 mod writer;
@@ -265,7 +265,7 @@ impl<'a> Permit<'a> {
                 tracing::error!(%error, "a finished change is still in the registry");
                 // The next access finds it, and ends it.
                 store.leave_to_repair(&zone.tenant.key, intent);
-                // Others may have ended it otherwise.
+                // Another instance may have ended the change in another way.
                 self.expect_alive()?;
             }
             Ok(()) => {}

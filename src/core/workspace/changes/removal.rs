@@ -65,7 +65,7 @@ impl Store {
     }
 
     /// Removes the uploads in the directory `chat`, if `have_ended` still says so when nobody else
-    /// writes there. Whether they were removed.
+    /// writes there. Returns `true` if they were removed.
     pub(crate) fn remove_uploads(
         &self,
         tenant: &TenantRoot,

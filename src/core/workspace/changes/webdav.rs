@@ -1,8 +1,9 @@
 //! Locks and properties that programs keep with files over WebDAV.
 //!
-//! A lock lasts as long as somebody works on the file there. Like a locked edit, it keeps everybody else from changing the file, whatever the way: tool
-//! calls, commands that name it, other programs. Whoever sends its token may. Unlike a locked edit it
-//! has no working copy, and ends by itself soon when its program is gone.
+//! A lock lasts as long as somebody works on the file there. Like a locked edit, it keeps everybody else
+//! from changing the file by tool calls, commands that name it, and other programs; a request with its
+//! token may. Unlike a locked edit it has no working copy, and ends by itself soon when its program is
+//! gone.
 
 use jiff::Timestamp;
 
@@ -115,8 +116,8 @@ impl Zone<'_> {
         Ok(registry.dead_properties(self.place(path.as_str()))?)
     }
 
-    /// Makes all changes to the properties of what is at a path, or none where there would be too
-    /// much; whether they are made. Whoever may write the file may.
+    /// Makes all changes to the properties of a file or directory, or none if they would be too large.
+    /// Returns `true` if they are made. A caller who may write the file may change them.
     pub fn change_dead_properties(
         &self,
         path: &ZonePath,

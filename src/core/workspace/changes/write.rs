@@ -100,7 +100,7 @@ impl FileWrite<'_> {
         let path = self.path()?;
         self.zone.expect_writable()?;
         self.expect_plain(self.zone.target("path", &path)?.entry())?;
-        // On disk before the write lock is taken: nobody has to wait for it.
+        // Staged before the write lock is taken, so that other writers do not wait for the disk.
         let mut staged = self.zone.stage(content)?;
         staged
             .flush()
@@ -175,8 +175,8 @@ impl FileWrite<'_> {
         self.write(writer, target, staged)
     }
 
-    /// Gives the file what `convert` writes while it reads, unless it returns `false`: nothing
-    /// differs. A file of any size takes the memory of a piece.
+    /// Replaces the file by the output of `convert`, which reads it, unless `convert` returns `false`:
+    /// then the output is the same. A file of any size takes the memory of a piece.
     pub fn convert<T>(
         &self,
         convert: impl FnOnce(&mut File, &mut File) -> Result<(T, bool), Error>,

@@ -13,7 +13,7 @@ use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::settings::NamespaceStyle;
 
 names! {
-    /// What an administrator can go on without, knowing what it is.
+    /// A part of the data whose loss an administrator can accept.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Part {
         /// The secret behind the names of users' directories.
@@ -34,7 +34,7 @@ impl Part {
     }
 }
 
-/// Whether a store that is not there is made.
+/// The treatment of a store that is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Opening {
     /// It is made, or the original's tree is taken over.
@@ -71,7 +71,7 @@ pub(super) fn existing(settings: &Settings) -> Result<Root, Error> {
 
 /// Returns `true` if nothing of this program is in a data directory yet; fails if something is lost.
 fn is_new(data: &Root, settings: &Settings) -> Result<bool, Error> {
-    // What is made last is looked at first: another process may be at its first start.
+    // The part that is made last is looked at first: another process may be at its first start.
     let was_used = data.existing_subdirectory(instance::DIRECTORY)?.is_some();
     let has_users = has_entries(data, USERS)?;
     let has_files = has_users || has_entries(data, GROUPS)? || has_entries(data, SHARED)?;

@@ -1,4 +1,4 @@
-//! What a caller has in the tree: conversations, groups, and the working directory that relative paths
+//! Places of a caller in the tree: conversations, groups, and the working directory that relative paths
 //! begin at.
 
 use super::{View, ViewError, ViewPath};
@@ -36,7 +36,7 @@ impl View<'_> {
         Ok(kept.map_or_else(ViewPath::home, ViewPath::kept))
     }
 
-    /// [`Self::cwd`] for who cannot wait: nothing where it would have to.
+    /// Returns [`Self::cwd`] without waiting; `None` if it would have to wait.
     pub(crate) fn cwd_at_once(&self) -> Option<ViewPath> {
         let (tenant, chat) = self.conversation().ok()?;
         let kept = self

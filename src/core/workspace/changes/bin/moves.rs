@@ -68,8 +68,8 @@ impl Writer<'_> {
 }
 
 impl Zone<'_> {
-    /// Returns the row of an entry that goes into the bin; `None` if there is no bin. What has a
-    /// history comes back from that.
+    /// Returns the row of an entry that goes into the bin; `None` if there is no bin. Files
+    /// with a history come back from that.
     fn row_in_bin(&self, entry: &Entry) -> Result<Option<BinRow>, Error> {
         let Some(days) = self.store.settings().bin_days else {
             return Ok(None);

@@ -1,6 +1,6 @@
-//! The outcome of a command in a zone with history: what it did becomes one commit, or is put back.
+//! The outcome of a command in a zone with history: its changes become one commit, or are put back.
 //!
-//! In a group it is judged by what it did: everything on disk is compared with the commit before it,
+//! In a group it is judged by its changes: everything on disk is compared with the commit before it,
 //! and if one file was not the caller's to change, all is put back from that commit. The intent knows
 //! where it began, so that after a crash the repair judges in the same way.
 

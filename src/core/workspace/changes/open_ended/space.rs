@@ -210,8 +210,8 @@ impl<'a> OpenEndedEdit<'a> {
         move || space.must_stop()
     }
 
-    /// The command is over: what it left is entered, or put back if it does not fit. Returns the
-    /// refusal then.
+    /// Ends the command: enters its changes, or puts them back and returns the refusal if they do not
+    /// fit.
     pub(crate) fn finish(self) -> Result<Option<Error>, Error> {
         let zone = self.space.zone;
         let staging = zone.store.staging(&zone.tenant)?;

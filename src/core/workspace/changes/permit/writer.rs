@@ -181,8 +181,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Ends a locked edit and drops its copy. First the lock, then the copy: what a crash leaves in
-    /// between is a copy without a lock.
+    /// Ends a locked edit and drops its copy. First the lock, then the copy, so that a crash in
+    /// between leaves a copy without a lock.
     pub(in crate::changes) fn end_edit(&self, lock: &Lock) -> Result<(), Error> {
         let zone = self.zone;
         zone.store.reserve().release();
@@ -279,8 +279,8 @@ impl<'a> Zone<'a> {
         Ok(write_lock)
     }
 
-    /// Makes a directory, and those above it that are missing; whether there was none. `operation`
-    /// is the name for history and logs.
+    /// Makes a directory, and those above it that are missing. Returns `true` if there was none.
+    /// `operation` is the name for history and logs.
     pub fn make_directory(
         &self,
         parameter: &'static str,
