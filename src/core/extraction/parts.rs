@@ -35,7 +35,7 @@ impl<R: Read + Seek> Parts<R> {
         found
     }
 
-    /// Reads the events of a part, as long as `visit` wants more. Whether there is such a part.
+    /// Reads the events of a part, as long as `visit` wants more. Returns `true` if there is such a part.
     pub(crate) fn read(
         &mut self,
         part: &str,

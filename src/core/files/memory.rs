@@ -330,14 +330,14 @@ pub struct MemoryLimit {
 }
 
 impl Default for MemoryLimit {
-    /// As much as there is.
+    /// A budget without a limit.
     fn default() -> Self {
         Self::new(u64::MAX)
     }
 }
 
 impl MemoryLimit {
-    /// So many bytes, those of names and metadata among them.
+    /// A budget of so many bytes, which names and metadata count against too.
     #[must_use]
     pub fn new(most: u64) -> Self {
         Self {
@@ -379,7 +379,7 @@ impl MemoryLimit {
     }
 }
 
-/// What an entry takes.
+/// The bytes that an entry takes.
 fn weight(path: &str, content: usize) -> u64 {
     ENTRY + path.len() as u64 + content as u64
 }

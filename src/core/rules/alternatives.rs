@@ -72,8 +72,8 @@ fn in_uploads(name: &str, args: &[String]) -> Hint {
     }
 }
 
-/// Returns what is wrong with a name without a rule, and what to do. Where the line can be put right,
-/// `correction` says how.
+/// Returns the message and the hint for a name without a rule. If the line can be put right, `correction`
+/// says how.
 fn unknown(cmd: &str, args: &[String]) -> (String, Hint) {
     let mut words = cmd.split_whitespace();
     let first = words.next().unwrap_or_default();

@@ -1,24 +1,24 @@
-//! Which commands run, and with which arguments.
+//! Rules of commands: the programs that run, and their arguments.
 //!
 //! A command line is checked before anything starts: [`plan()`] takes a name and its arguments and
 //! answers with the arguments to run, the files they name and whether the zone may change, or with
-//! a failure that tells a model what to call instead. What decides is its *role*: a path is held
+//! a failure that tells a model what to call instead. The *role* of an argument decides: a path is held
 //! to the zone, a search word is not, and a semicolon in an awk program is no shell syntax.
 //!
-//! This is the early and friendly line. What protects is the kernel sandbox the command runs in,
+//! This is the early and friendly line. The kernel sandbox that the command runs in protects,
 //! so a rule aims at what an honest caller gets wrong and at the known ways out, not at proving a
 //! program harmless by reading its text. The module is pure: it opens no file and starts nothing.
 //!
 //! - `table`: one rule a command, as text ([`commands`]);
-//! - `syntax`: what the table says;
+//! - `syntax`: the types of a rule;
 //! - `tokenizer`: reads options as the tools do (bundles, `--long=value`, abbreviations);
 //! - `checker`: gives each word its role, collects paths, makes the [`CommandPlan`] or refuses it;
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
 //! - `find`, `tar`, `sevenzip`, `ffmpeg`, `magick`, `exiftool`, `documents`, `git`, `curl`: tools with a
 //!   grammar of their own;
 //! - `check`: a command line from its name to its plan;
-//! - `alternatives`, `hints`: what to call instead of a command that is not offered;
-//! - `correction`: what a refused command line was meant to be.
+//! - `alternatives`, `hints`: calls to make instead of a command that is not offered;
+//! - `correction`: the command line that a refused one was probably meant to be.
 
 mod alternatives;
 mod check;

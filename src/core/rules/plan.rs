@@ -105,22 +105,22 @@ impl CommandPlan {
     }
 }
 
-/// Whether a command can make a zone larger.
+/// The effect of a command on the size of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// Never: all that it does is to remove.
+    /// Never larger: it only removes.
     Removes,
-    /// Never: it moves or describes.
+    /// Never larger: it moves or describes.
     Never,
-    /// By directories alone, which hold no bytes.
+    /// Larger by directories alone, which hold no bytes.
     Directories,
-    /// It may, and it is also how space is freed.
+    /// Larger or smaller: such commands also free space.
     Either,
-    /// It writes.
+    /// Probably larger: it writes.
     Likely,
 }
 
-/// What the command of this name does.
+/// Returns the effect of a command line on the size of a zone.
 pub(super) fn growth(command: &str, args: &[String]) -> Growth {
     match command {
         "rm" | "rmdir" => Growth::Removes,

@@ -185,9 +185,9 @@ pub struct CommandRule {
     pub own_options: Vec<&'static str>,
     /// The Debian package it comes in; empty where the server does it itself.
     pub package: &'static str,
-    /// Whether the read-only zone offers it too.
+    /// `true` if the read-only zone offers it too.
     pub uploads: bool,
-    /// Whether it is offered only with the network at `safe` or `all`.
+    /// `true` if it is offered only with the network at `safe` or `all`.
     pub network: bool,
     /// Programs that it starts itself for honest work, by name.
     pub helpers: Vec<&'static str>,
@@ -214,7 +214,7 @@ pub(super) struct SyntaxPart {
 }
 
 impl CommandRule {
-    /// Whether the server does it itself, without a program.
+    /// Returns `true` if the server does it itself, without a program.
     #[must_use]
     pub const fn is_built_in(&self) -> bool {
         self.package.is_empty()

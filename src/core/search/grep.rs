@@ -47,7 +47,7 @@ pub struct Grep {
 pub struct ContentMatch {
     /// Its number, counted from 1.
     pub line: u64,
-    /// Where the match begins, in UTF-16 units, as browsers count, from 1.
+    /// Column of the match, from 1, in UTF-16 units, as browsers count.
     pub column: usize,
     /// The line without its end; of a very long one the part around the match.
     pub text: String,
@@ -104,7 +104,7 @@ pub fn grep(trees: &[Tree<'_>], grep: &Grep, bounds: &Bounds) -> Found<MatchingL
     Found::new(best, is_whole)
 }
 
-/// What a thread needs to search files.
+/// The pattern and buffers with which one thread searches files.
 pub(crate) struct LineSearch {
     pattern: Pattern,
     searcher: Searcher,
@@ -124,8 +124,8 @@ impl LineSearch {
         }
     }
 
-    /// Returns the first `most` lines of a file that match, up to its first NUL: what is behind it is
-    /// not text. A file that cannot be read has those before the fault.
+    /// Returns the first `most` lines of a file that match, up to its first NUL: the bytes behind it
+    /// are not text. A file that cannot be read has those before the fault.
     pub(crate) fn lines(&mut self, file: File, most: usize, bounds: &Bounds) -> Vec<ContentMatch> {
         let mut lines = Lines {
             pattern: &self.pattern,

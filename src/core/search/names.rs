@@ -8,12 +8,12 @@ use crate::queue::Best;
 use crate::walk::{Here, WalkScope, join, kind_name, walk};
 use crate::{Bounds, Found, Globs, Tree, Wanted};
 
-/// Which names are looked for.
+/// Patterns of names to look for.
 #[derive(Clone, Debug)]
 pub struct Glob {
-    /// Those that fit.
+    /// Patterns of names that fit.
     pub pattern: Globs,
-    /// Those that are left out, with everything below them.
+    /// Patterns of names that are left out, with everything below them.
     pub exclude: Globs,
     /// Of which kind.
     pub wanted: Wanted,
@@ -21,14 +21,14 @@ pub struct Glob {
     pub most: usize,
 }
 
-/// Which names are looked for, the nearest first.
+/// Text to look for in names, with the nearest ones first.
 #[derive(Clone, Debug)]
 pub struct RankedNames {
-    /// What a name holds, in any case; every name, where it is empty.
+    /// Text that a name holds, in any case; every name fits if it is empty.
     pub query: String,
     /// Of which kind.
     pub wanted: Wanted,
-    /// Whether hidden ones count.
+    /// `true` if hidden entries count.
     pub shows_hidden: bool,
     /// The most that is found.
     pub most: usize,
@@ -97,8 +97,8 @@ pub fn glob(trees: &[Tree<'_>], glob: &Glob, bounds: &Bounds) -> Found<NamedEntr
     Found::new(best, is_whole)
 }
 
-/// Finds names, the nearest first: what is called so comes first, then what begins so, then what holds
-/// it; of these the shortest.
+/// Finds names, the nearest first: equal names, then names that begin with the text, then names that hold
+/// it; of these the shortest first.
 #[must_use]
 pub fn ranked_names(trees: &[Tree<'_>], names: &RankedNames, bounds: &Bounds) -> Vec<NamedEntry> {
     let scope = WalkScope {

@@ -190,7 +190,7 @@ impl<K: Ord, T> Best<K, T> {
     }
 }
 
-/// What was found, and whether there is more of it.
+/// Results of a search, and a mark if there are more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found<T> {
     /// In the order of the tree: of each directory its files, then its directories, by name.

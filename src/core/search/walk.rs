@@ -89,8 +89,8 @@ pub(crate) struct WalkScope<'a> {
 }
 
 impl WalkScope<'_> {
-    /// `true` unless an entry is left out, with everything below it: what belongs to git or to the
-    /// server, what is neither a file nor a directory, and what is hidden unless that is wanted.
+    /// `true` unless an entry is left out, with everything below it: entries of git or of the
+    /// server, entries that are neither file nor directory, and hidden ones unless those are wanted.
     fn has(&self, above: &str, name: &Name) -> bool {
         let is_hidden = name.text.starts_with('.');
         let is_directory = name.kind == Kind::Directory;
@@ -143,8 +143,8 @@ enum WalkJob {
 }
 
 /// Walks through trees, which lie behind each other in the order of the answer, and shows their
-/// entries to `visit`, with what `worker` made for the thread. Nothing from a place on is looked at
-/// any more if `has_enough` says so. Returns `false` if the bounds ended it.
+/// entries to `visit`, with what `worker` made for the thread. The walk skips the entries behind a
+/// position if `has_enough` says so. Returns `false` if the bounds ended it.
 pub(crate) fn walk<W>(
     trees: &[Tree<'_>],
     scope: &WalkScope<'_>,

@@ -128,7 +128,7 @@ impl CachedReader {
     }
 }
 
-/// How long the kernel keeps what it read, where nothing else is known of it.
+/// Time for which the kernel is taken to keep a directory that it read.
 const MOMENT: Duration = Timings::STANDARD.storage.cached;
 
 /// Directories that are remembered.
@@ -142,8 +142,8 @@ const MOST_BYTES: i64 = 16 * 1024;
 struct RecentDirectories(Mutex<HashMap<FileIdentity, Instant>>);
 
 impl RecentDirectories {
-    /// Whether this one is small, and was looked through a moment ago. It is about to be looked through
-    /// in any case, and so it was from now on.
+    /// Returns `true` if this one is small, and was looked through a moment ago. Notes that it is looked
+    /// through now, because the caller does so in any case.
     fn has(&self, directory: &OwnedFd) -> Result<bool, Errno> {
         if !is_local(directory)? {
             return Ok(false);

@@ -24,7 +24,7 @@ const BUFFER: usize = 16 * 1024;
 pub struct Name {
     /// Its name.
     pub text: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 

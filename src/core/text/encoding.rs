@@ -222,7 +222,7 @@ fn named(name: &str) -> &'static encoding_rs::Encoding {
 /// Bytes with characters beyond ASCII that are looked at to guess an encoding.
 const EVIDENCE: usize = 4 << 20;
 
-/// What the bytes of a text say about its encoding, piece by piece. Old encodings look like UTF-8 by
+/// Evidence of the encoding of a text, gathered piece by piece. Old encodings look like UTF-8 by
 /// chance, and only here and there.
 #[derive(Default)]
 pub struct EncodingEvidence {
@@ -281,7 +281,7 @@ impl EncodingEvidence {
         }
         let guess = |detector: &EncodingDetector| detector.guess(None, Utf8Detection::Deny).name();
         let name = self.detector.as_ref().map_or("windows-1252", guess);
-        // What the two have in common has the older name.
+        // A text that fits both encodings has the older name.
         Encoding::Guessed(if name == "windows-1252" && !self.has_controls {
             "iso-8859-1".to_owned()
         } else {

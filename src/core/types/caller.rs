@@ -47,7 +47,7 @@ impl Default for Chat {
 }
 
 names! {
-    /// What the credential allows.
+    /// The rights of a credential.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Scope {
         /// Everything that reads; a change is `ACCESS_DENIED`.
@@ -59,10 +59,10 @@ names! {
 }
 
 names! {
-    /// What a user may do beyond the own workspace.
+    /// The rights of a user beyond the own workspace.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Role {
-        /// Nothing.
+        /// None.
         #[default]
         User = "user",
         /// Clean up for everybody.

@@ -1,11 +1,12 @@
-//! What the program that makes a call was offered, what it asks for, and the way by which a call came.
+//! The client of a call: the operations that it was offered, the form of answers that it asks for, and
+//! the channel by which the call came.
 //!
-//! It changes no right and no effect, only words: which operations a hint may name, how much an
-//! answer tells.
+//! It changes no right and no effect, only words: the operations that a hint may name, and the length of
+//! an answer.
 
 use crate::names;
 
-/// Which operations a client was offered.
+/// The operations that a client was offered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Toolset {
     /// Every one.
@@ -30,24 +31,24 @@ impl Toolset {
     }
 }
 
-/// How much an answer tells (RFC 7240, part 4.2).
+/// The length of answers (RFC 7240, part 4.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answers {
     /// Every field of the contract.
     #[default]
     Full,
-    /// What the caller cannot know yet.
+    /// Only the fields that the caller cannot know yet.
     Minimal,
 }
 
-/// What the program that calls was offered, and in which form it wants its answers.
+/// The program that makes a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Client {
     /// The operations that it was offered.
     pub toolset: Toolset,
     /// The form of the answers that it asks for.
     pub answers: Answers,
-    /// Whether it is an application in which a model calls, so that a model reads the answers.
+    /// `true` if it is an application in which a model calls, so that a model reads the answers.
     pub gateway: bool,
 }
 
@@ -61,9 +62,10 @@ names! {
         Fs = "fs",
         /// The Model Context Protocol.
         Mcp = "mcp",
-        /// What models are offered of the terminal.
+        /// The part of the terminal that models are offered.
         Terminal = "terminal",
-        /// What only the application in front of the terminal asks, for the person at its file browser.
+        /// The part of the terminal that only the application in front of it calls, for the person at its
+        /// file browser.
         FileBrowser = "file-browser",
         /// An interactive shell.
         Shell = "shell",
@@ -79,7 +81,7 @@ names! {
 }
 
 impl Channel {
-    /// Who makes the calls that come by it.
+    /// Returns `model` or `person`: the one who makes the calls that come by it.
     #[must_use]
     pub fn by(self) -> &'static str {
         match self {

@@ -16,7 +16,7 @@ pub struct ListFiles {
     pub path: Option<String>,
 }
 
-/// What is in it.
+/// The answer of `list_files`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Listed {
     /// `ok`
@@ -25,7 +25,7 @@ pub struct Listed {
     pub path: String,
     /// In the order of their names.
     pub entries: Vec<Metadata>,
-    /// Whether there are more.
+    /// `true` if there are more.
     pub truncated: bool,
 }
 
@@ -37,7 +37,7 @@ pub struct StatFile {
     pub path: String,
 }
 
-/// What is known of it.
+/// The answer of `stat_file`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Shown {
     /// `ok`
@@ -55,10 +55,10 @@ pub struct RemoveFile {
     pub path: String,
 }
 
-/// What went.
+/// The answer of `remove_file`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Removed {
-    /// Whether it was there, and is gone.
+    /// `true` if it was there and is removed.
     pub removed: bool,
     /// As it was given.
     pub path: String,
@@ -74,20 +74,20 @@ pub struct OutputFile {
     pub description: Option<String>,
 }
 
-/// What became of it.
+/// The answer of `output_file`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Sent {
-    /// Whether the person has it.
+    /// `true` if the person has it.
     pub sent: bool,
     /// As it was given.
     pub path: String,
-    /// Where it is opened.
+    /// The address at which it is opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What to tell the person.
+    /// The message for the person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Why not.
+    /// The reason if it was not sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -143,7 +143,7 @@ impl Files<'_> {
     }
 
     /// Hands a file to the person: `hand` gets it as the provider has it, and says with which address
-    /// and words. What cannot be sent is no failure of the call.
+    /// and words. A file that cannot be sent is no failure of the call.
     pub fn output_file(
         &self,
         request: &OutputFile,

@@ -76,7 +76,7 @@ impl Checker<'_> {
         }
         self.expect_no_shell(value, whole, text::operator_in_path)?;
         let mut normal = self.inside(value, whole)?;
-        // Other systems take more spellings for the name of the repository.
+        // Other operating systems read more spellings as the name of the repository.
         if writes && self.context.zone.is_versioned() && value.split('/').any(is_git_name) {
             return Err(self.fault(
                 CommandError::Protected,

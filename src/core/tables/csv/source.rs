@@ -222,7 +222,7 @@ impl Source {
             return Ok(encoding_rs::mem::convert_latin1_to_utf8(raw, text));
         };
         if self.encoding == Encoding::FlawedUtf8 {
-            // What stands for no character becomes U+FFFD.
+            // Bytes that stand for no character become U+FFFD.
             let (_, _, written, _) = decoder.decode_to_utf8(raw, text, last);
             return Ok(written);
         }

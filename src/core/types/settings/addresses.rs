@@ -5,19 +5,19 @@ use std::str::FromStr;
 
 use crate::Secret;
 
-/// The beginning of every link, as an administrator says it; empty where nothing was said. Never
-/// taken from a request: whoever sends a `Host` of their own would choose where a link leads.
+/// The beginning of every link, as an administrator says it; empty if none was set. Never
+/// taken from a request: a client that sends a `Host` of its own would choose the target of a link.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PublicUrl(String);
 
 impl PublicUrl {
-    /// Whether nothing was said.
+    /// Returns `true` if no address was set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether only programs on the same machine reach it.
+    /// Returns `true` if only programs on the same machine reach it.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         let after = self.0.split_once("://").map_or("", |(_, rest)| rest);
@@ -51,7 +51,7 @@ impl FromStr for PublicUrl {
         let rest = url
             .strip_prefix("https://")
             .or_else(|| url.strip_prefix("http://"));
-        // What is left out here would mean something in a URL or in Markdown.
+        // The other characters have a meaning in a URL or in Markdown.
         let plain =
             |character: char| character.is_ascii_alphanumeric() || "-._~:/[]%".contains(character);
         let host = rest.and_then(|rest| rest.split('/').next());
@@ -76,7 +76,7 @@ impl Display for PublicUrl {
 pub struct PeerAddress(String);
 
 impl PeerAddress {
-    /// As it was written.
+    /// Returns the address as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
