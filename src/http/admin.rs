@@ -194,7 +194,7 @@ struct Removal {
     name: String,
 }
 
-/// What is ended or released.
+/// The process that is ended or the lock that is released.
 #[derive(Deserialize)]
 struct NamedId {
     id: String,

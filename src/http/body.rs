@@ -213,7 +213,7 @@ pub(super) struct BodyReader {
     ended: bool,
 }
 
-/// What arrives of a body; `None` at the end.
+/// A piece of a body; `None` at the end.
 pub(super) type BodyChunk = Result<Option<Bytes>, BodyError>;
 
 impl BodyReader {
@@ -228,7 +228,7 @@ impl BodyReader {
         (sender, reader)
     }
 
-    /// The next chunk; nothing at the end. Blocks.
+    /// Returns the next chunk; `None` at the end. Blocks.
     pub(super) fn next(&mut self) -> BodyChunk {
         if let Some(request_body) = self.request_body.take() {
             let _ = request_body.send(());
@@ -236,7 +236,7 @@ impl BodyReader {
         if self.ended {
             return Ok(None);
         }
-        // Without a word of its end the connection is gone.
+        // The connection is gone if the channel closes without an end.
         let chunk = self.chunks.blocking_recv();
         let chunk = chunk.unwrap_or(Err(BodyError::Incomplete))?;
         self.ended = chunk.is_none();

@@ -1,4 +1,4 @@
-//! `GET /openapi.json`: what there is, for programs; and `GET /docs/`: Swagger UI, in which developers read and
+//! `GET /openapi.json`, the interface for programs, and `GET /docs/`, Swagger UI, in which developers read and
 //! try it. They need no credential and show nothing of a user.
 //!
 //! The files of Swagger UI are in the program, so neither the build nor the browser needs the internet.

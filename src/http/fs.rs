@@ -1,7 +1,7 @@
 //! The compact tools, under `/fs`: nine tools for small models over the files of one user.
 //!
-//! The tools themselves are in the crate `files`; here is how calls arrive and leave. An answer is one
-//! flat object, and what a tool refuses is an answer like every other: `{"error", "path"}` with status
+//! The tools themselves are in the crate `files`; this module decodes calls and renders answers. An answer is
+//! one flat object, and a refusal of a tool is an answer like every other: `{"error", "path"}` with status
 //! 200, because many clients show a model nothing of a failed request. `TOOLS` is the one list: the
 //! routes and the document are made from it.
 

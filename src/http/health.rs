@@ -1,5 +1,5 @@
-//! `GET /health`, `GET /ready` and `GET /metrics`: the state of the server, and what happened since the start,
-//! in numbers. They need no credential and show nothing of a user.
+//! `GET /health`, `GET /ready` and `GET /metrics`: the state of the server, and its counters since the
+//! start. They need no credential and show nothing of a user.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -102,9 +102,9 @@ pub(super) struct Metrics(Mutex<Counters>);
 
 #[derive(Debug, Default)]
 struct Counters {
-    /// By tool, and by what came of it.
+    /// Counts by tool and outcome.
     calls: BTreeMap<(&'static str, &'static str), u64>,
-    /// By whose workspace was to be left.
+    /// Counts by the mode of the workspace that a path led out of.
     boundary_violations: BTreeMap<&'static str, u64>,
     refused: u64,
     /// Failures of all calls, by code.
@@ -131,7 +131,7 @@ impl Metrics {
             .or_default() += 1;
     }
 
-    /// Somebody called who is nobody.
+    /// Counts a call without a valid credential.
     pub(super) fn refused(&self) {
         self.counters().refused += 1;
     }

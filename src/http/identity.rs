@@ -80,16 +80,16 @@ pub enum Accepts {
     Terminals,
 }
 
-/// What is asked for the user of a credential.
+/// The sources that are asked for the user of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sources {
-    /// What this process remembers, which does not block.
+    /// The memory of this process, which does not block.
     Memory,
     /// The registry and Open WebUI too.
     All,
 }
 
-/// What a request presents to say who calls.
+/// The credential that a request presents.
 #[derive(Debug)]
 pub struct Credential(CredentialKind);
 
@@ -190,8 +190,8 @@ impl Authenticator {
         }
     }
 
-    /// Finds the caller of a credential; `None` if the sources know nobody. What memory knows is as new as
-    /// what the other sources say.
+    /// Finds the caller of a credential; `None` if the sources know nobody. Entries in memory are as new as
+    /// those of the other sources.
     pub fn authenticate(
         &self,
         credential: &Credential,

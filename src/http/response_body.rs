@@ -31,9 +31,9 @@ const PIECE_BYTES: usize = 64 * 1024;
 pub(super) const CHUNK_BYTES: usize = 128 * 1024;
 /// Chunks of it that wait for the connection.
 const CHUNKS_QUEUED: usize = 1;
-/// How long one chunk may wait: a client that reads more slowly comes back for the rest with a range.
+/// Time that one chunk may wait: a slower client comes back for the rest with a range.
 const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
-/// What a file may do in the browser that opens it: nothing, whatever it holds.
+/// Policy for a file that a browser opens: it may do nothing, whatever it holds.
 pub(super) const INERT: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 

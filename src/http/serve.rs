@@ -80,28 +80,28 @@ impl ShutdownSignal {
 pub enum ServingEvent {
     /// A connection could not be watched: the account has no watches of epoll left.
     NoWatches,
-    /// Calls are taken for a while yet, and whoever asks is told that it ends.
+    /// Calls are taken for a while yet, and `GET /ready` says that the server ends.
     Draining,
     /// Nobody new is let in.
     Stopping,
 }
 
-/// What is served, and within which limits.
+/// The routes that are served, and their limits.
 #[derive(Clone, Debug)]
 pub struct ServeOptions {
-    /// Every address.
+    /// The routes of every surface.
     pub router: Router,
-    /// Of connections from other servers on the same data, if there may be any.
+    /// The seal of connections from other servers on the same data, if there may be any.
     pub seal: Option<Seal>,
-    /// With the pools of what it serves, and the clock by which it waits.
+    /// The limiter with the pools of calls, and the clock by which the server waits.
     pub limiter: Limiter,
     /// Descriptors that the process may have.
     pub descriptors: u64,
-    /// Of connections and their requests.
+    /// Timeouts of connections and their requests.
     pub http: HttpTimings,
-    /// For how long calls are taken after the server was told to stop.
+    /// Time for which calls are taken after the server was told to stop.
     pub drain: Duration,
-    /// For how long what runs then may last.
+    /// Time for which calls that run then may last.
     pub patience: Duration,
 }
 

@@ -306,7 +306,7 @@ async fn open_link(
     lead_to_page(&server, signed_in.await)
 }
 
-/// Whoever has a link is not told why it does not work.
+/// Fails in one way for every link that does not work: its holder is not told why.
 fn expected(found: Option<Principal>) -> Result<Principal, Error> {
     found.ok_or_else(|| LinkError::Gone.into())
 }
@@ -319,7 +319,7 @@ fn button(principal: &Principal) -> Response {
          <form method=\"post\"><button type=\"submit\">Open the files</button></form>"
     );
     let mut response = show_page(StatusCode::OK, "Open files", &content, "");
-    // Else a browser does not say where the form comes from.
+    // With another policy, a browser does not send the origin of the form.
     let policy = HeaderValue::from_static("same-origin");
     response.headers_mut().insert(REFERRER_POLICY, policy);
     response

@@ -1,5 +1,4 @@
-//! The terminal surface, under `/terminal`: what Open WebUI's file browser, terminal and always-on
-//! tools call.
+//! The terminal surface, under `/terminal`, for Open WebUI's file browser, terminal and always-on tools.
 //!
 //! It speaks the interface of open-terminal, so that the application needs to know nothing of us;
 //! the zones are its tree of files ([`fileshed_core::view`]). `ENDPOINTS` is the one list of the
@@ -178,7 +177,7 @@ pub(super) fn tools() -> impl Iterator<Item = &'static EndpointEntry> {
     ENDPOINTS.iter().filter(|entry| !entry.doc.is_empty())
 }
 
-/// The text of a tool that a model reads. What it says of commands is true of this server. Blocks.
+/// Returns the text of a tool that a model reads, with the commands of this server. Blocks.
 pub(super) fn description(tool: &EndpointEntry, store: &Store) -> String {
     if tool.id == RunCommand::ID {
         describe_execute(store)

@@ -40,8 +40,8 @@ type Storing = (
     oneshot::Receiver<Result<Node, Error>>,
 );
 
-/// Begins a file of a zone, or one that is only kept in memory. What can be refused is refused before the
-/// content comes.
+/// Begins a file of a zone, or one that is only kept in memory. Makes all checks that need no content
+/// first.
 pub(super) async fn begin(
     request: &Arc<DavRequest>,
     path: ViewPath,

@@ -1,8 +1,8 @@
 //! The locks of the core as the library asks for them.
 //!
 //! A lock keeps everybody out, tool calls too: the core checks that with every change, and the library
-//! checks what conditions of a request say of locks. Whoever asks here has no credentials to show, so
-//! the tree of the request, which knows its caller, is the system.
+//! checks what conditions of a request say of locks. The library passes no credentials here, so the
+//! tree of the request, which knows its caller, implements the locks.
 
 use std::io::Cursor;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};

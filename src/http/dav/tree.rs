@@ -179,7 +179,7 @@ impl DavFileSystem for DavTree {
         })
     }
 
-    /// Removes what is there; what only makes place goes when the place is taken.
+    /// Removes a directory. One that only makes way for another goes when the other takes its place.
     fn remove_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
             if self.0.verb != Verb::Delete {
@@ -261,8 +261,8 @@ impl DavFileSystem for DavTree {
         })
     }
 
-    /// What programs keep with what is there; nothing with what only leads to zones. The library shows
-    /// all of it, whatever it was asked for.
+    /// Returns the dead properties of a file or directory; directories that only lead to zones have none.
+    /// The library shows all of them, whatever it was asked for.
     fn get_props<'a>(
         &'a self,
         path: &'a DavPath,
@@ -300,7 +300,7 @@ impl DavFileSystem for DavTree {
     }
 }
 
-/// What the library asks to change, as the core does it.
+/// Translates a change of a property from the library to the core.
 fn change((set, property): &(bool, DavProp)) -> PropertyChange {
     let namespace = property.namespace.clone().unwrap_or_default();
     let name = property.name.clone();

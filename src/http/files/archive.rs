@@ -49,7 +49,7 @@ pub(in crate::http) fn answer(
             Ok(()) => writer.flush(),
             Err(error) => {
                 tracing::warn!(code = %error.code(), "an archive was not finished");
-                // What is not finished must not be sent as if it were.
+                // The buffered rest of an unfinished archive must not be sent as if it were finished.
                 let _unsent = writer.into_parts();
                 Err(io::Error::other(error))
             }
@@ -124,7 +124,7 @@ impl Selection {
 }
 
 diagnostics! {
-    /// Nothing that could be packed.
+    /// No entry to pack.
     #[derive(Debug, thiserror::Error)]
     #[error("parameter `name` is required")]
     struct SelectionError => {

@@ -1,20 +1,20 @@
-//! What a browser may do with a file that it gets, and the name under which it saves the file (RFC 6266 and
-//! RFC 8187).
+//! Headers for browsers: the content security policy of a file, and the name under which it is saved
+//! (RFC 6266 and RFC 8187).
 
 use axum::http::HeaderValue;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 pub(super) use crate::http::response_body::INERT;
 
-/// What a page may do that a link opens: run what it has in itself, apart from this address, and
-/// reach nothing.
+/// Policy for a page that a link opens: it runs its own scripts in an origin of its own and reaches no
+/// network.
 pub(super) const ISOLATED_PAGE: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
      img-src data: blob:; media-src data: blob:; font-src data:; base-uri 'none'; \
      form-action 'none'; sandbox allow-scripts allow-modals allow-popups allow-downloads",
 );
-/// What a PDF may do that is shown: a browser's viewer does not start in a sandbox. It loads and runs
-/// nothing, and only the server's own page has it in a frame.
+/// Policy for a PDF that is shown: it loads and runs nothing, and only the server's own page has it in a
+/// frame. It has no sandbox, because a browser's viewer does not start in one.
 pub(super) const VIEWED_DOCUMENT: HeaderValue =
     HeaderValue::from_static("default-src 'none'; frame-ancestors 'self'");
 /// Nobody keeps a copy that outlives the right to it.

@@ -1,5 +1,5 @@
 //! Conditions of a request on the state of a file, and the part of it that is asked for: RFC 9110, parts 13
-//! and 14. One range; who asks for several gets the whole.
+//! and 14. One range; a request for several gets the whole file.
 //!
 //! Ranges are not the type of `headers`: it takes no unit in capitals, refuses the last thirty bytes of
 //! ten, and takes `+1` for a number.
@@ -125,14 +125,14 @@ diagnostics! {
     }
 }
 
-/// What of a file to send.
+/// The part of a file to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ByteRange {
     /// All of it.
     Whole,
     /// From the first byte to the last, both included.
     Part(u64, u64),
-    /// Nothing that it has.
+    /// A part that the file does not have.
     Nothing,
 }
 

@@ -173,7 +173,7 @@ pub(super) fn refuse_unlisted_pages(
     }
 }
 
-/// Whether a page of this site makes the request, as far as the browser says where it comes from. The
+/// Returns `true` if a page of this site makes the request, as far as the browser names the origin. The
 /// site is the public one, or the one that the request is for: cookies go to no other.
 pub(super) fn is_of_site(request: &Parts, public: Option<&Origin>) -> bool {
     let headers = &request.headers;
@@ -186,14 +186,15 @@ pub(super) fn is_of_site(request: &Parts, public: Option<&Origin>) -> bool {
         && text(headers, &SEC_FETCH_SITE).is_none_or(|site| site == "same-origin")
 }
 
-/// Whether no page makes the request: a program does, or a person who typed the address.
+/// Returns `true` if no page makes the request: a program does, or a person who typed the address.
 pub(super) fn is_by_program(request: &Parts) -> bool {
     let headers = &request.headers;
     text(headers, &ORIGIN).is_none()
         && text(headers, &SEC_FETCH_SITE).is_none_or(|site| site == "none")
 }
 
-/// Whether a page of this site makes the request, or a person who typed the address or opened a bookmark.
+/// Returns `true` if a page of this site makes the request, or a person who typed the address or opened a
+/// bookmark.
 pub(super) fn is_of_site_or_person(request: &Parts, public: Option<&Origin>) -> bool {
     is_by_program(request) || is_of_site(request, public)
 }
@@ -207,8 +208,8 @@ fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     Some(headers.get(name)?.to_str().unwrap_or("?"))
 }
 
-/// Whom the request is for: a loopback name, or nothing where a program says nothing. What is said
-/// twice, or in the target and in `Host`, must be the same (RFC 9112, sections 3.2 and 3.2.2).
+/// Returns the loopback name that the request is for; `None` if it has none. Names that are sent twice, or
+/// in the target and in `Host`, must be the same (RFC 9112, sections 3.2 and 3.2.2).
 fn authority(request: &Parts) -> Result<Option<&str>, IdentityError> {
     let host = once(&request.headers, &HOST).map_err(|Repeated| IdentityError::ForeignPage)?;
     let host = host.map(HeaderValue::to_str).transpose();
@@ -223,8 +224,8 @@ fn authority(request: &Parts) -> Result<Option<&str>, IdentityError> {
     }
 }
 
-/// Whether an authority is a loopback name or address with at most a port, and nothing else: what
-/// only begins with one can be anybody's.
+/// Returns `true` if an authority is a loopback name or address with at most a port. A name that only
+/// begins with one can be anybody's.
 fn is_loopback(text: &str) -> bool {
     let Ok(authority) = text.parse::<Authority>() else {
         return false;
@@ -355,7 +356,7 @@ mod tests {
                 &[("host", "127.0.0.1:8000"), ("host", "127.0.0.1:8000")],
                 false,
             ),
-            // What a proxy says of another request means nothing.
+            // Headers of proxies do not count.
             (
                 &[("host", "localhost"), ("x-forwarded-host", "evil.example")],
                 true,
@@ -400,7 +401,7 @@ mod tests {
             if let Some(host) = host {
                 request = request.header("host", host);
             }
-            // What is no address at all does not get here.
+            // A target that is no URI at all never reaches the check.
             let Ok(request) = request.body(()) else {
                 assert!(!passes, "{target}");
                 continue;

@@ -181,7 +181,7 @@ impl SessionVerifier {
     }
 }
 
-/// Who must have signed.
+/// The issuer that a signature must name.
 const ISSUER: &str = "open-webui";
 
 /// Verifies signed users.

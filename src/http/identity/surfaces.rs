@@ -34,7 +34,7 @@ use crate::config::{Origin, Secret};
 use crate::http::cookie::{self, Cookie};
 use crate::http::header;
 
-/// What the page sends with every call; the value is `1`.
+/// Header that the page sends with every call; the value is `1`.
 pub(in crate::http) const X_FILESHED_PAGE: HeaderName = HeaderName::from_static("x-fileshed-page");
 
 /// The endpoints that elements of the page load and people open, where the page cannot send its header.
@@ -58,10 +58,10 @@ impl CookieUse {
     }
 }
 
-/// In which Open WebUI keeps its session.
+/// The cookie in which Open WebUI keeps its session.
 const OPEN_WEBUI_COOKIE: &str = "token";
 
-/// What is known of the server's own page.
+/// The cookie and origin of the server's own page.
 #[derive(Debug)]
 pub(super) struct OwnPage {
     /// Holds the secret of a session.
@@ -71,7 +71,7 @@ pub(super) struct OwnPage {
 }
 
 impl OwnPage {
-    /// The page at a public address, which is empty where nobody said it.
+    /// The page at a public address, which is empty if none was set.
     pub(super) fn new(public_url: &str) -> Self {
         let origin = public_url.split_once("://").and_then(|(scheme, rest)| {
             let authority = rest.split('/').next()?;
@@ -96,7 +96,7 @@ impl Authenticator {
         } else if !is_shown(request) {
             return self.read_header(request, self.accepted());
         } else if !headers::is_of_site_or_person(request, self.page.origin.as_ref()) {
-            // Before anything is looked up, so that the answer tells the other page nothing.
+            // The refusal comes before any lookup, so that the answer tells the other page nothing.
             return Err(IdentityError::OtherPage);
         }
         if let Some(secret) = self.page_session(request) {
@@ -131,13 +131,13 @@ impl Authenticator {
         }
     }
 
-    /// Whether anybody has to sign in: else there is one workspace for all.
+    /// Returns `true` if people have to sign in; else there is one workspace for all.
     #[must_use]
     pub fn asks(&self) -> bool {
         self.asks
     }
 
-    /// Whether sessions of Open WebUI count.
+    /// Returns `true` if sessions of Open WebUI count.
     #[must_use]
     pub fn takes_open_webui(&self) -> bool {
         self.sessions.is_some()
@@ -164,7 +164,7 @@ fn is_shown(request: &Parts) -> bool {
     reads && SHOWN.contains(&request.uri.path())
 }
 
-/// Whether the request is one that only the server's own page makes.
+/// Returns `true` if only the server's own page makes such a request.
 pub(in crate::http) fn is_by_page(request: &Parts) -> bool {
     let value = request.headers.get(X_FILESHED_PAGE);
     value.is_some_and(|value| value == "1")
@@ -190,7 +190,7 @@ impl Authenticator {
         Ok(Credential(CredentialKind::Resolved(caller)))
     }
 
-    /// The user whom the proxy names. What a call carries besides must be about the same one.
+    /// Returns the user whom the proxy names. Other headers of the call must name the same user.
     fn terminal_user(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
         if filled(headers, &X_USER_ID)?.is_none_or(str::is_empty) {
             return Err(IdentityError::NoTerminalUser);
@@ -219,7 +219,7 @@ impl Authenticator {
         Ok(caller)
     }
 
-    /// Whether the request names its user in a way that counts beside a service key.
+    /// Returns `true` if the request names its user in a way that counts beside a service key.
     fn names_a_user(&self, headers: &HeaderMap) -> Result<bool, IdentityError> {
         Ok(match &self.signatures {
             Some(signatures) => single(headers, &signatures.header)?.is_some(),

@@ -137,15 +137,15 @@ pub(super) struct Watched(Vec<One>);
 
 #[derive(Clone, Debug)]
 struct One {
-    /// As it was asked for.
+    /// The URI as it was asked for.
     uri: String,
     address: Address,
-    /// What tells a state from another; nothing where nothing is there.
+    /// Tag of the last state; `None` if the caller saw no entry there.
     state: Option<String>,
 }
 
 impl Watched {
-    /// Those that are addresses, of the first few.
+    /// Returns the URIs that are addresses, of the first few.
     pub(super) fn accepted(uris: &[String]) -> Vec<String> {
         known(uris).map(|(uri, _)| uri.clone()).collect()
     }
@@ -162,12 +162,12 @@ impl Watched {
         watched
     }
 
-    /// One less.
+    /// Removes a resource.
     pub(super) fn remove(&mut self, uri: &str) {
         self.0.retain(|one| one.uri != uri);
     }
 
-    /// Those of another one too. Whether there was room.
+    /// Adds the resources of another one. Returns `false` if there is no room.
     pub(super) fn join(&mut self, other: Self) -> bool {
         for one in other.0 {
             if self.0.iter().any(|known| known.uri == one.uri) {
@@ -181,7 +181,7 @@ impl Watched {
         true
     }
 
-    /// The states of those that are in both, as the other one saw them.
+    /// Takes the states of the resources that are in both from the other one.
     pub(super) fn take_in(&mut self, other: Self) {
         for seen in other.0 {
             if let Some(one) = self.0.iter_mut().find(|one| one.uri == seen.uri) {
@@ -190,7 +190,7 @@ impl Watched {
         }
     }
 
-    /// Those that are different from what they were at the last look. Blocks.
+    /// Returns the URIs of resources that changed since the last look. Blocks.
     pub(super) fn changed(&mut self, store: &Store, caller: &Caller) -> Vec<String> {
         // Each zone is opened once, however many of them it has.
         let mut zones = HashMap::new();
@@ -201,7 +201,6 @@ impl Watched {
             let zone = zones
                 .entry((address.zone, address.group.clone()))
                 .or_insert_with(|| address.zone(store, caller).ok());
-            // Nothing where the caller sees nothing.
             let entry = zone
                 .as_ref()
                 .filter(|_| is_active)
@@ -216,7 +215,7 @@ impl Watched {
     }
 }
 
-/// Those that are addresses, of the first few.
+/// Returns the URIs that are addresses, of the first few, with their addresses.
 fn known(uris: &[String]) -> impl Iterator<Item = (&String, Address)> {
     let known = uris
         .iter()

@@ -111,7 +111,7 @@ pub(super) async fn answer(
     Ok(Some(sent(response.map(Body::new), permit).await))
 }
 
-/// Where clients look for it: with the path of what it is about behind it, or without.
+/// The paths of the metadata: with the path of the resource behind it, or without.
 pub(super) const PATHS: [&str; 2] = [PATH, "/.well-known/oauth-protected-resource"];
 
 const PATH: &str = "/.well-known/oauth-protected-resource/mcp";
@@ -148,7 +148,7 @@ pub(super) fn challenge(public_url: &str, request: &Parts, mut refusal: Response
     refusal
 }
 
-/// Where the client reaches this server.
+/// Returns the address at which the client reaches this server.
 fn address(public_url: &str, headers: &HeaderMap, target: &Uri) -> String {
     if !public_url.is_empty() {
         return public_url.trim_end_matches('/').to_owned();

@@ -171,7 +171,7 @@ pub(super) fn complete(
     Ok(info.unwrap_or_default())
 }
 
-/// What lies in the directory in which a path is.
+/// Returns the entries of the directory that holds a path.
 fn paths(
     store: &Store,
     caller: &Caller,
@@ -189,7 +189,7 @@ fn paths(
     })();
     let found = match found {
         Ok(found) => found,
-        // Nothing begins so.
+        // No path begins so.
         Err(error) if is_absence(&error) => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };

@@ -4,7 +4,7 @@
 //!
 //! The thread that serves reads what says when there is something, as pipes do, and asks for what is
 //! there and no more (`RWF_NOWAIT`): the descriptor, which other processes may have too, stays as it is.
-//! Anything else is read by a thread of its own: whoever stops need not wait until somebody writes.
+//! Anything else is read by a thread of its own, so that the end of the process does not wait for input.
 
 use std::io;
 use std::io::{IoSliceMut, Read as _};
@@ -106,15 +106,15 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// The place of a read that goes on where the last one ended.
 const NEXT: u64 = u64::MAX;
 
-/// What is left to read.
+/// The standard input, as far as it is not read yet.
 struct Input {
     source: InputSource,
     ended: Option<oneshot::Sender<()>>,
 }
 
-/// Who reads.
+/// The reader of the input.
 enum InputSource {
-    /// Whoever asks.
+    /// The task that asks.
     Asker(pipe::Receiver),
     /// A thread, which hands over one piece after the other.
     Thread {
@@ -169,7 +169,7 @@ impl InputSource {
     ) -> Poll<io::Result<()>> {
         if let Self::Asker(input) = self {
             match ready!(poll_asker(input, context, buffer)) {
-                // A terminal, for instance: nothing of it was read.
+                // A terminal, for instance, of which no byte was read.
                 Err(error) if is_unable(&error) => *self = Self::begin_thread()?,
                 read => return Poll::Ready(read),
             }
@@ -193,7 +193,7 @@ fn poll_asker(
     loop {
         ready!(input.poll_read_ready(context))?;
         let mut into = [IoSliceMut::new(buffer.initialize_unfilled())];
-        // Where there is nothing yet, it is asked again when there is.
+        // If there is no input yet, the loop waits for it.
         let read = input.try_io(|| {
             let read = rustix::io::preadv2(input, &mut into, NEXT, ReadWriteFlags::NOWAIT);
             Ok(read?)
@@ -209,13 +209,13 @@ fn poll_asker(
     }
 }
 
-/// Whether the next attempt may succeed.
+/// Returns `true` if the next attempt may succeed.
 fn is_passing(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, WouldBlock};
     matches!(error.kind(), WouldBlock | Interrupted)
 }
 
-/// Whether a read failed because what is read cannot say what is there.
+/// Returns `true` if a read failed because the file supports no reads without waiting.
 fn is_unable(error: &io::Error) -> bool {
     let unable = [Errno::OPNOTSUPP, Errno::NOSYS, Errno::INVAL];
     unable

@@ -1,5 +1,5 @@
-//! What only the page lists: a directory of any length, the conversations that have uploads, what was
-//! deleted and can be brought back, and what a search finds.
+//! Lists that only the page shows: a directory of any length, the conversations that have uploads, the
+//! bin, and the results of a search.
 
 use fileshed_core::directory::Membership;
 use fileshed_core::listing::{DirectoryListing, ListedEntry};
@@ -15,11 +15,11 @@ use crate::http::files::FileQuery;
 /// A directory as the page shows it.
 #[derive(Serialize)]
 pub(super) struct PageDirectory {
-    /// Whether the caller may put anything into it.
+    /// `true` if the caller may put anything into it.
     writable: bool,
-    /// Whether what is deleted here can be brought back.
+    /// `true` if deleted entries can be brought back.
     keeps_deleted: bool,
-    /// Day on which what is here is removed, if that is soon.
+    /// Day on which its contents are removed, if that is soon.
     #[serde(skip_serializing_if = "Option::is_none")]
     ends_on: Option<String>,
     entries: Vec<PageEntry>,
@@ -35,15 +35,15 @@ struct PageEntry {
     size: u64,
     /// Seconds since 1970.
     modified: f64,
-    /// Whether the caller may change it.
+    /// `true` if the caller may change it.
     writable: bool,
     /// Name or id of the owner, in a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<String>,
-    /// Whether the owner is the caller.
+    /// `true` if the owner is the caller.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     own: bool,
-    /// Who may change it, in a group.
+    /// Its mode, in a group.
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<&'static str>,
 }
@@ -87,7 +87,7 @@ fn row(entry: ListedEntry, members: Option<&Membership>, user: Option<&str>) -> 
     })
 }
 
-/// Where the list goes on.
+/// The position at which the list goes on.
 #[derive(Deserialize)]
 pub(super) struct UploadsQuery {
     #[serde(default)]
@@ -157,13 +157,13 @@ pub(super) fn bin(view: View<'_>, _: &BinQuery) -> Result<Value, Error> {
     }))
 }
 
-/// Which row.
+/// The row of the bin that a request names.
 #[derive(Deserialize)]
 pub(super) struct BinQuery {
     id: Option<String>,
 }
 
-/// `POST /page/bin/restore`: what has this id is where it was.
+/// `POST /page/bin/restore`: puts the entry with this id back to its place.
 pub(super) fn restore_deleted(view: View<'_>, query: &BinQuery) -> Result<Value, Error> {
     let id = query.id.as_deref().ok_or(BinQueryError)?;
     let back = view.store.bring_back(view.caller, id)?;
@@ -171,7 +171,7 @@ pub(super) fn restore_deleted(view: View<'_>, query: &BinQuery) -> Result<Value,
     Ok(json!({"success": true, "data": data}))
 }
 
-/// `POST /page/bin/remove`: what has this id is gone for good; without one, everything is.
+/// `POST /page/bin/remove`: removes the entry with this id for good; without an id, all entries.
 pub(super) fn remove_deleted(view: View<'_>, query: &BinQuery) -> Result<Value, Error> {
     let removed = view.store.empty_bin(view.caller, query.id.as_deref())?;
     Ok(json!({"success": true, "data": {"removed": removed}}))
@@ -191,17 +191,17 @@ diagnostics! {
 /// Results of one answer.
 const RESULTS: usize = 100;
 
-/// What is looked for.
+/// A search of the page.
 #[derive(Deserialize)]
 pub(super) struct PageQuery {
-    /// What names and lines hold, in any case.
+    /// Text that names and lines hold, in any case.
     query: String,
     /// Directory in the tree of all zones.
     #[serde(default)]
     path: String,
 }
 
-/// `GET /page/search`: what was found, the nearest first, and whether there is more.
+/// `GET /page/search`: the results, the nearest first, and a mark if there are more.
 pub(super) fn search(view: View<'_>, query: &PageQuery) -> Result<Value, Error> {
     let text = query.query.trim();
     if text.is_empty() {

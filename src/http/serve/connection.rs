@@ -242,7 +242,7 @@ impl ConnectionTable {
         }
     }
 
-    /// For how long no connection has had anything under way.
+    /// Returns the time for which no connection has had a request under way.
     pub(super) fn rested(&self) -> Duration {
         let open = self.open();
         let each = open
@@ -343,7 +343,7 @@ mod table_tests {
 
     use super::*;
 
-    /// As many whole seconds as it has rested; the clock goes on by itself, too.
+    /// Returns the whole seconds for which it has rested; the clock goes on by itself, too.
     fn rested(table: &ConnectionTable) -> u64 {
         table.rested().as_secs()
     }

@@ -2,7 +2,7 @@
 //!
 //! The HTTP library cuts a fragment off the target of a request before a handler sees it, and
 //! `DELETE /dav/storage/d/#1.txt` would remove `d`. So the bytes are followed as they come in, and a
-//! request whose target has a `#` is refused. How long a body is, the library says.
+//! request whose target has a `#` is refused. The library knows the length of a body.
 
 use std::io;
 use std::pin::Pin;
@@ -120,7 +120,7 @@ enum Position {
     Upgraded,
 }
 
-/// What is known of the line that is coming in.
+/// State of the line that is coming in.
 #[derive(Debug, Default)]
 struct Line {
     has_text: bool,

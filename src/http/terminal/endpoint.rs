@@ -165,7 +165,7 @@ pub(super) trait Endpoint: 'static {
     /// The answer.
     type Response: Serialize + Send + 'static;
 
-    /// Looks at a request before it is done: what it has to wait for, it names here. Blocks.
+    /// Prepares a request, and returns the wait that it needs before it is done. Blocks.
     fn begin(_: View<'_>, _: &mut Self::Request) -> Result<Begun, Error> {
         Ok(Begun::Ready)
     }
@@ -277,7 +277,7 @@ impl EndpointEntry {
         router.route(self.call.path, on(method, handler))
     }
 
-    /// The channel of its calls: what models are not offered is the application's.
+    /// Returns the channel of its calls: an endpoint that models are not offered is the application's.
     fn channel(&self) -> Channel {
         if self.doc.is_empty() {
             Channel::FileBrowser

@@ -1,8 +1,8 @@
-//! ID tokens: who signed in, as the provider signs it; and who administers this server, as the provider
-//! says it: a claim that holds a certain value.
+//! ID tokens: the user who signed in, with the signature of the provider, and the role of administrator,
+//! which is a claim with a certain value.
 //!
-//! The keys that the provider publishes say how a token is checked: RS256 with a key of RSA, ES256 with
-//! one of P-256, and nothing else. A token never chooses.
+//! The keys that the provider publishes decide the algorithm of a signature: RS256 for a key of RSA, ES256
+//! for one of P-256, and no other. A token never chooses.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
