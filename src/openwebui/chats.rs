@@ -1,4 +1,4 @@
-//! Chats that Open WebUI lists: what they are called, and which it has no more.
+//! Chats that Open WebUI lists: their titles, and those that it has no more.
 //!
 //! It answers to a chat that was deleted as it does to one that it shows nobody, so one answer says
 //! nothing. A chat counts as gone only where the whole list of its owner's chats is shown to the
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::client::{CallError, segment};
 use super::{Key, OpenWebUi};
 
-/// Pages of a list that are read to find gone chats; who has more chats keeps what is in them.
+/// Pages of a list that are read to find gone chats; a user with more chats keeps the files of all.
 const PAGES_MAX: usize = 1000;
 
 /// Pages that are read to find titles: an older chat is shown by its id.
@@ -129,7 +129,7 @@ impl OpenWebUi {
         number: usize,
     ) -> Result<Vec<ListedChat>, CallError> {
         let path = match (key, segment(user.as_str())) {
-            // What this answers is the caller's in any case.
+            // This endpoint lists the chats of the key's owner in any case.
             (Key::Own(_), _) => {
                 format!("/api/v1/chats/list?page={number}&include_pinned=true&include_folders=true")
             }
@@ -145,7 +145,7 @@ fn is_id(text: &str) -> bool {
     uuid::Uuid::try_parse(text).is_ok()
 }
 
-/// A title as it may be shown; nothing where it says nothing.
+/// Returns a title as it may be shown; `None` if it has no visible characters.
 fn readable(title: &str) -> Option<String> {
     let readable = title.chars().filter(|c| !c.is_control());
     let readable: String = readable.take(TITLE_MAX).collect();

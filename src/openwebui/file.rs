@@ -3,8 +3,8 @@
 //!
 //! They are the caller's own files over there, marked in their metadata. They hang on the answer
 //! that is being written, where that is known; a link to one works by itself as well. Open WebUI shows
-//! pages in a frame that is kept apart from its own page. They are part of the message: what is shown
-//! is the page as it was then.
+//! pages in a frame that is kept apart from its own page. They are part of the message, which shows
+//! the page as it was then.
 
 use std::io::Read;
 
@@ -31,7 +31,7 @@ impl OpenWebUi {
         let metadata = json!({MARK: {"source": file.source}});
         let form = MultipartForm::new(file, &metadata);
         let mut content = SizedFile::new(content, file.size);
-        // Without `process`, no text is taken out of it and indexed.
+        // Without `process`, Open WebUI does not extract and index its text.
         let path = "/api/v1/files/?process=false";
         let (key, body) = (own.reveal(), form.body(&mut content));
         let sent = (self.client).upload::<Record>(key, path, &form.content_type, form.size, body);
@@ -134,7 +134,7 @@ impl OpenWebUi {
         true
     }
 
-    /// Sends an event of a message; whether it was taken.
+    /// Sends an event of a message. Returns `true` if it was taken.
     fn tell(&self, key: &str, path: &str, event: &Value) -> bool {
         let told = self.client.post::<Option<bool>>(key, path, event);
         let told = told.inspect_err(|error| tracing::debug!(%error, "the message takes no event"));

@@ -5,7 +5,7 @@ use std::io::{self, Read, Take};
 use fileshed_core::chat_host::Publication;
 use serde_json::Value;
 
-/// A form around a file: what comes before it, and what comes behind it.
+/// A form around a file: the bytes before it and behind it.
 #[derive(Debug)]
 pub(super) struct MultipartForm {
     pub(super) content_type: String,

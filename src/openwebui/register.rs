@@ -1,8 +1,8 @@
-//! Registers this server in Open WebUI: what an administrator would do by hand in its settings.
+//! Registers this server in Open WebUI, as an administrator would do by hand in its settings.
 //!
 //! Open WebUI keeps one list of connections a kind and replaces it as a whole. So the list is read,
-//! our own connection in it made what it should be, and the list written back, with everybody
-//! else's connections as they were; nothing is written where nothing changed. Before that Open
+//! our own connection in it brought up to date, and the list written back, with everybody else's
+//! connections as they were; a list without a change is not written. Before that Open
 //! WebUI itself has to reach this server. For administrators who have no credential for its
 //! interface, the connection is written to a file that its settings import ([`connection_file`]).
 

@@ -1,5 +1,5 @@
-//! Our connection in one of the lists that Open WebUI keeps: what it should be, among those that are
-//! there. What is not ours to say stays as it is.
+//! Our connection in one of the lists that Open WebUI keeps: its settings, among those that are
+//! there. Fields that are not ours stay as they are.
 
 use fileshed_core::Toolset;
 use fileshed_core::settings::PublicUrl;
@@ -88,7 +88,7 @@ impl ConnectionKind {
     fn identity(self, connection: &Value) -> Option<&Value> {
         match (self, connection["type"].as_str()) {
             (Self::Terminal, _) => Some(connection),
-            // What has no type is one.
+            // An entry without a type is a tool server.
             (Self::ToolServer, None | Some("openapi")) => Some(&connection["info"]),
             (Self::ToolServer, Some(_)) => None,
         }
@@ -241,14 +241,14 @@ impl RegisteredConnection {
 
     fn headers(&self, existing: Option<&Value>) -> Map<String, Value> {
         let is_tool_server = self.kind == ConnectionKind::ToolServer;
-        // They may be a text with an object in it.
+        // The headers may be a string that holds an object.
         let parsed = existing.and_then(Value::as_str).filter(|_| is_tool_server);
         let parsed = parsed.and_then(|text| serde_json::from_str::<Value>(text).ok());
         let mut headers = object(parsed.as_ref().or(existing));
         for header in &self.headers {
             header.settle(&mut headers);
         }
-        // Models read the answers. What somebody else wrote there stays.
+        // Models read the answers. A value that somebody else set stays.
         let is_own = |name: &String| PREFER.iter().any(|own| name.eq_ignore_ascii_case(own));
         if is_tool_server && !headers.keys().any(is_own) {
             headers.insert(PREFER[0].to_owned(), json!(SHORT_ANSWERS));
@@ -268,7 +268,7 @@ impl RegisteredConnection {
                     set("function_name_filter_list", json!(""));
                 }
             }
-            // What is attached to a chat goes into its uploads.
+            // Files that are attached to a chat go into its uploads.
             ConnectionKind::Terminal if is_new => set("chat_uploads", json!("filesystem")),
             ConnectionKind::Terminal => {}
         }
