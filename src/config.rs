@@ -168,7 +168,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns `true` if users of Open WebUI are let in with what they are signed in with.
+    /// Returns `true` if sessions and tokens of Open WebUI are accepted.
     #[must_use]
     pub fn takes_sessions(&self) -> bool {
         !self.openwebui_api_url.is_empty() || self.webui_secret_key.is_some()

@@ -107,7 +107,7 @@ fn shortened(mut name: String) -> String {
     name
 }
 
-/// A value. One that is kept is counted against what is left. One that is not must be JSON, no deeper
+/// A value. One that is kept is counted against the bytes that are left. One that is not must be JSON, no deeper
 /// than others, and becomes `true`, or null if it says nothing: null and an empty text.
 #[derive(Clone, Copy)]
 struct BoundedValue<'a> {

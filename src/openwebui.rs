@@ -205,7 +205,7 @@ fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
 
-/// Makes a check of what was found: a failure is a warning, because all else works.
+/// Makes a check of a finding: a failure is a warning, because all else works.
 fn check(name: &str, found: Result<String, String>) -> Check {
     match found {
         Ok(text) => Check::new(name, CheckState::Ok, text),

@@ -1,4 +1,4 @@
-//! What the program may be started with.
+//! Command line arguments of the program.
 
 use std::ffi::OsString;
 use std::path::PathBuf;

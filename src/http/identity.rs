@@ -1,4 +1,4 @@
-//! Who calls, from the headers of a request.
+//! Caller of a request, from its headers.
 //!
 //! The credential alone decides. A personal token is its user; a service key makes the caller a
 //! gateway whose user header is believed; a session is its user of Open WebUI; without a credential

@@ -23,7 +23,7 @@ pub(super) struct PackedFile {
 }
 
 impl PackedFile {
-    /// A file of a page, whose name says what it is.
+    /// Makes a file of a page, whose type follows from its name.
     pub(super) fn new(name: &str, plain: Bytes) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let packed = encoder.write_all(&plain).and_then(|()| encoder.finish());

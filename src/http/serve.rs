@@ -105,9 +105,9 @@ pub struct ServeOptions {
     pub patience: Duration,
 }
 
-/// Serves until it is asked to stop, and for a while longer; says what happens to `on_event`, and lets
-/// what runs finish, as long as it is told to. A second signal skips what is left of a step. Each time when
-/// nothing has been under way for a while, `at_rest` is called.
+/// Serves until it is asked to stop, and for a while longer, in which requests may finish. Reports events to
+/// `on_event`. A second signal skips the rest of a step. Calls `at_rest` each time that no request has been
+/// under way for a while.
 pub async fn serve(
     listener: TcpListener,
     serving: ServeOptions,

@@ -244,8 +244,8 @@ pub fn segment(text: &str) -> Option<String> {
     (!dots).then(|| utf8_percent_encode(text, SEGMENT).to_string())
 }
 
-/// Returns `true` if a server may have hung up because it does not want what it is sent, as proxies
-/// do with what is too large for them; or the sender did. Neither is silence.
+/// Returns `true` if the server may have hung up because it refuses the request, as proxies do with bodies
+/// that are too large for them; or if the sender did. Neither is silence.
 fn may_break_off(error: &ureq::Error) -> bool {
     use std::io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof};
     let ureq::Error::Io(error) = error else {

@@ -33,7 +33,7 @@ impl Record {
         self.meta["file_hash"].as_str()
     }
 
-    /// Returns what a browser is shown of it.
+    /// Returns the fields that a browser is shown.
     pub(super) fn shown(&self) -> Value {
         json!({
             "id": self.id,

@@ -121,8 +121,7 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     Ok(lines)
 }
 
-/// A connection as a file that the settings of Open WebUI import, and what the administrator has to
-/// know.
+/// A connection as a file that the settings of Open WebUI import, with notes for the administrator.
 #[derive(Debug)]
 pub struct ConnectionFile {
     /// The file, with the service key where the connection has one.

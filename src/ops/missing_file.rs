@@ -1,4 +1,4 @@
-//! What a call may say when its file is not found: where it is, and the call that works.
+//! Hints for a call whose file is not found: its likely place, and the call that works.
 
 use fileshed_core::command::Ran;
 use fileshed_core::whereabouts::{Likeness, Missing, Place};

@@ -1,4 +1,4 @@
-//! What a call meant that was to change uploads: the file in storage.
+//! Hint for a call that tried to change uploads: the file in storage.
 
 use fileshed_core::{Call, Caller, Code, Error, Hint, Repeat, Store, ZoneName, ZonePath};
 use serde_json::{Map, Value};

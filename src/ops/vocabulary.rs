@@ -1,4 +1,4 @@
-//! What the requests of several operations have in common.
+//! Types that the requests of several operations share.
 
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, TextError};

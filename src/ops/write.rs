@@ -86,8 +86,8 @@ pub struct Response {
     pub(super) mode: Option<&'static str>,
 }
 
-/// The answer for a file that was written, without what only some operations tell; its sentence, and a
-/// note on what did not go as it was asked.
+/// Returns the answer for a file that was written, without fields of only some operations; its sentence, and
+/// a note on anything that differs from the request.
 pub(super) fn answer(
     zone: &Zone<'_>,
     written: &WrittenFile,

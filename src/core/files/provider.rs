@@ -1,4 +1,4 @@
-//! What stores files.
+//! Trait of providers, which store files.
 
 use std::io;
 use std::ops::Range;

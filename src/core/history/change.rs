@@ -1,4 +1,4 @@
-//! What a history answers.
+//! Types of answers of a history.
 
 use git2::Oid;
 

@@ -50,9 +50,9 @@ impl History {
         Ok(Some((CommitId::of(commit), tree)))
     }
 
-    /// Commits what is on disk at `changed`, as [`History::commit_paths`] does. If HEAD is `last`, the
-    /// commit takes its place and has its changes too; where both together change nothing, there is a
-    /// commit of neither.
+    /// Commits the files on disk at `changed`, as [`History::commit_paths`] does. If HEAD is `last`, the
+    /// commit takes its place and has its changes too; if both together change nothing, neither
+    /// keeps a commit.
     pub fn join_paths(
         &self,
         last: &CommitId,
@@ -125,7 +125,7 @@ impl History {
         object::write(&self.repository, ObjectType::Commit, &text)
     }
 
-    /// Returns a commit message that says what the sum of some changes is.
+    /// Returns a commit message that describes the sum of some changes.
     fn describe(&self, before: Option<Oid>, after: Oid) -> Result<String, HistoryError> {
         let tree = |id| object::tree(&self.repository, id);
         let before = before.map(tree).transpose()?;

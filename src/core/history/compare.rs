@@ -1,4 +1,4 @@
-//! What is on disk against what HEAD has.
+//! Comparison of the files on disk with the commit at HEAD.
 
 use std::collections::HashMap;
 

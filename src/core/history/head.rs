@@ -1,8 +1,8 @@
-//! Where a history stands, written down once more.
+//! Backup of HEAD: a log of the commits that a branch has had.
 //!
 //! A branch is a file of forty digits, and a power cut or a full disk can leave it empty while all
 //! commits are there. So the commits that were made here are remembered beside it, each by a line at
-//! the end of a file: what was flushed of that once stays, whatever becomes of the lines behind it.
+//! the end of a file: lines that were flushed stay, whatever becomes of the lines behind them.
 
 use std::fs;
 use std::io::{Seek as _, Write as _};

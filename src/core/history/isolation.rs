@@ -1,4 +1,4 @@
-//! Nothing of the host's git configuration reaches a repository here.
+//! Isolation of repositories from the host's git configuration.
 
 use std::sync::Once;
 

@@ -1,5 +1,5 @@
-//! Packs of a repository, by handles, so that what is taken away is taken from where the pack was put,
-//! even if the repository is set aside meanwhile.
+//! Packs of a repository, by handles, so that objects are removed from the repository that got the pack,
+//! even if it is set aside meanwhile.
 
 use std::io::{self, BufWriter, ErrorKind, Write as _};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! How much space a history takes on disk, and the bound for it.
+//! Space of a history on disk, and the bound for it.
 //!
 //! What was deleted stays in the history, so the quota of the files says nothing about it. A
 //! measurement walks all objects; it is made where what was written since the last one could reach

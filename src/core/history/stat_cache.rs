@@ -1,4 +1,4 @@
-//! Which content a file has, told by its stat alone.
+//! Cache of the content ids of files, by their stat data.
 //!
 //! Two files in git's index format: `fileshed/stat`, which only this module writes and reads, and
 //! `index`, the same bytes for git itself. A person's `git add` changes the second and cannot make
@@ -28,7 +28,7 @@ pub(super) fn parts(time: IndexTime) -> (i32, u32) {
     (time.seconds(), time.nanoseconds())
 }
 
-/// Returns an entry of an index with what a stat says.
+/// Returns an entry of an index with the data of a stat.
 fn entry_of(stat: &Stat) -> IndexEntry {
     IndexEntry {
         ctime: IndexTime::new(stat.st_ctime as i32, stat.st_ctime_nsec as u32),
@@ -89,8 +89,8 @@ impl StatCache {
         }
     }
 
-    /// Returns what is known, by path. Unreadable is the same as empty. An entry as young as the file
-    /// it stands in could have changed within the same tick of the clock and is not known.
+    /// Returns the entries of known files, by path. An unreadable cache counts as empty. An entry as young
+    /// as the file it stands in could have changed within the same tick of the clock and is not known.
     pub(super) fn known(&self) -> HashMap<Vec<u8>, IndexEntry> {
         let (Ok(metadata), Ok(index)) = (fs::metadata(&self.stat), Index::open(&self.stat)) else {
             return HashMap::new();

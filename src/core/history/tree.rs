@@ -139,8 +139,8 @@ fn split(path: &str) -> (&str, &str) {
     path.rsplit_once('/').unwrap_or(("", path))
 }
 
-/// Returns what `root` has at a directory below it, if anything. A tree that is named and cannot be
-/// read is damage: without it the commit would lose everything beside what it changes.
+/// Returns the tree of a directory below `root`, if there is one. A tree that is named and cannot be
+/// read is damage: without it the commit would lose everything beside its own changes.
 fn subtree<'r>(
     repository: &'r Repository,
     root: &Tree<'r>,

@@ -1,4 +1,4 @@
-//! What was deleted and may come back, and the space that it takes.
+//! Bin: deleted entries that may come back, and their space.
 //!
 //! Its space stands with that of the zones, in a row of its own, so everything that asks for space
 //! knows of it. What goes into the bin or comes out of it moves from one row to the other in the
@@ -94,20 +94,20 @@ impl Registry {
         })
     }
 
-    /// Ends what was under way of this: it is in the bin, or it is not.
+    /// Ends the move of an entry: it is in the bin, or it is not.
     pub fn settle_in_bin(&self, row: &BinRow, is_there: bool) -> Result<(), RegistryError> {
         self.transact_unflushed(&[&row.tenant], |transaction| {
             settle(transaction, row, is_there)
         })
     }
 
-    /// Returns what is in the bin of a tenant, what was deleted last first.
+    /// Returns the entries in the bin of a tenant, the last deleted first.
     pub fn in_bin(&self, tenant: &str) -> Result<Vec<BinRow>, RegistryError> {
         let condition = "WHERE home = ?1 AND state = 'kept' ORDER BY number DESC";
         BinRow::all(self, condition, [tenant])
     }
 
-    /// Returns what of a zone is under way into the bin or out of it.
+    /// Returns the entries of a zone that are on their way into the bin or out of it.
     pub fn unsettled_in_bin(&self, tenant: &str, zone: &str) -> Result<Vec<BinRow>, RegistryError> {
         let condition = "WHERE home = ?1 AND zone = ?2 AND state <> 'kept'";
         BinRow::all(self, condition, [tenant, zone])

@@ -89,8 +89,8 @@ impl Registry {
         }
     }
 
-    /// Does the same for what goes with files and is flushed with them: one flush of the file system
-    /// has both, and many wait for it together. Until then the log is whole, and older.
+    /// Does the same for rows that belong to files and are flushed with them: one flush of the file
+    /// system has both, and many callers wait for it together. Until then the log is whole, and older.
     pub(crate) fn transact_unflushed<T, E: From<RegistryError>>(
         &self,
         names: &[&str],
@@ -349,7 +349,7 @@ fn query_sqlite(
     let mut rows = statement.query(params_from_iter(values))?;
     while let Some(row) = rows.next()? {
         if !read(&mut Row::of_sqlite(row))? {
-            // A statement that changes what it finds is done only when it is asked for no more.
+            // A statement that changes rows ends only when it has no more rows to return.
             while rows.next()?.is_some() {}
             break;
         }

@@ -1,4 +1,4 @@
-//! What is known of files that cannot tell it themselves.
+//! Metadata of files that cannot keep it in extended attributes.
 
 use std::collections::HashMap;
 

@@ -95,7 +95,7 @@ impl Registry {
         })
     }
 
-    /// Marks what a process that is gone had under way.
+    /// Marks the unfinished changes of a process that is gone.
     pub fn orphan_instance(&self, instance: &str) -> Result<(), RegistryError> {
         orphan(self, instance)
     }

@@ -137,7 +137,7 @@ impl Registry {
         })
     }
 
-    /// Enters what a change that is under way does to ownership.
+    /// Enters the changes of ownership of a change that is under way.
     pub fn record_intent(
         &self,
         intent: Intent,
@@ -292,7 +292,7 @@ impl Registry {
     }
 }
 
-/// Returns what all zones of a tenant hold, its bin and what is kept for uploads with them.
+/// Returns the bytes and files of all zones of a tenant, with its bin and the space reserved for uploads.
 pub(super) fn held(statements: &impl Statements, tenant: &str) -> Result<Totals, RegistryError> {
     statements.value(
         "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT), CAST(coalesce(sum(files), 0) AS BIGINT)
@@ -343,7 +343,7 @@ fn enter_measured(
 }
 
 /// Forgets a change that is done, once its ownership change is carried out. Fails if its process was
-/// taken for dead: this keeps one that only slept from ending what others have repaired.
+/// taken for dead: a process that only slept must not end a change that others have repaired.
 pub(super) fn end(transaction: &Engine<'_>, intent: Intent) -> Result<(), RegistryError> {
     let ended: Option<(String, Option<String>)> = transaction.first(
         "DELETE FROM intents WHERE id = ?1 AND instance <> '' RETURNING home, deed",

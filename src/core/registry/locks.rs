@@ -21,7 +21,7 @@ row! {
         working_copy: String = "working_copy",
         /// Unix seconds.
         opened_at: i64 = "opened_at",
-        /// SHA-256 of what was opened; `None` if it is not known.
+        /// SHA-256 of the content that was opened; `None` if it is not known.
         opened: Option<[u8; 32]> = "opened",
     }
 }

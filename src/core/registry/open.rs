@@ -1,4 +1,4 @@
-//! How the registry is opened, and what there is before.
+//! Opening of the registry, and a look at it before.
 
 use std::path::Path;
 use std::sync::Mutex;

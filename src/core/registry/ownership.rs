@@ -1,4 +1,4 @@
-//! Who owns which file of a group, and what a change does to that.
+//! Owners of the files of groups, and changes of ownership.
 //!
 //! A [`OwnershipChange`] is written with the intent of a change, before anything happens. Ending the intent
 //! carries it out in the same transaction; after a crash the repair looks at what is on disk and

@@ -27,7 +27,7 @@ impl Values for FilePlace<'_> {
     }
 }
 
-/// Returns the condition for rows at a path or below it, by what the path of a row is.
+/// Returns the condition for rows at a path or below it; `path` is the expression for the path of a row.
 pub(super) fn at_or_below(path: &str) -> String {
     format!(
         "home = ?1 AND zone = ?2
@@ -52,7 +52,7 @@ impl PathTable {
     /// All of them.
     pub const ALL: [Self; 2] = [Self::FileMetadata, Self::DeadProperties];
 
-    /// Returns its name, and what the path of a row is.
+    /// Returns its name, and the expression for the path of a row.
     fn name_and_path(self) -> (&'static str, &'static str) {
         match self {
             Self::FileMetadata => ("file_metadata", FILE_PATH),

@@ -1,4 +1,4 @@
-//! What the tables are: migrations, a set for each database, of which each file is applied once.
+//! Schema of the tables: migrations, a set for each database, of which each file is applied once.
 
 use std::time::Duration;
 

@@ -44,12 +44,12 @@ impl Registry {
         self.run("DELETE FROM statements WHERE id = ?1", [id.0])
     }
 
-    /// Enters that a statement was cut off, and that what it left is still there.
+    /// Enters that a statement was cut off, and that its files are still there.
     pub fn cut_off_statement(&self, id: StatementId) -> Result<(), RegistryError> {
         self.run("UPDATE statements SET instance = '' WHERE id = ?1", [id.0])
     }
 
-    /// Forgets statements that were cut off, once what they left is put right.
+    /// Forgets statements that were cut off, once their files are put right.
     pub fn forget_cut_off(&self, place: FilePlace<'_>) -> Result<(), RegistryError> {
         self.run(
             "DELETE FROM statements

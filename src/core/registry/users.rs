@@ -1,4 +1,4 @@
-//! What the registry knows of users: whom it has met, their credentials, and how they are forgotten.
+//! Users: those that the server has seen, their credentials, and their removal.
 
 use super::database::{Engine, Statements as _};
 use super::rows::{Entity as _, row};

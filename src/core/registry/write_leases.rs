@@ -1,4 +1,4 @@
-//! Who may write where, across machines: rows of a registry on PostgreSQL.
+//! Write leases of zones across machines: rows of a registry on PostgreSQL.
 //!
 //! An instance that has a place keeps it until another one wants it, so that whoever writes alone asks
 //! once. Who wants it waits in a queue of the table and is told by a notification when it has the place:

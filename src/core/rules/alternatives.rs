@@ -92,7 +92,7 @@ fn unknown(cmd: &str, args: &[String]) -> (String, Hint) {
     ("it is not on the whitelist".to_owned(), advised(cmd, args))
 }
 
-/// Returns what there is instead of a command.
+/// Returns the alternatives to a command.
 fn advised(cmd: &str, args: &[String]) -> Hint {
     let lower = cmd.to_ascii_lowercase();
     if rule_of(&lower).is_some() {

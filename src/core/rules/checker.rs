@@ -204,7 +204,8 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Holds a program, a pattern or the like to what the sandbox lets be: anything, where it is confined.
+    /// Checks a program, a pattern or the like, which may be anything but shell syntax, because the sandbox
+    /// confines it.
     fn expression(&self, word: &str, whole: &str) -> Result<(), CommandError> {
         self.expect_no_shell(word, whole, |_| None)
     }

@@ -1,4 +1,4 @@
-//! What a refused command line was meant to be: the same one, put right.
+//! Corrections of refused command lines.
 //!
 //! Every command line that a hint shows has passed the same check, and none widens what is
 //! changed: an option falls away only where the rest reads, and the zone itself takes the place of

@@ -1,4 +1,4 @@
-//! What a command line is checked against, and the plan that it becomes.
+//! Context against which a command line is checked, and the plan that it becomes.
 
 use fileshed_types::settings::NetworkMode;
 use fileshed_types::zone::ZoneName;

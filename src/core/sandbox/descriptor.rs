@@ -14,12 +14,12 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Assumed limit of descriptors of a process that has none.
 const UNLIMITED: u64 = 1 << 20;
 
-/// Opens what is at a path. The descriptor is closed by an exec.
+/// Opens the file or directory at a path. The descriptor is closed by an exec.
 pub(crate) fn open(path: impl Arg, flags: OFlags) -> Result<OwnedFd, Errno> {
     open_at(CWD, path, flags)
 }
 
-/// Opens what is at a path below a directory. The descriptor is closed by an exec.
+/// Opens the file or directory at a path below a directory. The descriptor is closed by an exec.
 pub(crate) fn open_at(
     directory: impl AsFd,
     path: impl Arg,

@@ -177,7 +177,7 @@ impl Drop for ProxyListener {
     }
 }
 
-/// Serves what connects, until the listener has `closed`.
+/// Serves connections until the listener has `closed`.
 fn accept(listener: &TcpListener, shared: &Arc<Shared>, closed: &AtomicBool) {
     loop {
         let accepted = listener.accept();

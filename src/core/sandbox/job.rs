@@ -60,8 +60,8 @@ pub trait PreparedJob {
 pub struct JobSpec {
     /// The task.
     pub job: Job,
-    /// Owner, if several jobs of one owner may share what the kernel was told of them:
-    /// one may then touch what the other has, where it sees it.
+    /// Owner, if several jobs of one owner may share their rules in the kernel: one may then touch the
+    /// files of the other, if it sees them.
     #[serde(default)]
     pub owner: String,
     /// Standard input; nothing where there is none. Lies where no path of a zone leads. Counts for

@@ -181,7 +181,7 @@ impl<K: Ord, T> Best<K, T> {
         }
     }
 
-    /// Returns what was kept, in the order of the keys, and whether there was more.
+    /// Returns the items that were kept, in the order of the keys, and `true` if there were more.
     pub(crate) fn finish(self) -> (Vec<T>, bool) {
         let found = self.found.into_inner();
         let found = found.unwrap_or_else(PoisonError::into_inner);

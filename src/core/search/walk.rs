@@ -194,7 +194,7 @@ pub(crate) fn walk<W>(
     !is_cut.into_inner()
 }
 
-/// Returns what is to be done in a directory. One that vanished or may not be entered has nothing.
+/// Returns the work in a directory. One that vanished or may not be entered has nothing.
 fn open(
     trees: &[Tree<'_>],
     scope: &WalkScope<'_>,

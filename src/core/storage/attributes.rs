@@ -1,5 +1,5 @@
-//! What the server keeps with a file besides its content, in extended attributes: it goes where the
-//! file goes, whoever moves it, and nobody sees it among the files.
+//! Extended attributes in which the server keeps metadata of a file: they move with the file, whichever
+//! program moves it, and are not visible among the files.
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;

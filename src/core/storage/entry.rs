@@ -212,7 +212,7 @@ pub(super) fn open_file(parent: &OwnedFd, name: &str, path: &ZonePath) -> Result
     regular_file(handle, path)
 }
 
-/// Returns what is open at `path` if it is a regular file.
+/// Returns the open file at `path`; fails unless it is a regular file.
 pub(super) fn regular_file(handle: OwnedFd, path: &ZonePath) -> Result<File, DiskError> {
     let stat = rustix::fs::fstat(&handle).map_err(|error| DiskError::of("look at", path, error))?;
     match kind_of(&stat) {

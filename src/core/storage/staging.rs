@@ -82,7 +82,7 @@ impl Staging {
         self.staged(File::from(file), name)
     }
 
-    /// Returns what is staged under a name, as it is open.
+    /// Returns the open file that is staged under a name.
     fn staged(&self, file: File, name: String) -> Result<Staged, DiskError> {
         Ok(Staged {
             file,

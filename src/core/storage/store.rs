@@ -132,7 +132,7 @@ impl Root {
         Ok(found.as_ref().map(FileIdentity::of))
     }
 
-    /// Returns the state of what is called `name`, if anything is. A link is not followed.
+    /// Returns the state of the entry `name`, if there is one. A link is not followed.
     pub fn stamp(&self, name: &str) -> Result<Option<Stamp>, DiskError> {
         match rustix::fs::statat(self.handle(), name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(Stamp::of(&stat))),

@@ -1,4 +1,4 @@
-//! When acknowledged changes reach the disk.
+//! Flushing of acknowledged changes to disk.
 //!
 //! One thread flushes the file system that holds the data: within a second after a change
 //! (relaxed), or at once, with everybody who waits sharing one flush (strict).

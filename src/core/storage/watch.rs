@@ -1,4 +1,4 @@
-//! What lies in a zone, kept in memory and true by what the kernel tells of changes.
+//! Index of the entries of a zone in memory, kept true by change events of the kernel.
 //!
 //! A walk costs as much as there are files, however few of them changed. A watch walks once; from then
 //! on the kernel notes which names changed (inotify), and only these are looked at again. Where that

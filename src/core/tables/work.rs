@@ -1,4 +1,4 @@
-//! What crosses the pipe between the server and the child that works on a database.
+//! Messages between the server and the child that works on a database.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

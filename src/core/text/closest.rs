@@ -1,6 +1,6 @@
-//! What a file has in the place of text that it does not have.
+//! Search for the lines of a file that are closest to a text that it does not have.
 //!
-//! Nothing here edits: a caller that meant other text than it wrote is told what stands there.
+//! It edits nothing: a caller that meant other text than it wrote is told the lines.
 
 use std::ops::Range;
 

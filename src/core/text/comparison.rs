@@ -1,4 +1,4 @@
-//! How two texts differ: hunks of lines, and within a line that was replaced the words.
+//! Differences of two texts: hunks of lines, and within a line that was replaced the words.
 
 use std::hash::Hash;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! How the bytes of a file stand for characters, told from its beginning.
+//! Encoding of a text file, detected from its beginning.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! What can be wrong with an edit.
+//! Failures of edits.
 
 use super::closest::Closest;
 use fileshed_types::diagnostics::Facts;

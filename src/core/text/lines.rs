@@ -1,4 +1,4 @@
-//! Where lines begin and how they end.
+//! Beginnings and ends of lines.
 
 use std::ops::Range;
 

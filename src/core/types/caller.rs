@@ -1,4 +1,4 @@
-//! Who calls: the only form in which an identity reaches the core.
+//! Caller: the only form in which an identity reaches the core.
 //!
 //! A transport reads headers, tokens or a configuration and ends with a [`Caller`]; nothing below
 //! ever sees a header again. A caller without a user exists only in shared mode (one person, one

@@ -1,4 +1,4 @@
-//! What a text must be to identify somebody or something in logs, commits and answers.
+//! Checks of texts that identify users or things in logs, commits and answers.
 
 /// Longest name, mail address or identifier that an identity comes with, in bytes.
 pub const TEXT_MAX_BYTES: usize = 256;

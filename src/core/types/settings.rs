@@ -1,5 +1,5 @@
-//! What an administrator decides, as the core sees it. Names and defaults are the valves of the
-//! Fileshed specification, part "Configuration (Valves)", and ours beside them.
+//! Settings of the core. Names and defaults are the valves of the Fileshed specification, part
+//! "Configuration (Valves)", and ours beside them.
 
 mod addresses;
 mod destination;

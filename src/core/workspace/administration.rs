@@ -1,5 +1,4 @@
-//! What an administrator sees of a server, and does there: users and groups with what they take, what
-//! runs, links, locks, queues.
+//! Administration of a server: users and groups with their usage, running processes, links, locks, queues.
 //!
 //! Nothing here ever shows what is in a file, or what a file is called: a name says as much as a
 //! content. What an administrator ends is named by an id. Everything that is done is logged once, with

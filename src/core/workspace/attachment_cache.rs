@@ -1,4 +1,4 @@
-//! What is remembered of the files that are attached to conversations.
+//! Cache of the files that are attached to conversations.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

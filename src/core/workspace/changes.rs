@@ -1,7 +1,7 @@
 //! Changes of zones: write lock, permit, effect, commit.
 //!
 //! A [`Writer`] has the write lock: within one zone, changes happen one after the other, so
-//! that what was read is still there when it is replaced. Before a change it asks, always in
+//! that content that was read is still there when it is replaced. Before a change it asks, always in
 //! this order, policy (file size), locked edits, ownership and quota, which yields a permit. Effects
 //! exist only as methods of the writer and its permit; each returns a [`ZoneChange`] that undoes itself
 //! unless it is committed. [`Writer::write`] is the one write of a file.

@@ -3,8 +3,8 @@
 //! The members of groups are decided elsewhere: by the registry of this server, by a gateway that
 //! names the groups of its caller with each call, or by the application that people chat in, which is
 //! asked in the caller's name or with an administrator's key. A group that the caller is not in does not
-//! exist for it: neither its id nor its name nor its members ever show, and what is suggested is only
-//! what the caller has.
+//! exist for it: neither its id nor its name nor its members ever show, and suggestions name only groups of
+//! the caller.
 
 mod manage;
 mod membership;

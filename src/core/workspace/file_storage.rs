@@ -1,4 +1,4 @@
-//! Where the files of the compact tools are that are in no zone.
+//! Storage of the compact tools, for files that are in no zone.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

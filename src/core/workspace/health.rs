@@ -1,4 +1,4 @@
-//! Whether the store can do its work: for `fileshed doctor`, `/ready` and the log.
+//! Health checks of the store, for `fileshed doctor`, `/ready` and the log.
 
 mod machine;
 

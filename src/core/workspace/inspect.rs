@@ -1,4 +1,4 @@
-//! What a file is: by its content, and by its name where content says only text or nothing.
+//! Type of a file: by its content, and by its name if the content is text or unknown.
 
 use std::fs::File;
 use std::io::{Read, Seek};

@@ -1,4 +1,4 @@
-//! What is in one directory of a zone, and what its caller may do with each entry.
+//! Listing of one directory of a zone, with the rights of the caller to each entry.
 
 use std::collections::HashMap;
 

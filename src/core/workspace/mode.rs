@@ -1,4 +1,4 @@
-//! How a caller's workspace was decided, for whoever has to see what a configuration does.
+//! Report of the workspace of a caller, for administrators who check a configuration.
 
 use crate::zone::{ZoneName, ZonePath};
 use crate::{Caller, Error, Store};

@@ -106,7 +106,7 @@ pub struct Store {
     last_calls: LastCalls,
     processes: Processes,
     limiter: Limiter,
-    /// Marks of what lasts, and of the trust on which it was begun.
+    /// Marks of connections and processes that last, with the trust on which each was begun.
     pub(crate) trusts: TrustList,
     /// Unix seconds of the opening.
     pub(crate) opened_at: i64,

@@ -1,5 +1,5 @@
-//! What ends when trust ends: the one place that finds out whether the grounds still hold on which a
-//! call was admitted.
+//! Trust of a call, and the end of its work when the trust ends: the one place that checks if the grounds
+//! still hold on which the call was admitted.
 //!
 //! Every call gets a [`Trust`], which all shares that it begins: commands, shells, background processes,
 //! bodies of answers and uploads, subscriptions. While any of them lasts, a thread asks the registry and

@@ -7,7 +7,7 @@ use fileshed_types::trust::{Trust, WeakTrust};
 /// Fewest marks among which those that are over are looked for.
 const TIDY_AT: usize = 64;
 
-/// All of them, and whether somebody looks after them.
+/// All marks, and a flag if a thread looks after them.
 #[derive(Debug, Default)]
 pub(crate) struct TrustList(Mutex<Marks>);
 

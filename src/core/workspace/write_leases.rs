@@ -1,4 +1,4 @@
-//! Which zones this process may write in, where several machines have the data: leases of the registry.
+//! Write leases of this process, if several machines share the data: rows of the registry.
 //!
 //! A process that has a place keeps it while nobody else wants it, so that who works alone asks once. It
 //! says every moment that it lives; where it could not for a while, it stops by its own clock, before

@@ -1,4 +1,4 @@
-//! What is at a path of the tree, as WebDAV names it.
+//! Resource of WebDAV at a path of the tree.
 
 use std::future;
 use std::time::SystemTime;

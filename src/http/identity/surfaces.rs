@@ -9,8 +9,8 @@
 //! it. A service key names its users here as everywhere else: one that leaked, where gateways sign
 //! their users, opens nothing.
 //!
-//! A browser sends cookies with whatever it is made to ask. So they count only where the page itself
-//! asks: with a header that pages of other sites cannot send, and as far as the browser says where a
+//! A browser sends cookies with every request that a site makes it send. So they count only if the page
+//! itself asks: with a header that pages of other sites cannot send, and as far as the browser says where a
 //! request comes from, from this site. Without that header they count for the endpoints of [`SHOWN`]
 //! alone. Beside another credential they never count. Nobody keeps an answer to a cookie.
 

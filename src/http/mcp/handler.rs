@@ -1,4 +1,4 @@
-//! What the protocol asks of a server, answered for one caller.
+//! Handler of the requests of the protocol, for one caller.
 
 use std::sync::Arc;
 

@@ -2,8 +2,8 @@
 //!
 //! Standard output carries the protocol and nothing else. When the input ends, what runs is ended.
 //!
-//! The thread that serves reads what says when there is something, as pipes do, and asks for what is
-//! there and no more (`RWF_NOWAIT`): the descriptor, which other processes may have too, stays as it is.
+//! The thread that serves reads files that tell when they have input, as pipes do, and asks only for the
+//! bytes that are there (`RWF_NOWAIT`): the descriptor, which other processes may have too, stays as it is.
 //! Anything else is read by a thread of its own, so that the end of the process does not wait for input.
 
 use std::io;

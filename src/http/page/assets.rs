@@ -56,7 +56,7 @@ const FIRST: &[(&str, &[u8])] = files! {
     "lib/core.js",
 };
 
-/// The same of what they load, some of it when it is first needed.
+/// The modules that they load, some of them when they are first needed.
 const OTHERS: &[(&str, &[u8])] = files! {
     "admin.js",
     "bin.js",

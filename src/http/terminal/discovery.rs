@@ -1,7 +1,7 @@
-//! What a client asks before it does anything: what there is, what to tell the model, which skills.
+//! Discovery endpoints of the terminal: its features, the text for the model, and the skills.
 //!
-//! What does not depend on who calls needs no credential and tells nothing about anybody: clients
-//! ask for it before they have one.
+//! Endpoints whose answers do not depend on the caller need no credential and tell nothing about users:
+//! clients ask for them before they have one.
 
 use std::sync::Arc;
 

@@ -119,7 +119,7 @@ pub(super) struct RegisteredConnection {
     name: Option<String>,
     key: String,
     toolset: Option<Toolset>,
-    /// `None` if whom it is granted to is not ours to say.
+    /// The grants; `None` leaves those that it has.
     grants: Option<Vec<Grant>>,
     headers: Vec<ConnectionHeader>,
 }
@@ -188,7 +188,7 @@ impl RegisteredConnection {
         list.iter().filter_map(rival).collect()
     }
 
-    /// Returns what it should be where there is this one, or none.
+    /// Returns the connection as it should be, made from the existing one if there is one.
     pub(super) fn connection(&self, existing: Option<&Value>) -> Value {
         let at = |name: &str| existing.and_then(|existing| existing.get(name));
         let mut connection = object(existing);

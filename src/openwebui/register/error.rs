@@ -1,4 +1,4 @@
-//! Why this server could not be registered.
+//! Failures of the registration.
 
 use super::super::client::CallError;
 

@@ -44,7 +44,7 @@ fn has_our_key(config: &Config, connection: &Value) -> bool {
     !key.is_empty() && keys.any(|own| own.reveal() == key)
 }
 
-/// Returns what is to be said of our connection; an error is a fault of it.
+/// Returns the state of our connection; an error is a fault of it.
 fn look(
     config: &Config,
     client: &Client,

@@ -1,4 +1,4 @@
-//! What a call means whose arguments have the names of other programs' parameters.
+//! Hints for calls whose arguments have the names of other programs' parameters.
 
 use fileshed_core::Repeat;
 use fileshed_core::nearest::nearest;

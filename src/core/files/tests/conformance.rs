@@ -1,4 +1,4 @@
-//! What every provider promises, as a test of it: for whoever writes one.
+//! Conformance tests of providers, for authors of one.
 //!
 //! [`keeps_every_promise`] tries one after the other, each in a directory of its own;
 //! [`loses_no_update`] lets many write at once, over as many providers of the same files as there

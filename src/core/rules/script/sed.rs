@@ -4,7 +4,7 @@
 
 use super::NO_PROGRAMS;
 
-/// Returns what is wrong with a sed script. A script that cannot be read is left to sed.
+/// Returns the fault of a sed script, if it has one. A script that cannot be read is left to sed.
 pub(super) fn fault(script: &str) -> Option<String> {
     let mut rest = script;
     loop {
@@ -48,7 +48,7 @@ pub(super) fn fault(script: &str) -> Option<String> {
     }
 }
 
-/// Returns what follows the text of `a`, `i` and `c`: it ends at a line end without a backslash.
+/// Returns the script behind the text of `a`, `i` or `c`, which ends at a line end without a backslash.
 fn behind_text(text: &str) -> Option<&str> {
     let mut escaped = false;
     for (at, character) in text.char_indices() {
@@ -88,7 +88,7 @@ fn behind_parts(text: &str) -> Option<&str> {
     until(until(&text[delimiter.len_utf8()..], delimiter)?, delimiter)
 }
 
-/// Returns what follows the next delimiter that is neither escaped nor inside brackets.
+/// Returns the script behind the next delimiter that is neither escaped nor inside brackets.
 fn until(text: &str, delimiter: char) -> Option<&str> {
     let (mut escaped, mut class) = (false, false);
     for (at, character) in text.char_indices() {

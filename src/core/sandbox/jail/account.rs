@@ -2,7 +2,7 @@
 //! have at the time.
 //!
 //! The kernel counts by account: watches of epoll, descriptors on their way, processes, signals that
-//! wait, pages of pipes. With accounts of their own, what one owner takes is missing to nobody else.
+//! wait, pages of pipes. With accounts of their own, no owner takes these from another.
 //! On disk files belong to the account of the server all the same: the mounts of a job translate one
 //! number into the other (`MOUNT_ATTR_IDMAP`), and in its namespace of accounts a
 //! job has the number of the server.

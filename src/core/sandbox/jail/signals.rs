@@ -68,7 +68,7 @@ pub(super) fn is_asked_to_end() -> bool {
     }
 }
 
-/// Ignores what is meant for the command, in a process that stays beside it.
+/// Ignores the signals that are meant for the command, in a process that stays beside it.
 pub(super) fn ignore() {
     for signal in MEANT_FOR_COMMANDS {
         set_effect(signal, libc::SIG_IGN);

@@ -1,4 +1,4 @@
-//! What a rename did, and how it is undone.
+//! Effect of a rename, and its undoing.
 
 use super::moves::{failed, move_out};
 use super::parents::{make_directories, remove_made};

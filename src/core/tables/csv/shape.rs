@@ -1,4 +1,4 @@
-//! What separates fields, and what columns are called.
+//! Separator of the fields of a CSV file, and names of its columns.
 
 use std::collections::{HashMap, HashSet};
 

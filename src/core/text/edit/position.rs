@@ -1,4 +1,4 @@
-//! Where an edit goes.
+//! Position of an edit.
 
 use serde::Deserialize;
 

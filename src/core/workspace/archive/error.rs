@@ -1,4 +1,4 @@
-//! What can be wrong with an archive.
+//! Failures of archives.
 
 use zip::result::ZipError;
 

@@ -92,9 +92,8 @@ impl<'a> PackContent<'a> {
         Ok((staged, packed))
     }
 
-    /// Packs several entries, which may lie in different zones, into one archive. Each must be called
-    /// something else. The writer is never read nor wound back; on an error what was written is no
-    /// archive.
+    /// Packs several entries, which may lie in different zones, into one archive. Each must have a
+    /// name of its own. The writer is never read nor wound back; after an error the output is no archive.
     pub fn stream(contents: &[Self], sink: impl Write) -> Result<Packed, Error> {
         Self::pack_all(contents, &ZonePath::root(), sink, None)
     }

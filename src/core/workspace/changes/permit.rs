@@ -178,7 +178,7 @@ impl<'a> Permit<'a> {
         self.zone().store.expect_alive()
     }
 
-    /// Commits what changed, if the zone has history.
+    /// Commits the changed files, if the zone has history.
     fn enter_history(
         &self,
         message: Option<&str>,
@@ -228,7 +228,7 @@ impl<'a> Permit<'a> {
 
     /// Gives the write lock back before the change is settled, if nobody who takes it can tell the
     /// difference: in a group settling enters owners, a locked edit ends with it, and the space of
-    /// what goes between the zone and the bin is entered then, so no command may measure in between.
+    /// entries that move between the zone and the bin is entered then, so no command may measure in between.
     fn give_back_lock(&mut self) {
         let settles_more = self.writer.ends_edit.is_some() || self.bin_move.is_some();
         if !self.writer.is_shared() && !settles_more {

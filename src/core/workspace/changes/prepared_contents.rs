@@ -57,7 +57,8 @@ impl PreparedContents {
         self
     }
 
-    /// Copies the entry below `data`, without what `skip` says: the copy, and the contents of its files.
+    /// Copies the entry below `data` without the entries that `skip` names. Returns the copy and the contents
+    /// of its files.
     pub(crate) fn copy(
         self,
         staging: &Staging,

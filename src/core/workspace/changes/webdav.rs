@@ -130,7 +130,7 @@ impl Zone<'_> {
         Ok(registry.change_dead_properties(self.place(path.as_str()), changes)?)
     }
 
-    /// Gives what was copied the properties of what it was copied from.
+    /// Gives a copy the properties of its source.
     pub(crate) fn copy_dead_properties(&self, from: (&Zone<'_>, &ZonePath), path: &ZonePath) {
         let from = from.0.place(from.1.as_str());
         let (registry, to) = (self.store.registry(), self.place(path.as_str()));

@@ -110,7 +110,7 @@ impl FileWrite<'_> {
         self.write(writer, target, staged)
     }
 
-    /// Gives the file what `edit` makes of its content; a missing file is empty, or an error if
+    /// Replaces the content of the file by the output of `edit`; a missing file is empty, or an error if
     /// it `must_exist`. Nobody else writes in between.
     pub fn edit(
         &self,
@@ -134,7 +134,7 @@ impl FileWrite<'_> {
         self.write(writer, target, staged)
     }
 
-    /// Adds to the end of the file, or makes it. `addition` gets what a file has that is there
+    /// Adds to the end of the file, or makes it. `addition` gets the end of a file that is there
     /// already. The rest of a large file is copied by the kernel and never read.
     pub fn append(
         &self,

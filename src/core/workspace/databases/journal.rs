@@ -1,4 +1,4 @@
-//! What lies beside a database, and whether it is played into it.
+//! Journals beside a database, and the decision to play them into it.
 //!
 //! SQLite takes a journal or a log that lies beside a database for its own, wherever it comes from:
 //! out of an archive, from another member, from whoever made it to change what the database says.

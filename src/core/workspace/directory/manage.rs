@@ -1,4 +1,4 @@
-//! What an administrator does with the groups of this server.
+//! Management of the groups of this server by an administrator.
 
 use super::{Group, GroupId, Member, NAME_MAX_BYTES};
 use crate::{Clock, Error, UserId, diagnostics};

@@ -1,4 +1,4 @@
-//! What of the machine the store depends on, whether or not there is a store.
+//! Health checks of the machine, which need no store.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Where the streams of a command go: into the answer, or into files of the zone.
+//! Destinations of the streams of a command: into the answer, or into files of the zone.
 
 use crate::Error;
 use crate::changes::{OpenEndedPermit, SizeError, check_lock, check_owner};

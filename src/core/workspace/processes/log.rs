@@ -1,4 +1,4 @@
-//! What a background process wrote, in a file: one JSON object a line.
+//! Log file of the output of a background process: one JSON object a line.
 //!
 //! The first line says what was started, the last how it ended, each between them is an entry of
 //! output: `{"type":"stdout","data":"…","ts":…}`. A line is in the file before anybody is shown it.

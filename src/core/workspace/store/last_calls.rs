@@ -1,5 +1,5 @@
-//! When users called last. A call only notes it in memory; once a minute a thread records what was
-//! noted, so a server that is killed forgets at most that minute.
+//! Times of the last calls of users. A call only notes its time in memory; once a minute a thread records
+//! the notes, so a server that is killed forgets at most that minute.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

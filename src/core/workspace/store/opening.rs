@@ -1,4 +1,4 @@
-//! What a data directory is before it is opened: a first start is told from a loss.
+//! Checks of a data directory before it is opened, which tell a first start from a loss.
 //!
 //! A first start makes the pepper, then the registry, then `.instances`, and only then anything of
 //! a user. So what is missing beside what comes later was there and is lost; to make it anew would

@@ -1,4 +1,4 @@
-//! How an installation gets its registry from a file into a database, or back.
+//! Copy of the registry of an installation from a file into a database, or back.
 
 use super::{Store, instance, opening};
 use crate::store::StoreError;

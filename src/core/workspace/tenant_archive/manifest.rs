@@ -1,4 +1,4 @@
-//! What an archive says of the tenant in it.
+//! Manifest of the tenant in an archive.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Which server has the processes and shells of a user, where several have the data.
+//! Terminal host: the server that has the processes and shells of a user, if several share the data.
 //!
 //! Pipes and terminals are of one machine. So all of one user are on one server: the first that starts
 //! one has them until none is left, and calls about them that come to another one are sent on to it.

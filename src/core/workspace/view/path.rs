@@ -77,7 +77,7 @@ impl ViewPath {
         Self { by_chat, ..self }
     }
 
-    /// Returns `true` if what a text means depends on where it is said.
+    /// Returns `true` if a path depends on the working directory.
     #[must_use]
     pub fn is_relative(text: &str) -> bool {
         !(text.starts_with('/') || text == "~" || text.starts_with("~/"))

@@ -1,4 +1,4 @@
-//! What a search over the tree goes through: one zone, or all that the caller has.
+//! Scope of a search over the tree: one zone, or all zones of the caller.
 
 use super::{Resolved, View, ViewError, ViewPath, ViewPlace};
 use crate::{Error, ZoneName, ZonePath};

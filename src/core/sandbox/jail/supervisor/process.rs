@@ -93,7 +93,7 @@ pub(super) fn link(place: &str) -> Result<PathBuf, Errno> {
     }
 }
 
-/// Returns what the kernel says of this machine.
+/// Returns the names of this machine and its kernel (uname(2)).
 pub(crate) fn names() -> Option<libc::utsname> {
     // SAFETY: all-zero names are valid, and the call fills them.
     #[expect(unsafe_code, reason = "the kernel's own structure, to be filled by it")]

@@ -32,8 +32,8 @@ impl EditStatus {
         }
     }
 
-    /// Compares `entry`, which is at the path of `lock` now, with what was opened. If that is not
-    /// known, only an expired lock let others write.
+    /// Compares `entry`, which is at the path of `lock` now, with the content that was opened. If
+    /// that is not known, others could write only under an expired lock.
     pub(super) fn of(lock: &Lock, entry: Option<&Entry>, expired: bool) -> Result<Self, DiskError> {
         let Some(entry) = entry else {
             return Ok(Self::Gone);

@@ -47,7 +47,7 @@ pub(crate) struct Finished {
 }
 
 impl EndedCommand<'_> {
-    /// Commits what the command did, or puts it back. `permit` has its limits of space; a repair has
+    /// Commits the changes of the command, or puts them back. `permit` has its limits of space; a repair has
     /// none.
     pub(in crate::changes) fn judge(
         &self,

@@ -204,7 +204,7 @@ impl<'a> Zone<'a> {
 }
 
 impl<'a> OpenEndedEdit<'a> {
-    /// Returns what tells, whenever it is asked, that the command must stop for the space that it takes.
+    /// Returns a function that returns `true` if the command takes too much space and must stop.
     pub(crate) fn must_stop(&self) -> impl Fn() -> bool + use<'a> {
         let space = Rc::clone(&self.space);
         move || space.must_stop()

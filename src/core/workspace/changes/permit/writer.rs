@@ -118,7 +118,7 @@ impl<'a> Writer<'a> {
         self.guard(request)?.install(staged, target)
     }
 
-    /// Moves what was staged into a directory that is there, whose files of the same names hold
+    /// Moves the staged entries into a directory that is there, whose files of the same names hold
     /// `replaced`.
     pub fn merge(self, merge: Merge, replaced: Totals) -> Result<ZoneChange<'a>, Error> {
         let permit = self.guard(ChangeRequest::merge(&merge, replaced))?;

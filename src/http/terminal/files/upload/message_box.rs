@@ -1,4 +1,4 @@
-//! What a person attaches to a conversation, told from what they put into the file browser.
+//! Detection of attachments of a conversation, as opposed to uploads into the file browser.
 //!
 //! Open WebUI sends both as the same form to the same address, by the same proxy. They differ in how
 //! the directory is spelled and in what happened before:
