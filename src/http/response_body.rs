@@ -177,9 +177,12 @@ pub(super) fn written(
             sender,
             runtime: Handle::current(),
             clock: transfer_permit.clock().clone(),
+            is_broken: false,
         };
         let end = write(&mut writer).map(|()| Bytes::new());
-        let _gone = writer.send(end);
+        if !writer.is_broken {
+            let _gone = writer.send(end);
+        }
     }));
     of_chunks(chunks)
 }
@@ -189,16 +192,19 @@ pub(super) struct BodyWriter {
     sender: mpsc::Sender<io::Result<Bytes>>,
     runtime: Handle,
     clock: Clock,
+    /// `true` if the client took nothing for too long, or is gone.
+    is_broken: bool,
 }
 
 impl BodyWriter {
     /// Sends a chunk; an empty one is the end.
     pub(super) fn send(&mut self, chunk: io::Result<Bytes>) -> io::Result<()> {
         let sent = timer::within(&self.clock, CHUNK_TIMEOUT, self.sender.send(chunk));
-        match self.runtime.block_on(sent) {
-            Some(Ok(())) => Ok(()),
-            Some(Err(_)) | None => Err(io::ErrorKind::BrokenPipe.into()),
+        self.is_broken = !matches!(self.runtime.block_on(sent), Some(Ok(())));
+        if self.is_broken {
+            return Err(io::ErrorKind::BrokenPipe.into());
         }
+        Ok(())
     }
 }
 

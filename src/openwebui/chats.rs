@@ -25,8 +25,7 @@ const TITLE_MAX: usize = 100;
 #[derive(Deserialize)]
 struct ListedChat {
     id: String,
-    #[serde(default)]
-    title: String,
+    title: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -113,7 +112,7 @@ impl OpenWebUi {
             }
             for chat in page {
                 let known = wanted.iter().position(|id| id.as_str() == chat.id);
-                if let (Some(at), Some(title)) = (known, readable(&chat.title)) {
+                if let (Some(at), Some(title)) = (known, chat.title.as_deref().and_then(readable)) {
                     titles.insert(wanted.swap_remove(at).clone(), title);
                 }
             }

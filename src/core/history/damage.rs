@@ -33,6 +33,14 @@ const PASSING: [&str; 6] = [
     "Disk quota exceeded",
 ];
 
+/// What the system says of a repository that is broken, rather than of the moment.
+const BROKEN: [&str; 4] = [
+    "No such file",
+    "Not a directory",
+    "Is a directory",
+    "Input/output error",
+];
+
 /// What helps against a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remedy {
@@ -89,6 +97,12 @@ fn of_git(action: &str, source: &git2::Error) -> Remedy {
         (ErrorClass::NoMemory | ErrorClass::Thread | ErrorClass::Callback, _) => Remedy::None,
         // Of names that git refuses in a tree; the reader of trees says `read`.
         (ErrorClass::Tree | ErrorClass::Invalid, _) if !matches!(action, "read" | "open") => {
+            Remedy::None
+        }
+        (ErrorClass::Os, _)
+            if matches!(action, "write to" | "commit to" | "pack")
+                && !BROKEN.iter().any(|broken| text.contains(broken)) =>
+        {
             Remedy::None
         }
         _ => Remedy::Another,

@@ -92,7 +92,9 @@ impl HistoryError {
     pub(super) fn git(action: &'static str) -> impl Fn(git2::Error) -> Self {
         move |source| {
             // libgit2 knows no errno; its text ends with the one of the system.
-            if source.class() == git2::ErrorClass::Os && source.message().contains("No space left")
+            let says = |text| source.message().contains(text);
+            if source.class() == git2::ErrorClass::Os
+                && (says("No space left") || says("Disk quota exceeded"))
             {
                 Self::Full
             } else {

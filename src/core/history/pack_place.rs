@@ -176,14 +176,14 @@ impl PackPlace {
             is_written && goes_on()
         });
         if let Some(error) = failed {
-            return Err(HistoryError::repository("pack")(error));
+            return Err(of_indexer(error));
         }
         if let Err(error) = written {
             return if goes_on() { Err(git(error)) } else { Ok(None) };
         }
         let indexer = out
             .into_inner()
-            .map_err(|error| HistoryError::repository("pack")(error.into_error()))?;
+            .map_err(|error| of_indexer(error.into_error()))?;
         indexer.commit().map(Some).map_err(git)
     }
 
@@ -293,6 +293,14 @@ fn ids(index: &[u8]) -> io::Result<Vec<Oid>> {
         .chunks_exact(ID_BYTES)
         .map(|bytes| Oid::from_bytes(bytes).map_err(io::Error::other))
         .collect()
+}
+
+/// Converts an error of writing to an indexer, which wraps those of libgit2.
+fn of_indexer(error: io::Error) -> HistoryError {
+    match error.downcast::<git2::Error>() {
+        Ok(error) => HistoryError::git("pack")(error),
+        Err(error) => HistoryError::repository("pack")(error),
+    }
 }
 
 #[cfg(test)]

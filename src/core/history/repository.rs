@@ -41,7 +41,7 @@ pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryErro
         replace(&place.join("config"), &text).map_err(HistoryError::repository("configure"))?;
     }
     mend(&place).map_err(HistoryError::repository("mend"))?;
-    remove_stale_locks(&place).map_err(HistoryError::repository("unlock"))?;
+    remove_stale_files(&place).map_err(HistoryError::repository("unlock"))?;
     content_pack::clear(parent, &place)?;
     restore_gitfile(parent, data)?;
     // Opened as a bare one: nothing looks for a work tree, nor asks who owns the directory, which
@@ -188,7 +188,20 @@ pub(super) fn restore_gitfile(parent: &Root, data: &Root) -> Result<(), HistoryE
         .map_err(|error| fail(error.into()))
 }
 
-fn remove_stale_locks(place: &Path) -> std::io::Result<()> {
+/// Removes locks, and objects that were not finished, of processes that died.
+fn remove_stale_files(place: &Path) -> std::io::Result<()> {
+    for item in fs::read_dir(place.join("objects"))? {
+        let item = item?;
+        // Names of libgit2. Those of large contents, which are written without the writer lock, begin
+        // otherwise.
+        if item
+            .file_name()
+            .as_encoded_bytes()
+            .starts_with(b"tmp_object")
+        {
+            remove(&item.path())?;
+        }
+    }
     for name in [
         "index.lock",
         "HEAD.lock",
@@ -196,6 +209,9 @@ fn remove_stale_locks(place: &Path) -> std::io::Result<()> {
         "packed-refs.lock",
         "shallow.lock",
         "fileshed/stat.lock",
+        // Of the release before, which wrote packs of contents there.
+        "fileshed/contents.pack",
+        "fileshed/contents.idx",
     ] {
         remove(&place.join(name))?;
     }

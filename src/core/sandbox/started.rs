@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
-use std::io::{Seek, Write};
+use std::io::{ErrorKind, Seek, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -141,10 +141,12 @@ impl StartedJob<'_> {
             match self.receive()? {
                 Some((JobEvent::Ended(status), _)) => self.status.set(Some(status)),
                 Some((JobEvent::Started(first), _)) => self.first.set(Some(first)),
-                Some((JobEvent::Listening, listener)) => {
-                    listener
-                        .into_iter()
-                        .for_each(&mut *self.listen.borrow_mut());
+                Some((JobEvent::Listening, Some(listener))) => {
+                    self.listen.borrow_mut()(listener);
+                }
+                // The descriptor was lost: this process has as many as it may.
+                Some((JobEvent::Listening, None)) => {
+                    return Err(SandboxError::Wait(ErrorKind::UnexpectedEof.into()));
                 }
                 Some((JobEvent::Exhausted(error), _)) => {
                     let error = std::io::Error::from_raw_os_error(error);
@@ -193,7 +195,7 @@ impl StartedJob<'_> {
             Err(Errno::INTR | Errno::CONNRESET) => return Ok(None),
             Err(error) => return Err(SandboxError::Wait(error.into())),
         };
-        let ended = || SandboxError::Wait(std::io::ErrorKind::UnexpectedEof.into());
+        let ended = || SandboxError::Wait(ErrorKind::UnexpectedEof.into());
         let event = JobEvent::read(&received.text).ok_or_else(ended)?;
         Ok(Some((event, received.handles.pop())))
     }

@@ -161,7 +161,11 @@ impl SessionVerifier {
         };
         let secret = session.secret.reveal();
         let asked = match sources {
-            Sources::Memory => Ok(openwebui.remembered_account(secret).ok().flatten()),
+            Sources::Memory => match openwebui.remembered_account(secret) {
+                // A refusal that is remembered is one.
+                Ok(None) => return Err(IdentityError::WrongCredential(accepted).into()),
+                remembered => Ok(remembered.ok().flatten()),
+            },
             Sources::All => openwebui.account(secret, jwt::is_token(secret)),
         };
         let account = match asked {

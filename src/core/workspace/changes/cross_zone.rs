@@ -183,7 +183,7 @@ impl<'a> CrossZoneTransfer<'a> {
         } else {
             (None, Some(from))
         };
-        let skip = |inside: &ZonePath| self.is_kept_back(inside);
+        let skip = |inside: &ZonePath| !moves && self.is_kept_back(inside);
         let data = self.from.data();
         let copied = opened.prepared.copy(to.staging(), data, &entry, skip);
         let (staged, prepared) = copied.map_err(|error| self.from.explain_disk(error))?;

@@ -93,8 +93,13 @@ impl EndedCommand<'_> {
             Some(permit) => permit.excess(found.totals())?,
             None => None,
         };
+        // Without what was there before, putting back would remove every file.
+        let is_lost = start.is_none()
+            && self
+                .begun
+                .is_some_and(|begun| start_of(&begun.effect).is_some());
         let directories = match permit {
-            Some(permit) if denied.is_some() || excess.is_some() => {
+            Some(permit) if denied.is_some() || (excess.is_some() && !is_lost) => {
                 permit.directories_if_alone()?
             }
             _ => None,

@@ -215,7 +215,10 @@ impl<'a> OpenEndedEdit<'a> {
     pub(crate) fn finish(self) -> Result<Option<Error>, Error> {
         let zone = self.space.zone;
         let staging = zone.store.staging(&zone.tenant)?;
-        let excess = self.space.excess(extent_of_copy(self.directory)?.totals)?;
+        let measured = extent_of_copy(self.directory).map(|extent| extent.totals);
+        let excess = self
+            .space
+            .excess(measured.unwrap_or(self.space.before.totals))?;
         if excess.is_some() {
             for found in self.directory.list(&ZonePath::root())? {
                 if found.path != *self.copy {
