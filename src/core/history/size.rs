@@ -1,9 +1,9 @@
 //! Space of a history on disk, and the bound for it.
 //!
-//! What was deleted stays in the history, so the quota of the files says nothing about it. A
-//! measurement walks all objects; it is made where what was written since the last one could reach
-//! the bound, and after many commits, so that a commit costs the same whatever there is. What is
-//! known lies in a file of the repository: three numbers, which may be lost.
+//! Deleted files stay in the history, so the quota of the files does not bound it. A measurement walks
+//! all objects; it is made if the bytes written since the last one could reach the bound, and after many
+//! commits, so that a commit costs the same at any size of the history. The result is in a file of the
+//! repository: three numbers, which may be lost.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;

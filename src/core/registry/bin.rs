@@ -1,8 +1,8 @@
 //! Bin: deleted entries that may come back, and their space.
 //!
-//! Its space stands with that of the zones, in a row of its own, so everything that asks for space
-//! knows of it. What goes into the bin or comes out of it moves from one row to the other in the
-//! transaction that ends the change: the sum is the same before and after.
+//! Its space stands with that of the zones, in a row of its own, so every question about
+//! space counts it. The space of an entry moves from one row to the other in the transaction that ends
+//! the change: the sum is the same before and after.
 
 use super::database::{Engine, Statements, Value};
 use super::intents::{GROW, Intent, end, held};

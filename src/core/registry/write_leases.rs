@@ -1,8 +1,8 @@
 //! Write leases of zones across machines: rows of a registry on PostgreSQL.
 //!
-//! An instance that has a place keeps it until another one wants it, so that whoever writes alone asks
-//! once. Who wants it waits in a queue of the table and is told by a notification when it has the place:
-//! it is handed on, to the first who waits.
+//! An instance that has a place keeps it until another one wants it, so that one that writes alone
+//! asks once. An instance that wants it waits in a queue of the table, and gets a notification when the
+//! place is handed on to it.
 
 use std::time::Duration;
 

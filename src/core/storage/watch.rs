@@ -1,8 +1,8 @@
 //! Index of the entries of a zone in memory, kept true by change events of the kernel.
 //!
 //! A walk costs as much as there are files, however few of them changed. A watch walks once; from then
-//! on the kernel notes which names changed (inotify), and only these are looked at again. Where that
-//! cannot be relied on there is no watch, and whoever wants to know walks.
+//! on the kernel notes which names changed (inotify), and only these are looked at again. If that
+//! cannot be relied on, there is no watch, and callers walk.
 
 mod table;
 

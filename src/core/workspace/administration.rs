@@ -1,8 +1,8 @@
 //! Administration of a server: users and groups with their usage, running processes, links, locks, queues.
 //!
 //! Nothing here ever shows what is in a file, or what a file is called: a name says as much as a
-//! content. What an administrator ends is named by an id. Everything that is done is logged once, with
-//! who did it.
+//! content. Locks, links and processes are named by ids. Every action is logged once, with the
+//! administrator who did it.
 
 mod links;
 mod locks;

@@ -168,17 +168,17 @@ pub const DOCUMENT_JOB: BuiltInJob = BuiltInJob {
     prepare,
 };
 
-/// What to read.
+/// A document to read.
 #[derive(Debug, Serialize, Deserialize)]
 struct Work {
     format: Format,
-    /// Where the document lies, under the name [`DOCUMENT`].
+    /// The directory that holds the document, under the name [`DOCUMENT`].
     directory: PathBuf,
     /// Bytes of its text.
     most: usize,
 }
 
-/// How it is written.
+/// The format of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Format {
     Docx,
@@ -187,7 +187,7 @@ enum Format {
     Sheets,
 }
 
-/// What came of it.
+/// The outcome of a reading.
 #[derive(Debug, Serialize, Deserialize)]
 enum Answer {
     Text {

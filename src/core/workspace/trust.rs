@@ -3,8 +3,8 @@
 //!
 //! Every call gets a [`Trust`], which all shares that it begins: commands, shells, background processes,
 //! bodies of answers and uploads, subscriptions. While any of them lasts, a thread asks the registry and
-//! the directory of groups from time to time. What only the caller's own headers could tell is asked
-//! with the next call.
+//! the directory of groups from time to time. Facts that only the caller's own headers tell are
+//! checked with the next call.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;

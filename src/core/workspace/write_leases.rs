@@ -1,9 +1,9 @@
 //! Write leases of this process, if several machines share the data: rows of the registry.
 //!
-//! A process that has a place keeps it while nobody else wants it, so that who works alone asks once. It
-//! says every moment that it lives; where it could not for a while, it stops by its own clock, before
-//! others take over by the clock of the database. One that slept and knows nothing of that is stopped by
-//! what they left: its staged files are gone, and its intents are not its own any more.
+//! A process that has a place keeps it while nobody else wants it, so that one that works alone asks once.
+//! It renews its lease all the time; if it could not for a while, it stops by its own clock, before others
+//! take over by the clock of the database. A process that slept meanwhile cannot commit: its staged files
+//! are gone, and its intents are not its own any more.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

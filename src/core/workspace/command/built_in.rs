@@ -1,8 +1,8 @@
 //! The commands that the server carries out itself: `which`, a shell script on common systems, and
 //! `rename`, which evaluates its arguments as perl.
 //!
-//! `rename` finds and judges all new names before the first file moves; what is in the way of one
-//! file afterwards is said and leaves the others alone.
+//! `rename` finds and judges all new names before the first file moves; an obstacle for one
+//! file afterwards is reported and leaves the others alone.
 
 use super::ExecError;
 use super::outcome::BuiltinOutput;

@@ -8,7 +8,7 @@ use fileshed_types::diagnostics::Facts;
 /// Names that all arguments of a call may stand for together.
 pub(super) const NAMES_MAX: usize = 5000;
 
-/// Bytes of these names: what the kernel takes as arguments of a program, less some for others.
+/// Bytes of these names: the most that the kernel takes as arguments of a program, less some for others.
 pub(super) const BYTES_MAX: usize = 1 << 20;
 
 /// Paths that a failure names.

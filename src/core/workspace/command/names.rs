@@ -1,7 +1,7 @@
 //! Names that no operation makes, if a command or a shell made them.
 //!
 //! Arguments with names that are kept for the server are refused before anything starts. But names
-//! come out of archives, repositories and scripts, too: what came under a kept name is removed, and
+//! come out of archives, repositories and scripts, too: entries under a kept name are removed, and
 //! the answer says so. In a zone with history, the names that git does not take are among them, so
 //! that no file is there without being versioned. A name that some system cannot hold is not lost: it
 //! becomes the nearest one that every system can hold. Names that were there before stay, and so do
@@ -35,7 +35,7 @@ pub(crate) struct NamesBefore<'a> {
     there: Vec<NamedFile>,
 }
 
-/// What was done to names that no operation makes.
+/// Entries that were removed or renamed because no operation makes such names.
 #[derive(Debug)]
 pub(crate) struct PutRight {
     /// Paths that were removed.

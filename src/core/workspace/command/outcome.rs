@@ -112,11 +112,11 @@ fn written(text: &str, sink: Sink) -> Result<Stream, SandboxError> {
 /// An entry that a command made under a name that some system cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Renamed {
-    /// Where the command made it.
+    /// The path under which the command made it.
     pub(super) from: String,
-    /// Where it is now; `None` if it could not be moved.
+    /// Its path now; `None` if it could not be moved.
     pub(super) to: Option<String>,
-    /// What is wrong with the name.
+    /// The fault of the name.
     pub(super) fault: &'static str,
 }
 

@@ -246,7 +246,7 @@ fn end(text: &str, limit: usize) -> Option<usize> {
     (fitting < text.len()).then(|| text.floor_char_boundary(fitting))
 }
 
-/// The format of bytes that cannot be shown as text, in words; nothing for text in any encoding.
+/// Returns the format of bytes that cannot be shown as text; `None` for text in any encoding.
 fn recognise(bytes: &[u8]) -> Option<Binary> {
     let encoding = match expect_editable(bytes) {
         Ok(()) => return None,
@@ -272,7 +272,7 @@ fn are_records(bytes: &[u8]) -> bool {
         && !records.iter().any(has_control)
 }
 
-/// What binary output is.
+/// The format of binary output.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Binary {
     pub(super) format: FileFormat,

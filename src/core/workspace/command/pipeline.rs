@@ -1,8 +1,8 @@
 //! Commands of two programs, one after the other, each in its own jail: tar with a compressor, and
 //! pandoc with a printer.
 //!
-//! tar compresses by starting a shell, which no jail has. So the server runs the compressor: what
-//! tar reads is unpacked beside the zone first, what it writes is packed there afterwards and
+//! tar compresses by starting a shell, which no jail has. So the server runs the compressor: the
+//! input of tar is unpacked beside the zone first, its output is packed there afterwards and
 //! then moved in like any other file. A page of pandoc lies beside the zone, too, until it is printed.
 
 use std::io::{Read, Seek, SeekFrom};

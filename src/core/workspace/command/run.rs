@@ -13,7 +13,7 @@ use fileshed_history::subject;
 use fileshed_rules::{CommandPlan, Growth};
 use fileshed_storage::{Kind, Staged};
 
-/// Runs a command in a zone. What it changed becomes a commit if the zone has history.
+/// Runs a command in a zone. Its changes become a commit if the zone has history.
 pub fn run(zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Result<Ran, Error> {
     let plan = line::prepare(zone, command_line)?;
     let stream_file = |parameter, path: Option<&str>| {
@@ -151,9 +151,9 @@ fn describe(line: &CommandLine<'_>) -> String {
     subject(&words.collect::<Vec<_>>().join(" "))
 }
 
-/// Runs `sqlite3`, which takes in what lies beside a database as every program of SQLite does: so it
-/// meets the same rule as a statement of `shed_sqlite`. What it leaves in the middle of a change,
-/// stopped by a limit, is rolled back.
+/// Runs `sqlite3`, which plays the journal beside a database into it as every program of SQLite does: so it
+/// meets the same rule as a statement of `shed_sqlite`. A change that a limit stopped in the middle is
+/// rolled back.
 fn sqlite(run: &Run<'_>, invocation: Invocation<'_>) -> Result<CommandOutcome, Error> {
     let zone = run.zone;
     let Some(database) = database(zone, run.plan) else {

@@ -1,4 +1,4 @@
-//! Looking after a command while it runs: whether its caller still waits, and the space that it takes.
+//! Supervision of a command while it runs: the presence of its caller, and the space that it takes.
 
 use std::fs::File;
 use std::time::Instant;
@@ -72,7 +72,7 @@ impl<'a> Watch<'a> {
     /// Returns `true` if this and the other commands of the same tenant take more together than they
     /// may.
     fn is_over(&self, job: &StartedJob<'_>, most: u64) -> bool {
-        // What vanishes while it is measured is measured again soon.
+        // A file that vanishes during the measurement is no failure: the next one comes soon.
         let private = self.private.measure().unwrap_or(0);
         let sizes = self.streams.iter().filter_map(|file| file.metadata().ok());
         let streams: u64 = sizes.map(|metadata| metadata.len()).sum();

@@ -17,7 +17,7 @@ pub struct ShellConnection(Listening);
 pub enum ShellOutput {
     /// Bytes of the terminal.
     Bytes(Vec<u8>),
-    /// Nothing yet: it will be woken.
+    /// No bytes yet: the client will be woken.
     Nothing,
     /// The shell is over, and everything was taken.
     Ended,
@@ -58,11 +58,11 @@ impl ShellConnection {
         Ok(Self(listening))
     }
 
-    /// Takes the next of what was written, at most so many bytes, which makes room for more.
+    /// Takes the next bytes of output, at most so many, which makes room for more.
     #[must_use]
     pub fn take(&self, most: usize) -> ShellOutput {
         let shell = &self.0.process;
-        // What ended has written all of it.
+        // A shell that has ended has written all of its output.
         let ended = !shell.is_running();
         let Some(mut guard) = shell.screen() else {
             return ShellOutput::Ended;

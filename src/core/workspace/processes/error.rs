@@ -99,7 +99,7 @@ diagnostics! {
             code: FileNotFound,
             hint: "run_command works without one; only the user can open a shell",
         },
-        /// What was typed before is not read.
+        /// Earlier input is not read yet.
         #[error("the user's shell does not read what is typed")]
         Full => {
             code: Busy,

@@ -1,8 +1,8 @@
 //! Log file of the output of a background process: one JSON object a line.
 //!
-//! The first line says what was started, the last how it ended, each between them is an entry of
-//! output: `{"type":"stdout","data":"…","ts":…}`. A line is in the file before anybody is shown it.
-//! Where the file would become too large, its older half goes; entries keep their numbers.
+//! The first line names the command, the last its end, each between them is an entry of output:
+//! `{"type":"stdout","data":"…","ts":…}`. A line is in the file before a client sees it. If the file
+//! would become too large, its older half goes; entries keep their numbers.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -54,7 +54,7 @@ pub(crate) struct Identity {
 /// The two ways to reach a process.
 #[derive(Debug)]
 pub(crate) enum Streams {
-    /// Pipes: what it writes is in a log.
+    /// Pipes, whose output is in a log.
     Pipes {
         log: Mutex<ProcessLog>,
         /// Its standard input, until that is closed.

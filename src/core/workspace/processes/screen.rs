@@ -1,5 +1,5 @@
-//! The terminal of a shell between its thread and its client: what was typed and is not taken yet, what
-//! was written, and who may see it.
+//! The terminal of a shell between its thread and its client: input that is not taken yet, output, and
+//! the client that may see it.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -48,9 +48,9 @@ pub(super) struct ShellCredential {
 pub(super) struct ShellClient {
     /// Tells this connection from earlier ones.
     pub(super) number: u64,
-    /// What it is shown first.
+    /// Earlier output that it is shown first.
     pub(super) replay: VecDeque<u8>,
-    /// The position up to which it has taken what was written.
+    /// The position in the output up to which it has taken it.
     pub(super) taken: u64,
 }
 

@@ -51,8 +51,8 @@ pub struct CommandRequest {
 }
 
 impl Store {
-    /// Starts a line of the caller in the background. What can be refused is refused here; what
-    /// happens later is in the log of the line.
+    /// Starts a line of the caller in the background. Makes all checks first; later failures are in
+    /// the log of the line.
     pub fn start_line(
         self: &Arc<Self>,
         caller: &Caller,
@@ -85,7 +85,7 @@ impl Store {
         };
         let started = start_thread(self, lasting, &line, request, None, at_end);
         if started.is_err() {
-            // Nothing of it stays.
+            // The process and its log are removed again.
             self.processes().remove(&line);
             if let Some(logs) = tenant.root.existing_subdirectory(LOGS)? {
                 logs.remove_file(&file_name(line.id()))?;
@@ -169,7 +169,7 @@ impl Store {
             base: logs.try_clone()?,
             data: logs,
             ready: true,
-            // Nothing is brought into it.
+            // It takes no attachments.
             absent: true,
             group: None,
         })

@@ -1,9 +1,9 @@
 //! The terminal of an interactive shell, between its programs and its client.
 //!
-//! Its thread alone has the terminal. It reads only what its client has room for, so a program that
-//! prints for ever waits and takes no memory; it types as fast as it is read. Without a client it
-//! reads on, and the end is kept for a client that comes back. What the shell changes is committed when
-//! it falls quiet, and at its end.
+//! Its thread alone has the terminal. It reads only as much as its client has room for, so a program
+//! that prints for ever waits and takes no memory; it types as fast as it is read. Without a client it
+//! reads on, and the end is kept for a client that comes back. The changes of the shell are committed
+//! when it falls quiet, and at its end.
 
 use std::time::{Duration, Instant};
 

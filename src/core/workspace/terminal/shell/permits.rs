@@ -1,8 +1,8 @@
-//! The right of a shell to change zones, given anew whenever what it did was committed.
+//! The right of a shell to change zones, given anew each time that its changes were committed.
 //!
-//! Nobody knows what a line will change, so files that a locked edit holds are kept aside while it
-//! runs, and what it did to them is undone. An edit that was saved or dropped meanwhile holds nothing
-//! any more: what is there then is its own.
+//! The changes of a line are not known before, so files that a locked edit holds are kept aside while it
+//! runs, and its changes to them are undone. An edit that was saved or dropped meanwhile holds its file no
+//! more, and the file stays as it is then.
 
 use super::{Entered, SHELL};
 use crate::Error;

@@ -89,7 +89,7 @@ impl<'a> Tree<'a> {
         let (store, caller) = (view.store, view.caller);
         let mut uploads = store.personal_zone(caller, ZoneName::Uploads)?;
         if is_interactive {
-            // What comes while somebody types is seen.
+            // A person who types sees files that are attached meanwhile.
             uploads = uploads.made()?;
         }
         let mut zones = vec![
@@ -158,7 +158,7 @@ impl<'a> Tree<'a> {
         let mounts = self.mounts(writes);
         let home = match mounts.first() {
             _ if self.is_whole => HOME.into(),
-            // What programs keep at home is no change of documents.
+            // Files that programs keep at home are no change of documents.
             Some(zone) if zone.writable && self.main().name() == ZoneName::Storage => {
                 zone.target.clone()
             }
