@@ -33,7 +33,7 @@ const PASSING: [&str; 6] = [
     "Disk quota exceeded",
 ];
 
-/// What the system says of a repository that is broken, rather than of the moment.
+/// System errors of a broken repository, as opposed to failures that pass.
 const BROKEN: [&str; 4] = [
     "No such file",
     "Not a directory",

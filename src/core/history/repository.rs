@@ -192,8 +192,8 @@ pub(super) fn restore_gitfile(parent: &Root, data: &Root) -> Result<(), HistoryE
 fn remove_stale_files(place: &Path) -> std::io::Result<()> {
     for item in fs::read_dir(place.join("objects"))? {
         let item = item?;
-        // Names of libgit2. Those of large contents, which are written without the writer lock, begin
-        // otherwise.
+        // Names that libgit2 gives. Large contents, which are written without the writer lock, have other
+        // names.
         if item
             .file_name()
             .as_encoded_bytes()
@@ -209,7 +209,7 @@ fn remove_stale_files(place: &Path) -> std::io::Result<()> {
         "packed-refs.lock",
         "shallow.lock",
         "fileshed/stat.lock",
-        // Of the release before, which wrote packs of contents there.
+        // The release before wrote packs of contents there.
         "fileshed/contents.pack",
         "fileshed/contents.idx",
     ] {

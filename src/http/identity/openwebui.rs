@@ -162,7 +162,7 @@ impl SessionVerifier {
         let secret = session.secret.reveal();
         let asked = match sources {
             Sources::Memory => match openwebui.remembered_account(secret) {
-                // A refusal that is remembered is one.
+                // A refusal from memory counts too.
                 Ok(None) => return Err(IdentityError::WrongCredential(accepted).into()),
                 remembered => Ok(remembered.ok().flatten()),
             },

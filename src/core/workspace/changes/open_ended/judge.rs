@@ -93,7 +93,7 @@ impl EndedCommand<'_> {
             Some(permit) => permit.excess(found.totals())?,
             None => None,
         };
-        // Without what was there before, putting back would remove every file.
+        // Putting back without the state before would remove every file.
         let is_lost = start.is_none()
             && self
                 .begun
