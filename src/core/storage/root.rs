@@ -180,7 +180,7 @@ impl Root {
     }
 
     /// A free name, below directories that `entry` finds.
-    fn vacancy_where(
+    pub(super) fn vacancy_where(
         &self,
         path: &ZonePath,
         entry: impl Fn(&ZonePath) -> Result<Entry, DiskError>,
@@ -195,7 +195,8 @@ impl Root {
                 Ok(found) => break found,
                 Err(DiskError::NotFound { .. }) => {
                     if let Ok(there) = entry(&directory) {
-                        if there.kind() == Kind::Directory && *there.path() != directory {
+                        // It has another spelling, or was made since.
+                        if there.kind() == Kind::Directory {
                             directory = there.path().clone();
                             continue;
                         }

@@ -379,6 +379,17 @@ fn links_are_followed_inside_and_nowhere_else() {
 }
 
 #[test]
+fn a_directory_that_is_made_meanwhile_is_no_file() {
+    let scene = Scene::new();
+    let looked_at = |directory: &ZonePath| {
+        fs::create_dir_all(scene.at(directory.as_str())).expect("made");
+        scene.data.entry_as_named(directory)
+    };
+    let vacancy = scene.data.vacancy_where(&path("d/a.txt"), looked_at);
+    assert_eq!(vacancy.expect("free").path(), &path("d/a.txt"));
+}
+
+#[test]
 fn a_vacancy_knows_what_is_missing() {
     let scene = Scene::new();
     scene.write("a/file", "x");
