@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::grep::LineSearch;
 use crate::names::{Rank, nearness};
 use crate::queue::{Best, Queue};
-use crate::walk::{Here, WalkScope, join, kind_name, walk};
+use crate::walk::{Here, WalkScope, join, walk};
 use crate::{Bounds, ContentMatch, Pattern, Tree, Wanted};
 
 /// Lines that are shown of a file.
@@ -171,7 +171,7 @@ impl PageSearch<'_> {
                     path: self.trees[candidate.number].show(&candidate.path),
                     relative_path: candidate.below.clone(),
                     name: candidate.name.clone(),
-                    kind: kind_name(candidate.kind),
+                    kind: candidate.kind.entry_type(),
                     name_match,
                     content_matches,
                 };

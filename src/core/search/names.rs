@@ -5,7 +5,7 @@ use fileshed_storage::Name;
 use serde::Serialize;
 
 use crate::queue::Best;
-use crate::walk::{Here, WalkScope, join, kind_name, walk};
+use crate::walk::{Here, WalkScope, join, walk};
 use crate::{Bounds, Found, Globs, Tree, Wanted};
 
 /// Patterns of names to look for.
@@ -58,7 +58,7 @@ impl NamedEntry {
         Some(Self {
             path,
             name,
-            kind: kind_name(looked.kind),
+            kind: looked.kind.entry_type(),
             size: looked.size(),
             modified: looked.stat.st_mtime as f64 + looked.stat.st_mtime_nsec as f64 / 1e9,
         })

@@ -253,15 +253,6 @@ fn place(above: &[u8], name: &Name) -> Vec<u8> {
     [above, &mark, name.text.as_bytes()].concat()
 }
 
-/// Returns the name of a kind in answers.
-pub(crate) fn kind_name(kind: Kind) -> &'static str {
-    if kind == Kind::Directory {
-        "directory"
-    } else {
-        "file"
-    }
-}
-
 /// Returns the path of an entry seen from above.
 pub(crate) fn join(above: &str, name: &str) -> String {
     if above.is_empty() {

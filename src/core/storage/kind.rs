@@ -16,6 +16,15 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The type of an entry in answers: `directory`, and `file` for everything else.
+    #[must_use]
+    pub fn entry_type(self) -> &'static str {
+        match self {
+            Self::Directory => "directory",
+            Self::File | Self::Symlink | Self::Special => "file",
+        }
+    }
+
     /// The kind in a sentence.
     #[must_use]
     pub fn describe(self) -> &'static str {

@@ -74,7 +74,7 @@ fn row(entry: ListedEntry, members: Option<&Membership>, user: Option<&str>) -> 
         .is_some_and(|(owner, _)| user == Some(owner));
     Some(PageEntry {
         name: entry.found.path.name()?.to_owned(),
-        kind: if is_directory { "directory" } else { "file" },
+        kind: entry.found.kind.entry_type(),
         size: if is_directory { 0 } else { entry.found.size() },
         modified: entry.found.modified(),
         writable: entry.is_writable,

@@ -2,13 +2,11 @@
 
 use fileshed_core::Error;
 use fileshed_core::listing::{DirectoryListing, ListedEntry as ListedFile};
-use fileshed_core::storage::Kind;
 use fileshed_core::view::{HOME, Resolved, TOP, View, ViewError, ViewPath, ViewPlace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::find::name_of;
 use crate::http::terminal::endpoint::Nothing;
 
 /// What `list_files` takes.
@@ -102,7 +100,7 @@ fn entry(entry: &ListedFile) -> Option<ListedEntry> {
     let found = &entry.found;
     Some(ListedEntry {
         name: found.path.name()?.to_owned(),
-        r#type: name_of(found.kind == Kind::Directory),
+        r#type: found.kind.entry_type(),
         size: found.size(),
         modified: found.modified(),
         writable: entry.is_writable,
@@ -180,7 +178,7 @@ pub(in crate::http::terminal) fn delete(
 ) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
     let entry = target.remove(DELETE)?;
-    let kind = name_of(entry.kind() == Kind::Directory);
+    let kind = entry.kind().entry_type();
     Ok(json!({"path": target.at.as_str(), "type": kind}))
 }
 

@@ -29,11 +29,6 @@ impl From<EntryType> for Wanted {
     }
 }
 
-/// The name of a kind in answers.
-pub(super) fn name_of(is_directory: bool) -> &'static str {
-    if is_directory { "directory" } else { "file" }
-}
-
 /// The path that a request names, or the working directory.
 fn directory(view: View<'_>, named: Option<&str>) -> Result<ViewPath, Error> {
     view.path("path", named.unwrap_or("."))
