@@ -30,7 +30,7 @@ pub(crate) fn open_at(
 
 /// Waits until one of these is ready, a signal arrives, or the time is over; without a time limit
 /// if `patience` is `None`. Returns how many are ready.
-pub(crate) fn poll(watched: &mut [PollFd<'_>], patience: Option<Duration>) -> Result<usize, Errno> {
+pub fn poll(watched: &mut [PollFd<'_>], patience: Option<Duration>) -> Result<usize, Errno> {
     let patience = patience.map(|patience| Timespec {
         tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(patience.subsec_nanos()),

@@ -27,7 +27,7 @@ pub use access::{Access, NetworkAccess, landlock_version};
 pub use cgroup::NotDelegated;
 pub use child::{Ending, Outcome, Sink, Stream, run};
 pub use confinement::{Confinement, hide_this_process};
-pub use descriptor::{descriptor_limit, raise_descriptor_limit};
+pub use descriptor::{descriptor_limit, poll, raise_descriptor_limit};
 pub use error::SandboxError;
 pub use jail::{ARGUMENT, COMPLAINT, FAILED, serve};
 pub use job::{

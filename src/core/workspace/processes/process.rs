@@ -9,7 +9,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 
 use super::error::BackgroundError;
@@ -500,12 +500,8 @@ impl Process {
 
 /// Waits until one of these is ready, or `patience` is over.
 pub(crate) fn wait_for(watched: &mut [PollFd<'_>], patience: Duration) {
-    let patience = Timespec {
-        tv_sec: patience.as_secs() as i64,
-        tv_nsec: i64::from(patience.subsec_nanos()),
-    };
     // Interrupted or refused, the callers look for themselves.
-    let _ready = rustix::event::poll(watched, Some(&patience));
+    let _ready = fileshed_sandbox::poll(watched, Some(patience));
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
