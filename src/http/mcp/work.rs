@@ -95,9 +95,11 @@ impl<'a> Work<'a> {
                     }
                 }
                 () = timer::sleep_until(clock, due), if token.is_some() => {
-                    due = clock.instant() + pause;
+                    // One look at the clock: a later one could give the next message the same number.
+                    let now = clock.instant();
+                    due = now + pause;
                     let Some(token) = token.clone() else { continue };
-                    let seconds = clock.elapsed(self.begun).as_secs();
+                    let seconds = now.saturating_duration_since(self.begun).as_secs();
                     let progress = ProgressNotificationParam::new(token, seconds as f64)
                         .with_message(format!("running for {seconds} s"));
                     // Who does not hear it is gone, which the token says.
