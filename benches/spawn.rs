@@ -17,7 +17,7 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use fileshed_core::command::{self, CommandLine};
-use fileshed_core::{Caller, Settings, Store};
+use fileshed_core::{Caller, Core, Settings};
 
 /// Most that confinement may add to one start.
 const TARGET: Duration = Duration::from_millis(2);
@@ -37,18 +37,18 @@ fn main() -> ExitCode {
     settings.helper = PathBuf::from(env!("CARGO_BIN_EXE_fileshed"));
     settings.exec_max_per_user = PARALLEL as u64;
     settings.exec_max_total = PARALLEL as u64;
-    let store = Store::open(settings).unwrap();
+    let core = Core::open(settings).unwrap();
     let memory: Vec<u8> = (0..RESIDENT).map(|at| (at >> 12) as u8).collect();
     println!(
         "\n{:<46}{:>10}{:>12}{:>12}",
         "a start of `true`, median", "bare", "confined", "added"
     );
-    confined(&store);
+    confined(&core);
     let mut met = true;
-    let alone = in_turns(1, REPETITIONS, &store);
+    let alone = in_turns(1, REPETITIONS, &core);
     met &= show("alone", alone);
     let rounds = REPETITIONS.div_ceil(PARALLEL);
-    let together = in_turns(PARALLEL, rounds, &store);
+    let together = in_turns(PARALLEL, rounds, &core);
     // Each round's time belongs to all of its starts.
     met &= show(
         "sixteen at a time, for each",
@@ -64,11 +64,11 @@ fn main() -> ExitCode {
 }
 
 /// Medians of a round of bare starts and of confined ones, taken in turns.
-fn in_turns(parallel: usize, rounds: usize, store: &Store) -> [Duration; 2] {
+fn in_turns(parallel: usize, rounds: usize, core: &Core) -> [Duration; 2] {
     let mut times = [Vec::new(), Vec::new()];
     for _ in 0..rounds {
         times[0].push(round(parallel, bare));
-        times[1].push(round(parallel, || confined(store)));
+        times[1].push(round(parallel, || confined(core)));
     }
     times.map(|mut times| {
         times.sort_unstable();
@@ -104,14 +104,14 @@ fn bare() {
 }
 
 /// Everything between an operation and its outcome: judgement, helper, confinement, registry.
-fn confined(store: &Store) {
+fn confined(core: &Core) {
     let caller = Caller::default();
-    let zone = store.zone(&caller, "storage", None).unwrap();
+    let zone = core.store.zone(&caller, "storage", None).unwrap();
     let line = CommandLine {
         command: "true",
         ..CommandLine::default()
     };
-    assert_eq!(command::run(&zone, &line).unwrap().status, 0);
+    assert_eq!(command::run(&core.runs, &zone, &line).unwrap().status, 0);
 }
 
 fn show(name: &str, [bare, confined]: [Duration; 2]) -> bool {

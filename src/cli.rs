@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fileshed_core::store::Loss;
-use fileshed_core::{Check, CheckState, Error, Store};
+use fileshed_core::{Check, CheckState, Core, Error};
 
 use crate::config::{Config, ConfigError, Effective};
 use crate::http::terminal::document;
@@ -195,19 +195,19 @@ pub fn run(
 
 /// Opens the store that `config` describes, and makes it where there is none: for the server.
 /// The configuration then has the keys that the server makes for itself.
-pub fn serve(config: &Config) -> Result<(Store, Config), Failure> {
-    let store = Store::open(config.core.clone());
-    let store = store.map_err(|error| cannot_open(config, error))?;
-    let config = with_keys(config, &store)?;
-    Ok((store, config))
+pub fn serve(config: &Config) -> Result<(Core, Config), Failure> {
+    let core = Core::open(config.core.clone());
+    let core = core.map_err(|error| cannot_open(config, error))?;
+    let config = with_keys(config, &core)?;
+    Ok((core, config))
 }
 
 /// The configuration with the keys that the server makes for itself; a new one is shown once.
-fn with_keys(config: &Config, store: &Store) -> Result<Config, Failure> {
+fn with_keys(config: &Config, core: &Core) -> Result<Config, Failure> {
     let mut config = config.clone();
     let place = config.core.storage_base_path.clone();
     for (setting, key) in config.keys_to_make() {
-        let made = store.generated_key(setting)?;
+        let made = core.store.generated_key(setting)?;
         if made.is_new {
             tell(&format!(
                 "{setting}: made the key {} and keeps it in {}; it is not shown again",
@@ -221,16 +221,16 @@ fn with_keys(config: &Config, store: &Store) -> Result<Config, Failure> {
 }
 
 /// Opens the store that `config` describes, for a command: one that is not there is not made.
-fn open(config: &Config) -> Result<Store, Failure> {
+fn open(config: &Config) -> Result<Core, Failure> {
     name_directory(config);
-    let store = Store::open_existing(config.core.clone());
-    let store = store.map_err(|error| cannot_open(config, error))?;
+    let core = Core::open_existing(config.core.clone());
+    let core = core.map_err(|error| cannot_open(config, error))?;
     // The next one who opens it does not know any more.
-    let registry = store.check_registry();
+    let registry = core.admin.check_registry();
     if registry.state == CheckState::Warning {
         tell(&format!("registry: {}", registry.text));
     }
-    Ok(store)
+    Ok(core)
 }
 
 fn cannot_open(config: &Config, error: Error) -> Failure {
@@ -263,15 +263,15 @@ fn show_config(effective: &Effective) -> Result<ExitCode, Failure> {
 /// `fileshed doctor`
 fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     name_directory(config);
-    let mut checks = match Store::open_existing(config.core.clone()) {
-        Ok(store) => {
-            let mut checks = store.check();
-            checks.push(store.check_histories());
+    let mut checks = match Core::open_existing(config.core.clone()) {
+        Ok(core) => {
+            let mut checks = core.admin.check();
+            checks.push(core.admin.check_histories());
             checks
         }
         Err(error) => {
             let mut checks = vec![Check::of_store(&error)];
-            checks.extend(Store::check_machine(&config.core)?);
+            checks.extend(fileshed_core::Admin::check_machine(&config.core)?);
             checks
         }
     };
@@ -281,7 +281,7 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     checks.extend(start::weak_keys(config));
     checks.extend(start::ends_of_trust(config));
     if storage {
-        checks.extend(Store::check_storage(&config.core)?);
+        checks.extend(fileshed_core::Admin::check_storage(&config.core)?);
     }
     print_all(checks.iter().map(|check| {
         let state = state_name(check.state);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::get;
-use fileshed_core::Store;
+use fileshed_core::Core;
 use fileshed_core::settings::MEBIBYTE;
 use tokio::sync::{Mutex, OnceCell};
 use tower_http::catch_panic::CatchPanicLayer;
@@ -57,7 +57,7 @@ use terminal::Listings;
 
 /// What every request needs.
 pub(crate) struct Server {
-    store: Arc<Store>,
+    core: Arc<Core>,
     authenticator: identity::Authenticator,
     /// Where people reach the server; empty where nobody said so.
     public_url: String,
@@ -81,12 +81,12 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    fn new(store: Arc<Store>, config: &Config, openwebui: Option<Arc<OpenWebUi>>) -> Self {
-        let authenticator = identity::Authenticator::new(config, store.limiter(), openwebui);
-        let limiter = store.limiter().clone();
-        let seal = Seal::of(&store);
+    fn new(core: Arc<Core>, config: &Config, openwebui: Option<Arc<OpenWebUi>>) -> Self {
+        let authenticator = identity::Authenticator::new(config, core.store.limiter(), openwebui);
+        let limiter = core.store.limiter().clone();
+        let seal = Seal::of(&core);
         Self {
-            store,
+            core,
             authenticator,
             public_url: config.core.public_url.to_string(),
             body_limit: config.max_body_mb.saturating_mul(MEBIBYTE),
@@ -118,12 +118,12 @@ pub fn threads(config: &Config) -> usize {
 /// Every address of the server. `openwebui` is asked about the sessions of its users; `/mcp` has the
 /// tools of `toolset`.
 pub(crate) fn router(
-    store: Arc<Store>,
+    core: Arc<Core>,
     config: &Config,
     openwebui: Option<Arc<OpenWebUi>>,
     toolset: McpToolset,
 ) -> Router {
-    let server = Arc::new(Server::new(store, config, openwebui));
+    let server = Arc::new(Server::new(core, config, openwebui));
     let routes = route::operations()
         .merge(files::routes())
         .merge(terminal::routes())

@@ -22,7 +22,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use fileshed_core::Store;
+use fileshed_core::Core;
 use fileshed_core::chat_host::ChatHost;
 
 use config::Config;
@@ -41,17 +41,18 @@ pub mod status;
 
 /// The whole server without a socket: the router over `store`, which is connected to the Open WebUI
 /// that `config` names.
-pub fn app(store: Arc<Store>, config: &Config) -> Router {
-    app_with_tools(store, config, McpToolset::default())
+pub fn app(core: Arc<Core>, config: &Config) -> Router {
+    app_with_tools(core, config, McpToolset::default())
 }
 
 /// The same, with these tools for clients of `/mcp`.
-pub fn app_with_tools(store: Arc<Store>, config: &Config, toolset: McpToolset) -> Router {
-    let openwebui = OpenWebUi::new(config, store.clock()).map(Arc::new);
+pub fn app_with_tools(core: Arc<Core>, config: &Config, toolset: McpToolset) -> Router {
+    let openwebui = OpenWebUi::new(config, core.store.clock()).map(Arc::new);
     if let Some(openwebui) = &openwebui {
-        store.connect(Arc::clone(openwebui) as Arc<dyn ChatHost>);
+        core.store
+            .connect(Arc::clone(openwebui) as Arc<dyn ChatHost>);
     }
-    http::router(store, config, openwebui, toolset)
+    http::router(core, config, openwebui, toolset)
 }
 
 #[cfg(test)]

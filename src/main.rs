@@ -8,7 +8,7 @@ use std::time::Duration;
 use fileshed::cli::{self, Failure, Serving};
 use fileshed::config::Config;
 use fileshed::http::{self, McpToolset};
-use fileshed_core::{CallRecorder, Store, Takeover, UploadsRetention, sandbox, timings};
+use fileshed_core::{Core, sandbox, timings};
 use tokio::runtime::{Builder, Runtime};
 
 fn main() -> ExitCode {
@@ -32,13 +32,13 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
     sandbox::share_heaps();
     sandbox::hide_this_process();
     let descriptors = sandbox::raise_descriptor_limit();
-    let (store, config) = cli::serve(config)?;
-    store.claim_cgroups();
-    let (store, config) = (Arc::new(store), &config);
-    cli::report_store(&store);
-    let retention = UploadsRetention::start(&store)?;
-    let takeover = Takeover::start(&store)?;
-    let recorder = CallRecorder::start(&store)?;
+    let (core, config) = cli::serve(config)?;
+    core.runs.zygote().claim_cgroups();
+    let (core, config) = (Arc::new(core), &config);
+    cli::report_store(&core);
+    let retention = core.admin.start_retention()?;
+    let takeover = core.admin.start_takeover()?;
+    let recorder = core.store.start_recording_calls()?;
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = timings::seconds(config.core.exec_timeout_max + 5);
     let mut builder = match serving {
@@ -52,23 +52,23 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
         .build()?;
     let served = match serving {
         Serving::Addresses(toolset) => {
-            addresses(&runtime, &store, config, (toolset, patience, descriptors))
+            addresses(&runtime, &core, config, (toolset, patience, descriptors))
         }
         Serving::Streams(toolset, caller) => runtime.block_on(async {
             let stop = http::ShutdownSignal::listen()?;
-            let served = http::serve_person(Arc::clone(&store), config, toolset, *caller, stop);
+            let served = http::serve_person(Arc::clone(&core), config, toolset, *caller, stop);
             sandbox::release_program_pages();
             served.await.map_err(Failure::from)
         }),
     };
     drop(retention);
-    store.processes().stop();
-    store.processes().wait(patience);
+    core.runs.processes().stop();
+    core.runs.processes().wait(patience);
     runtime.shutdown_timeout(patience);
-    store.processes().wait(patience);
+    core.runs.processes().wait(patience);
     drop((recorder, takeover));
-    let is_taken_for_dead = store.is_taken_for_dead();
-    drop(store);
+    let is_taken_for_dead = core.store.is_taken_for_dead();
+    drop(core);
     tracing::info!("stopped");
     served?;
     Ok(if is_taken_for_dead {
@@ -81,7 +81,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
 /// Serves all addresses until a stop is asked for.
 fn addresses(
     runtime: &Runtime,
-    store: &Arc<Store>,
+    core: &Arc<Core>,
     config: &Config,
     (toolset, patience, descriptors): (McpToolset, Duration, u64),
 ) -> Result<(), Failure> {
@@ -89,29 +89,29 @@ fn addresses(
         let listener = tokio::net::TcpListener::bind(config.bind).await;
         let listener = listener.map_err(|error| Failure::Address(config.bind, error))?;
         let address = listener.local_addr()?;
-        store.egress().protect(address.port());
-        store.listens_at(address);
-        let reached = Arc::clone(store);
-        let entered = tokio::task::spawn_blocking(move || reached.receives_calls_at(address));
+        core.runs.egress().protect(address.port());
+        core.store.listens_at(address);
+        let reached = Arc::clone(core);
+        let entered = tokio::task::spawn_blocking(move || reached.runs.receives_calls_at(address));
         entered.await.map_err(std::io::Error::other)??;
         // Who reads the next line may stop the server.
         let stop = http::ShutdownSignal::listen()?;
         tracing::info!(%address, "listening");
         cli::report(config, address);
         let serving = http::ServeOptions {
-            router: fileshed::app_with_tools(Arc::clone(store), config, toolset),
-            seal: http::Seal::of(store),
-            limiter: store.limiter().clone(),
+            router: fileshed::app_with_tools(Arc::clone(core), config, toolset),
+            seal: http::Seal::of(core),
+            limiter: core.store.limiter().clone(),
             descriptors,
             http: config.core.timings.http.clone(),
             drain: timings::seconds(config.drain_seconds.map_or(0, NonZeroU64::get)),
             patience,
         };
         let on_event = |event| match event {
-            http::ServingEvent::NoWatches => store.end_most_watches(),
-            http::ServingEvent::Draining => store.drain(),
+            http::ServingEvent::NoWatches => core.runs.end_most_watches(),
+            http::ServingEvent::Draining => core.store.drain(),
             // What waits for a background process waits no longer.
-            http::ServingEvent::Stopping => store.processes().stop(),
+            http::ServingEvent::Stopping => core.runs.processes().stop(),
         };
         let at_rest = || {
             sandbox::release_heaps();

@@ -7,17 +7,17 @@ use std::sync::LazyLock;
 
 use fileshed_core::archive::Archive;
 use fileshed_core::caller::Chat;
-use fileshed_core::{Caller, Settings, Store, ZonePath};
+use fileshed_core::{Caller, Settings, Core, ZonePath};
 use tempfile::TempDir;
 
 /// Bytes that may come out of any archive, and for each byte of one.
 const SMALL: u64 = 1 << 20;
 const TIMES: u64 = 100;
 
-static DATA: LazyLock<(TempDir, Store)> = LazyLock::new(|| {
+static DATA: LazyLock<(TempDir, Core)> = LazyLock::new(|| {
     let parent = TempDir::new().expect("a directory");
-    let store = Store::open(Settings::new(&parent.path().join("data"))).expect("opens");
-    (parent, store)
+    let core = Core::open(Settings::new(&parent.path().join("data"))).expect("opens");
+    (parent, core)
 });
 
 /// Name, attributes, flags, what is wrong with its sizes, content.
@@ -96,9 +96,9 @@ fn measure(directory: &Path) -> (u64, u64) {
 }
 
 fn unpack(bytes: &[u8]) {
-    let (parent, store) = &*DATA;
+    let (parent, core) = &*DATA;
     let caller = Caller::shared(Chat::default());
-    let zone = store.zone(&caller, "storage", None).expect("a zone");
+    let zone = core.zone(&caller, "storage", None).expect("a zone");
     let root = parent.path().join("data/shared");
     std::fs::write(root.join("Storage/data/a.zip"), bytes).expect("written");
     let before = measure(&root);

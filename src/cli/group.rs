@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fileshed_core::directory::GroupId;
-use fileshed_core::{Error, Store, UserId};
+use fileshed_core::{Core, Error, UserId};
 
 use super::{Failure, print};
 
@@ -50,8 +50,8 @@ pub struct GroupAndUsers {
 }
 
 impl GroupCommand {
-    pub(super) fn run(&self, store: &Store) -> Result<ExitCode, Failure> {
-        let groups = store.local_groups();
+    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, Failure> {
+        let groups = core.store.local_groups();
         match self {
             Self::Create {
                 id,

@@ -19,9 +19,9 @@ pub struct LoginLinkArguments {
 
 impl LoginLinkArguments {
     pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
-        let store = open(config)?;
-        store.listens_at(local_address(config.bind));
+        let core = open(config)?;
+        core.store.listens_at(local_address(config.bind));
         let principal = Principal::of(self.user.clone());
-        print(&store.sign_in_link_of(&principal)?.url)
+        print(&core.admin.sign_in_link_of(&principal)?.url)
     }
 }

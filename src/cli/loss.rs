@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use fileshed_core::Store;
 use fileshed_core::store::Part;
 
 use super::{Failure, cannot_open, name_directory, one_of, print};
@@ -33,10 +32,10 @@ impl LossArguments {
         name_directory(config);
         let failed = |error| cannot_open(config, error);
         if !self.yes {
-            let loss = Store::loss(&config.core, part).map_err(failed)?;
+            let loss = fileshed_core::Store::loss(&config.core, part).map_err(failed)?;
             return Err(Failure::LossNotConfirmed(loss));
         }
-        let loss = Store::accept_loss(&config.core, part).map_err(failed)?;
+        let loss = fileshed_core::Store::accept_loss(&config.core, part).map_err(failed)?;
         print(&format!("lost: {}", loss.text))?;
         print(&format!("a new {} is there", part.as_str()))
     }

@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use clap::Subcommand;
-use fileshed_core::Store;
 use fileshed_core::settings::RegistryUrl;
 
 use super::{Failure, cannot_open, name_directory, print, print_all};
@@ -66,7 +65,7 @@ impl RegistryCommand {
             return Err(Failure::SamePlace);
         }
         name_directory(config);
-        let copied = Store::copy_registry(&config.core, from, to)
+        let copied = fileshed_core::Store::copy_registry(&config.core, from, to)
             .map_err(|error| cannot_open(config, error))?;
         let filled = copied.iter().filter(|table| table.rows > 0);
         print_all(filled.map(|table| format!("{}\t{}", table.name, table.rows)))?;

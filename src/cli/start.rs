@@ -4,14 +4,14 @@
 use std::net::SocketAddr;
 
 use fileshed_core::settings::GroupSource;
-use fileshed_core::{Check, CheckState, Store};
+use fileshed_core::{Check, CheckState, Core};
 
 use crate::config::{Config, local_address};
 use crate::openwebui::health;
 
 /// Logs the state of what the store depends on.
-pub fn report_store(store: &Store) {
-    for check in store.check() {
+pub fn report_store(core: &Core) {
+    for check in core.admin.check() {
         write(&check);
     }
 }

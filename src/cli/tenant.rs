@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use fileshed_core::administration::{TenantId, TenantSummary};
 use fileshed_core::directory::GroupId;
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Store, UserId};
+use fileshed_core::{Core, UserId};
 use jiff::Timestamp;
 
 use super::{Failure, print, print_all, state, tell};
@@ -72,14 +72,14 @@ impl OneTenant {
 }
 
 impl TenantCommand {
-    pub(super) fn run(&self, store: &Store) -> Result<ExitCode, Failure> {
+    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, Failure> {
         match self {
-            Self::List => print_all(store.tenant_summaries()?.iter().map(line)),
-            Self::Show(tenant) => show(&store.tenant_summary(&tenant.id()?)?),
+            Self::List => print_all(core.admin.tenant_summaries()?.iter().map(line)),
+            Self::Show(tenant) => show(&core.admin.tenant_summary(&tenant.id()?)?),
             Self::Quota { tenant, mib, .. } => {
                 let id = tenant.id()?;
-                store.set_tenant_quota(&id, *mib)?;
-                let limit = store.tenant_summary(&id)?.limit / MEBIBYTE;
+                core.admin.set_tenant_quota(&id, *mib)?;
+                let limit = core.admin.tenant_summary(&id)?.limit / MEBIBYTE;
                 print(&format!("{id} may have {limit} MiB"))
             }
             Self::Export(tenant) => {
@@ -88,7 +88,7 @@ impl TenantCommand {
                     return Err(Failure::Terminal);
                 }
                 let mut output = BufWriter::new(output.lock());
-                let exported = store.export_tenant(&tenant.id()?, &mut output)?;
+                let exported = core.admin.export_tenant(&tenant.id()?, &mut output)?;
                 output.flush()?;
                 let (files, bytes) = (exported.files, exported.bytes);
                 tell(&format!("exported {files} files ({bytes} bytes)"));
@@ -101,7 +101,7 @@ impl TenantCommand {
                 Ok(ExitCode::SUCCESS)
             }
             Self::Import => {
-                let imported = store.import_tenant(std::io::stdin().lock())?;
+                let imported = core.admin.import_tenant(std::io::stdin().lock())?;
                 let (files, bytes) = (imported.files, imported.bytes);
                 print(&format!(
                     "imported {files} files ({bytes} bytes) of {}",
@@ -110,12 +110,12 @@ impl TenantCommand {
             }
             Self::Delete { tenant, name } => {
                 let id = tenant.id()?;
-                let found = store.tenant_summary(&id)?;
+                let found = core.admin.tenant_summary(&id)?;
                 let what = format!("{} files ({} bytes) of {id}", found.files, found.bytes);
                 if name.as_deref() != Some(id.to_string().as_str()) {
                     return Err(Failure::NotNamed { what });
                 }
-                store.delete_tenant(&id)?;
+                core.admin.delete_tenant(&id)?;
                 print(&format!("removed {what}"))
             }
         }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Subcommand, value_parser};
 use fileshed_core::timings;
 use fileshed_core::tokens::Token;
-use fileshed_core::{Role, Scope, Store, UserId};
+use fileshed_core::{Core, Role, Scope, UserId};
 use jiff::Timestamp;
 
 use super::{Failure, one_of, print, print_all};
@@ -43,7 +43,7 @@ pub enum TokenCommand {
 }
 
 impl TokenCommand {
-    pub(super) fn run(&self, store: &Store) -> Result<ExitCode, Failure> {
+    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, Failure> {
         match self {
             Self::Create {
                 user,
@@ -52,18 +52,24 @@ impl TokenCommand {
                 label,
             } => {
                 let span = expires_days.map(|days| timings::hours(u64::from(days) * 24));
-                let expires_at = span.map(|span| store.clock().now().checked_add(span));
+                let expires_at = span.map(|span| core.store.clock().now().checked_add(span));
                 let expires_at = expires_at.transpose().map_err(|_| Failure::NoSuchDate)?;
-                let tokens = store.tokens();
+                let tokens = core.store.tokens();
                 let token = tokens.create_with_role(user, *scope, expires_at, label)?;
                 print(&token.secret)
             }
             Self::List => {
-                let now = store.clock().now();
-                print_all(store.tokens().list()?.iter().map(|token| line(token, now)))
+                let now = core.store.clock().now();
+                print_all(
+                    core.store
+                        .tokens()
+                        .list()?
+                        .iter()
+                        .map(|token| line(token, now)),
+                )
             }
             Self::Revoke { id } => {
-                if store.tokens().revoke(id)? {
+                if core.store.tokens().revoke(id)? {
                     print(&format!("revoked {id}"))
                 } else {
                     Err(Failure::NoToken(id.clone()))

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fileshed_core::administration::TenantSummary;
-use fileshed_core::{Store, UserId};
+use fileshed_core::{Core, UserId};
 
 use super::tenant::or_dash;
 use super::{Failure, print, print_all, state};
@@ -49,14 +49,14 @@ pub struct OneUser {
 }
 
 impl UserCommand {
-    pub(super) fn run(&self, store: &Store) -> Result<ExitCode, Failure> {
+    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, Failure> {
         match self {
-            Self::List => print_all(store.users()?.iter().map(line)),
-            Self::Show(OneUser { id: user }) => show(store, &store.user(user)?),
-            Self::Usage => print_all(store.tenant_summaries()?.iter().map(space_line)),
-            Self::Suspend(OneUser { id: user }) => suspend(store, user),
+            Self::List => print_all(core.admin.users()?.iter().map(line)),
+            Self::Show(OneUser { id: user }) => show(core, &core.admin.user(user)?),
+            Self::Usage => print_all(core.admin.tenant_summaries()?.iter().map(space_line)),
+            Self::Suspend(OneUser { id: user }) => suspend(core, user),
             Self::Resume(OneUser { id: user }) => {
-                let what = if store.resume(user)? {
+                let what = if core.admin.resume(user)? {
                     "resumed"
                 } else {
                     "is not suspended:"
@@ -64,7 +64,7 @@ impl UserCommand {
                 print(&format!("{what} {}", user.as_str()))
             }
             Self::End(OneUser { id: user }) => {
-                let ended = store.end_user(user)?;
+                let ended = core.admin.end_user(user)?;
                 print(&format!(
                     "ended {}, {} and {} of {}; the files stay",
                     counted(ended.tokens, "token"),
@@ -73,15 +73,15 @@ impl UserCommand {
                     user.as_str()
                 ))
             }
-            Self::Delete { user, give_to, yes } => delete(store, &user.id, give_to.as_ref(), *yes),
+            Self::Delete { user, give_to, yes } => delete(core, &user.id, give_to.as_ref(), *yes),
         }
     }
 }
 
-fn suspend(store: &Store, user: &UserId) -> Result<ExitCode, Failure> {
-    let is_known = store.user(user).is_ok();
+fn suspend(core: &Core, user: &UserId) -> Result<ExitCode, Failure> {
+    let is_known = core.admin.user(user).is_ok();
     let id = user.as_str();
-    print(&match (store.suspend(user)?, is_known) {
+    print(&match (core.admin.suspend(user)?, is_known) {
         (false, _) => format!("is suspended: {id}"),
         (true, true) => {
             format!("suspended {id}; what runs for the user now ends by itself, nothing is removed")
@@ -91,15 +91,15 @@ fn suspend(store: &Store, user: &UserId) -> Result<ExitCode, Failure> {
 }
 
 fn delete(
-    store: &Store,
+    core: &Core,
     user: &UserId,
     heir: Option<&UserId>,
     confirmed: bool,
 ) -> Result<ExitCode, Failure> {
     let found = if confirmed {
-        store.delete_user(user, heir)?
+        core.admin.delete_user(user, heir)?
     } else {
-        store.user(user)?
+        core.admin.user(user)?
     };
     let id = user.as_str();
     let files = counted(found.owned_files, "file");
@@ -170,7 +170,7 @@ fn line(user: &TenantSummary) -> String {
     columns.join("\t")
 }
 
-fn show(store: &Store, user: &TenantSummary) -> Result<ExitCode, Failure> {
+fn show(core: &Core, user: &TenantSummary) -> Result<ExitCode, Failure> {
     let id = user.id.as_deref().unwrap_or("-");
     let row = |name: &str, value: &dyn std::fmt::Display| format!("{name}\t{value}");
     let mut rows = vec![
@@ -184,7 +184,7 @@ fn show(store: &Store, user: &TenantSummary) -> Result<ExitCode, Failure> {
         let files = totals.files;
         format!("{}\t{} bytes\t{files} files", usage.zone, totals.bytes)
     }));
-    let tokens = store.tokens().list()?.into_iter();
+    let tokens = core.store.tokens().list()?.into_iter();
     let own = tokens.filter(|token| token.user.as_str() == id && !token.revoked);
     rows.extend(own.map(|token| format!("token\t{}\t{}", token.id, token.label)));
     rows.extend([

@@ -101,7 +101,7 @@ fn act<A: DeserializeOwned + Send + 'static>(
         // Whoever is refused is so before anything of the body is read.
         administer(&mut call, |_| Ok(())).await?;
         let body = std::mem::take(&mut call.body);
-        let arguments = body::small(&call.server.store, body).await;
+        let arguments = body::small(&call.server.core, body).await;
         let arguments = arguments.ok_or(UnreadableArguments)?;
         let done = administer(&mut call, move |administration| {
             work(administration, &arguments)
@@ -124,10 +124,10 @@ async fn administer<T: Send + 'static>(
     call: &mut Call,
     work: impl FnOnce(&Administration<'_>) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let user = call.server.store.namespace(&call.caller);
+    let user = call.server.core.store.namespace(&call.caller);
     let permit = call.server.admission.lookup(&user).await?;
     let done = call.run(permit, |view, _| {
-        work(&view.store.administration(view.caller)?)
+        work(&view.core.admin.administration(view.caller)?)
     });
     done.await?.0
 }
@@ -300,9 +300,9 @@ fn moment(seconds: i64) -> Option<String> {
 
 /// `GET /admin/api/overview`
 fn overview(server: &Server, administration: &Administration<'_>) -> Value {
-    let store = &server.store;
-    let mut checks = store.check();
-    checks.push(store.check_histories());
+    let core = &server.core;
+    let mut checks = core.admin.check();
+    checks.push(core.admin.check_histories());
     let checks = checks.into_iter().map(
         |check| json!({"name": check.name, "state": state_name(check.state), "text": check.text}),
     );
@@ -317,7 +317,7 @@ fn overview(server: &Server, administration: &Administration<'_>) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "since": moment(administration.since()),
-        "sandbox": health::confinement(store),
+        "sandbox": health::confinement(core),
         "checks": checks.collect::<Vec<Value>>(),
         "queues": queues.collect::<Vec<Value>>(),
         "errors": server.metrics.failures(),

@@ -12,7 +12,7 @@ use fileshed_core::fair::{FairSemaphore, Full, Grant, Place, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Caller, Clock, Error, Store, diagnostics};
+use fileshed_core::{Caller, Clock, Core, Error, diagnostics};
 use tokio::sync::oneshot;
 
 use super::timer;
@@ -251,17 +251,17 @@ pub(super) async fn wait(
 
 /// Waits for the permit to transfer a file: as the caller, or through the link with this id.
 pub(super) async fn transfer_permit(
-    store: &Store,
+    core: &Core,
     caller: &Caller,
     link: Option<&str>,
 ) -> Result<TransferPermit, Error> {
-    let patience = store.settings().timings.calls.transfer;
+    let patience = core.store.settings().timings.calls.transfer;
     let mut places = Vec::new();
-    for queue in store.transfer_queues(caller, link)? {
+    for queue in core.transfer.queues(caller, link)? {
         let place = wait(queue.places(), queue.who(), 1, patience).await;
         places.push(place.map_err(|full| queue.refusal(full))?);
     }
-    store.transfer_permit_with(caller, places)
+    core.transfer.permit_with(caller, places)
 }
 
 diagnostics! {

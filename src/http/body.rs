@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, to_bytes};
-use fileshed_core::{Clock, Error, Store, Timings, diagnostics};
+use fileshed_core::{Clock, Core, Error, Timings, diagnostics};
 use http_body_util::BodyExt as _;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -107,9 +107,9 @@ pub(super) async fn collect(
 
 /// Reads the arguments of an endpoint that takes a small JSON object; an empty body has none. `None` if
 /// they cannot be read.
-pub(super) async fn small<T: DeserializeOwned>(store: &Store, body: Body) -> Option<T> {
-    let patience = store.settings().timings.http.small_body;
-    let bytes = timer::within(store.clock(), patience, to_bytes(body, SMALL_BYTES)).await;
+pub(super) async fn small<T: DeserializeOwned>(core: &Core, body: Body) -> Option<T> {
+    let patience = core.store.settings().timings.http.small_body;
+    let bytes = timer::within(core.store.clock(), patience, to_bytes(body, SMALL_BYTES)).await;
     let bytes = bytes?.ok()?;
     let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
     serde_json::from_slice(text).ok()

@@ -12,9 +12,8 @@ use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::view::View;
 use fileshed_core::zone::ZoneError;
-use fileshed_core::{Caller, Channel, Code, Error, Scope, Store};
+use fileshed_core::{Caller, CallerView, Channel, Code, Core, Error, Scope};
 
 use super::admission::{self, AdmissionError, CallPermit};
 use super::body::BodyReader;
@@ -89,7 +88,7 @@ impl Surface {
     where
         F: Future<Output = Result<Response, Error>>,
     {
-        let subject = Subject::of(&call.server.store, &call.caller);
+        let subject = Subject::of(&call.server.core, &call.caller);
         let mut response = work(call).await.unwrap_or_else(envelope::failure);
         response.extensions_mut().insert(subject);
         self.formed(response)
@@ -121,7 +120,7 @@ impl Surface {
             && caller.client.gateway
             && names_groups
         {
-            server.store.remember_groups(user, &caller.groups);
+            server.core.store.remember_groups(user, &caller.groups);
         }
         Ok(caller)
     }
@@ -139,11 +138,11 @@ async fn authenticate(
         }
         caller => caller?,
     };
-    let user = server.store.namespace(&caller);
+    let user = server.core.store.namespace(&caller);
     current::take_place(&user).map_err(AdmissionError::from)?;
     caller.channel = Some(channel);
-    server.store.begin_trust(&mut caller)?;
-    server.store.called(&caller);
+    server.core.store.begin_trust(&mut caller)?;
+    server.core.store.called(&caller);
     Ok(caller)
 }
 
@@ -155,8 +154,8 @@ async fn refused_slowly(server: &Server, error: Error) -> Error {
     tracing::warn!(%address, "a credential was refused");
     match server.admission.refusals.try_take(&current::client()) {
         Ok(_place) => {
-            let clock = server.store.clock();
-            timer::sleep(clock, server.store.settings().timings.calls.refusal).await;
+            let clock = server.core.store.clock();
+            timer::sleep(clock, server.core.store.settings().timings.calls.refusal).await;
             error
         }
         Err(full) => AdmissionError::from(full).into(),
@@ -165,7 +164,7 @@ async fn refused_slowly(server: &Server, error: Error) -> Error {
 
 async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Caller, Error> {
     let authenticator = &server.authenticator;
-    if let Some(caller) = authenticator.authenticate(&credential, &server.store, Sources::Memory)? {
+    if let Some(caller) = authenticator.authenticate(&credential, &server.core, Sources::Memory)? {
         return Ok(caller);
     }
     // Forged credentials must not take all threads; those that Open WebUI is asked about, which may
@@ -177,7 +176,7 @@ async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Calle
     let server = Arc::clone(server);
     holding(permit, move || {
         let authenticator = &server.authenticator;
-        let caller = authenticator.authenticate(&credential, &server.store, Sources::All)?;
+        let caller = authenticator.authenticate(&credential, &server.core, Sources::All)?;
         caller.ok_or_else(|| authenticator.wrong_credential().into())
     })
     .await
@@ -199,7 +198,7 @@ impl Call {
 
     /// Waits for the permit of the call.
     pub(super) async fn admit(&mut self) -> Result<CallPermit, Error> {
-        let user = self.server.store.namespace(&self.caller);
+        let user = self.server.core.store.namespace(&self.caller);
         let permit = self.server.admission.admit(&user).await?;
         self.caller.place = permit.place();
         Ok(permit)
@@ -207,7 +206,7 @@ impl Call {
 
     /// Waits for the permit of a transfer.
     pub(super) async fn transfer_permit(&mut self) -> Result<TransferPermit, Error> {
-        admission::transfer_permit(&self.server.store, &self.caller, None).await
+        admission::transfer_permit(&self.server.core, &self.caller, None).await
     }
 
     /// Reads the body of an admitted call, at most `limit` bytes.
@@ -225,19 +224,19 @@ impl Call {
     pub(super) async fn run<P: Send + 'static, T: Send + 'static>(
         &mut self,
         permit: P,
-        work: impl FnOnce(View<'_>, &mut P) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(CallerView<'_>, &mut P) -> Result<T, Error> + Send + 'static,
     ) -> Result<(Result<T, Error>, P), Error> {
         let mut caller = self.caller.clone();
         // Only this work is cancelled, and not what outlives it.
         caller.cancellation = caller.cancellation.detached();
         let _cancel = caller.cancellation.on_drop();
-        run(&self.server.store, caller.clone(), permit, work).await
+        run(&self.server.core, caller.clone(), permit, work).await
     }
 
     /// Runs work on the blocking pool that needs no permit, or brings its own.
     pub(super) async fn look<T: Send + 'static>(
         &mut self,
-        work: impl FnOnce(View<'_>) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(CallerView<'_>) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         self.run((), |view, ()| work(view)).await?.0
     }
@@ -245,12 +244,12 @@ impl Call {
     /// Runs work on the blocking pool while the body arrives.
     pub(super) async fn receive<T: Send + 'static>(
         self,
-        work: impl FnOnce(View<'_>, &Parts, &mut BodyReader) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(CallerView<'_>, &Parts, &mut BodyReader) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let (store, caller, parts) = (Arc::clone(&self.server.store), self.caller, self.parts);
+        let (core, caller, parts) = (Arc::clone(&self.server.core), self.caller, self.parts);
         let body = trusted(self.body, caller.cancellation.trust());
-        body::receive(self.server.store.clock(), body, move |reader| {
-            work(View::of(&store, &caller), &parts, reader)
+        body::receive(self.server.core.store.clock(), body, move |reader| {
+            work(CallerView::of(&core, &caller), &parts, reader)
         })
         .await
     }
@@ -266,14 +265,14 @@ pub(super) fn expect_scope(caller: &Caller, changes: bool) -> Result<(), Error> 
 
 /// Runs work of a caller on the blocking pool, and gives the permit back when it ends.
 pub(super) async fn run<P: Send + 'static, T: Send + 'static>(
-    store: &Arc<Store>,
+    core: &Arc<Core>,
     caller: Caller,
     mut permit: P,
-    work: impl FnOnce(View<'_>, &mut P) -> Result<T, Error> + Send + 'static,
+    work: impl FnOnce(CallerView<'_>, &mut P) -> Result<T, Error> + Send + 'static,
 ) -> Result<(Result<T, Error>, P), Error> {
-    let store = Arc::clone(store);
+    let core = Arc::clone(core);
     let running = blocking(move || {
-        let done = work(View::of(&store, &caller), &mut permit);
+        let done = work(CallerView::of(&core, &caller), &mut permit);
         (done, permit)
     });
     Ok(running.await?)

@@ -26,10 +26,9 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use dav_server::DavHandler;
 use dav_server::davpath::DavPath;
-use fileshed_core::Clock;
 use fileshed_core::storage::Kind;
 use fileshed_core::view::ViewPath;
-use fileshed_core::{Channel, Error};
+use fileshed_core::{Channel, Clock, Error};
 use futures_util::stream;
 use tokio::sync::OnceCell;
 
@@ -154,7 +153,7 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         });
         call.body = Body::from(checked.await??);
     } else {
-        let body = paced(call.server.store.clock(), call.body);
+        let body = paced(call.server.core.store.clock(), call.body);
         call.body = trusted(body, call.caller.cancellation.trust());
     }
     let Call {

@@ -12,7 +12,7 @@ use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::trust::Trust;
-use fileshed_core::{Answers, Caller, Client, Code, Error, Store, diagnostics};
+use fileshed_core::{Answers, Caller, Client, Code, Core, Error, diagnostics};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -30,9 +30,9 @@ pub(super) struct Subject {
 }
 
 impl Subject {
-    pub(super) fn of(store: &Store, caller: &Caller) -> Self {
+    pub(super) fn of(core: &Core, caller: &Caller) -> Self {
         Self {
-            namespace: store.namespace(caller),
+            namespace: core.store.namespace(caller),
             trust: caller.cancellation.trust().clone(),
         }
     }

@@ -10,8 +10,9 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::Query;
 use axum::routing::{any, get, post};
-use fileshed_core::view::View;
-use fileshed_core::{Caller, Channel, Chat, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
+use fileshed_core::{
+    Caller, CallerView, Channel, Chat, Core, Error, Zone, ZoneName, ZonePath, diagnostics,
+};
 use percent_encoding::percent_decode_str;
 use serde::Deserialize;
 
@@ -83,27 +84,27 @@ impl FileQuery {
     }
 
     /// The zone that is named; where none is, the one of this name.
-    fn zone<'a>(&self, view: View<'a>, default: &str) -> Result<Zone<'a>, Error> {
+    fn zone<'a>(&self, view: CallerView<'a>, default: &str) -> Result<Zone<'a>, Error> {
         let name = Self::given(self.zone.as_ref()).unwrap_or(default);
         let group = Self::given(self.group.as_ref());
-        view.store.zone(view.caller, name, group)
+        view.core.store.zone(view.caller, name, group)
     }
 
     /// The zone that is named, and the path in it.
-    pub(super) fn place<'a>(&self, view: View<'a>) -> Result<(Zone<'a>, ZonePath), Error> {
+    pub(super) fn place<'a>(&self, view: CallerView<'a>) -> Result<(Zone<'a>, ZonePath), Error> {
         let zone = self.zone(view, "")?;
         let path = zone.path("path", self.path.as_deref().unwrap_or_default())?;
         Ok((zone, path))
     }
 
     /// The small file that is named, where it can be read without blocking.
-    fn file_at_once(&self, store: &Store, caller: &Caller) -> Option<Download> {
+    fn file_at_once(&self, core: &Core, caller: &Caller) -> Option<Download> {
         if Self::given(self.group.as_ref()).is_some() {
             return None;
         }
         let zone = ZoneName::parse(self.zone.as_deref()?).ok()?;
         let path = ZonePath::parse("path", self.path.as_deref()?).ok()?;
-        Download::at_once(store, caller, zone, &path)
+        Download::at_once(core, caller, zone, &path)
     }
 
     /// A value that is not empty.

@@ -10,18 +10,18 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{Check, CheckState, Code, Store, WorkspaceMode};
+use fileshed_core::{Check, CheckState, Code, Core, WorkspaceMode};
 use serde_json::{Value, json};
 
 use crate::http::{Server, envelope, pool};
 
 /// `GET /health`: the process answers, and says how commands are held.
 pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
-    let store = Arc::clone(&server.store);
+    let core = Arc::clone(&server.core);
     // Tried once by starting a helper, which blocks.
     let held = pool::blocking(move || {
-        let mut held = confinement(&store);
-        let separates = store.separates_accounts();
+        let mut held = confinement(&core);
+        let separates = core.admin.separates_accounts();
         held["kernel_account"] = if separates { "user" } else { "server" }.into();
         held
     });
@@ -42,12 +42,12 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
 }
 
 /// How commands are confined. Blocks.
-pub(super) fn confinement(store: &Store) -> Value {
-    let memory = store.bounds_trees();
+pub(super) fn confinement(core: &Core) -> Value {
+    let memory = core.runs.zygote().bounds_trees().is_ok();
     json!({
-        "isolation": store.isolation().as_str(),
-        "sandbox": store.sandbox().as_str(),
-        "namespaces": store.has_namespaces(),
+        "isolation": core.admin.isolation().as_str(),
+        "sandbox": core.admin.sandbox().as_str(),
+        "namespaces": core.admin.has_namespaces(),
         "memory_limit": if memory { "command" } else { "process" },
     })
 }
@@ -55,13 +55,13 @@ pub(super) fn confinement(store: &Store) -> Value {
 /// `GET /ready`: what the server needs is there. Names and states only: the texts of
 /// `fileshed doctor` are for administrators.
 pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
-    let store = Arc::clone(&server.store);
-    if store.is_draining() || store.is_taken_for_dead() {
+    let core = Arc::clone(&server.core);
+    if core.store.is_draining() || core.store.is_taken_for_dead() {
         let word = json!({"status": "draining", "checks": {}});
         return (StatusCode::SERVICE_UNAVAILABLE, Json(word)).into_response();
     }
     let _permit = server.checks.lock().await;
-    let checks = match pool::blocking(move || store.check()).await {
+    let checks = match pool::blocking(move || core.admin.check()).await {
         Ok(checks) => checks,
         Err(error) => return envelope::failure(error),
     };

@@ -14,7 +14,7 @@ use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::directory::GroupId;
 use fileshed_core::settings::GroupSource;
 use fileshed_core::sign_in::Principal;
-use fileshed_core::{Caller, Chat, Error, GroupClaim, Store, UserId};
+use fileshed_core::{Caller, Chat, Core, Error, GroupClaim, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
@@ -195,7 +195,7 @@ impl Authenticator {
     pub fn authenticate(
         &self,
         credential: &Credential,
-        store: &Store,
+        core: &Core,
         sources: Sources,
     ) -> Result<Option<Caller>, Error> {
         let caller = match (&credential.0, &self.sessions) {
@@ -207,13 +207,13 @@ impl Authenticator {
             }
             (CredentialKind::PersonalToken(secret, headers), _) => {
                 let principal = match sources {
-                    Sources::Memory => store.principal_of_token_at_once(secret.reveal()),
-                    Sources::All => store.principal_of_token(secret.reveal())?,
+                    Sources::Memory => core.admin.principal_of_token_at_once(secret.reveal()),
+                    Sources::All => core.admin.principal_of_token(secret.reveal())?,
                 };
                 principal.map(|it| headers.caller_of(it)).transpose()?
             }
             (CredentialKind::PageSession(secret, headers), _) if sources == Sources::All => {
-                let principal = store.principal_of_session(secret.reveal())?;
+                let principal = core.admin.principal_of_session(secret.reveal())?;
                 let mut caller =
                     headers.caller_of(principal.ok_or(IdentityError::SessionEnded)?)?;
                 caller.client.gateway = false;

@@ -11,8 +11,7 @@ use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use fileshed_core::Clock;
-use fileshed_core::{Error, diagnostics};
+use fileshed_core::{Clock, Error, diagnostics};
 
 use super::admission::AdmissionError;
 use super::envelope::Subject;
@@ -99,8 +98,8 @@ pub(super) async fn log_request(
     let mut line = RequestLog {
         id: request_id(request.headers()),
         operation: operation(&request),
-        started: server.store.clock().instant(),
-        clock: server.store.clock().clone(),
+        started: server.core.store.clock().instant(),
+        clock: server.core.store.clock().clone(),
         done: false,
     };
     request.extensions_mut().insert(RequestId(line.id.clone()));

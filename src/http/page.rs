@@ -15,8 +15,7 @@ use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use fileshed_core::view::View;
-use fileshed_core::{Channel, Error};
+use fileshed_core::{CallerView, Channel, Error};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -56,7 +55,7 @@ const SURFACE: Surface = Surface::of_page(Channel::Page);
 /// `work` reads.
 fn answer<Q: Send + 'static, T: Serialize + 'static>(
     query: impl Fn(&mut Call) -> Result<Q, Error> + Clone + Send + Sync + 'static,
-    work: fn(View<'_>, &Q) -> Result<T, Error>,
+    work: fn(CallerView<'_>, &Q) -> Result<T, Error>,
 ) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static {
     SURFACE.handler(move |mut call: Call| {
         let query = query.clone();
@@ -64,7 +63,7 @@ fn answer<Q: Send + 'static, T: Serialize + 'static>(
             let query = query(&mut call)?;
             let permit = call.admit().await?;
             let text = call.run(permit, move |view, _| {
-                view.store.expect_active(view.caller)?;
+                view.core.store.expect_active(view.caller)?;
                 envelope::json_text(&work(view, &query)?)
             });
             let (text, permit) = text.await?;
@@ -76,7 +75,7 @@ fn answer<Q: Send + 'static, T: Serialize + 'static>(
 /// The same with a query of plain data; `wrong` is the failure of one that cannot be read.
 fn asked<Q: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
     wrong: impl Into<Error> + Clone + Send + Sync + 'static,
-    work: fn(View<'_>, &Q) -> Result<T, Error>,
+    work: fn(CallerView<'_>, &Q) -> Result<T, Error>,
 ) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static {
     let query = move |call: &mut Call| {
         let query = Query::try_from_uri(&call.parts.uri);

@@ -15,10 +15,9 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderName, HeaderValue, StatusCode, Uri, Version};
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::Timings;
 use fileshed_core::fair::Place;
 use fileshed_core::terminal::{ProcessUse, StartingProcess, TerminalPlace};
-use fileshed_core::{Caller, Error, diagnostics};
+use fileshed_core::{Caller, Error, Timings, diagnostics};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
@@ -83,8 +82,8 @@ pub(super) async fn destination(
     };
     let was_sent_on = was_sent_on(&parts.extensions);
     for _ in 0..MOVES {
-        let (store, asked) = (Arc::clone(&server.store), caller.clone());
-        let place = pool::blocking(move || store.terminal_place(&asked, r#use, was_sent_on));
+        let (core, asked) = (Arc::clone(&server.core), caller.clone());
+        let place = pool::blocking(move || core.runs.terminal_place(&asked, r#use, was_sent_on));
         let address = match place.await?? {
             TerminalPlace::Here(starting) => return Ok(Destination::Here(admitted, starting)),
             TerminalPlace::At(address) => address,
@@ -93,7 +92,7 @@ pub(super) async fn destination(
                 return Ok(Destination::Answered(answer));
             }
         };
-        let user = server.store.namespace(caller);
+        let user = server.core.store.namespace(caller);
         let waits = server.admission.wait_permit(&user)?;
         caller.place = Place::default();
         drop(admitted);
@@ -187,13 +186,13 @@ async fn send(
 }
 
 async fn open(server: &Server, seal: &Seal, address: &str) -> io::Result<SendRequest<Body>> {
-    let clock = server.store.clock();
+    let clock = server.core.store.clock();
     let late = || io::Error::from(ErrorKind::TimedOut);
     let stream = timer::within(clock, CONNECT, TcpStream::connect(address)).await;
     let stream = stream.ok_or_else(late)??;
     // Answers of a shell are short, and waited for.
     let _slower = stream.set_nodelay(true);
-    let patience = server.store.settings().timings.http.head;
+    let patience = server.core.store.settings().timings.http.head;
     let sealed = timer::within(clock, patience, seal.connect(stream)).await;
     let stream = TokioIo::new(sealed.ok_or_else(late)??);
     let (sender, connection) = http1::handshake(stream).await.map_err(io::Error::other)?;

@@ -9,8 +9,7 @@ use axum::extract::{OriginalUri, Request, State};
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
-use fileshed_core::view::View;
-use fileshed_core::{Channel, Error, Hint, Toolset, diagnostics};
+use fileshed_core::{CallerView, Channel, Error, Hint, Toolset, diagnostics};
 
 use super::admission::CallPermit;
 use super::call::{Call, Surface};
@@ -67,7 +66,8 @@ async fn run(mut call: Call, entry: &'static Entry) -> Result<Response, Error> {
     if let Some(answer) = at_once(&call, entry, &body) {
         return Ok(response(written(answer), permit));
     }
-    let work = move |view: View<'_>, permit: &mut CallPermit| execute(view, entry, body, permit);
+    let work =
+        move |view: CallerView<'_>, permit: &mut CallPermit| execute(view, entry, body, permit);
     let (result, permit) = call.run(permit, work).await?;
     Ok(response(result, permit))
 }
@@ -76,7 +76,7 @@ async fn run(mut call: Call, entry: &'static Entry) -> Result<Response, Error> {
 fn at_once(call: &Call, entry: &Entry, body: &[u8]) -> Option<Answer> {
     let at_once = entry.call.at_once.filter(|_| body.len() <= SHORT_BODY)?;
     let arguments = body::parse(body, |name| entry.is_known(name)).ok()?;
-    at_once(&call.server.store, &call.caller, arguments)
+    at_once(&call.server.core, &call.caller, arguments)
 }
 
 fn response(result: Result<WrittenAnswer, Error>, admitted: CallPermit) -> Response {
@@ -99,17 +99,18 @@ fn written(answer: Answer) -> Result<WrittenAnswer, Error> {
 
 /// Runs a call and writes its answer; blocks.
 fn execute(
-    View { store, caller }: View<'_>,
+    view: CallerView<'_>,
     entry: &Entry,
     body: Vec<u8>,
     admitted: &mut CallPermit,
 ) -> Result<WrittenAnswer, Error> {
+    let (core, caller) = (view.core, view.caller);
     let arguments = body::parse(&body, |name| entry.is_known(name))?;
     let body_bytes = body.len() as u64;
     drop(body);
-    let answer = (entry.call.answer_max)(store.settings(), &arguments);
+    let answer = (entry.call.answer_max)(core.store.settings(), &arguments);
     admitted.reserve_blocking(body_bytes + answer, &caller.cancellation)?;
-    written((entry.call.run)(store, caller, arguments)?)
+    written((entry.call.run)(core, caller, arguments)?)
 }
 
 /// There is nothing at this address.
@@ -221,7 +222,7 @@ mod tests {
     use crate::http::{router, timer};
     use crate::ops::OperationCall;
     use fileshed_core::timings::minutes;
-    use fileshed_core::{Caller, Clock, Code, Store};
+    use fileshed_core::{Caller, Clock, Code, Core};
     use serde_json::Value;
 
     fn entry(call: crate::ops::Handler) -> &'static Entry {
@@ -246,14 +247,13 @@ mod tests {
             max_concurrent_calls: calls,
             ..Config::default()
         };
-        let store =
-            Arc::new(Store::open_at(config.core.clone(), Clock::movable()).expect("a store"));
-        (directory, Arc::new(Server::new(store, &config, None)))
+        let core = Arc::new(Core::open_at(config.core.clone(), Clock::movable()).expect("a store"));
+        (directory, Arc::new(Server::new(core, &config, None)))
     }
 
     /// What comes of something when a minute has passed.
     async fn while_time_passes<T>(server: &Server, something: impl Future<Output = T>) -> T {
-        let passes = async { server.store.clock().advance(60) };
+        let passes = async { server.core.store.clock().advance(60) };
         tokio::join!(something, passes).0
     }
 
@@ -344,7 +344,7 @@ mod tests {
             }
             Ok(nothing())
         });
-        let clock = server.store.clock();
+        let clock = server.core.store.clock();
         let call = timer::within(clock, minutes(1), called(&server, waits));
         let left = while_time_passes(&server, call).await;
         assert!(left.is_none(), "the client leaves first");
@@ -360,7 +360,7 @@ mod tests {
             ..Config::default()
         };
         let app = router(
-            Arc::clone(&server.store),
+            Arc::clone(&server.core),
             &config,
             None,
             crate::http::McpToolset::default(),

@@ -15,7 +15,7 @@
 use std::io;
 use std::sync::Arc;
 
-use fileshed_core::Store;
+use fileshed_core::Core;
 use rustls::client::AlwaysResolvesClientRawPublicKeys;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::ring::sign::any_eddsa_type;
@@ -63,8 +63,8 @@ impl std::fmt::Debug for Seal {
 impl Seal {
     /// Returns the seal of a store, or `None` if no other server has its data.
     #[must_use]
-    pub fn of(store: &Store) -> Option<Self> {
-        match store.peer_secret().map(Self::new)? {
+    pub fn of(core: &Core) -> Option<Self> {
+        match core.runs.peer_secret().map(Self::new)? {
             Ok(seal) => Some(seal),
             Err(error) => unreachable!("every 32 bytes are a key: {error}"),
         }

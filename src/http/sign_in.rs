@@ -16,7 +16,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use fileshed_core::link::LinkError;
 use fileshed_core::sign_in::Principal;
-use fileshed_core::{Caller, Channel, Chat, Code, Error, Secret, Store, diagnostics};
+use fileshed_core::{Caller, Channel, Chat, Code, Core, Error, Secret, diagnostics};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -61,7 +61,12 @@ async fn session(State(server): State<Arc<Server>>, request: Request) -> Respons
     let secret = server.authenticator.page_session(&parts);
     let has_cookie = secret.is_some();
     let lapsed = match secret.filter(|_| caller.is_some() && is_by_page(&parts)) {
-        Some(secret) => look_up(&server, move |store| store.is_role_lapsed(secret.reveal())).await,
+        Some(secret) => {
+            look_up(&server, move |core| {
+                core.admin.is_role_lapsed(secret.reveal())
+            })
+            .await
+        }
         None => Ok(false),
     };
     let body = json!({
@@ -111,13 +116,13 @@ async fn sign_in(State(server): State<Arc<Server>>, request: Request) -> Respons
     let (parts, body) = request.into_parts();
     let signed_in = async {
         expect_page(&server, &parts)?;
-        let SignIn { token } = arguments(&server.store, body).await?;
+        let SignIn { token } = arguments(&server.core, body).await?;
         let previous = server.authenticator.page_session(&parts);
-        look_up(&server, move |store| {
-            let principal = store.principal_of_token(token.trim())?;
+        look_up(&server, move |core| {
+            let principal = core.admin.principal_of_token(token.trim())?;
             let principal = principal.ok_or(SignInError::NoToken)?;
             let name = principal.user.as_str().to_owned();
-            let secret = begin(store, &principal, previous.as_ref())?;
+            let secret = begin(core, &principal, previous.as_ref())?;
             Ok((name, secret))
         })
         .await
@@ -143,12 +148,12 @@ async fn sign_out(State(server): State<Arc<Server>>, request: Request) -> Respon
     let (parts, body) = request.into_parts();
     let signed_out = async {
         expect_page(&server, &parts)?;
-        let SignOut { everywhere } = arguments(&server.store, body).await?;
+        let SignOut { everywhere } = arguments(&server.core, body).await?;
         let Some(secret) = server.authenticator.page_session(&parts) else {
             return Ok(());
         };
-        look_up(&server, move |store| {
-            let sessions = store.page_sessions();
+        look_up(&server, move |core| {
+            let sessions = core.store.page_sessions();
             let principal = sessions.verify(secret.reveal())?;
             match principal.filter(|_| everywhere) {
                 Some(principal) => sessions.end_all(&principal.user),
@@ -185,9 +190,10 @@ fn expect_users(server: &Server) -> Result<(), Error> {
 }
 
 /// Begins a session with a secret of its own, and ends the one that the browser had.
-fn begin(store: &Store, principal: &Principal, previous: Option<&Secret>) -> Result<Secret, Error> {
-    store.expect_active(&Caller::known(principal.user.clone(), Chat::default()))?;
-    let sessions = store.page_sessions();
+fn begin(core: &Core, principal: &Principal, previous: Option<&Secret>) -> Result<Secret, Error> {
+    core.store
+        .expect_active(&Caller::known(principal.user.clone(), Chat::default()))?;
+    let sessions = core.store.page_sessions();
     if let Some(previous) = previous {
         sessions.end(previous.reveal())?;
     }
@@ -196,7 +202,7 @@ fn begin(store: &Store, principal: &Principal, previous: Option<&Secret>) -> Res
 
 /// An answer that gives a browser its session.
 fn with_session(server: &Server, response: Response, secret: &Secret) -> Response {
-    let hours = server.store.settings().session_hours;
+    let hours = server.core.store.settings().session_hours;
     let cookie = server.authenticator.session_cookie();
     let cookie = cookie.set(secret, hours.saturating_mul(3600));
     let mut response = unstored(response);
@@ -234,16 +240,16 @@ pub(super) fn unstored(mut response: Response) -> Response {
 /// Does what takes a moment and a thread; few of these run at once, since anybody may ask for one.
 async fn look_up<T: Send + 'static>(
     server: &Arc<Server>,
-    work: impl FnOnce(&Store) -> Result<T, Error> + Send + 'static,
+    work: impl FnOnce(&Core) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     let permit = server.admission.lookup(&current::client()).await?;
-    let store = Arc::clone(&server.store);
-    pool::holding(permit, move || work(&store)).await
+    let core = Arc::clone(&server.core);
+    pool::holding(permit, move || work(&core)).await
 }
 
 /// The arguments of a small call.
-async fn arguments<T: DeserializeOwned>(store: &Store, body: Body) -> Result<T, Error> {
-    let arguments = body::small(store, body).await;
+async fn arguments<T: DeserializeOwned>(core: &Core, body: Body) -> Result<T, Error> {
+    let arguments = body::small(core, body).await;
     arguments.ok_or_else(|| SignInError::Unreadable.into())
 }
 
@@ -278,7 +284,10 @@ diagnostics! {
 async fn show_link(State(server): State<Arc<Server>>, Path(secret): Path<String>) -> Response {
     let found = async {
         expect_users(&server)?;
-        look_up(&server, move |store| store.look_at_sign_in_link(&secret)).await
+        look_up(&server, move |core| {
+            core.admin.look_at_sign_in_link(&secret)
+        })
+        .await
     };
     match found.await.and_then(expected) {
         Ok(principal) => button(&principal),
@@ -297,9 +306,9 @@ async fn open_link(
     let signed_in = async {
         expect_users(&server)?;
         server.authenticator.expect_own_page(&parts)?;
-        look_up(&server, move |store| {
-            let principal = expected(store.redeem_sign_in_link(&secret)?)?;
-            begin(store, &principal, previous.as_ref())
+        look_up(&server, move |core| {
+            let principal = expected(core.admin.redeem_sign_in_link(&secret)?)?;
+            begin(core, &principal, previous.as_ref())
         })
         .await
     };

@@ -12,7 +12,7 @@ use axum::extract::Request;
 use axum::http::Method;
 use axum::response::Response;
 use axum::routing::{get, post};
-use fileshed_core::{Channel, Error, Store};
+use fileshed_core::{Channel, Core, Error};
 use serde_json::json;
 
 use super::Server;
@@ -178,9 +178,9 @@ pub(super) fn tools() -> impl Iterator<Item = &'static EndpointEntry> {
 }
 
 /// Returns the text of a tool that a model reads, with the commands of this server. Blocks.
-pub(super) fn description(tool: &EndpointEntry, store: &Store) -> String {
+pub(super) fn description(tool: &EndpointEntry, core: &Core) -> String {
     if tool.id == RunCommand::ID {
-        describe_execute(store)
+        describe_execute(core)
     } else {
         tool.doc.to_owned()
     }

@@ -14,7 +14,7 @@ pub(super) fn paths() -> Map<String, Value> {
             "/files/uploads/{id}",
             json!({"head": look(), "patch": go_on(), "delete": give_up()}),
         ),
-        ("/files/content", json!({"get": fetch(), "put": store()})),
+        ("/files/content", json!({"get": fetch(), "put": core()})),
         ("/files/archive", json!({"get": pack()})),
         ("/links/{token}", json!({"get": open(), "post": bring()})),
         (
@@ -91,7 +91,7 @@ fn give_up() -> Value {
     })
 }
 
-fn store() -> Value {
+fn core() -> Value {
     json!({
         "tags": [FILES],
         "summary": "Store the body as one file",

@@ -1,7 +1,7 @@
 //! Calls of operations: on raw arguments, with an answer in the form that the caller asked for.
 
 use fileshed_core::hint::{Surface, Tools};
-use fileshed_core::{Answers, Caller, Error, Settings, Store, Toolset};
+use fileshed_core::{Answers, Caller, Core, Error, Settings, Toolset};
 use serde_json::{Map, Value};
 
 use super::answer::{Answer, SuccessEnvelope};
@@ -9,10 +9,10 @@ use super::operation::{Operation, Reply};
 use super::{ALLOW_ZONE_IN_PATH, arguments, find, missing_file, read_only_zone, short_answer};
 
 /// Runs an operation on raw arguments.
-pub type Handler = fn(&Store, &Caller, Map<String, Value>) -> Result<Answer, Error>;
+pub type Handler = fn(&Core, &Caller, Map<String, Value>) -> Result<Answer, Error>;
 
 /// Runs an operation without blocking, if that is possible.
-pub type ImmediateHandler = fn(&Store, &Caller, Map<String, Value>) -> Option<Answer>;
+pub type ImmediateHandler = fn(&Core, &Caller, Map<String, Value>) -> Option<Answer>;
 
 /// The calls of an operation.
 #[derive(Clone, Copy)]
@@ -39,26 +39,26 @@ impl OperationCall {
 }
 
 fn run<O: Operation>(
-    store: &Store,
+    core: &Core,
     caller: &Caller,
     mut arguments: Map<String, Value>,
 ) -> Result<Answer, Error> {
-    store.expect_active(caller)?;
+    core.store.expect_active(caller)?;
     O::prepare(&mut arguments);
     let ignored = arguments::ignore_unknown::<O>(&mut arguments);
     let given = short_arguments(&arguments);
     let uploads = read_only_zone::named_paths(&arguments);
-    let answered = answer::<O>(store, caller, (arguments, ignored), &given);
+    let answered = answer::<O>(core, caller, (arguments, ignored), &given);
     answered.map_err(|error| {
-        let error = read_only_zone::with_alternative::<O>(store, caller, &uploads, error);
-        missing_file::with_location::<O>(store, caller, &given, error)
+        let error = read_only_zone::with_alternative::<O>(core, caller, &uploads, error);
+        missing_file::with_location::<O>(core, caller, &given, error)
             .of_call(&given)
-            .without_commands(&given, |command| store.programs().lacks(command))
+            .without_commands(&given, |command| core.runs.programs().lacks(command))
     })
 }
 
 fn at_once<O: Operation>(
-    store: &Store,
+    core: &Core,
     caller: &Caller,
     mut arguments: Map<String, Value>,
 ) -> Option<Answer> {
@@ -68,7 +68,7 @@ fn at_once<O: Operation>(
     let given = short_arguments(&arguments);
     let caller = &naming_zones(caller, &arguments);
     let request = arguments::read::<O>(arguments).ok()?;
-    let reply = run(store, caller, &request)?.noting(ignored);
+    let reply = run(core, caller, &request)?.noting(ignored);
     finished::<O>(reply, caller, &given).ok()
 }
 
@@ -88,7 +88,7 @@ fn short_arguments(arguments: &Map<String, Value>) -> Map<String, Value> {
 }
 
 fn answer<O: Operation>(
-    store: &Store,
+    core: &Core,
     caller: &Caller,
     (arguments, ignored): (Map<String, Value>, Option<String>),
     given: &Map<String, Value>,
@@ -96,7 +96,9 @@ fn answer<O: Operation>(
     let caller = &naming_zones(caller, &arguments);
     let request = arguments::read::<O>(arguments)?;
     let (task, result) = (O::task(&request), |reply: &Reply<_>| O::result(&reply.data));
-    let reply = store.shown(caller, task, result, || O::run(store, caller, request))?;
+    let reply = core
+        .store
+        .shown(caller, task, result, || O::run(core, caller, request))?;
     finished::<O>(reply.noting(ignored), caller, given)
 }
 

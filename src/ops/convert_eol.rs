@@ -3,7 +3,7 @@
 use fileshed_core::changes::FileWrite;
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::{ConversionError, LineEnds, converted};
-use fileshed_core::{Caller, Code, Error, Store, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Core, Error, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -66,10 +66,12 @@ impl Operation for ConvertEol {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let ends = line_ends(request.to.as_deref())?;
-        let zone = store.open_zone(caller, zone, request.group.as_deref())?;
+        let zone = core
+            .store
+            .open_zone(caller, zone, request.group.as_deref())?;
         let file = FileWrite {
             zone: &zone,
             operation: Self::ID,

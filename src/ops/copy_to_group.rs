@@ -2,7 +2,7 @@
 
 use fileshed_core::cross_zone::CrossZoneTransfer;
 use fileshed_core::settings::WriteMode;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName, sharing};
+use fileshed_core::{Caller, Code, Core, Error, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -67,11 +67,12 @@ impl Operation for CopyToGroup {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let from = ZoneName::parse_parameter("src_zone", &request.src_zone)?;
         let mode = write_mode(request.mode.as_deref())?;
-        let from = store.personal_zone(caller, from)?;
-        let to = store
+        let from = core.store.personal_zone(caller, from)?;
+        let to = core
+            .store
             .group_zone(caller, Some(&request.group))?
             .creating(mode);
         let done = CrossZoneTransfer {

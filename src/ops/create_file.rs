@@ -3,7 +3,7 @@
 use fileshed_core::changes::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, decode, line_count};
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Core, Error, ZoneName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -79,14 +79,15 @@ impl Operation for CreateFile {
     }
 
     fn run(
-        store: &Store,
+        core: &Core,
         caller: &Caller,
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let format = content_format(request.content_format.as_deref())?;
         let mode = write_mode(request.mode.as_deref())?;
-        let zone = store
+        let zone = core
+            .store
             .open_zone(caller, zone, request.group.as_deref())?
             .creating(mode);
         let bytes = match request.file_type {

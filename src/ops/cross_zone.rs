@@ -2,7 +2,7 @@
 
 use fileshed_core::cross_zone::{CrossZoneResult, CrossZoneTransfer};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Core, Error, ZoneName};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -54,10 +54,10 @@ impl<T: BetweenZones> Operation for T {
     type Request = T::Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: T::Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: T::Request) -> Result<Reply<Response>, Error> {
         let request: Request = request.into();
-        let from = store.personal_zone(caller, T::FROM)?;
-        let to = store.personal_zone(caller, T::TO)?;
+        let from = core.store.personal_zone(caller, T::FROM)?;
+        let to = core.store.personal_zone(caller, T::TO)?;
         let transfer = CrossZoneTransfer {
             from: &from,
             to: &to,

@@ -3,7 +3,7 @@
 use std::num::NonZeroU64;
 
 use fileshed_core::storage::Kind;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error, bin, changes};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -69,11 +69,13 @@ impl Operation for Delete {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         if request.restore {
-            let back = zone.bring_back(&path)?;
+            let back = bin::bring_back_path(zone, &path)?;
             let path = back.path.as_str().to_owned();
             let message = format!("Brought back {path}");
             let response = Response {
@@ -84,10 +86,10 @@ impl Operation for Delete {
             };
             return Ok(Reply::new(response, message));
         }
-        let writer = zone.remover(Self::ID)?;
+        let writer = changes::remover(&zone, Self::ID)?;
         let entry = zone.entry_itself(&path)?;
         let is_in_bin = writer.delete(&entry, request.message.as_deref())?;
-        let days = store.settings().bin_days.filter(|_| is_in_bin);
+        let days = core.store.settings().bin_days.filter(|_| is_in_bin);
         let message = match days {
             Some(days) => format!(
                 "Deleted {path}; for {days} days the same call with restore=true brings it back"

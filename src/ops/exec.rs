@@ -3,7 +3,7 @@
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::command::{self, CommandLine};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Settings, Store, ZoneName};
+use fileshed_core::{Caller, Code, Core, Error, Settings, ZoneName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -140,12 +140,15 @@ impl Operation for Exec {
         split_words(arguments, "args");
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         not_negative("timeout", request.timeout)?;
         not_negative("max_output", request.max_output)?;
-        let zone = store.open_zone(caller, zone, request.group.as_deref())?;
+        let zone = core
+            .store
+            .open_zone(caller, zone, request.group.as_deref())?;
         let ran = command::run(
+            &core.runs,
             &zone,
             &CommandLine {
                 command: &request.cmd,
@@ -158,7 +161,7 @@ impl Operation for Exec {
             },
         )?;
         let (message, note) = (ran.message(&request.cmd, "ran"), ran.note());
-        let found = missing_file::of_command(store, &zone, &ran, &request.args);
+        let found = missing_file::of_command(core, &zone, &ran, &request.args);
         Ok(Reply::new(
             Response {
                 zone: zone.name().as_str(),

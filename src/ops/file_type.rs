@@ -3,7 +3,7 @@
 use fileshed_core::inspect::FileType as Found;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Kind;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -69,8 +69,10 @@ impl Operation for FileType {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let entry = zone.entry(&path)?;
         if entry.kind() == Kind::Directory {

@@ -1,8 +1,7 @@
 //! `shed_force_unlock`: end a locked edit that nobody will end.
 
 use fileshed_core::changes::Holder;
-use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Core, Error, ZoneName, lockedit};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -47,14 +46,14 @@ impl Operation for ForceUnlock {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
         let zone = match (request.zone.as_deref(), group) {
             (Some(zone), _) => ZoneName::parse_parameter("zone", zone)?,
             (None, Some(_)) => ZoneName::Group,
             (None, None) => return Err(ArgumentError::missing::<Self>("zone").into()),
         };
-        let zone = store.open_zone(caller, zone, group)?;
+        let zone = core.store.open_zone(caller, zone, group)?;
         let path = zone.path_to_change("path", &request.path)?;
         let whose = match lockedit::force_unlock(&zone, &path)? {
             Holder::Caller => "this conversation".to_owned(),

@@ -1,6 +1,6 @@
 //! `shed_group_chown`: give a file of a group to another member.
 
-use fileshed_core::{Caller, Code, Error, Store, sharing};
+use fileshed_core::{Caller, Code, Core, Error, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -47,8 +47,8 @@ impl Operation for GroupChown {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.group_zone(caller, Some(&request.group))?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core.store.group_zone(caller, Some(&request.group))?;
         let path = zone.path_to_change("path", &request.path)?;
         let new_owner = request.new_owner.trim();
         if new_owner.is_empty() {

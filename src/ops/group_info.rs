@@ -3,7 +3,7 @@
 use fileshed_core::chat_host::counted;
 use fileshed_core::directory::Member;
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Store, sharing};
+use fileshed_core::{Caller, Code, Core, Error, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -98,18 +98,21 @@ impl Operation for GroupInfo {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let group = store.group(caller, Some(&request.group))?;
-        let zone = store.group_zone(caller, Some(group.id.as_str()))?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let group = core.store.group(caller, Some(&request.group))?;
+        let zone = core.store.group_zone(caller, Some(group.id.as_str()))?;
         let offset = not_negative("offset", request.offset)?.unwrap_or(0) as usize;
         let limit = at_least("limit", request.limit, 1, "1 to 500")?.unwrap_or(FILES);
         let page = sharing::page(&zone, offset, limit.min(FILES) as usize)?;
-        let membership = store.members(&group)?;
+        let membership = core.store.members(&group)?;
         let person = |member: &Member| Person {
             id: member.id.clone(),
             name: member.name.clone(),
         };
-        let space = Space::of(store.group_usage(&group)?, store.group_quota_mb(&group)?);
+        let space = Space::of(
+            core.store.group_usage(&group)?,
+            core.store.group_quota_mb(&group)?,
+        );
         let files: Vec<GroupFile> = page
             .files
             .into_iter()

@@ -1,6 +1,6 @@
 //! `shed_group_list`: the groups of the caller.
 
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -48,16 +48,13 @@ impl Operation for GroupList {
     type Request = NoParameters;
     type Response = Response;
 
-    fn run(
-        store: &Store,
-        caller: &Caller,
-        _request: NoParameters,
-    ) -> Result<Reply<Response>, Error> {
-        let groups: Vec<GroupSummary> = store
+    fn run(core: &Core, caller: &Caller, _request: NoParameters) -> Result<Reply<Response>, Error> {
+        let groups: Vec<GroupSummary> = core
+            .store
             .groups(caller)?
             .into_iter()
             .map(|group| GroupSummary {
-                member_count: store.member_count(&group),
+                member_count: core.store.member_count(&group),
                 id: group.id.as_str().to_owned(),
                 name: group.name,
                 description: group.description,

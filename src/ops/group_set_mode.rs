@@ -2,7 +2,7 @@
 
 use fileshed_core::settings::WriteMode;
 use fileshed_core::zone::parse_mode;
-use fileshed_core::{Caller, Code, Error, Store, sharing};
+use fileshed_core::{Caller, Code, Core, Error, sharing};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -57,9 +57,9 @@ impl Operation for GroupSetMode {
         }
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let mode = parse_mode(request.mode.trim())?;
-        let zone = store.group_zone(caller, Some(&request.group))?;
+        let zone = core.store.group_zone(caller, Some(&request.group))?;
         let path = zone.path_to_change("path", &request.path)?;
         let old = sharing::set_mode(&zone, &path, mode)?;
         let message = format!("{path} is {} now", mode.as_str());

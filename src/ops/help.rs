@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use fileshed_core::{Caller, Code, Error, Store, Toolset};
+use fileshed_core::{Caller, Code, Core, Error, Toolset};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -116,7 +116,7 @@ impl Operation for Help {
         data.insert("howtos".to_owned(), topics.join("\n").into());
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let topic = request.howto.map(|topic| topic.trim().to_lowercase());
         let text = match topic.as_deref() {
             None => include_str!("help/overview.md").to_owned(),
@@ -136,14 +136,14 @@ impl Operation for Help {
             Toolset::All => text,
             toolset @ Toolset::Core => offered::guide(&text, toolset),
         };
-        let settings = store.settings();
+        let settings = core.store.settings();
         let values = [
             ("{timeout}", settings.exec_timeout_default),
             ("{timeout_max}", settings.exec_timeout_max),
             ("{max_output}", settings.output_of(caller.client)),
             ("{max_output_absolute}", settings.max_output_absolute),
             ("{max_file_size_mb}", settings.max_file_size_mb),
-            ("{quota_per_user_mb}", store.quota_mb(caller)?),
+            ("{quota_per_user_mb}", core.store.quota_mb(caller)?),
             ("{link_expiry_hours}", settings.link_expiry_hours),
             ("{lock_max_age_hours}", settings.lock_max_age_hours),
         ];

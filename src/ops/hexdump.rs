@@ -4,7 +4,7 @@ use std::io::{Read, Seek, SeekFrom};
 
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::hexdump;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -70,8 +70,10 @@ impl Operation for Hexdump {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let offset = not_negative("offset", request.offset)?.unwrap_or(0);
         let length = at_least("length", request.length, 1, "1 to 4096")?.unwrap_or(LENGTH);

@@ -11,7 +11,7 @@ mod error;
 
 use fileshed_core::chat_host::{Attached, Attachment};
 use fileshed_core::storage::Kind;
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Core, Error, Zone, ZoneName, ZonePath, changes};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -96,15 +96,15 @@ impl Operation for Import {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone_as_it_is(caller, ZoneName::Uploads)?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core.store.zone_as_it_is(caller, ZoneName::Uploads)?;
         let directory = request
             .dest_subdir
             .as_deref()
             .map(|text| zone.path_to_change("dest_subdir", text))
             .transpose()?;
         let uploaded = uploaded(&zone)?;
-        let (attached, unknown) = match attached(store, caller) {
+        let (attached, unknown) = match attached(core, caller) {
             Ok(attached) => (attached, None),
             Err(unknown) => (Vec::new(), Some(unknown)),
         };
@@ -121,7 +121,7 @@ impl Operation for Import {
         }
         let directory = directory.unwrap_or_else(ZonePath::root);
         for file in &wanted.attached {
-            let fetched = store.fetch_attachment(caller, &directory, file);
+            let fetched = core.transfer.fetch_attachment(caller, &directory, file);
             done.add(&file.name, fetched);
         }
         if let Some(error) = done.first.filter(|_| done.imported.is_empty()) {
@@ -168,8 +168,8 @@ fn uploaded(zone: &Zone<'_>) -> Result<Vec<ZonePath>, Error> {
 }
 
 /// The files that are attached to the chat.
-fn attached(store: &Store, caller: &Caller) -> Result<Vec<Attachment>, Unknown> {
-    let chat_host = store.chat_host().ok_or(Unknown::NoConnection)?;
+fn attached(core: &Core, caller: &Caller) -> Result<Vec<Attachment>, Unknown> {
+    let chat_host = core.store.chat_host().ok_or(Unknown::NoConnection)?;
     match chat_host.attachments(caller).map_err(Unknown::Failed)? {
         Attached::Files(files) => Ok(files),
         Attached::NoCredential => Err(Unknown::NoCredential),
@@ -184,7 +184,7 @@ fn moved(zone: &Zone<'_>, path: ZonePath, directory: Option<&ZonePath>) -> Resul
         return Ok(path);
     };
     let destination = directory.join(path.name().unwrap_or_default());
-    let writer = zone.remover(Import::ID)?;
+    let writer = changes::remover(zone, Import::ID)?;
     let entry = zone.entry_itself(&path)?;
     let vacancy = zone.vacancy("dest_subdir", &destination)?;
     writer

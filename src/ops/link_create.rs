@@ -8,7 +8,7 @@ use fileshed_core::publication::{PublicationError, PublishedFile};
 use fileshed_core::settings::LinkHost;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{Entry, Kind};
-use fileshed_core::{Caller, Channel, Code, Error, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Channel, Code, Core, Error, Zone, ZoneName, ZonePath};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -118,12 +118,12 @@ impl Operation for LinkCreate {
         response.size_bytes.map(human_size)
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = request.zone.as_deref();
         let zone = zone.map(|zone| ZoneName::parse_parameter("zone", zone));
         let zone = zone.transpose()?;
         if request.workspace {
-            return link_to_workspace(store, caller);
+            return link_to_workspace(core, caller);
         }
         let missing = |parameter| ArgumentError::missing::<Self>(parameter);
         let zone = match (zone, request.upload) {
@@ -131,7 +131,9 @@ impl Operation for LinkCreate {
             (None, true) => ZoneName::Uploads,
             (None, false) => return Err(missing("zone").into()),
         };
-        let zone = store.open_zone(caller, zone, request.group.as_deref())?;
+        let zone = core
+            .store
+            .open_zone(caller, zone, request.group.as_deref())?;
         let zone = if request.upload { zone.made()? } else { zone };
         let path = match (request.path.as_deref(), request.upload) {
             (Some(path), _) => path,
@@ -157,7 +159,7 @@ impl Operation for LinkCreate {
             Purpose::Download if request.expires_hours.is_some() => LinkTarget::Server,
             // The page makes links for other people, and a file in Open WebUI is for its user alone.
             Purpose::Download if caller.channel == Some(Channel::Page) => LinkTarget::Server,
-            Purpose::Download => link_target(store, &zone, &path, file.as_ref())?,
+            Purpose::Download => link_target(core, &zone, &path, file.as_ref())?,
         };
         let instead = match target {
             LinkTarget::Server => None,
@@ -166,12 +168,12 @@ impl Operation for LinkCreate {
                 file: there,
                 attached,
             } => {
-                let shows = shows(store, &zone, &path, file.as_ref());
+                let shows = shows(core, &zone, &path, file.as_ref());
                 return Ok(reply_of(there, attached, shows));
             }
         };
-        let shows = shows(store, &zone, &path, file.as_ref());
-        let links = store.links();
+        let shows = shows(core, &zone, &path, file.as_ref());
+        let links = core.transfer.links();
         let link = links.create(&zone, &path, purpose, request.expires_hours)?;
         let upload = purpose == Purpose::Upload;
         let filename = link.name(kind);
@@ -180,7 +182,7 @@ impl Operation for LinkCreate {
         } else {
             format!("Whoever opens the link gets {path} as it is then")
         };
-        let relative = relative(store);
+        let relative = relative(core);
         let instead =
             instead.map(|reason| format!("it does not lead into Open WebUI: {}", reason.message()));
         Ok(Reply::new(
@@ -208,8 +210,8 @@ impl Operation for LinkCreate {
 }
 
 /// Links to the page with all files of the caller, who is signed in where the link is opened.
-fn link_to_workspace(store: &Store, caller: &Caller) -> Result<Reply<Response>, Error> {
-    let link = store.create_sign_in_link(caller)?;
+fn link_to_workspace(core: &Core, caller: &Caller) -> Result<Reply<Response>, Error> {
+    let link = core.admin.create_sign_in_link(caller)?;
     let once = "Whoever opens the link first has all files of this user: show it to nobody else";
     let message = match link.expires_at {
         Some(_) => once.to_owned(),
@@ -224,12 +226,12 @@ fn link_to_workspace(store: &Store, caller: &Caller) -> Result<Reply<Response>, 
         },
         message,
     )
-    .noting(relative(store)))
+    .noting(relative(core)))
 }
 
 /// What is said of a link where the server does not know its own address.
-fn relative(store: &Store) -> Option<String> {
-    (!store.links().are_absolute()).then(|| {
+fn relative(core: &Core) -> Option<String> {
+    (!core.transfer.links().are_absolute()).then(|| {
         "the administrator has not set `public_url`: the link begins after the address of this server".to_owned()
     })
 }
@@ -245,7 +247,7 @@ pub(crate) struct Handed {
 }
 
 /// Hands a file of the storage zone to its person.
-pub(crate) fn hand_over(store: &Store, caller: &Caller, path: &ZonePath) -> Result<Handed, Error> {
+pub(crate) fn hand_over(core: &Core, caller: &Caller, path: &ZonePath) -> Result<Handed, Error> {
     let request = Request {
         zone: Some(ZoneName::Storage.as_str().to_owned()),
         path: Some(path.as_str().to_owned()),
@@ -254,7 +256,7 @@ pub(crate) fn hand_over(store: &Store, caller: &Caller, path: &ZonePath) -> Resu
         expires_hours: None,
         group: None,
     };
-    let link = LinkCreate::run(store, caller, request)?.data;
+    let link = LinkCreate::run(core, caller, request)?.data;
     Ok(Handed {
         url: link.download_url,
         link: link.clickable_link,
@@ -277,12 +279,13 @@ enum Shows {
 }
 
 /// Shows a page with the answer that is being written.
-fn shows(store: &Store, zone: &Zone<'_>, path: &ZonePath, file: Option<&Entry>) -> Shows {
+fn shows(core: &Core, zone: &Zone<'_>, path: &ZonePath, file: Option<&Entry>) -> Shows {
     let kind = content_type::by_name(path.name().unwrap_or_default()).unwrap_or_default();
     match file {
         Some(_) if content_type::is_picture(kind) => Shows::Pasted,
         Some(file)
-            if content_type::is_page(kind) && store.publications().show_page(zone, path, file) =>
+            if content_type::is_page(kind)
+                && core.transfer.publications().show_page(zone, path, file) =>
         {
             Shows::Page
         }
@@ -302,13 +305,13 @@ enum LinkTarget {
 
 /// Puts the file where links lead. Nothing but files goes into Open WebUI.
 fn link_target(
-    store: &Store,
+    core: &Core,
     zone: &Zone<'_>,
     path: &ZonePath,
     file: Option<&Entry>,
 ) -> Result<LinkTarget, Error> {
-    let publications = store.publications();
-    let host = store.settings().links;
+    let publications = core.transfer.publications();
+    let host = core.store.settings().links;
     let (file, must) = match (host, file) {
         (LinkHost::Own, _) | (LinkHost::Auto, None) => return Ok(LinkTarget::Server),
         (LinkHost::Auto, Some(_)) if !publications.are_possible(zone.caller()) => {

@@ -1,6 +1,6 @@
 //! `shed_link_delete`: a link that works no longer. What it led to stays.
 
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -50,14 +50,18 @@ impl Operation for LinkDelete {
         }
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        if let Some(file) = store.publications().delete(caller, &request.file_id)? {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        if let Some(file) = core
+            .transfer
+            .publications()
+            .delete(caller, &request.file_id)?
+        {
             let message = format!("{} is gone from Open WebUI", file.name);
             let (file_id, filename) = (file.id, file.name);
             return Ok(Reply::new(Response { file_id, filename }, message));
         }
-        let link = store.links().delete(caller, &request.file_id)?;
-        let kind = link.entry(store).ok().map(|entry| entry.kind());
+        let link = core.transfer.links().delete(caller, &request.file_id)?;
+        let kind = link.entry(&core.store).ok().map(|entry| entry.kind());
         let filename = link.name(kind);
         let message = format!("The link to {filename} works no longer");
         Ok(Reply::new(

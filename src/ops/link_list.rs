@@ -3,7 +3,7 @@
 use fileshed_core::link::{Link, Purpose};
 use fileshed_core::publication::PublishedFile;
 use fileshed_core::storage::{Entry, Kind};
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error};
 use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -99,14 +99,10 @@ impl Operation for LinkList {
         }
     }
 
-    fn run(
-        store: &Store,
-        caller: &Caller,
-        _request: NoParameters,
-    ) -> Result<Reply<Response>, Error> {
-        let links = store.links().list(caller)?.into_iter();
-        let links = links.map(|link| (link.created_at, listed(store, link)));
-        let published = store.publications().list(caller)?.into_iter();
+    fn run(core: &Core, caller: &Caller, _request: NoParameters) -> Result<Reply<Response>, Error> {
+        let links = core.transfer.links().list(caller)?.into_iter();
+        let links = links.map(|link| (link.created_at, listed(core, link)));
+        let published = core.transfer.publications().list(caller)?.into_iter();
         let published = published.map(|file| (file.created_at, listed_in_openwebui(file)));
         let mut both: Vec<(Timestamp, Listed)> = links.chain(published).collect();
         both.sort_by_key(|(created_at, _)| *created_at);
@@ -119,9 +115,9 @@ impl Operation for LinkList {
     }
 }
 
-fn listed(store: &Store, link: Link) -> Listed {
+fn listed(core: &Core, link: Link) -> Listed {
     let upload = link.purpose == Purpose::Upload;
-    let entry = link.entry(store).ok();
+    let entry = link.entry(&core.store).ok();
     let filename = link.name(entry.as_ref().map(Entry::kind));
     let file = entry.filter(|entry| entry.kind() == Kind::File);
     let content_type = if upload {

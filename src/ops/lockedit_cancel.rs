@@ -1,7 +1,6 @@
 //! `shed_lockedit_cancel`: drop a locked edit.
 
-use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error, lockedit};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -49,8 +48,10 @@ impl Operation for LockeditCancel {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let path = edit.path().as_str().to_owned();

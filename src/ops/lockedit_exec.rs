@@ -2,8 +2,7 @@
 
 use fileshed_core::chat_host::Task;
 use fileshed_core::command::{CommandLine, run_on_copy};
-use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Core, Error, ZoneName, lockedit};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -86,10 +85,12 @@ impl Operation for LockeditExec {
         split_words(arguments, "args");
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         not_negative("timeout", request.timeout)?;
-        let zone = store.open_zone(caller, zone, request.group.as_deref())?;
+        let zone = core
+            .store
+            .open_zone(caller, zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let line = CommandLine {
@@ -98,7 +99,7 @@ impl Operation for LockeditExec {
             timeout: request.timeout,
             ..CommandLine::default()
         };
-        let ran = run_on_copy(&edit, &line)?;
+        let ran = run_on_copy(&core.runs, &edit, &line)?;
         let message = ran.message(&request.cmd, "ran on the working copy");
         let note = ran.note();
         Ok(Reply::new(

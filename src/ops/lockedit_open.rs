@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use fileshed_core::lockedit::{self, EditOrigin};
 use fileshed_core::text::Encoding;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -61,8 +61,10 @@ impl Operation for LockeditOpen {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let (edit, content) = lockedit::open(&zone, &path)?;
         let size = content.bytes.len() as u64;

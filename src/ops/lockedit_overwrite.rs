@@ -1,8 +1,7 @@
 //! `shed_lockedit_overwrite`: write the working copy of a locked file.
 
-use fileshed_core::lockedit;
 use fileshed_core::text::{Encoding, addition, expect_editable};
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error, lockedit};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -62,8 +61,10 @@ impl Operation for LockeditOverwrite {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path_to_change("path", &request.path)?;
         let edit = lockedit::held(&zone, &path)?;
         let content = if request.append {

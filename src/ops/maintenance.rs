@@ -2,7 +2,7 @@
 
 use fileshed_core::all_tenants::Numbers;
 use fileshed_core::lockedit::{self, Cleaned};
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, sharing};
+use fileshed_core::{Caller, Code, Core, Error, Zone, ZoneName, sharing};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -77,19 +77,19 @@ impl Operation for Maintenance {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let mut response = Response::default();
         // In shared mode there is nobody else.
         if request.all && caller.user.is_some() {
-            response.others = Some(store.clean_others(caller)?.into());
+            response.others = Some(core.admin.clean_others(caller)?.into());
         }
         for name in [ZoneName::Storage, ZoneName::Documents] {
-            response.clean(&store.personal_zone(caller, name)?, name.as_str())?;
+            response.clean(&core.store.personal_zone(caller, name)?, name.as_str())?;
         }
-        let groups = store.known_groups(caller)?;
+        let groups = core.store.known_groups(caller)?;
         let unknown = groups.is_none() && caller.user.is_some();
         for group in groups.unwrap_or_default() {
-            let zone = store.group_zone(caller, Some(group.id.as_str()))?;
+            let zone = core.store.group_zone(caller, Some(group.id.as_str()))?;
             let place = format!("group {}", group.name);
             response.clean(&zone, &place)?;
             let gone = sharing::clean(&zone)?.into_iter();

@@ -2,7 +2,7 @@
 
 use fileshed_core::command::Ran;
 use fileshed_core::whereabouts::{Likeness, Missing, Place};
-use fileshed_core::{Call, Caller, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Call, Caller, Core, Error, Hint, Repeat, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};
 
 use super::{Access, Operation};
@@ -75,7 +75,7 @@ impl Parameter {
 
 /// The failure of a call of `O`, with the places where the missing file may be.
 pub(super) fn with_location<O: Operation>(
-    store: &Store,
+    core: &Core,
     caller: &Caller,
     arguments: &Map<String, Value>,
     error: Error,
@@ -86,9 +86,9 @@ pub(super) fn with_location<O: Operation>(
     let Some(parameter) = Parameter::of::<O>(arguments, &missing) else {
         return error;
     };
-    let places = store.whereabouts(caller, &missing);
+    let places = core.store.whereabouts(caller, &missing);
     let Some(first) = places.first() else {
-        return not_fetched(store, caller, &missing, error);
+        return not_fetched(core, caller, &missing, error);
     };
     let hint = hint(O::access(arguments), &parameter, &missing, &places).unwrap_or_else(|| {
         let hint = Hint::new(format!(
@@ -104,7 +104,7 @@ pub(super) fn with_location<O: Operation>(
 
 /// Where a file is that a command was to read, and the call that reads it there.
 pub(super) fn of_command(
-    store: &Store,
+    core: &Core,
     zone: &Zone<'_>,
     ran: &Ran,
     arguments: &[String],
@@ -114,10 +114,10 @@ pub(super) fn of_command(
         group: zone.group().map(|group| group.name.clone()),
         path: ran.missing.clone()?,
     };
-    let places = store.whereabouts(zone.caller(), &missing);
+    let places = core.store.whereabouts(zone.caller(), &missing);
     let Some(first) = places.first() else {
         let name = missing.path.name().unwrap_or_default();
-        let refused = store.attachment_refused(zone.caller(), name);
+        let refused = core.transfer.attachment_refused(zone.caller(), name);
         return refused
             .filter(|_| missing.zone == ZoneName::Uploads)
             .map(Hint::from);
@@ -154,9 +154,9 @@ pub(super) fn of_command(
 }
 
 /// Says why an attached file could not be fetched, where that is known.
-fn not_fetched(store: &Store, caller: &Caller, missing: &Missing, error: Error) -> Error {
+fn not_fetched(core: &Core, caller: &Caller, missing: &Missing, error: Error) -> Error {
     let name = missing.path.name().unwrap_or_default();
-    match store.attachment_refused(caller, name) {
+    match core.transfer.attachment_refused(caller, name) {
         Some(reason) if missing.zone == ZoneName::Uploads => {
             let again = Call::new("shed_import").with("filename", name);
             error.with_hint(Hint::new(reason).or("to try again: ").call(again))

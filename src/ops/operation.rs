@@ -2,7 +2,7 @@
 
 use fileshed_core::chat_host::Task;
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Caller, Code, Error, Hint, Settings, Store};
+use fileshed_core::{Caller, Code, Core, Error, Hint, Settings};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -14,7 +14,7 @@ use super::short_answer::Keep;
 
 /// Work that does not block, or nothing.
 pub type ImmediateRun<O> =
-    fn(&Store, &Caller, &<O as Operation>::Request) -> Option<Reply<<O as Operation>::Response>>;
+    fn(&Core, &Caller, &<O as Operation>::Request) -> Option<Reply<<O as Operation>::Response>>;
 
 /// An operation: its words, its types and its work.
 pub trait Operation: Sized + 'static {
@@ -91,7 +91,7 @@ pub trait Operation: Sized + 'static {
 
     /// Does the work. Blocks: transports call it where blocking is allowed.
     fn run(
-        store: &Store,
+        core: &Core,
         caller: &Caller,
         request: Self::Request,
     ) -> Result<Reply<Self::Response>, Error>;

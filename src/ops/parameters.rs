@@ -2,7 +2,7 @@
 //! secret: what is here is chosen by name, nothing is passed on wholesale.
 
 use fileshed_core::settings::NetworkMode;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -127,14 +127,14 @@ impl Operation for Parameters {
     type Response = Response;
 
     fn run(
-        store: &Store,
+        core: &Core,
         caller: &Caller,
         _request: Request,
     ) -> Result<Reply<Self::Response>, Error> {
-        let settings = store.settings();
-        let report = store.workspace_report(caller, &settings.fs_workspace);
+        let settings = core.store.settings();
+        let report = core.admin.workspace_report(caller, &settings.fs_workspace);
         let data = Response {
-            quota_per_user_mb: store.quota_mb(caller)?,
+            quota_per_user_mb: core.store.quota_mb(caller)?,
             quota_per_group_mb: settings.quota_per_group_mb,
             max_file_size_mb: settings.max_file_size_mb,
             lock_max_age_hours: settings.lock_max_age_hours,

@@ -3,7 +3,7 @@
 use fileshed_core::changes::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
+use fileshed_core::{Caller, Code, Core, Error, ZoneName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -84,7 +84,7 @@ impl Operation for PatchBytes {
     }
 
     fn run(
-        store: &Store,
+        core: &Core,
         caller: &Caller,
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
@@ -95,7 +95,8 @@ impl Operation for PatchBytes {
             None => BytePosition::End,
         };
         let mode = write_mode(request.mode.as_deref())?;
-        let zone = store
+        let zone = core
+            .store
             .open_zone(caller, zone, request.group.as_deref())?
             .creating(mode);
         let content = decode(&request.content, format)?;

@@ -5,7 +5,7 @@ use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
 };
-use fileshed_core::{Caller, Code, Error, Repeat, Store, ZoneName};
+use fileshed_core::{Caller, Code, Core, Error, Repeat, ZoneName};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -96,7 +96,7 @@ impl Operation for PatchText {
     }
 
     fn run(
-        store: &Store,
+        core: &Core,
         caller: &Caller,
         request: Request,
     ) -> Result<Reply<write::Response>, Error> {
@@ -104,7 +104,8 @@ impl Operation for PatchText {
         let position = request.position.as_deref().map(Position::parse);
         let position = position.transpose()?;
         let mode = write_mode(request.mode.as_deref())?;
-        let zone = store
+        let zone = core
+            .store
             .open_zone(caller, zone, request.group.as_deref())?
             .creating(mode);
         if request.overwrite && request.find.is_some() {
@@ -140,7 +141,7 @@ impl Operation for PatchText {
         let (written, edited) = if request.overwrite {
             (file.overwrite(request.content.as_bytes())?, None)
         } else {
-            apply(&file, &edit, store.settings().largest_file())?
+            apply(&file, &edit, core.store.settings().largest_file())?
         };
         let lines_affected = match &edited {
             Some(edited) => edited.lines_affected,

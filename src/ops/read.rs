@@ -6,7 +6,8 @@ use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::Encoding;
 use fileshed_core::{
-    Call, Caller, Code, Error, Hint, Settings, Store, Zone, ZoneName, ZonePath, diagnostics,
+    Call, Caller, Code, Core, Error, Hint, Runs, Settings, Zone, ZoneName, ZonePath, at_once,
+    diagnostics,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -90,19 +91,21 @@ impl Operation for Read {
         text_limit(settings)
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let first = line("offset", request.offset)?.unwrap_or(1);
         let limit = line("limit", request.limit)?.unwrap_or(u64::MAX);
         let entry = zone.entry(&path)?;
         let is_file = entry.expect_file();
         is_file.map_err(|error| zone.explain_disk(error))?;
-        let (text, picture) = match document(&zone, &entry)? {
+        let (text, picture) = match document(&core.runs, &zone, &entry)? {
             Some(text) => (text, None),
             None => content(&zone, &entry)?,
         };
-        let most = store.settings().output_of(caller.client) as usize;
+        let most = core.store.settings().output_of(caller.client) as usize;
         let shown = Numbered::of(&text, first, limit, most);
         Ok(reply(&path, entry.size(), (first, shown), picture))
     }
@@ -114,7 +117,7 @@ fn text_limit(settings: &Settings) -> u64 {
 }
 
 /// A small text that is in memory.
-fn small_text(store: &Store, caller: &Caller, request: &Request) -> Option<Reply<Response>> {
+fn small_text(core: &Core, caller: &Caller, request: &Request) -> Option<Reply<Response>> {
     let zone = ZoneName::parse_parameter("zone", &request.zone).ok()?;
     let path = ZonePath::parse("path", &request.path).ok()?;
     let first = line("offset", request.offset).ok()?.unwrap_or(1);
@@ -122,12 +125,12 @@ fn small_text(store: &Store, caller: &Caller, request: &Request) -> Option<Reply
     if request.group.is_some() || path.name().is_none_or(may_be_document) {
         return None;
     }
-    let file = store.file_at_once(caller, zone, &path)?;
-    if file.stamp.size() > text_limit(store.settings()) {
+    let file = at_once::file_at_once(&core.store, caller, zone, &path)?;
+    if file.stamp.size() > text_limit(core.store.settings()) {
         return None;
     }
     let text = Encoding::text_of(&file.bytes)?;
-    let most = store.settings().output_of(caller.client) as usize;
+    let most = core.store.settings().output_of(caller.client) as usize;
     let shown = Numbered::of(&text, first, limit, most);
     Some(reply(&path, file.stamp.size(), (first, shown), None))
 }
@@ -173,8 +176,12 @@ fn line(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, Argu
 }
 
 /// The text of a document; `None` for a file that is none.
-pub(crate) fn document(zone: &Zone<'_>, entry: &Entry) -> Result<Option<String>, Error> {
-    Ok(document_text(zone, entry)?.map(|document| {
+pub(crate) fn document(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    entry: &Entry,
+) -> Result<Option<String>, Error> {
+    Ok(document_text(runs, zone, entry)?.map(|document| {
         if document.truncated {
             document.text + "\n[cut here: the document has more text]\n"
         } else {

@@ -1,6 +1,6 @@
 //! Hint for a call that tried to change uploads: the file in storage.
 
-use fileshed_core::{Call, Caller, Code, Error, Hint, Repeat, Store, ZoneName, ZonePath};
+use fileshed_core::{Call, Caller, Code, Core, Error, Hint, Repeat, ZoneName, ZonePath};
 use serde_json::{Map, Value};
 
 use super::{Access, Operation};
@@ -22,7 +22,7 @@ pub(super) fn named_paths(arguments: &Map<String, Value>) -> Vec<String> {
 /// The failure of a call of `O` that was to change uploads, with the call that takes its one file
 /// to storage, or that makes the new file there. What is in storage is never written over.
 pub(super) fn with_alternative<O: Operation>(
-    store: &Store,
+    core: &Core,
     caller: &Caller,
     named: &[String],
     error: Error,
@@ -31,7 +31,7 @@ pub(super) fn with_alternative<O: Operation>(
         return error;
     }
     let is_in = |zone: ZoneName, path: &ZonePath| {
-        let zone = store.zone(caller, zone.as_str(), None);
+        let zone = core.store.zone(caller, zone.as_str(), None);
         zone.is_ok_and(|zone| zone.data().entry(path).is_ok())
     };
     let paths = named

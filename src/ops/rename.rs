@@ -1,6 +1,6 @@
 //! `shed_rename`: give a file or directory another path inside its zone.
 
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error, changes};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -55,11 +55,13 @@ impl Operation for Rename {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let old_path = zone.path_to_change("old_path", &request.old_path)?;
         let new_path = zone.path_to_bring("new_path", &request.new_path, zone.name(), &old_path)?;
-        let writer = zone.writer(Self::ID)?;
+        let writer = changes::writer(&zone, Self::ID)?;
         let entry = zone.entry_itself(&old_path)?;
         let vacancy = zone.vacancy("new_path", &new_path)?;
         let default = format!("Rename {old_path} to {new_path}");

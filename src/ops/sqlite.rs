@@ -5,7 +5,7 @@ use fileshed_core::databases::{
     self, DatabaseTask, DateFormat, Export, IfExists, Import, Parameters, Query,
 };
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Caller, Client, Code, Error, Repeat, Settings, Store};
+use fileshed_core::{Caller, Client, Code, Core, Error, Repeat, Settings};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -191,8 +191,10 @@ impl Operation for Sqlite {
         Some(counted(rows, "row"))
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let limit = not_negative("limit", request.limit)?;
         let path = request.path.clone();
         let if_exists = request.if_exists.unwrap_or(IfExists::Fail);
@@ -213,18 +215,19 @@ impl Operation for Sqlite {
             (Some(sql), None) => {
                 let sql = sql.clone();
                 DatabaseTask::Query(
-                    request.query(store, caller.client, sql, limit),
+                    request.query(core, caller.client, sql, limit),
                     output.as_deref(),
                 )
             }
         };
-        let outcome = databases::run(&zone, Self::ID, &path, task).map_err(|error| {
-            let meant = query.as_deref().and_then(dialect::meant);
-            match meant.filter(|_| error.code() == Code::ExecError) {
-                Some(meant) => error.with_hint(Repeat::with("query", meant)),
-                None => error,
-            }
-        })?;
+        let outcome =
+            databases::run(&core.runs, &zone, Self::ID, &path, task).map_err(|error| {
+                let meant = query.as_deref().and_then(dialect::meant);
+                match meant.filter(|_| error.code() == Code::ExecError) {
+                    Some(meant) => error.with_hint(Repeat::with("query", meant)),
+                    None => error,
+                }
+            })?;
         let name = zone.path("path", &path)?.as_str().to_owned();
         Ok(reply(outcome, name, query, table, if_exists))
     }
@@ -253,8 +256,8 @@ fn date_format(text: &str) -> Result<DateFormat, ArgumentError> {
 }
 
 impl Request {
-    fn query(self, store: &Store, client: Client, sql: String, limit: Option<u64>) -> Query {
-        let settings = store.settings();
+    fn query(self, core: &Core, client: Client, sql: String, limit: Option<u64>) -> Query {
+        let settings = core.store.settings();
         let mut values: Vec<Value> = self.params.into_iter().map(|value| value.0).collect();
         let named = match values.as_mut_slice() {
             [Value::Object(only)] if !only.contains_key("base64") => Some(std::mem::take(only)),

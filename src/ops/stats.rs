@@ -3,7 +3,7 @@
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Totals;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error, bin};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -118,12 +118,8 @@ impl Operation for Stats {
         }
     }
 
-    fn run(
-        store: &Store,
-        caller: &Caller,
-        _request: NoParameters,
-    ) -> Result<Reply<Response>, Error> {
-        let usage = store.usage(caller)?;
+    fn run(core: &Core, caller: &Caller, _request: NoParameters) -> Result<Reply<Response>, Error> {
+        let usage = core.store.usage(caller)?;
         let space = |zone: &str| {
             let totals = usage
                 .iter()
@@ -140,13 +136,13 @@ impl Operation for Stats {
             bytes: usage.iter().map(|usage| usage.totals.bytes).sum(),
             files: usage.iter().map(|usage| usage.totals.files).sum(),
         };
-        let total = Total::of(used, store.quota_mb(caller)?);
+        let total = Total::of(used, core.store.quota_mb(caller)?);
         let message = format!("{} of {} MB are used", total.size_human, total.quota_mb);
         let mut groups = Vec::new();
-        for group in store.known_groups(caller)?.unwrap_or_default() {
-            let used = store.group_usage(&group)?;
+        for group in core.store.known_groups(caller)?.unwrap_or_default() {
+            let used = core.store.group_usage(&group)?;
             groups.push(GroupSpace {
-                space: Total::of(used, store.group_quota_mb(&group)?),
+                space: Total::of(used, core.store.group_quota_mb(&group)?),
                 name: group.name,
             });
         }
@@ -155,7 +151,7 @@ impl Operation for Stats {
                 uploads: space("uploads"),
                 storage: space("storage"),
                 documents: space("documents"),
-                bin: Some(space("bin")).filter(|bin| store.has_bin() || bin.files > 0),
+                bin: Some(space("bin")).filter(|bin| bin::has_bin(&core.store) || bin.files > 0),
                 total,
                 groups,
             },

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{DiskError, Found, Kind};
 use fileshed_core::zone::is_git_name;
-use fileshed_core::{Caller, Code, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Core, Error, Hint, Repeat, Zone, ZoneName, ZonePath, ends_soon};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -68,8 +68,10 @@ impl Operation for Tree {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let text = request.path.as_deref().unwrap_or(".");
         let path = zone.path("path", text).map_err(|error| {
             match whole_zone(text).filter(|_| error.code() == Code::PathStartsWithZone) {
@@ -92,7 +94,7 @@ impl Operation for Tree {
         };
         drawing.directory(&path, "", depth)?;
         let mut said = format!("Tree of {path}");
-        if let Some(end) = zone.ends_soon()? {
+        if let Some(end) = ends_soon(&zone)? {
             let day = end.strftime("%F");
             let _ = write!(
                 said,

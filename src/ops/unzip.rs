@@ -3,7 +3,7 @@
 use fileshed_core::archive::Archive;
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::storage::{DiskError, Kind, Target, Totals};
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Core, Error, Zone, ZoneName, ZonePath, changes};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -87,15 +87,15 @@ impl Operation for Unzip {
         Some(counted(response.files_count, "file"))
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let group = request.group.as_deref();
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let from = match request.src_zone.as_deref() {
             Some(name) => ZoneName::parse_parameter("src_zone", name)?,
             None => zone,
         };
-        let zone = store.open_zone(caller, zone, group)?;
-        let from = store.open_zone(caller, from, group)?;
+        let zone = core.store.open_zone(caller, zone, group)?;
+        let from = core.store.open_zone(caller, from, group)?;
         let source = from.path("src", &request.src)?;
         let asked = request.dest.as_deref();
         let asked = asked.map(|dest| zone.path_to_fill("dest", dest));
@@ -111,7 +111,7 @@ impl Operation for Unzip {
         let unpacked = archive
             .unpack(&zone, &directory, NAMED)
             .map_err(|error| zone.explain(error))?;
-        let writer = zone.writer(Self::ID)?;
+        let writer = changes::writer(&zone, Self::ID)?;
         let change = match target(&zone, &destination)? {
             Target::Entry(directory) => {
                 let merge = unpacked

@@ -5,7 +5,7 @@ use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Target;
 use fileshed_core::zone::PathError;
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZonePath};
+use fileshed_core::{Caller, Code, Core, Error, Zone, ZonePath, changes};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -87,8 +87,10 @@ impl Operation for Zip {
         Some(counted(response.files_count, "file"))
     }
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let source = zone.path_to_fill("src", &request.src)?;
         let archive = match &request.dest {
             Some(dest) => {
@@ -117,7 +119,7 @@ impl Operation for Zip {
             ..PackContent::of(&zone, &entry)
         };
         let (staged, packed) = content.stage(target.path())?;
-        let writer = zone.writer(Self::ID)?;
+        let writer = changes::writer(&zone, Self::ID)?;
         let target = self::target(&zone, &archive)?;
         let zip_path = target.path().as_str().to_owned();
         let default = format!("Pack {source} into {zip_path}");

@@ -2,7 +2,7 @@
 
 use fileshed_core::archive::{Archive, Listed};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Error, Store};
+use fileshed_core::{Caller, Code, Core, Error};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -84,8 +84,10 @@ impl Operation for Zipinfo {
     type Request = Request;
     type Response = Response;
 
-    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let zone = store.zone(caller, &request.zone, request.group.as_deref())?;
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let zone = core
+            .store
+            .zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
         let listing = Archive::open(&zone, &zone.entry(&path)?)?.list(ENTRIES)?;
         let entries = listing.files + listing.directories;

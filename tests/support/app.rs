@@ -12,7 +12,7 @@ use axum::http::{HeaderName, HeaderValue, Request};
 use fileshed::config::{Effective, Inputs};
 use fileshed::http;
 use fileshed_core::limiter::Limiter;
-use fileshed_core::{Clock, Store};
+use fileshed_core::{Clock, Core};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 use tower::ServiceExt as _;
@@ -103,8 +103,8 @@ impl TestApp {
 
     /// The limiter of each server in this process.
     pub fn limiters(&self) -> Vec<Limiter> {
-        let stores = self.routes.iter().map(|routes| &routes.store);
-        stores.map(|store| store.limiter().clone()).collect()
+        let stores = self.routes.iter().map(|routes| &routes.core);
+        stores.map(|core| core.store.limiter().clone()).collect()
     }
 
     /// host:port
@@ -126,7 +126,7 @@ impl TestApp {
     pub fn advance(&self, seconds: i64) {
         assert!(!self.routes.is_empty(), "the clock is in another process");
         for routes in &self.routes {
-            routes.store.clock().advance(seconds);
+            routes.core.store.clock().advance(seconds);
         }
     }
 
@@ -182,7 +182,7 @@ fn servers(setup: &Setup) -> usize {
 const ADDRESS: &str = "127.0.0.1:8000";
 
 struct Routes {
-    store: Arc<Store>,
+    core: Arc<Core>,
     router: Router,
     /// There until the end.
     runtime: Option<Runtime>,
@@ -202,8 +202,8 @@ impl Routes {
         let mut config = Effective::load(&inputs).unwrap().config;
         config.core.helper = program();
         config.core.timings = setup.timings.clone();
-        let store = Arc::new(Store::open_at(config.core.clone(), Clock::movable()).unwrap());
-        store.listens_at(ADDRESS.parse().unwrap());
+        let core = Arc::new(Core::open_at(config.core.clone(), Clock::movable()).unwrap());
+        core.store.listens_at(ADDRESS.parse().unwrap());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -211,10 +211,10 @@ impl Routes {
             .build()
             .unwrap();
         let entered = runtime.enter();
-        let router = fileshed::app(Arc::clone(&store), &config);
+        let router = fileshed::app(Arc::clone(&core), &config);
         drop(entered);
         Self {
-            store,
+            core,
             router,
             runtime: Some(runtime),
         }
@@ -267,8 +267,8 @@ impl Routes {
 
 impl Drop for Routes {
     fn drop(&mut self) {
-        self.store.processes().stop();
-        self.store.processes().wait(PATIENCE);
+        self.core.runs.processes().stop();
+        self.core.runs.processes().wait(PATIENCE);
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(PATIENCE);
         }

@@ -4,6 +4,7 @@
 //! process, no network. What is here can be made, compared and printed; what it stands for is
 //! opened by the crates above.
 
+mod background;
 pub mod caller;
 pub mod cancellation;
 pub mod client;
@@ -26,6 +27,7 @@ pub mod trust;
 mod user_id;
 pub mod zone;
 
+pub use background::{Background, StopSign};
 pub use caller::{Caller, Chat, GroupClaim, Role, Scope};
 pub use client::{Answers, Channel, Client, Toolset};
 pub use clock::Clock;

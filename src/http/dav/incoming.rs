@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use axum::body::Bytes;
 use dav_server::fs::{DavFile, DavMetaData, FsError, FsFuture, FsResult, OpenOptions};
-use fileshed_core::Error;
 use fileshed_core::storage::Kind;
 use fileshed_core::transfer::{TransferPermit, Upload, UploadError};
-use fileshed_core::view::{Resolved, View, ViewError, ViewPath};
+use fileshed_core::view::{Resolved, ViewError, ViewPath};
+use fileshed_core::{CallerView, Error};
 use hyper::body::Buf;
 use tokio::sync::{mpsc, oneshot};
 
@@ -107,7 +107,7 @@ fn store(
     mut reader: BodyReader,
 ) -> Result<Node, Error> {
     let caller = request.holder(&path);
-    let view = View::of(&request.server.store, &caller);
+    let view = CallerView::of(&request.server.core, &caller);
     let Resolved { at, zone, path } = view.resolve_path_to_change("path", path)?;
     let zone = zone.made()?;
     let found = Resolved { at, zone, path };

@@ -9,11 +9,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use dav_server::davpath::DavPath;
 use dav_server::ls::{DavLock, DavLockSystem, LsFuture};
-use fileshed_core::Error;
 use fileshed_core::changes::NewClientLock;
 use fileshed_core::registry::ClientLock;
-use fileshed_core::timings;
 use fileshed_core::view::{Resolved, ViewPath};
+use fileshed_core::{Error, timings, webdav};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use xmltree::{Element, Namespace};
 
@@ -48,7 +47,7 @@ impl DavTree {
         let at = path.clone();
         let found = self.at(path, move |found| {
             let key = found.path.key();
-            let locks = found.zone.client_locks(&found.path)?.into_iter();
+            let locks = webdav::client_locks(&found.zone, &found.path)?.into_iter();
             let meant = locks.filter(|lock| deep || lock.path.len() <= key.len());
             Ok(meant
                 .map(|lock| shown(&at, &found.at.root(), &lock))
@@ -124,7 +123,8 @@ impl DavLockSystem for DavTree {
             let locked = path.clone();
             let taken = self.0.work(at, move |view, at, _| {
                 let found = view.resolve_path_to_change("path", at)?;
-                let lock = found.explained(|| found.zone.lock_for_client(&found.path, new))?;
+                let lock =
+                    found.explained(|| webdav::lock_for_client(&found.zone, &found.path, new))?;
                 Ok(shown(&locked, &found.at.root(), &lock))
             });
             let taken = taken.await.map_err(|_| conflict(&path))?;
@@ -136,7 +136,9 @@ impl DavLockSystem for DavTree {
     fn unlock(&'_ self, path: &DavPath, token: &str) -> LsFuture<'_, Result<(), ()>> {
         let (path, token) = (path.clone(), token.to_owned());
         Box::pin(async move {
-            let released = self.at(&path, move |found| found.zone.release_client_lock(&token));
+            let released = self.at(&path, move |found| {
+                webdav::release_client_lock(&found.zone, &token)
+            });
             released
                 .await
                 .filter(|released| *released)
@@ -156,7 +158,7 @@ impl DavLockSystem for DavTree {
         Box::pin(async move {
             let at = path.clone();
             let renewed = self.at(&path, move |found| {
-                let lock = found.zone.renew_client_lock(&found.path, &token, seconds)?;
+                let lock = webdav::renew_client_lock(&found.zone, &found.path, &token, seconds)?;
                 Ok(lock.map(|lock| shown(&at, &found.at.root(), &lock)))
             });
             renewed.await.flatten().ok_or(())

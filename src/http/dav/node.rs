@@ -4,10 +4,10 @@ use std::future;
 use std::time::SystemTime;
 
 use dav_server::fs::{DavDirEntry, DavMetaData, FsError, FsFuture, FsResult};
-use fileshed_core::Error;
 use fileshed_core::listing::DirectoryListing;
 use fileshed_core::storage::{Entry, Kind, Stamp};
-use fileshed_core::view::{TOP, View, ViewPath, ViewPlace};
+use fileshed_core::view::{TOP, ViewPath, ViewPlace};
+use fileshed_core::{CallerView, Error};
 
 /// The directory that programs need not see: what processes of the caller wrote.
 const LOGS: &str = "logs";
@@ -29,10 +29,10 @@ pub(super) struct Node {
 
 impl Node {
     /// What is at a path. Links count as what they lead to inside their zone.
-    pub(super) fn at(view: View<'_>, path: &ViewPath) -> Result<Self, Error> {
+    pub(super) fn at(view: CallerView<'_>, path: &ViewPath) -> Result<Self, Error> {
         match path.place() {
             ViewPlace::Top | ViewPlace::Groups | ViewPlace::Logs("") => {
-                view.store.expect_active(view.caller)?;
+                view.core.store.expect_active(view.caller)?;
                 Ok(Self::fixed(""))
             }
             ViewPlace::Chats => {
@@ -114,7 +114,7 @@ impl DavMetaData for Node {
 }
 
 /// What is in a directory.
-pub(super) fn list(view: View<'_>, path: ViewPath) -> Result<Vec<Node>, Error> {
+pub(super) fn list(view: CallerView<'_>, path: ViewPath) -> Result<Vec<Node>, Error> {
     Ok(match path.place() {
         ViewPlace::Top => {
             let names = TOP.iter().filter(|name| **name != LOGS);

@@ -8,8 +8,8 @@ use axum::http::{HeaderMap, Method};
 use dav_server::davpath::DavPath;
 use dav_server::fs::{FsError, FsResult};
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::view::{View, ViewPath};
-use fileshed_core::{Caller, Code, Error};
+use fileshed_core::view::ViewPath;
+use fileshed_core::{Caller, CallerView, Code, Error};
 use tokio::sync::OnceCell;
 
 use crate::http::admission::Slot;
@@ -105,11 +105,11 @@ impl DavRequest {
     pub(super) async fn work<T: Send + 'static>(
         self: &Arc<Self>,
         path: ViewPath,
-        work: impl FnOnce(View<'_>, ViewPath, &Self) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(CallerView<'_>, ViewPath, &Self) -> Result<T, Error> + Send + 'static,
     ) -> FsResult<T> {
         let request = Arc::clone(self);
         let caller = path.opener(&self.caller);
-        let done = call::run(&self.server.store, caller, (), move |view, ()| {
+        let done = call::run(&self.server.core, caller, (), move |view, ()| {
             work(view, path, &request)
         });
         match done.await.and_then(|(done, ())| done) {

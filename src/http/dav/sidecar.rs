@@ -9,9 +9,8 @@
 use std::time::Duration;
 
 use axum::body::Bytes;
-use fileshed_core::Timings;
-use fileshed_core::view::{View, ViewPath, ViewPlace};
-use fileshed_core::{Error, ZoneName};
+use fileshed_core::view::{ViewPath, ViewPlace};
+use fileshed_core::{CallerView, Error, Timings, ZoneName};
 use moka::sync::Cache;
 
 /// Bytes of one.
@@ -60,7 +59,7 @@ pub(super) fn sidecars() -> Sidecars {
 impl SidecarPlace {
     /// The place at a path, if its name is one of a sidecar file, its directory is there and the
     /// zone has no file of the name.
-    pub(super) fn at(view: View<'_>, path: &ViewPath) -> Result<Option<Self>, Error> {
+    pub(super) fn at(view: CallerView<'_>, path: &ViewPath) -> Result<Option<Self>, Error> {
         let is_one = path.name().is_some_and(is_sidecar);
         let above = path.parent().unwrap_or_else(ViewPath::home);
         let ViewPlace::Zone(name, ..) = path.place() else {
@@ -77,9 +76,9 @@ impl SidecarPlace {
             Some(group) => format!("{name}/{}", group.id.as_str()),
             None if name == ZoneName::Uploads => {
                 let chat = view.caller.chat.as_str();
-                format!("{name}/{}/{chat}", view.store.namespace(view.caller))
+                format!("{name}/{}/{chat}", view.core.store.namespace(view.caller))
             }
-            None => format!("{name}/{}", view.store.namespace(view.caller)),
+            None => format!("{name}/{}", view.core.store.namespace(view.caller)),
         };
         let path = inside.as_str().to_owned();
         Ok(Some(Self { whose, path }))

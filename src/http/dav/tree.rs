@@ -17,8 +17,8 @@ use dav_server::fs::{
     FsStream, OpenOptions, ReadDirMeta,
 };
 use fileshed_core::registry::{DeadProperty, PropertyChange};
-use fileshed_core::view::{View, ViewError, ViewPath, ViewPlace};
-use fileshed_core::{Code, Error};
+use fileshed_core::view::{ViewError, ViewPath, ViewPlace};
+use fileshed_core::{CallerView, Code, Error, changes, tree, webdav};
 use futures_util::stream;
 
 use super::incoming;
@@ -62,7 +62,7 @@ impl DavTree {
             let moves = request.verb == Verb::Move;
             // Each place has its chat.
             let caller = to.opener(&request.caller);
-            let there = View::of(view.store, &caller);
+            let there = CallerView::of(view.core, &caller);
             if let Some(place) = SidecarPlace::at(view, &from)? {
                 return transfer_sidecar(request, &place, (there, &to));
             }
@@ -74,9 +74,9 @@ impl DavTree {
             let to = there.resolve_path_to_change("destination", to)?;
             to.explained(|| to.zone.expect_writable())?;
             if moves {
-                from.move_to(&to, overwrite, OPERATION)
+                tree::move_to(&from, &to, overwrite, OPERATION)
             } else {
-                from.copy_to(&to, overwrite, OPERATION)
+                tree::copy_to(&from, &to, overwrite, OPERATION)
             }
         });
         done.await
@@ -88,7 +88,7 @@ impl DavTree {
 fn transfer_sidecar(
     request: &DavRequest,
     from: &SidecarPlace,
-    (view, to): (View<'_>, &ViewPath),
+    (view, to): (CallerView<'_>, &ViewPath),
 ) -> Result<(), Error> {
     let sidecars = &request.server.dav.sidecars;
     let content = sidecars.get(from);
@@ -169,7 +169,9 @@ impl DavFileSystem for DavTree {
                     return Ok(false);
                 }
                 let found = view.resolve_path_to_change("path", path)?;
-                found.explained(|| found.zone.make_directory("path", &found.path, OPERATION))
+                found.explained(|| {
+                    changes::make_directory(&found.zone, "path", &found.path, OPERATION)
+                })
             });
             if made.await? || copies {
                 Ok(())
@@ -193,7 +195,7 @@ impl DavFileSystem for DavTree {
                     return Ok(());
                 }
                 let found = view.resolve_path_to_change("path", path)?;
-                found.remove(OPERATION).map(drop)
+                tree::remove(&found, OPERATION).map(drop)
             });
             removed.await
         })
@@ -220,7 +222,7 @@ impl DavFileSystem for DavTree {
             let has_properties = || async {
                 let found = self.0.work(self.0.path.clone(), |view, path, _| {
                     let (zone, _) = view.zone("path", &path)?;
-                    zone.has_dead_properties()
+                    webdav::has_dead_properties(&zone)
                 });
                 found.await.unwrap_or(false)
             };
@@ -240,7 +242,9 @@ impl DavFileSystem for DavTree {
             let work = self.0.work(path, move |view, path, _| {
                 let found = view.resolve_path_to_change("path", path)?;
                 found.entry()?;
-                found.explained(|| found.zone.change_dead_properties(&found.path, &changes))
+                found.explained(|| {
+                    webdav::change_dead_properties(&found.zone, &found.path, &changes)
+                })
             });
             let status = if work.await? {
                 StatusCode::OK
@@ -273,7 +277,7 @@ impl DavFileSystem for DavTree {
             let kept = self.0.work(path, |view, path, _| match path.place() {
                 ViewPlace::Zone(..) => {
                     let (zone, inside) = view.zone("path", &path)?;
-                    zone.dead_properties(&inside)
+                    webdav::dead_properties(&zone, &inside)
                 }
                 _ => Ok(Vec::new()),
             });

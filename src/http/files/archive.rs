@@ -14,8 +14,7 @@ use axum::response::{IntoResponse, Response};
 use fileshed_core::archive::PackContent;
 use fileshed_core::storage::Entry;
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::view::View;
-use fileshed_core::{Error, Zone, ZonePath, diagnostics};
+use fileshed_core::{CallerView, Error, Zone, ZonePath, diagnostics};
 
 use crate::http::call::Call;
 use crate::http::files::FileQuery;
@@ -80,9 +79,9 @@ pub(super) async fn selection(mut call: Call) -> Result<Response, Error> {
     });
     let (name, selection) = looked.await?;
     let permit = call.transfer_permit().await?;
-    let (store, caller) = (Arc::clone(&call.server.store), call.caller);
+    let (core, caller) = (Arc::clone(&call.server.core), call.caller);
     let write_archive = move |writer: &mut dyn Write| {
-        selection.with_entries(View::of(&store, &caller), |zone, entries| {
+        selection.with_entries(CallerView::of(&core, &caller), |zone, entries| {
             let contents: Vec<PackContent<'_>> = entries
                 .iter()
                 .map(|entry| PackContent::of(zone, entry))
@@ -105,7 +104,7 @@ impl Selection {
     /// Resolves every name and hands the entries to `work`; blocks.
     fn with_entries(
         &self,
-        view: View<'_>,
+        view: CallerView<'_>,
         work: impl FnOnce(&Zone<'_>, &[Entry]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (zone, directory) = self.query.place(view)?;

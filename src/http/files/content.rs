@@ -30,12 +30,12 @@ pub(super) async fn fetch(mut call: Call) -> Result<Response, Error> {
         Presentation::Attachment
     };
     let permit = call.transfer_permit().await?;
-    let file = if let Some(file) = query.file_at_once(&call.server.store, &call.caller) {
+    let file = if let Some(file) = query.file_at_once(&call.server.core, &call.caller) {
         file
     } else {
         let opened = call.look(move |view| {
             let (zone, path) = query.place(view)?;
-            Download::open(view.store, view.caller, &zone, &path)
+            Download::open(view.core, view.caller, &zone, &path)
         });
         opened.await?
     };

@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use fileshed_core::archive::PackContent;
 use fileshed_core::storage::{CachedFile, DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Caller, Error, Store, Zone, ZoneName, ZonePath};
+use fileshed_core::{Caller, Core, Error, Zone, ZoneName, ZonePath, at_once};
 use headers::{AcceptRanges, ContentLength, ContentRange, HeaderMapExt as _};
 
 use super::archive::{self, WriteArchive};
@@ -51,7 +51,7 @@ pub(in crate::http) enum Download {
 impl Download {
     /// Opens what is at `path` of a caller's zone; blocks.
     pub(in crate::http) fn open(
-        store: &Arc<Store>,
+        core: &Arc<Core>,
         caller: &Caller,
         zone: &Zone<'_>,
         path: &ZonePath,
@@ -63,10 +63,10 @@ impl Download {
         }
         let name = path.name().unwrap_or(zone.name().as_str()).to_owned();
         let group = zone.group().map(|group| group.id.as_str().to_owned());
-        let (store, caller, zone, path) =
-            (Arc::clone(store), caller.clone(), zone.name(), path.clone());
+        let (core, caller, zone, path) =
+            (Arc::clone(core), caller.clone(), zone.name(), path.clone());
         let write_archive = move |writer: &mut dyn io::Write| {
-            let zone = store.open_zone(&caller, zone, group.as_deref())?;
+            let zone = core.store.open_zone(&caller, zone, group.as_deref())?;
             let entry = zone.entry(&path)?;
             PackContent::stream(&[PackContent::of(&zone, &entry)], writer)?;
             Ok(())
@@ -77,12 +77,12 @@ impl Download {
     /// The small file at `path` of one of the caller's own zones; nothing where it cannot be read
     /// without blocking.
     pub(super) fn at_once(
-        store: &Store,
+        core: &Core,
         caller: &Caller,
         zone: ZoneName,
         path: &ZonePath,
     ) -> Option<Self> {
-        let file = store.file_at_once(caller, zone, path)?;
+        let file = at_once::file_at_once(&core.store, caller, zone, path)?;
         Some(Self::File(FileDownload::of_cached(path, file)))
     }
 

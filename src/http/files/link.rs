@@ -10,7 +10,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
 use fileshed_core::transfer::{OnConflict, TransferPermit, Upload};
-use fileshed_core::{Code, Error, Store, Zone, ZonePath, diagnostics};
+use fileshed_core::{Code, Core, Error, Zone, ZonePath, diagnostics};
 use serde_json::json;
 
 use super::download::{Download, Presentation};
@@ -29,7 +29,7 @@ pub(super) async fn open(
     Path(token): Path<String>,
     request: Request,
 ) -> Response {
-    let limit = server.store.settings().max_file_size_mb;
+    let limit = server.core.store.settings().max_file_size_mb;
     answer(server, token, request, None, |call, link| async move {
         match link.purpose {
             Purpose::Upload => Ok(page::upload(limit)),
@@ -75,13 +75,13 @@ async fn found(
     token: String,
     purpose: Option<Purpose>,
 ) -> Result<Link, Error> {
-    let store = Arc::clone(&server.store);
+    let core = Arc::clone(&server.core);
     let found = pool::blocking(move || -> Result<Link, Error> {
-        let mut link = store.links().open(&token)?;
+        let mut link = core.transfer.links().open(&token)?;
         if purpose.is_some_and(|purpose| purpose != link.purpose) {
             return Err(LinkError::Gone.into());
         }
-        store.begin_trust(&mut link.caller)?;
+        core.store.begin_trust(&mut link.caller)?;
         Ok(link)
     });
     found.await?
@@ -90,15 +90,17 @@ async fn found(
 async fn answer_with_file(mut call: Call, link: Link) -> Result<Response, Error> {
     let permit = transfer_permit(&call.server, &link).await?;
     let file = call.look(move |view| {
-        let zone = link.open_zone(view.store).map_err(LinkError::hiding)?;
-        let file = Download::open(view.store, &link.caller, &zone, &link.path);
+        let zone = link
+            .open_zone(&view.core.store)
+            .map_err(LinkError::hiding)?;
+        let file = Download::open(view.core, &link.caller, &zone, &link.path);
         file.map_err(LinkError::hiding)
     });
     Ok(file.await?.answer(&call.parts, Presentation::Page, permit))
 }
 
 async fn transfer_permit(server: &Server, link: &Link) -> Result<TransferPermit, Error> {
-    admission::transfer_permit(&server.store, &link.caller, Some(&link.id)).await
+    admission::transfer_permit(&server.core, &link.caller, Some(&link.id)).await
 }
 
 /// `POST /links/<token>`: files for the directory of the link.
@@ -116,14 +118,15 @@ pub(super) async fn bring(
         |mut call, link| async move {
             let permit = transfer_permit(&call.server, &link).await?;
             let opened = call.look(move |view| {
-                link.open_zone(view.store).map_err(LinkError::hiding)?;
+                link.open_zone(&view.core.store)
+                    .map_err(LinkError::hiding)?;
                 Ok(link)
             });
             let link = opened.await?;
             let is_page = page::is_wanted(&call.parts.headers);
             let stored = call.receive(move |view, parts, reader| {
-                take(view.store, &link, permit, &parts.headers, reader)
-                    .map_err(|error| in_plain_words(view.store, error))
+                take(view.core, &link, permit, &parts.headers, reader)
+                    .map_err(|error| in_plain_words(view.core, error))
             });
             let count = stored.await?;
             if is_page {
@@ -137,13 +140,13 @@ pub(super) async fn bring(
 }
 
 fn take(
-    store: &Store,
+    core: &Core,
     link: &Link,
     transfer_permit: TransferPermit,
     headers: &HeaderMap,
     reader: &mut BodyReader,
 ) -> Result<usize, Error> {
-    let zone = link.open_zone(store)?.made()?;
+    let zone = link.open_zone(&core.store)?.made()?;
     // The holder of a link does not own what is there: nothing is replaced or revealed.
     let upload = Upload::new(
         &zone,
@@ -152,7 +155,7 @@ fn take(
         transfer_permit,
     )?;
     let stored = content::take_in(headers, reader, upload)?.store(OPERATION, None)?;
-    if let Some(chat_host) = store.chat_host() {
+    if let Some(chat_host) = core.store.chat_host() {
         let names = stored.iter().filter_map(|stored| stored.path.name());
         let names = names.map(str::to_owned).collect();
         chat_host.arrived(&link.caller, &place(&zone, &link.path), names);
@@ -182,10 +185,10 @@ fn refused(headers: &HeaderMap, error: Error) -> Response {
 }
 
 /// What the holder of a link may know of a failure.
-fn in_plain_words(store: &Store, error: Error) -> Error {
+fn in_plain_words(core: &Core, error: Error) -> Error {
     let plain = match error.code() {
         Code::FileTooLarge => PlainError::TooLarge {
-            limit: store.settings().max_file_size_mb,
+            limit: core.store.settings().max_file_size_mb,
         },
         Code::QuotaExceeded => PlainError::NoRoom,
         Code::InvalidPath | Code::PathEscape | Code::ProtectedPath => PlainError::Name,

@@ -11,8 +11,7 @@ use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::transfer::{NewUpload, UploadState};
-use fileshed_core::view::View;
-use fileshed_core::{Code, Error, ZoneName, diagnostics};
+use fileshed_core::{CallerView, Code, Error, ZoneName, diagnostics};
 use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::{FileQuery, SURFACE};
@@ -85,7 +84,7 @@ fn spoken(mut response: Response) -> Response {
 }
 
 fn capabilities(server: &Server) -> Response {
-    let largest = server.store.settings().largest_file();
+    let largest = server.core.store.settings().largest_file();
     let headers = [
         (TUS_VERSION, VERSION),
         (TUS_EXTENSION, EXTENSIONS),
@@ -117,7 +116,7 @@ async fn begin(mut call: Call) -> Result<Response, Error> {
             overwrite: FileQuery::flag("overwrite", query.overwrite.as_ref())?,
             message: FileQuery::given(query.message.as_ref()),
         };
-        let uploads = view.store.resumable_uploads();
+        let uploads = view.core.transfer.resumable_uploads();
         uploads.begin(&zone.made()?, new, permit)
     });
     let state = begun.await?;
@@ -138,7 +137,7 @@ async fn receive(mut call: Call, id: String) -> Result<Response, Error> {
     let offset = number(&call.parts.headers, &UPLOAD_OFFSET)?;
     let permit = call.transfer_permit().await?;
     let received = call.receive(move |view, parts, reader| {
-        let uploads = view.store.resumable_uploads();
+        let uploads = view.core.transfer.resumable_uploads();
         let mut upload = uploads.resume(view.caller, &id, offset, permit)?;
         let length = header::content_length(&parts.headers);
         upload.expect_room_for(length.unwrap_or_default())?;
@@ -168,7 +167,11 @@ async fn receive(mut call: Call, id: String) -> Result<Response, Error> {
 
 async fn look(call: Call, id: String) -> Result<Response, Error> {
     small(call, move |view| {
-        let state = view.store.resumable_uploads().state(view.caller, &id)?;
+        let state = view
+            .core
+            .transfer
+            .resumable_uploads()
+            .state(view.caller, &id)?;
         let mut response = headers(&state).into_response();
         let headers = response.headers_mut();
         headers.insert(UPLOAD_LENGTH, state.length.into());
@@ -180,7 +183,10 @@ async fn look(call: Call, id: String) -> Result<Response, Error> {
 
 async fn give_up(call: Call, id: String) -> Result<Response, Error> {
     small(call, move |view| {
-        view.store.resumable_uploads().give_up(view.caller, &id)?;
+        view.core
+            .transfer
+            .resumable_uploads()
+            .give_up(view.caller, &id)?;
         Ok(StatusCode::NO_CONTENT.into_response())
     })
     .await
@@ -189,12 +195,12 @@ async fn give_up(call: Call, id: String) -> Result<Response, Error> {
 /// Answers a request that brings nothing, with a place among the calls.
 async fn small(
     mut call: Call,
-    work: impl FnOnce(View<'_>) -> Result<Response, Error> + Send + 'static,
+    work: impl FnOnce(CallerView<'_>) -> Result<Response, Error> + Send + 'static,
 ) -> Result<Response, Error> {
     accepted(&mut call)?;
     let permit = call.admit().await?;
     let answered = call.run(permit, |view, _| {
-        view.store.expect_active(view.caller)?;
+        view.core.store.expect_active(view.caller)?;
         work(view)
     });
     answered.await?.0

@@ -9,14 +9,13 @@ use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::files::{Files, Limits, Metadata, OutputFile, Provider, Sent, ToolError, path};
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::view::View;
 use fileshed_core::{
-    Caller, Channel, Code, Error, Settings, Store, WorkspaceMode, WorkspaceReport, ZonePath,
+    Caller, CallerView, Channel, Code, Core, Error, Settings, WorkspaceMode, WorkspaceReport,
+    ZonePath, zone_files,
 };
 use serde_json::{Map, Value, json};
 
-use super::CompactTool;
-use super::failure;
+use super::{CompactTool, failure};
 use crate::http::admission::CallPermit;
 use crate::http::call::{self, Call, Surface, expect_scope};
 use crate::http::identity::Accepts;
@@ -78,7 +77,7 @@ async fn called(
     mut call: Call,
     path: &mut String,
 ) -> Result<Response, Error> {
-    let scope = Scope::of(call.server.store.settings(), &call.parts.headers)?;
+    let scope = Scope::of(call.server.core.store.settings(), &call.parts.headers)?;
     call.expect_scope(entry.changes)?;
     let mut permit = call.admit().await?;
     call.caller.names_zones = true;
@@ -105,27 +104,28 @@ async fn called(
 /// Runs a call that came in a message of so many bytes, in what the headers of its request leave of the
 /// workspace; blocks.
 pub(in crate::http) fn run_message(
-    view: View<'_>,
+    view: CallerView<'_>,
     entry: &CompactTool,
     headers: &HeaderMap,
     given: (Map<String, Value>, u64),
     permit: &mut CallPermit,
 ) -> Result<Answer, Error> {
     expect_scope(view.caller, entry.changes)?;
-    let scope = Scope::of(view.store.settings(), headers)?;
+    let scope = Scope::of(view.core.store.settings(), headers)?;
     run(view, entry, &scope, given, permit)
 }
 
 /// Runs a call; blocks.
 fn run(
-    View { store, caller }: View<'_>,
+    view: CallerView<'_>,
     entry: &CompactTool,
     scope: &Scope,
     (arguments, brought): (Map<String, Value>, u64),
     admitted: &mut CallPermit,
 ) -> Result<Answer, Error> {
-    store.expect_active(caller)?;
-    let settings = store.settings();
+    let (core, caller) = (view.core, view.caller);
+    core.store.expect_active(caller)?;
+    let settings = core.store.settings();
     let text_bytes = settings.fs_text_limit_mb.saturating_mul(MEBIBYTE);
     let limits = Limits {
         text_bytes,
@@ -141,20 +141,26 @@ fn run(
     };
     let most = brought.saturating_add(answer).saturating_add(SURROUNDINGS);
     admitted.reserve_blocking(most, &caller.cancellation)?;
-    store.with_files(caller, entry.call.address, |provider| {
-        let workspace = Workspace {
-            store,
-            caller,
-            files: Files::below(provider, scope.workspace.clone(), limits),
-            provider,
-        };
-        (entry.call.run)(&workspace, arguments)
-    })
+    zone_files::with_files(
+        &core.store,
+        &core.files,
+        caller,
+        entry.call.address,
+        |provider| {
+            let workspace = Workspace {
+                core,
+                caller,
+                files: Files::below(provider, scope.workspace.clone(), limits),
+                provider,
+            };
+            (entry.call.run)(&workspace, arguments)
+        },
+    )
 }
 
 /// The files that a call of a tool works with.
 pub(super) struct Workspace<'w> {
-    store: &'w Store,
+    core: &'w Core,
     caller: &'w Caller,
     pub(super) files: Files<'w>,
     /// The provider that stores them, for files that leave the workspace.
@@ -166,7 +172,7 @@ impl Workspace<'_> {
     pub(super) fn output_file(&self, request: &OutputFile) -> Sent {
         self.files.output_file(request, |file| {
             let path = self.in_storage(file)?;
-            let handed = link_create::hand_over(self.store, self.caller, &path)?;
+            let handed = link_create::hand_over(self.core, self.caller, &path)?;
             let description = request.description.as_deref().unwrap_or_default();
             let about = match description {
                 "" => String::new(),
@@ -183,11 +189,11 @@ impl Workspace<'_> {
     /// The path that a file has in the caller's storage zone, where it is brought first if it is
     /// somewhere else.
     fn in_storage(&self, file: &Metadata) -> Result<ZonePath, Error> {
-        if !self.store.files().is_zone() {
+        if !self.core.files.is_zone() {
             let read = self.provider.read(&file.path, 0..u64::MAX);
             let content =
                 read.map_err(|error| ToolError::of_provider(file.path.as_str(), error))?;
-            self.store.hand_in(self.caller, &file.path, &content)?;
+            zone_files::hand_in(&self.core.store, self.caller, &file.path, &content)?;
         }
         Ok(file.path.clone())
     }
@@ -241,16 +247,19 @@ pub(super) async fn info(State(server): State<Arc<Server>>, request: Request) ->
 }
 
 async fn report(server: &Arc<Server>, parts: &Parts) -> Result<Response, Error> {
-    let scope = Scope::of(server.store.settings(), &parts.headers)?;
+    let scope = Scope::of(server.core.store.settings(), &parts.headers)?;
     let caller = match SURFACE.identify(server, parts).await {
         Err(error) if failure::is_nobody(error.code()) => {
             return Ok(told(&WorkspaceReport::refused()));
         }
         caller => caller?,
     };
-    let report = call::run(&server.store, caller, (), move |view, ()| {
-        view.store.expect_active(view.caller)?;
-        Ok(view.store.workspace_report(view.caller, &scope.workspace))
+    let report = call::run(&server.core, caller, (), move |view, ()| {
+        view.core.store.expect_active(view.caller)?;
+        Ok(view
+            .core
+            .admin
+            .workspace_report(view.caller, &scope.workspace))
     });
     Ok(told(&report.await?.0?))
 }

@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use super::JwtError;
-use super::jwt;
+use super::{JwtError, jwt};
 use crate::config::Secret;
 
 /// The claims of a token that was signed with `secret`, at the Unix second `now`.

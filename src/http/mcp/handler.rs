@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::request::Parts;
-use fileshed_core::Error;
-use fileshed_core::view::View;
+use fileshed_core::{CallerView, Error};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
@@ -91,12 +90,12 @@ impl McpHandler {
         &self,
         context: &RequestContext<RoleServer>,
         operation: &'static str,
-        work: impl FnOnce(View<'_>, &mut CallPermit) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(CallerView<'_>, &mut CallPermit) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let request = self.work(context)?;
         request.arrival.outcome.names(operation);
         let done = request.blocking(move |view, permit| {
-            view.store.expect_active(view.caller)?;
+            view.core.store.expect_active(view.caller)?;
             work(view, permit)
         });
         let done = done.await;
@@ -137,14 +136,14 @@ impl ServerHandler for McpHandler {
     ) -> Result<ListToolsResult, ErrorData> {
         let toolset = self.toolset;
         if is_nameless(&context) {
-            let store = Arc::clone(&self.server.store);
-            let listed = pool::blocking(move || tools::list(&store, toolset, false)).await;
+            let core = Arc::clone(&self.server.core);
+            let listed = pool::blocking(move || tools::list(&core, toolset, false)).await;
             let failed = |_| ErrorData::internal_error("the tools cannot be listed", None);
             return Ok(ListToolsResult::with_all_items(listed.map_err(failed)?));
         }
         let listed = self.answer(&context, "mcp.tools", move |view, _| {
             let is_short = is_short(view.caller);
-            Ok(tools::list(view.store, toolset, is_short))
+            Ok(tools::list(view.core, toolset, is_short))
         });
         Ok(ListToolsResult::with_all_items(listed.await?))
     }
@@ -184,7 +183,7 @@ impl ServerHandler for McpHandler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
         self.answer(&context, "mcp.resources", move |view, _| {
-            resources::list(view.store, view.caller, cursor.as_deref())
+            resources::list(view.core, view.caller, cursor.as_deref())
         })
         .await
     }
@@ -205,7 +204,7 @@ impl ServerHandler for McpHandler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
         let read = self.answer(&context, "mcp.resource", move |view, permit| {
-            resources::read(view.store, view.caller, &uri, permit)
+            resources::read(view.core, view.caller, &uri, permit)
         });
         Ok(ReadResourceResult::new(vec![read.await?]).into())
     }
@@ -222,7 +221,7 @@ impl ServerHandler for McpHandler {
         let completed = self.answer(&context, "mcp.completion", move |view, _| {
             let begun = (&*request.argument.name, &*request.argument.value);
             let known = known.unwrap_or_default();
-            resources::complete(view.store, view.caller, &template.uri, begun, &known)
+            resources::complete(view.core, view.caller, &template.uri, begun, &known)
         });
         Ok(CompleteResult::new(completed.await?))
     }
@@ -247,7 +246,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = self.answer(&context, "mcp.prompt", move |view, _| {
-            prompts::get(view.store, view.caller, &request.name)
+            prompts::get(view.core, view.caller, &request.name)
         });
         Ok(prompt.await?.into())
     }

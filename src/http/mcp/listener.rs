@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fileshed_core::fair::{FairSemaphore, Full, Grant};
-use fileshed_core::{Caller, Error, Store, diagnostics, timings};
+use fileshed_core::{Caller, Core, Error, diagnostics, timings};
 use rmcp::model::SubscriptionFilter;
 use serde::Deserialize;
 
@@ -29,7 +29,7 @@ pub(super) fn pause(places: &FairSemaphore, look: Duration) -> Duration {
 }
 
 fn enter((server, caller): &Looker) -> Result<Grant, SubscriptionError> {
-    let user = server.store.namespace(caller);
+    let user = server.core.store.namespace(caller);
     let place = server.admission.subscriptions.try_take(&user);
     place.map_err(|full| match full {
         Full::User => SubscriptionError::User,
@@ -49,7 +49,7 @@ impl Listener {
     pub(super) async fn begin(looker: Looker, uris: Vec<String>) -> Result<Self, Error> {
         let entered = enter(&looker)?;
         let watched = looked(looker, move |work| {
-            Ok(Watched::begin(&work.0.store, &work.1, &uris))
+            Ok(Watched::begin(&work.0.core, &work.1, &uris))
         });
         Ok(Self {
             watched: watched.await?,
@@ -60,7 +60,7 @@ impl Listener {
     /// The same where nobody else is held up meanwhile. Blocks.
     pub(super) fn begin_here(looker: &Looker, uris: &[String]) -> Result<Self, Error> {
         let entered = enter(looker)?;
-        let begin = || Watched::begin(&looker.0.store, &looker.1, uris);
+        let begin = || Watched::begin(&looker.0.core, &looker.1, uris);
         // What asks PostgreSQL runs in no thread that serves.
         let watched = std::thread::scope(|scope| scope.spawn(begin).join());
         let watched = watched.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -94,7 +94,7 @@ pub(super) async fn looked<T: Send + 'static>(
     looker: Looker,
     looks: impl FnOnce(&Looker) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let user = looker.0.store.namespace(&looker.1);
+    let user = looker.0.core.store.namespace(&looker.1);
     let permit = admission::wait(&looker.0.admission.looks, &user, 1, LOOK_PATIENCE).await;
     let permit = permit.map_err(AdmissionError::from)?;
     pool::holding(permit, move || looks(&looker)).await
@@ -151,14 +151,14 @@ impl Watched {
     }
 
     /// The [accepted](Self::accepted) ones of these, as they are now. Blocks.
-    pub(super) fn begin(store: &Store, caller: &Caller, uris: &[String]) -> Self {
+    pub(super) fn begin(core: &Core, caller: &Caller, uris: &[String]) -> Self {
         let unseen = known(uris).map(|(uri, address)| One {
             uri: uri.clone(),
             address,
             state: None,
         });
         let mut watched = Self(unseen.collect());
-        let _were_unseen = watched.changed(store, caller);
+        let _were_unseen = watched.changed(core, caller);
         watched
     }
 
@@ -191,16 +191,16 @@ impl Watched {
     }
 
     /// Returns the URIs of resources that changed since the last look. Blocks.
-    pub(super) fn changed(&mut self, store: &Store, caller: &Caller) -> Vec<String> {
+    pub(super) fn changed(&mut self, core: &Core, caller: &Caller) -> Vec<String> {
         // Each zone is opened once, however many of them it has.
         let mut zones = HashMap::new();
-        let is_active = store.expect_active(caller).is_ok();
+        let is_active = core.store.expect_active(caller).is_ok();
         let mut changed = Vec::new();
         for one in &mut self.0 {
             let address = &one.address;
             let zone = zones
                 .entry((address.zone, address.group.clone()))
-                .or_insert_with(|| address.zone(store, caller).ok());
+                .or_insert_with(|| address.zone(core, caller).ok());
             let entry = zone
                 .as_ref()
                 .filter(|_| is_active)

@@ -11,10 +11,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::storage::{Found, Kind};
 use fileshed_core::text::Encoding;
-use fileshed_core::view::View;
 use fileshed_core::zone::is_git_name;
 use fileshed_core::{
-    Call, Caller, Code, Error, Hint, Store, Zone, ZoneName, ZonePath, diagnostics,
+    Call, Caller, CallerView, Code, Core, Error, Hint, Zone, ZoneName, ZonePath, diagnostics,
 };
 use rmcp::model::{CompletionInfo, ResourceContents, ResourceTemplate};
 
@@ -62,13 +61,13 @@ const COPIES: u64 = 4;
 
 /// Reads a resource, whose address is given back as it was written. Blocks.
 pub(super) fn read(
-    store: &Store,
+    core: &Core,
     caller: &Caller,
     uri: &str,
     admitted: &mut CallPermit,
 ) -> Result<ResourceContents, Error> {
     let address = Address::parse(uri)?;
-    let zone = address.zone(store, caller)?;
+    let zone = address.zone(core, caller)?;
     let entry = address.entry(&zone)?;
     if entry.kind() == Kind::Directory {
         let text = directory(&zone, &address, entry.path())?;
@@ -77,7 +76,7 @@ pub(super) fn read(
     entry
         .expect_file()
         .map_err(|error| zone.explain_disk(error))?;
-    let (size, limit) = (entry.size(), store.settings().max_output_absolute);
+    let (size, limit) = (entry.size(), core.store.settings().max_output_absolute);
     if size > limit {
         return Err(ResourceError::TooLarge {
             path: address.path.clone(),
@@ -139,7 +138,7 @@ const ZONES: [ZoneName; 3] = [ZoneName::Documents, ZoneName::Storage, ZoneName::
 
 /// Completes an argument of a template, whose other arguments are known. Blocks.
 pub(super) fn complete(
-    store: &Arc<Store>,
+    core: &Arc<Core>,
     caller: &Caller,
     template: &str,
     (name, begun): (&str, &str),
@@ -147,17 +146,17 @@ pub(super) fn complete(
 ) -> Result<CompletionInfo, Error> {
     let values: Vec<String> = match (template, name) {
         (ZONE_TEMPLATE, "zone") => ZONES.iter().map(ToString::to_string).collect(),
-        (GROUP_TEMPLATE, "group") => View { store, caller }.groups()?,
+        (GROUP_TEMPLATE, "group") => CallerView::of(core, caller).groups()?,
         (ZONE_TEMPLATE, "path" | "+path") => {
             let zone = known.get("zone").map(String::as_str);
             let zone = ZONES.into_iter().find(|other| Some(other.as_str()) == zone);
             let root = zone.map(|zone| Address::root(zone, None));
-            paths(store, caller, root, begun)?
+            paths(core, caller, root, begun)?
         }
         (GROUP_TEMPLATE, "path" | "+path") => {
             let group = known.get("group");
             let root = group.map(|group| Address::root(ZoneName::Group, Some(group)));
-            paths(store, caller, root, begun)?
+            paths(core, caller, root, begun)?
         }
         _ => Vec::new(),
     };
@@ -173,7 +172,7 @@ pub(super) fn complete(
 
 /// Returns the entries of the directory that holds a path.
 fn paths(
-    store: &Store,
+    core: &Core,
     caller: &Caller,
     root: Option<Address>,
     begun: &str,
@@ -183,7 +182,7 @@ fn paths(
     };
     let (directory, _) = begun.rsplit_once('/').unwrap_or(("", begun));
     let found = (|| {
-        let zone = root.zone(store, caller)?;
+        let zone = root.zone(core, caller)?;
         let path = root.at(directory).path(&zone)?;
         listed(&zone, &path)
     })();

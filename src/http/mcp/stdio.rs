@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use axum::body::Bytes;
-use fileshed_core::{Caller, Store};
+use fileshed_core::{Caller, Core};
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{Transport, stdio_pipes};
@@ -34,14 +34,14 @@ use crate::http::{Server, timer};
 /// Answers the requests on standard input until it ends, or a stop is asked for. All of them are
 /// those of `caller`.
 pub async fn serve(
-    store: Arc<Store>,
+    core: Arc<Core>,
     config: &Config,
     toolset: McpToolset,
     caller: Caller,
     mut stop: ShutdownSignal,
 ) -> io::Result<()> {
-    let (clock, grace) = (store.clock().clone(), config.core.timings.mcp.grace);
-    let server = Arc::new(Server::new(store, config, None));
+    let (clock, grace) = (core.store.clock().clone(), config.core.timings.mcp.grace);
+    let server = Arc::new(Server::new(core, config, None));
     let (close, closing) = watch::channel(false);
     let person = Arc::new(LocalPerson::new(caller, closing));
     let (input, input_ended) = Input::begin()?;

@@ -35,7 +35,10 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
         mut watched,
         entered: _entered,
     } = begun?;
-    let (clock, timings) = (server.store.clock(), &server.store.settings().timings.mcp);
+    let (clock, timings) = (
+        server.core.store.clock(),
+        &server.core.store.settings().timings.mcp,
+    );
     let mut trusted = clock.instant();
     loop {
         tokio::select! {
@@ -43,11 +46,11 @@ pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Re
             reason = ended(work.arrival.caller.cancellation.trust()) => return Err(reason.into()),
             () = timer::sleep(clock, pause(&server.admission.subscriptions, timings.look)) => {}
         }
-        if server.store.processes().is_stopping() {
+        if server.core.runs.processes().is_stopping() {
             return Ok(());
         }
         let (seen, changed) = look(work, move |work| {
-            let changed = watched.changed(&work.0.store, &work.1);
+            let changed = watched.changed(&work.0.core, &work.1);
             Ok((watched, changed))
         })
         .await?;
@@ -91,7 +94,7 @@ pub(super) async fn subscribe(
     let whose = Arc::clone(person);
     let added = look(work, move |work| {
         Address::parse(&uri)?;
-        let one = Watched::begin(&work.0.store, &work.1, &[uri]);
+        let one = Watched::begin(&work.0.core, &work.1, &[uri]);
         Ok(whose.watched().join(one))
     });
     if !added.await? {
@@ -107,8 +110,8 @@ pub(super) async fn subscribe(
 
 /// Tells of changes until the connection ends.
 async fn tell(person: Arc<LocalPerson>, looker: Looker, peer: Peer<RoleServer>) {
-    let store = Arc::clone(&looker.0.store);
-    let (clock, pause) = (store.clock(), store.settings().timings.mcp.look);
+    let core = Arc::clone(&looker.0.core);
+    let (clock, pause) = (core.store.clock(), core.store.settings().timings.mcp.look);
     loop {
         tokio::select! {
             () = person.closed() => return,
@@ -118,7 +121,7 @@ async fn tell(person: Arc<LocalPerson>, looker: Looker, peer: Peer<RoleServer>) 
         let changed = looked(looker.clone(), move |work| {
             // Who subscribes meanwhile does not wait for the look.
             let mut watched = whose.watched().clone();
-            let changed = watched.changed(&work.0.store, &work.1);
+            let changed = watched.changed(&work.0.core, &work.1);
             whose.watched().take_in(watched);
             Ok(changed)
         });

@@ -8,8 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::storage::DiskError;
 use fileshed_core::terminal::ProcessUse;
-use fileshed_core::view::View;
-use fileshed_core::{Code, Error, Store, Toolset, WorkspaceMode, ZonePath};
+use fileshed_core::{CallerView, Code, Core, Error, Toolset, WorkspaceMode, ZonePath};
 use rmcp::model::{self, CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -18,10 +17,9 @@ use super::work::Work;
 use super::{failure, is_short};
 use crate::http::body::BodyError;
 use crate::http::call::expect_scope;
-use crate::http::envelope;
 use crate::http::fs::{self, CompactTool};
-use crate::http::terminal;
 use crate::http::terminal::endpoint::{Content, EndpointEntry, Step};
+use crate::http::{envelope, terminal};
 use crate::ops::{Answer, Entry, OPERATIONS, Tool};
 
 /// Bytes of a file that is a tool's answer: as many as a model is shown.
@@ -52,7 +50,7 @@ static OPERATION_TOOLS: LazyLock<Vec<model::Tool>> = LazyLock::new(|| {
 });
 
 /// The tools of a list, as clients read them. A short answer has not the form of the schema. Blocks.
-pub(super) fn list(store: &Store, toolset: McpToolset, short: bool) -> Vec<model::Tool> {
+pub(super) fn list(core: &Core, toolset: McpToolset, short: bool) -> Vec<model::Tool> {
     match toolset {
         McpToolset::Shed | McpToolset::Core => {
             let offered = OPERATIONS.iter().zip(OPERATION_TOOLS.iter());
@@ -71,7 +69,7 @@ pub(super) fn list(store: &Store, toolset: McpToolset, short: bool) -> Vec<model
         McpToolset::Terminal => {
             let tools = terminal::tools();
             tools
-                .map(|tool| described(tool, terminal::description(tool, store)))
+                .map(|tool| described(tool, terminal::description(tool, core)))
                 .collect()
         }
     }
@@ -226,17 +224,18 @@ async fn call_operation(
     let bytes = work.arrival.bytes;
     if let Some(at_once) = entry.call.at_once.filter(|_| bytes <= entry.body_max) {
         let caller = work.admitted().await?;
-        if let Some(answer) = at_once(&work.server.store, &caller, arguments.clone()) {
+        if let Some(answer) = at_once(&work.server.core, &caller, arguments.clone()) {
             return result(answer, is_short(&caller));
         }
     }
-    let called = work.blocking(move |View { store, caller }, permit| {
+    let called = work.blocking(move |view, permit| {
+        let (core, caller) = (view.core, view.caller);
         expect_size(entry, bytes)?;
-        let answer = (entry.call.answer_max)(store.settings(), &arguments);
+        let answer = (entry.call.answer_max)(core.store.settings(), &arguments);
         // Once as text, once as data.
         let most = bytes.saturating_add(answer.saturating_mul(2));
         permit.reserve_blocking(most, &caller.cancellation)?;
-        let answer = (entry.call.run)(store, caller, arguments)?;
+        let answer = (entry.call.run)(core, caller, arguments)?;
         result(answer, is_short(caller))
     });
     called.await
@@ -282,10 +281,7 @@ async fn call_terminal(
     arguments.retain(|name, _| name != ONLY_OF_STREAMS && tool.has_parameter(name));
     if tool.may_be_at_once() {
         let caller = work.admitted().await?;
-        let view = View {
-            store: &work.server.store,
-            caller: &caller,
-        };
+        let view = CallerView::of(&work.server.core, &caller);
         if bytes <= tool.body_max
             && let Some(content) = tool.answer_at_once(view, &arguments)
         {
@@ -306,7 +302,7 @@ async fn call_terminal(
         }
     };
     let starts = tool.call.processes == Some(ProcessUse::Starts);
-    let user = work.server.store.namespace(&work.arrival.caller);
+    let user = work.server.core.store.namespace(&work.arrival.caller);
     let waits = match work.server.admission.wait_permit(&user) {
         Ok(waits) => Some(waits),
         // A call that has begun is answered at once if its caller may not wait.
@@ -317,7 +313,7 @@ async fn call_terminal(
     drop(work.arrival.permit.take());
     let happened = async {
         tokio::select! {
-            () = awaited.happened(work.server.store.clock()), if waits.is_some() => {}
+            () = awaited.happened(work.server.core.store.clock()), if waits.is_some() => {}
             () = work.given_up(), if !starts => {}
             else => {}
         }

@@ -4,8 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fileshed_core::view::View;
-use fileshed_core::{Caller, Error};
+use fileshed_core::{Caller, CallerView, Error};
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
@@ -33,7 +32,7 @@ impl<'a> Work<'a> {
             server,
             arrival,
             context,
-            begun: server.store.clock().instant(),
+            begun: server.core.store.clock().instant(),
         }
     }
 
@@ -43,7 +42,7 @@ impl<'a> Work<'a> {
         let admitted = if let Some(admitted) = self.arrival.permit.take() {
             admitted
         } else {
-            let user = self.server.store.namespace(&caller);
+            let user = self.server.core.store.namespace(&caller);
             self.server.admission.admit(&user).await?
         };
         caller.place = admitted.place();
@@ -62,11 +61,11 @@ impl<'a> Work<'a> {
     /// is completed.
     pub(super) async fn blocking<T: Send + 'static>(
         &self,
-        work: impl FnOnce(View<'_>, &mut CallPermit) -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(CallerView<'_>, &mut CallPermit) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         let (caller, permit) = self.admit().await?;
         let cancellation = caller.cancellation.clone();
-        let work = call::run(&self.server.store, caller, permit, work);
+        let work = call::run(&self.server.core, caller, permit, work);
         let done = self.waiting(work, || cancellation.cancel()).await;
         let (done, permit) = done?;
         self.arrival.permit.put(permit);
@@ -82,8 +81,11 @@ impl<'a> Work<'a> {
     ) -> T {
         tokio::pin!(something);
         let mut cancel = Some(cancel);
-        let store = &self.server.store;
-        let (clock, pause) = (store.clock(), store.settings().timings.mcp.progress);
+        let core = &self.server.core;
+        let (clock, pause) = (
+            core.store.clock(),
+            core.store.settings().timings.mcp.progress,
+        );
         let mut due = clock.instant() + pause;
         let token = self.context.meta.get_progress_token();
         loop {

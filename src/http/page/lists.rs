@@ -5,8 +5,7 @@ use fileshed_core::directory::Membership;
 use fileshed_core::listing::{DirectoryListing, ListedEntry};
 use fileshed_core::search::{Match, Matches, Pattern};
 use fileshed_core::storage::Kind;
-use fileshed_core::view::View;
-use fileshed_core::{Error, diagnostics, search};
+use fileshed_core::{CallerView, Error, bin, diagnostics, ends_soon, search};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -49,17 +48,20 @@ struct PageEntry {
 }
 
 /// `GET /page/list`
-pub(super) fn directory(view: View<'_>, query: &FileQuery) -> Result<PageDirectory, Error> {
+pub(super) fn directory(view: CallerView<'_>, query: &FileQuery) -> Result<PageDirectory, Error> {
     let (zone, path) = query.place(view)?;
-    let View { store, caller } = view;
+    let (core, caller) = (view.core, view.caller);
     let listing = DirectoryListing::of(&zone, &path).map_err(|error| zone.explain(error))?;
-    let members = zone.group().map(|group| store.members(group)).transpose()?;
+    let members = zone
+        .group()
+        .map(|group| core.store.members(group))
+        .transpose()?;
     let user = caller.user.as_ref().map(fileshed_core::UserId::as_str);
     let entries = listing.entries.into_iter();
     Ok(PageDirectory {
         writable: listing.is_writable,
-        keeps_deleted: zone.name().is_versioned() || store.has_bin(),
-        ends_on: zone.ends_soon()?.map(|end| end.strftime("%F").to_string()),
+        keeps_deleted: zone.name().is_versioned() || bin::has_bin(&core.store),
+        ends_on: ends_soon(&zone)?.map(|end| end.strftime("%F").to_string()),
         entries: entries
             .filter_map(|entry| row(entry, members.as_ref(), user))
             .collect(),
@@ -96,8 +98,11 @@ pub(super) struct UploadsQuery {
 
 /// `GET /page/uploads`: some of the conversations, those in which something came or went last first, and
 /// where the next ones begin.
-pub(super) fn uploads(view: View<'_>, query: &UploadsQuery) -> Result<Value, Error> {
-    let page = view.store.chats_with_uploads(view.caller, query.from)?;
+pub(super) fn uploads(view: CallerView<'_>, query: &UploadsQuery) -> Result<Value, Error> {
+    let page = view
+        .core
+        .store
+        .chats_with_uploads(view.caller, query.from)?;
     let chats = page.chats.into_iter().map(|uploads| {
         // The id is what every other request takes as `chat`; the title is Open WebUI's.
         let mut chat = json!({"chat": uploads.chat.as_str()});
@@ -132,25 +137,27 @@ diagnostics! {
 }
 
 /// `GET /page/bin`: the days for which what is deleted waits (0 if it does not), and what waits.
-pub(super) fn bin(view: View<'_>, _: &BinQuery) -> Result<Value, Error> {
-    let days = view.store.settings().bin_days;
-    let entries = view.store.bin(view.caller)?.into_iter().map(|entry| {
-        let mut row = json!({
-            "id": entry.id,
-            "zone": entry.zone.as_str(),
-            "path": entry.path.as_str(),
-            "type": if entry.is_directory { "directory" } else { "file" },
-            "size": entry.totals.bytes,
-            "files": entry.totals.files,
+pub(super) fn bin(view: CallerView<'_>, _: &BinQuery) -> Result<Value, Error> {
+    let days = view.core.store.settings().bin_days;
+    let entries = bin::entries(&view.core.store, view.caller)?
+        .into_iter()
+        .map(|entry| {
+            let mut row = json!({
+                "id": entry.id,
+                "zone": entry.zone.as_str(),
+                "path": entry.path.as_str(),
+                "type": if entry.is_directory { "directory" } else { "file" },
+                "size": entry.totals.bytes,
+                "files": entry.totals.files,
+            });
+            // The conversation that deleted it.
+            if let Some(chat) = entry.chat {
+                row["chat"] = chat.into();
+            }
+            row["deleted_at"] = entry.deleted_at.to_string().into();
+            row["ends_at"] = entry.ends_at.to_string().into();
+            row
         });
-        // The conversation that deleted it.
-        if let Some(chat) = entry.chat {
-            row["chat"] = chat.into();
-        }
-        row["deleted_at"] = entry.deleted_at.to_string().into();
-        row["ends_at"] = entry.ends_at.to_string().into();
-        row
-    });
     Ok(json!({
         "days": days.map_or(0, std::num::NonZeroU64::get),
         "entries": entries.collect::<Vec<Value>>(),
@@ -164,16 +171,16 @@ pub(super) struct BinQuery {
 }
 
 /// `POST /page/bin/restore`: puts the entry with this id back to its place.
-pub(super) fn restore_deleted(view: View<'_>, query: &BinQuery) -> Result<Value, Error> {
+pub(super) fn restore_deleted(view: CallerView<'_>, query: &BinQuery) -> Result<Value, Error> {
     let id = query.id.as_deref().ok_or(BinQueryError)?;
-    let back = view.store.bring_back(view.caller, id)?;
+    let back = bin::bring_back(&view.core.store, view.caller, id)?;
     let data = json!({"zone": back.zone.as_str(), "path": back.path.as_str()});
     Ok(json!({"success": true, "data": data}))
 }
 
 /// `POST /page/bin/remove`: removes the entry with this id for good; without an id, all entries.
-pub(super) fn remove_deleted(view: View<'_>, query: &BinQuery) -> Result<Value, Error> {
-    let removed = view.store.empty_bin(view.caller, query.id.as_deref())?;
+pub(super) fn remove_deleted(view: CallerView<'_>, query: &BinQuery) -> Result<Value, Error> {
+    let removed = bin::empty(&view.core.store, view.caller, query.id.as_deref())?;
     Ok(json!({"success": true, "data": {"removed": removed}}))
 }
 
@@ -202,17 +209,14 @@ pub(super) struct PageQuery {
 }
 
 /// `GET /page/search`: the results, the nearest first, and a mark if there are more.
-pub(super) fn search(view: View<'_>, query: &PageQuery) -> Result<Value, Error> {
+pub(super) fn search(view: CallerView<'_>, query: &PageQuery) -> Result<Value, Error> {
     let text = query.query.trim();
     if text.is_empty() {
         return Err(PageQueryError.into());
     }
     let mut caller = view.caller.clone();
     caller.names_zones = true;
-    let view = View {
-        caller: &caller,
-        ..view
-    };
+    let view = CallerView::of(view.core, &caller);
     let is_everywhere = matches!(query.path.as_str(), "" | "/");
     let matches = Matches {
         pattern: Pattern::new("query", text, false, true)?,

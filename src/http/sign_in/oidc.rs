@@ -167,9 +167,9 @@ pub(super) async fn finish(State(server): State<Arc<Server>>, request: Request) 
         let (attempt, code) = answer(configured(&server)?, &parts)?;
         let callback = callback(&server);
         ask(&server, move |oidc, server| {
-            let now = server.store.clock().now().as_second();
+            let now = server.core.store.clock().now().as_second();
             let principal = oidc.principal(&attempt, &code, &callback, now)?;
-            begin(&server.store, &principal, previous.as_ref())
+            begin(&server.core, &principal, previous.as_ref())
         })
         .await
     };
@@ -209,7 +209,7 @@ fn configured(server: &Server) -> Result<&OpenIdConnect, Error> {
 /// Where the provider sends people back: only the address that an administrator set, or that of this
 /// machine.
 fn callback(server: &Server) -> String {
-    format!("{}{ANSWER}", server.store.public_url())
+    format!("{}{ANSWER}", server.core.store.public_url())
 }
 
 /// Asks the provider; few questions run at once.

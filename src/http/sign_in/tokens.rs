@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
 use fileshed_core::own_tokens::WantedToken;
 use fileshed_core::tokens::Token;
-use fileshed_core::{Caller, Error, Scope, Store};
+use fileshed_core::{Caller, Core, Error, Scope};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -24,10 +24,10 @@ pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) ->
     let (parts, _body) = request.into_parts();
     let listed = async {
         let caller = owner(&server, &parts).await?;
-        look_up(&server, move |store| {
-            let tokens = store.own_tokens(&caller)?;
+        look_up(&server, move |core| {
+            let tokens = core.admin.own_tokens(&caller)?;
             let tokens: Vec<Value> = tokens.iter().map(shown).collect();
-            Ok(json!({"tokens": tokens, "may_make": store.may_make_tokens(&caller)}))
+            Ok(json!({"tokens": tokens, "may_make": core.admin.may_make_tokens(&caller)}))
         })
         .await
     };
@@ -63,7 +63,7 @@ struct Create {
 
 /// `POST /page/tokens`: makes a token; its secret is in this answer and nowhere else.
 pub(super) async fn create(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let made = change(server, request, |store, caller, wanted: Create| {
+    let made = change(server, request, |core, caller, wanted: Create| {
         let scope = if wanted.only_reads {
             Scope::Read
         } else {
@@ -74,7 +74,7 @@ pub(super) async fn create(State(server): State<Arc<Server>>, request: Request) 
             scope,
             days: wanted.days,
         };
-        let token = store.create_own_token(caller, &wanted)?;
+        let token = core.admin.create_own_token(caller, &wanted)?;
         let data = json!({"id": token.id, "secret": token.secret});
         let message = "This is the only time that the token is shown";
         Ok(Reply::new(data, message))
@@ -89,8 +89,8 @@ struct Revoke {
 
 /// `POST /page/tokens/revoke`: ends a token, at once.
 pub(super) async fn revoke(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let revoked = change(server, request, |store, caller, Revoke { id }| {
-        store.revoke_own_token(caller, &id)?;
+    let revoked = change(server, request, |core, caller, Revoke { id }| {
+        core.admin.revoke_own_token(caller, &id)?;
         Ok(Reply::new(json!({}), "The token has ended"))
     });
     revoked.await
@@ -100,13 +100,13 @@ pub(super) async fn revoke(State(server): State<Arc<Server>>, request: Request) 
 async fn change<A: DeserializeOwned + Send + 'static>(
     server: Arc<Server>,
     request: Request,
-    work: impl FnOnce(&Store, &Caller, A) -> Result<Reply<Value>, Error> + Send + 'static,
+    work: impl FnOnce(&Core, &Caller, A) -> Result<Reply<Value>, Error> + Send + 'static,
 ) -> Response {
     let (parts, body) = request.into_parts();
     let done = async {
         let caller = owner(&server, &parts).await?;
-        let given = arguments(&server.store, body).await?;
-        look_up(&server, move |store| work(store, &caller, given)).await
+        let given = arguments(&server.core, body).await?;
+        look_up(&server, move |core| work(core, &caller, given)).await
     };
     unstored(envelope::answer(done.await))
 }

@@ -52,11 +52,11 @@ struct NamedCommands {
 
 impl NamedCommands {
     async fn of(server: &Arc<Server>) -> Self {
-        let store = Arc::clone(&server.store);
+        let core = Arc::clone(&server.core);
         // Tried once by starting a helper, which blocks.
         let tried = pool::blocking(move || Self {
-            sandbox: store.sandbox(),
-            sees_tree: store.has_namespaces(),
+            sandbox: core.admin.sandbox(),
+            sees_tree: core.admin.has_namespaces(),
         });
         tried.await.unwrap_or(Self {
             sandbox: Sandbox::Off,
@@ -66,7 +66,7 @@ impl NamedCommands {
 }
 
 async fn text(server: &Arc<Server>) -> String {
-    let settings = server.store.settings();
+    let settings = server.core.store.settings();
     let commands = NamedCommands::of(server).await;
     let mut text = format!(
         "You have a computer whose files stay from chat to chat, {} MiB:\n\
@@ -82,7 +82,7 @@ async fn text(server: &Arc<Server>) -> String {
         return text + "\nCommands do not run on this server: work with the file tools.";
     }
     let memory = settings.exec_memory_limit_mb;
-    let bounded = if server.store.bounds_trees() {
+    let bounded = if server.core.runs.zygote().bounds_trees().is_ok() {
         "command"
     } else {
         "process"

@@ -26,8 +26,8 @@ pub const TITLE: &str = "fileshed terminal";
 /// limits, the network.
 pub(super) async fn openapi(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
     let made = || async {
-        let store = Arc::clone(&server.store);
-        let described = pool::blocking(move || describe_execute(&store));
+        let core = Arc::clone(&server.core);
+        let described = pool::blocking(move || describe_execute(&core));
         let mut document = document();
         if let Ok(text) = described.await {
             document["paths"][RunCommand::PATH]["post"]["description"] = text.into();

@@ -11,8 +11,7 @@ use axum::routing::{MethodFilter, on};
 use fileshed_core::fair::Place;
 use fileshed_core::processes::Process;
 use fileshed_core::terminal::ProcessUse;
-use fileshed_core::view::View;
-use fileshed_core::{Channel, Error};
+use fileshed_core::{CallerView, Channel, Error};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -43,11 +42,11 @@ pub(in crate::http) struct EndpointCall {
 
 /// Answers a call, or says what is left to do. Blocks.
 type EndpointHandler =
-    Box<dyn Fn(View<'_>, Map<String, Value>) -> Result<Step, Error> + Send + Sync>;
+    Box<dyn Fn(CallerView<'_>, Map<String, Value>) -> Result<Step, Error> + Send + Sync>;
 
 /// Answers a call without blocking, if that is possible.
 type ImmediateEndpointHandler =
-    Box<dyn Fn(View<'_>, Map<String, Value>) -> Option<Content> + Send + Sync>;
+    Box<dyn Fn(CallerView<'_>, Map<String, Value>) -> Option<Content> + Send + Sync>;
 
 /// The answer of an endpoint.
 pub(in crate::http) enum Content {
@@ -58,7 +57,7 @@ pub(in crate::http) enum Content {
 }
 
 /// The end of a call that waits.
-pub(in crate::http) type Rest = Box<dyn FnOnce(View<'_>) -> Result<Content, Error> + Send>;
+pub(in crate::http) type Rest = Box<dyn FnOnce(CallerView<'_>) -> Result<Content, Error> + Send>;
 
 /// The state of a call that has begun.
 pub(in crate::http) enum Step<A = Content> {
@@ -117,7 +116,7 @@ pub(super) fn endpoint<T, R>(
     method: Method,
     path: &'static str,
     id: &'static str,
-    run: impl Fn(View<'_>, &T) -> Result<R, Error> + Send + Sync + 'static,
+    run: impl Fn(CallerView<'_>, &T) -> Result<R, Error> + Send + Sync + 'static,
 ) -> EndpointEntry
 where
     T: DeserializeOwned + ToSchema + 'static,
@@ -132,7 +131,7 @@ fn in_steps<T: DeserializeOwned + ToSchema + 'static>(
     method: Method,
     path: &'static str,
     id: &'static str,
-    run: impl Fn(View<'_>, T) -> Result<Step, Error> + Send + Sync + 'static,
+    run: impl Fn(CallerView<'_>, T) -> Result<Step, Error> + Send + Sync + 'static,
 ) -> EndpointEntry {
     let call = EndpointCall {
         method,
@@ -166,19 +165,19 @@ pub(super) trait Endpoint: 'static {
     type Response: Serialize + Send + 'static;
 
     /// Prepares a request, and returns the wait that it needs before it is done. Blocks.
-    fn begin(_: View<'_>, _: &mut Self::Request) -> Result<Begun, Error> {
+    fn begin(_: CallerView<'_>, _: &mut Self::Request) -> Result<Begun, Error> {
         Ok(Begun::Ready)
     }
 
     /// Does the work. Blocks.
-    fn run(view: View<'_>, request: Self::Request) -> Result<Self::Response, Error>;
+    fn run(view: CallerView<'_>, request: Self::Request) -> Result<Self::Response, Error>;
 }
 
 /// An endpoint that has to do with processes.
 pub(super) fn of_processes<E: Endpoint>() -> EndpointEntry {
     let mut entry = in_steps(E::METHOD, E::PATH, E::ID, |view, mut request| {
         let begun = E::begin(view, &mut request)?;
-        let rest = move |view: View<'_>| Ok(E::run(view, request)?.into_content());
+        let rest = move |view: CallerView<'_>| Ok(E::run(view, request)?.into_content());
         Ok(match begun {
             Begun::Ready => Step::Answered(rest(view)?),
             Begun::Waits(awaited) => Step::Waits(awaited, Box::new(rest)),
@@ -218,7 +217,7 @@ impl EndpointEntry {
     }
 
     /// The same, which answers as `run` does if that is possible: then no thread is asked for one.
-    pub(super) fn at_once<T, R>(mut self, run: fn(View<'_>, &T) -> Option<R>) -> Self
+    pub(super) fn at_once<T, R>(mut self, run: fn(CallerView<'_>, &T) -> Option<R>) -> Self
     where
         T: DeserializeOwned + ToSchema + 'static,
         R: IntoContent + 'static,
@@ -248,7 +247,7 @@ impl EndpointEntry {
     /// Answers a call without blocking; `None` if that is not possible.
     pub(in crate::http) fn answer_at_once(
         &self,
-        view: View<'_>,
+        view: CallerView<'_>,
         given: &Map<String, Value>,
     ) -> Option<Content> {
         let at_once = self.call.at_once.as_ref()?;
@@ -260,11 +259,11 @@ impl EndpointEntry {
     /// Begins a call. Blocks.
     pub(in crate::http) fn begin(
         &self,
-        view: View<'_>,
+        view: CallerView<'_>,
         mut arguments: Map<String, Value>,
     ) -> Result<Step, Error> {
         arguments::settle(&mut arguments, self.parameters());
-        view.store.expect_active(view.caller)?;
+        view.core.store.expect_active(view.caller)?;
         (self.call.run)(view, arguments)
     }
 
@@ -321,10 +320,7 @@ async fn run(
     let mut arguments = arguments::of_query(&call.parts.uri, entry.parameters());
     arguments.extend(path);
     if body.is_empty() {
-        let view = View {
-            store: &call.server.store,
-            caller: &call.caller,
-        };
+        let view = CallerView::of(&call.server.core, &call.caller);
         if let Some(content) = entry.answer_at_once(view, &arguments) {
             return content.written()?.response(&mut call, permit).await;
         }
@@ -337,12 +333,12 @@ async fn run(
         entry.begin(view, arguments)?.answered(Content::written)
     });
     let (step, permit) = begun.await?;
-    let clock = call.server.store.clock().clone();
+    let clock = call.server.core.store.clock().clone();
     match step? {
         Step::Answered(written) => written.response(&mut call, permit).await,
         Step::Streams(process) => Ok(pending::show(process, clock)),
         Step::Waits(awaited, rest) => {
-            let user = call.server.store.namespace(&call.caller);
+            let user = call.server.core.store.namespace(&call.caller);
             let waits = call.server.admission.wait_permit(&user);
             // A call that waits holds nobody up.
             call.caller.place = Place::default();

@@ -1,10 +1,9 @@
 //! Interactive shells of people: opened, read, written and closed by calls, used over a socket.
 
 use axum::http::Method;
-use fileshed_core::Error;
 use fileshed_core::processes::ShellEntry;
 use fileshed_core::terminal::ProcessUse;
-use fileshed_core::view::View;
+use fileshed_core::{CallerView, Error};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -26,8 +25,8 @@ impl Endpoint for OpenShell {
     type Request = Nothing;
     type Response = ShellEntry;
 
-    fn run(view: View<'_>, _: Nothing) -> Result<ShellEntry, Error> {
-        view.open_shell()
+    fn run(view: CallerView<'_>, _: Nothing) -> Result<ShellEntry, Error> {
+        view.core.runs.open_shell(view.caller)
     }
 }
 
@@ -42,8 +41,8 @@ impl Endpoint for ListShells {
     type Request = Nothing;
     type Response = Vec<ShellEntry>;
 
-    fn run(view: View<'_>, _: Nothing) -> Result<Vec<ShellEntry>, Error> {
-        Ok(view.shells())
+    fn run(view: CallerView<'_>, _: Nothing) -> Result<Vec<ShellEntry>, Error> {
+        Ok(view.core.runs.shells(view.caller))
     }
 }
 
@@ -66,8 +65,10 @@ impl Endpoint for CloseShell {
     type Request = CloseShellRequest;
     type Response = Status;
 
-    fn run(view: View<'_>, request: CloseShellRequest) -> Result<Status, Error> {
-        view.close_shell(&request.session_id)?;
+    fn run(view: CallerView<'_>, request: CloseShellRequest) -> Result<Status, Error> {
+        view.core
+            .runs
+            .close_shell(view.caller, &request.session_id)?;
         Ok(Status { status: "deleted" })
     }
 }
@@ -90,9 +91,9 @@ impl Endpoint for ReadUserShell {
     type Request = Nothing;
     type Response = ReadShellResponse;
 
-    fn run(view: View<'_>, _: Nothing) -> Result<ReadShellResponse, Error> {
+    fn run(view: CallerView<'_>, _: Nothing) -> Result<ReadShellResponse, Error> {
         Ok(ReadShellResponse {
-            output: view.read_user_shell()?,
+            output: view.core.runs.read_user_shell(view.caller)?,
         })
     }
 }
@@ -119,8 +120,10 @@ impl Endpoint for WriteUserShell {
     type Request = WriteShellRequest;
     type Response = Status;
 
-    fn run(view: View<'_>, request: WriteShellRequest) -> Result<Status, Error> {
-        view.write_user_shell(&request.input)?;
+    fn run(view: CallerView<'_>, request: WriteShellRequest) -> Result<Status, Error> {
+        view.core
+            .runs
+            .write_user_shell(view.caller, &request.input)?;
         Ok(Status { status: "ok" })
     }
 }

@@ -9,7 +9,7 @@ use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use fileshed::config::{Config, Secret};
 use fileshed_core::settings::NamespaceStyle;
-use fileshed_core::{Clock, Scope, Settings, Store, UploadsRetention, UserId};
+use fileshed_core::{Clock, Core, Scope, Settings, UserId};
 use serde_json::{Value, json};
 use tower::ServiceExt as _;
 
@@ -22,7 +22,7 @@ const SECRET: &str = "signs-who-calls";
 struct Moved {
     runtime: tokio::runtime::Runtime,
     app: Router,
-    store: Arc<Store>,
+    core: Arc<Core>,
     clock: Clock,
     /// Signed users instead of plain ones.
     signed: bool,
@@ -51,16 +51,16 @@ impl Moved {
             ..Config::default()
         };
         let clock = Clock::movable();
-        let store = Arc::new(Store::open_at(core, clock.clone()).unwrap());
+        let core = Arc::new(Core::open_at(core, clock.clone()).unwrap());
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()
             .unwrap();
-        let app = fileshed::app(Arc::clone(&store), &config);
+        let app = fileshed::app(Arc::clone(&core), &config);
         Self {
             runtime,
             app,
-            store,
+            core,
             clock,
             signed,
             _directory: directory,
@@ -121,6 +121,7 @@ fn tokens_and_links_follow_the_clock() {
     let user = UserId::parse("ada").unwrap();
     let end = moved.clock.now() + jiff::SignedDuration::from_secs(3 * DAY);
     let token = moved
+        .core
         .store
         .tokens()
         .create(&user, Scope::Write, Some(end), "")
@@ -219,15 +220,16 @@ fn uploads_that_have_ended_are_removed_in_the_background() {
     let (status, body) = moved.send("PUT", path, &ada, &json!("a"));
     assert_eq!(status, 201, "{body}");
     let uploads = moved
+        .core
         .store
         .settings()
         .storage_base_path
         .join("users/ada/Uploads/chat");
-    let retention = UploadsRetention::start(&moved.store).unwrap();
+    let retention = moved.core.admin.start_retention().unwrap();
     assert!(uploads.join("a.txt").is_file());
     drop(retention);
     moved.clock.advance(2 * DAY + HOUR);
-    let retention = UploadsRetention::start(&moved.store).unwrap();
+    let retention = moved.core.admin.start_retention().unwrap();
     wait_until("the uploads are gone", || !uploads.exists());
     drop(retention);
 }

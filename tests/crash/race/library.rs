@@ -2,16 +2,17 @@
 
 use std::path::PathBuf;
 
+use fileshed_core::changes;
 use fileshed_core::command::{self, CommandLine};
 use fileshed_core::settings::NamespaceStyle;
 use fileshed_core::storage::{Found, Kind};
-use fileshed_core::{Caller, Error, Settings, Store, UserId, Zone, ZonePath};
+use fileshed_core::{Caller, Core, Error, Runs, Settings, UserId, Zone, ZonePath};
 
 use crate::race::field::{CANARY, Field, LARGE, NAME, assert_clean};
 use crate::race::tally::Tally;
 use fileshed_test_support::on_disk::Repository;
 
-type Work = fn(&Zone<'_>, &Tally, u64);
+type Work = fn(&Runs, &Zone<'_>, &Tally, u64);
 
 #[test]
 fn links_lead_nowhere_in_storage() {
@@ -30,13 +31,13 @@ fn race(zone: &'static str, directory: &str) {
     settings.namespace = NamespaceStyle::Plain;
     settings.helper = PathBuf::from(env!("CARGO_BIN_EXE_fileshed"));
     settings.quota_per_user_mb = 10_000;
-    let store = Store::open(settings).unwrap();
+    let core = Core::open(settings).unwrap();
     let caller = Caller {
         user: Some(UserId::parse("ada").unwrap()),
         ..Caller::default()
     };
     let home = data.join("users/ada");
-    store.zone(&caller, zone, None).unwrap();
+    core.store.zone(&caller, zone, None).unwrap();
     let places = [
         &*home.join(directory).join("data"),
         &data.join("users/grace").join(directory).join("data"),
@@ -49,12 +50,12 @@ fn race(zone: &'static str, directory: &str) {
         let threads: Vec<_> = works
             .into_iter()
             .map(|work| {
-                let (field, store, caller) = (&field, &store, &caller);
+                let (field, core, caller) = (&field, &core, &caller);
                 scope.spawn(move || {
                     let mut round = 0;
                     while field.goes_on() {
-                        let zone = store.zone(caller, zone, None).unwrap();
-                        work(&zone, &field.tally, round);
+                        let zone = core.store.zone(caller, zone, None).unwrap();
+                        work(&core.runs, &zone, &field.tally, round);
                         round += 1;
                     }
                 })
@@ -78,12 +79,13 @@ fn race(zone: &'static str, directory: &str) {
     }
     // The ledger, too, is in order: nothing waits for a repair, and space is what a walk finds.
     run_one(
-        &store.zone(&caller, zone, None).unwrap(),
+        &core.runs,
+        &core.store.zone(&caller, zone, None).unwrap(),
         "touch",
         &["last"],
     )
     .unwrap();
-    let usage = store.usage(&caller).unwrap();
+    let usage = core.store.usage(&caller).unwrap();
     let usage = usage.iter().find(|usage| usage.zone == zone).unwrap();
     assert!(usage.totals.bytes < LARGE, "{usage:?}");
     let registry = rusqlite::Connection::open(data.join("access_auth.sqlite")).unwrap();
@@ -97,7 +99,7 @@ fn path(text: &str) -> ZonePath {
     ZonePath::parse("path", text).unwrap()
 }
 
-fn read(zone: &Zone<'_>, tally: &Tally, _round: u64) {
+fn read(_runs: &Runs, zone: &Zone<'_>, tally: &Tally, _round: u64) {
     for name in [
         "dir/inside.txt",
         "dir/sub/deep.txt",
@@ -117,7 +119,7 @@ fn read(zone: &Zone<'_>, tally: &Tally, _round: u64) {
     }
 }
 
-fn write(zone: &Zone<'_>, tally: &Tally, round: u64) {
+fn write(_runs: &Runs, zone: &Zone<'_>, tally: &Tally, round: u64) {
     let name = |number: u64| format!("dir/new/{}/file", number % 50);
     tally.count("create", put(zone, &name(round), b"made\n"));
     for victim in ["dir/victim.txt", "other/sub/deep.txt", "file"] {
@@ -134,14 +136,14 @@ fn write(zone: &Zone<'_>, tally: &Tally, round: u64) {
 
 fn put(zone: &Zone<'_>, name: &str, content: &[u8]) -> Result<(), Error> {
     let staged = zone.stage(content)?;
-    let writer = zone.writer("race")?;
+    let writer = changes::writer(zone, "race")?;
     let target = zone.target("path", &path(name))?;
     writer.write(staged, target, None, "put")?;
     Ok(())
 }
 
 fn rename(zone: &Zone<'_>, from: &str, to: &str) -> Result<(), Error> {
-    let writer = zone.writer("race")?;
+    let writer = changes::writer(zone, "race")?;
     let entry = zone.entry_itself(&path(from))?;
     let vacancy = zone.vacancy("path", &path(to))?;
     writer.rename(&entry, vacancy)?.commit(None, "rename")?;
@@ -149,13 +151,13 @@ fn rename(zone: &Zone<'_>, from: &str, to: &str) -> Result<(), Error> {
 }
 
 fn remove(zone: &Zone<'_>, name: &str) -> Result<(), Error> {
-    let writer = zone.remover("race")?;
+    let writer = changes::remover(zone, "race")?;
     let entry = zone.entry_itself(&path(name))?;
     writer.remove(&entry)?.commit(None, "remove")?;
     Ok(())
 }
 
-fn survey(zone: &Zone<'_>, tally: &Tally, _round: u64) {
+fn survey(_runs: &Runs, zone: &Zone<'_>, tally: &Tally, _round: u64) {
     for name in ["dir", "dir/sub", "other"] {
         let outcome = zone.data().list(&path(name));
         for found in tally.count("list", outcome).unwrap_or_default() {
@@ -177,7 +179,7 @@ fn check(found: &Found) {
     assert!(found.size() < LARGE);
 }
 
-fn run(zone: &Zone<'_>, tally: &Tally, round: u64) {
+fn run(runs: &Runs, zone: &Zone<'_>, tally: &Tally, round: u64) {
     let (kind, command, arguments): (_, _, &[&str]) = match round % 4 {
         0 => (
             "cat",
@@ -188,13 +190,18 @@ fn run(zone: &Zone<'_>, tally: &Tally, round: u64) {
         2 => ("cp", "cp", &["dir/inside.txt", "other/victim.txt"]),
         _ => ("ls", "ls", &["-R", "dir/", "other/"]),
     };
-    if let Some(text) = tally.count(kind, run_one(zone, command, arguments)) {
+    if let Some(text) = tally.count(kind, run_one(runs, zone, command, arguments)) {
         assert_clean(text.as_bytes());
     }
 }
 
 /// Runs a command; what it printed, or as much in failure.
-fn run_one(zone: &Zone<'_>, command: &str, arguments: &[&str]) -> Result<String, String> {
+fn run_one(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    command: &str,
+    arguments: &[&str],
+) -> Result<String, String> {
     let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
     let line = CommandLine {
         command,
@@ -202,7 +209,7 @@ fn run_one(zone: &Zone<'_>, command: &str, arguments: &[&str]) -> Result<String,
         max_output: Some(0),
         ..CommandLine::default()
     };
-    let ran = command::run(zone, &line).map_err(|error| error.message().to_string())?;
+    let ran = command::run(runs, zone, &line).map_err(|error| error.message().to_string())?;
     assert_clean(ran.stderr.as_bytes());
     assert_clean(ran.stdout.as_bytes());
     if ran.status == 0 {

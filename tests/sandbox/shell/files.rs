@@ -2,7 +2,7 @@
 
 use fileshed_core::history::subject;
 use fileshed_core::settings::NamespacePolicy;
-use fileshed_core::{Code, Scope, Store, ZoneName, ZonePath, lockedit};
+use fileshed_core::{Code, Core, Scope, ZoneName, ZonePath, lockedit};
 use fileshed_test_support::on_disk::Repository;
 use fileshed_test_support::skip;
 
@@ -114,7 +114,11 @@ fn a_file_that_a_locked_edit_holds_stays_as_it_is() {
     ] {
         let run = |line| scene.run(&alice, cwd, line, &[]).expect("ran");
         run("echo one > a.md");
-        let zone = scene.store.zone_as_it_is(&alice, zone).expect("a zone");
+        let zone = scene
+            .core
+            .store
+            .zone_as_it_is(&alice, zone)
+            .expect("a zone");
         let path = ZonePath::parse("path", "a.md").expect("a path");
         lockedit::open(&zone, &path).expect("opened");
         for line in [
@@ -161,6 +165,7 @@ fn what_may_only_be_read_is_not_changed() {
     let scene = Scene::new();
     let alice = caller("alice");
     let uploads = scene
+        .core
         .store
         .zone_as_it_is(&alice, ZoneName::Uploads)
         .expect("a zone");
@@ -273,8 +278,8 @@ fn a_directory_that_is_not_there_is_named() {
 
 /// Alice's directory on disk.
 fn home_of(scene: &Scene) -> std::path::PathBuf {
-    let store: &Store = &scene.store;
-    let key = store.namespace(&caller("alice"));
+    let core: &Core = &scene.core;
+    let key = core.store.namespace(&caller("alice"));
     let users = scene.directory.path().join("users").join(&key);
     if users.exists() {
         users

@@ -24,7 +24,7 @@ fn scene(allowed: &str) -> Option<Scene> {
         settings.network_allow = allowed.collect();
         settings.exec_cpu_limit_seconds = 300;
     });
-    if scene.store.confinement().holds_connections().is_err() {
+    if scene.core.runs.confinement().holds_connections().is_err() {
         skip("connections cannot be held");
         return None;
     }
@@ -214,6 +214,7 @@ fn bring_rust(scene: &Scene) -> Option<String> {
     let root = String::from_utf8(root.ok()?.stdout).ok()?;
     let alice = super::scene::caller("alice");
     let zone = scene
+        .core
         .store
         .zone_as_it_is(&alice, fileshed_core::ZoneName::Storage)
         .expect("a zone");

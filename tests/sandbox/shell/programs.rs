@@ -180,6 +180,7 @@ fn links_that_a_line_leaves_lead_no_operation_of_the_server_out() {
         expect(&ran, "5\n");
         let alice = caller("alice");
         let zone = scene
+            .core
             .store
             .zone_as_it_is(&alice, ZoneName::Storage)
             .expect("a zone");

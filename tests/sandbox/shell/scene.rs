@@ -9,13 +9,13 @@ use std::time::Duration;
 use fileshed_core::sandbox::{JobHandle, StandardStreams};
 use fileshed_core::terminal::{ShellRequest, run_shell};
 use fileshed_core::view::{View, ViewPath};
-use fileshed_core::{Caller, Error, Settings, Store, UserId};
+use fileshed_core::{Caller, Core, Error, Settings, UserId};
 use fileshed_test_support::comes;
 use tempfile::TempDir;
 
 /// A data directory with a store.
 pub(super) struct Scene {
-    pub(super) store: Arc<Store>,
+    pub(super) core: Arc<Core>,
     pub(super) directory: TempDir,
 }
 
@@ -46,8 +46,8 @@ impl Scene {
         let mut settings = Settings::new(directory.path());
         settings.helper = fileshed_test_support::program();
         configure(&mut settings);
-        let store = Arc::new(Store::open(settings).expect("a store"));
-        Self { store, directory }
+        let core = Arc::new(Core::open(settings).expect("a store"));
+        Self { core, directory }
     }
 
     /// Runs a line of alice in her home.
@@ -88,11 +88,8 @@ impl Scene {
             },
             controlling_terminal: false,
         };
-        let view = View {
-            store: &self.store,
-            caller,
-        };
-        let outcome = run_shell(view, request, |job, watch| {
+        let view = View::of(&self.core.store, caller);
+        let outcome = run_shell(&self.core.runs, view, request, |job, watch| {
             begun(job.handle());
             let ended = comes(|| {
                 if watch.must_stop(job) {
@@ -119,12 +116,7 @@ impl Scene {
 
     /// Whether lines see the tree.
     pub(super) fn has_tree(&self) -> bool {
-        let caller = caller("alice");
-        let view = View {
-            store: &self.store,
-            caller: &caller,
-        };
-        view.has_tree()
+        self.core.runs.has_tree()
     }
 }
 

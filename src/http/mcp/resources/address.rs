@@ -1,7 +1,7 @@
 //! Addresses of resources.
 
 use fileshed_core::storage::Entry;
-use fileshed_core::{Caller, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
+use fileshed_core::{Caller, Core, Error, Zone, ZoneName, ZonePath, diagnostics};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 /// What every address begins with.
@@ -98,12 +98,14 @@ impl Address {
     /// Opens its zone. Nothing is brought into uploads for that.
     pub(in crate::http::mcp) fn zone<'a>(
         &self,
-        store: &'a Store,
+        core: &'a Core,
         caller: &'a Caller,
     ) -> Result<Zone<'a>, Error> {
         match self.zone {
-            ZoneName::Group => store.open_zone(caller, self.zone, self.group.as_deref()),
-            personal => store.zone_as_it_is(caller, personal),
+            ZoneName::Group => core
+                .store
+                .open_zone(caller, self.zone, self.group.as_deref()),
+            personal => core.store.zone_as_it_is(caller, personal),
         }
     }
 

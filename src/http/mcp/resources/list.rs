@@ -3,8 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fileshed_core::storage::{Found, Kind};
-use fileshed_core::view::View;
-use fileshed_core::{Caller, Error, Store, Zone, ZoneName, ZonePath, diagnostics};
+use fileshed_core::{Caller, CallerView, Core, Error, Zone, ZoneName, ZonePath, diagnostics};
 use rmcp::model::{ListResourcesResult, Resource};
 use std::sync::Arc;
 
@@ -22,14 +21,14 @@ const DEPTH: usize = 256;
 
 /// A page of files, from the cursor on that the page before had. Blocks.
 pub(in crate::http::mcp) fn list(
-    store: &Arc<Store>,
+    core: &Arc<Core>,
     caller: &Caller,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, Error> {
     let after = cursor.map(read_cursor).transpose()?;
     let mut page = Page::default();
     let mut begun = after.is_none();
-    for root in roots(store, caller)? {
+    for root in roots(core, caller)? {
         let from = match &after {
             Some(after) if !begun => {
                 if (after.zone, &after.group) != (root.zone, &root.group) {
@@ -40,7 +39,7 @@ pub(in crate::http::mcp) fn list(
             }
             _ => Vec::new(),
         };
-        let zone = match root.zone(store, caller) {
+        let zone = match root.zone(core, caller) {
             Ok(zone) => zone,
             // One group that cannot be had hides nothing else.
             Err(error) if root.group.is_some() => {
@@ -60,8 +59,8 @@ pub(in crate::http::mcp) fn list(
 }
 
 /// The roots of the zones that a caller has, in the order in which they are listed.
-fn roots(store: &Arc<Store>, caller: &Caller) -> Result<Vec<Address>, Error> {
-    let view = View { store, caller };
+fn roots(core: &Arc<Core>, caller: &Caller) -> Result<Vec<Address>, Error> {
+    let view = CallerView::of(core, caller);
     let groups = view.groups()?;
     let mut roots = vec![Address::root(ZoneName::Documents, None)];
     roots.extend(

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fileshed_core::Error;
-use fileshed_core::Timings;
+use fileshed_core::{Error, Timings};
 use moka::sync::Cache;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

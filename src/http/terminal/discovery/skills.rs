@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 
 use fileshed_core::storage::Kind;
-use fileshed_core::view::{HOME, View, ViewPath};
-use fileshed_core::{Error, Zone, ZonePath, diagnostics};
+use fileshed_core::view::{HOME, ViewPath};
+use fileshed_core::{CallerView, Error, Zone, ZonePath, diagnostics};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -52,7 +52,7 @@ pub(in crate::http::terminal) struct Skill {
 }
 
 /// Every skill of the caller.
-pub(in crate::http::terminal) fn all(view: View<'_>) -> Vec<Skill> {
+pub(in crate::http::terminal) fn all(view: CallerView<'_>) -> Vec<Skill> {
     let mut places = vec![("global".to_owned(), HOME.to_owned())];
     // Who cannot be asked for groups must not hide the user's own.
     let groups = view.groups().unwrap_or_default().into_iter();
@@ -70,7 +70,7 @@ pub(in crate::http::terminal) fn all(view: View<'_>) -> Vec<Skill> {
 }
 
 /// Those at one place, by the names of their directories.
-fn at(view: View<'_>, scope: &str, place: &str) -> Result<Vec<Skill>, Error> {
+fn at(view: CallerView<'_>, scope: &str, place: &str) -> Result<Vec<Skill>, Error> {
     let path = ViewPath::parse("path", &format!("{place}/{DIRECTORY}"), &ViewPath::home())?;
     let (zone, directory) = view.zone("path", &path)?;
     let Ok(mut found) = zone.data().list(&directory) else {
@@ -131,7 +131,7 @@ pub(in crate::http::terminal) struct ReadSkillResponse {
 
 /// `GET /skills/read`
 pub(in crate::http::terminal) fn read(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &ReadSkillRequest,
 ) -> Result<ReadSkillResponse, Error> {
     let mut skills = all(view).into_iter();

@@ -1,6 +1,6 @@
 //! What models are told about commands with every turn: the facts of this server, in few words.
 
-use fileshed_core::Store;
+use fileshed_core::Core;
 use fileshed_core::health::Sandbox;
 use fileshed_core::settings::NetworkMode;
 
@@ -36,14 +36,14 @@ const NOTABLE: [&str; 24] = [
 const EXPECTED: [&str; 3] = ["python3", "node", "gcc"];
 
 /// The description of `run_command`. It starts a helper at its first call, and blocks.
-pub(in crate::http::terminal) fn describe_execute(store: &Store) -> String {
-    let settings = store.settings();
-    if store.sandbox() == Sandbox::Off {
+pub(in crate::http::terminal) fn describe_execute(core: &Core) -> String {
+    let settings = core.store.settings();
+    if core.admin.sandbox() == Sandbox::Off {
         return "Commands do not run on this server.".to_owned();
     }
     let (there, missing): (Vec<&str>, Vec<&str>) = NOTABLE
         .into_iter()
-        .partition(|program| store.programs().has(program));
+        .partition(|program| core.runs.programs().has(program));
     let missing: Vec<&str> = EXPECTED
         .into_iter()
         .filter(|program| missing.contains(program))
@@ -53,8 +53,8 @@ pub(in crate::http::terminal) fn describe_execute(store: &Store) -> String {
     } else {
         format!("; no {}", missing.join(", "))
     };
-    let added = added(store);
-    let places = if store.has_namespaces() {
+    let added = added(core);
+    let places = if core.admin.has_namespaces() {
         "/storage and /documents are writable, /uploads and /groups can be read."
     } else {
         "Use relative paths: in commands only the zone of the working directory exists."
@@ -64,7 +64,7 @@ pub(in crate::http::terminal) fn describe_execute(store: &Store) -> String {
         NetworkMode::Safe => "Network: downloads only",
         NetworkMode::All => "Network",
     };
-    let bounded = if store.bounds_trees() {
+    let bounded = if core.runs.zygote().bounds_trees().is_ok() {
         "a command"
     } else {
         "a process"
@@ -85,13 +85,13 @@ pub(in crate::http::terminal) fn describe_execute(store: &Store) -> String {
 const ADDED: usize = 12;
 
 /// What the administrator has added, as the last sentence.
-fn added(store: &Store) -> String {
-    if store.settings().has_any_program() {
+fn added(core: &Core) -> String {
+    if core.store.settings().has_any_program() {
         return " Every program of the machine may run, and what you build or install in /storage \
                 (venv, pip, npm)."
             .to_owned();
     }
-    let names: Vec<&str> = store.programs().chosen().collect();
+    let names: Vec<&str> = core.runs.programs().chosen().collect();
     let shown = names[..names.len().min(ADDED)].join(", ");
     match names.len() {
         0 => String::new(),

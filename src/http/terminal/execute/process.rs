@@ -7,8 +7,7 @@ use axum::http::Method;
 use fileshed_core::processes::{OutputEntry, OutputSpan, Process, ProcessStatus};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::terminal::ProcessUse;
-use fileshed_core::view::View;
-use fileshed_core::{Error, diagnostics, timings};
+use fileshed_core::{CallerView, Error, diagnostics, timings};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -65,7 +64,7 @@ impl ProcessAnswer {
     /// them is most often a model: it gets as much as an answer of a command has, and the offset of
     /// the rest.
     pub(super) fn of(
-        view: View<'_>,
+        view: CallerView<'_>,
         process: &Process,
         offset: Option<u64>,
         tail: Option<u64>,
@@ -77,7 +76,7 @@ impl ProcessAnswer {
             tail,
             most_bytes: match tail {
                 Some(_) => TAIL_BYTES,
-                None => view.store.settings().output_of(view.caller.client),
+                None => view.core.store.settings().output_of(view.caller.client),
             },
         })?;
         Ok(Self {
@@ -159,8 +158,8 @@ impl Endpoint for ListProcesses {
     type Request = Nothing;
     type Response = Vec<ProcessSummary>;
 
-    fn run(view: View<'_>, _: Nothing) -> Result<Self::Response, Error> {
-        let lines = view.store.lines(view.caller)?;
+    fn run(view: CallerView<'_>, _: Nothing) -> Result<Self::Response, Error> {
+        let lines = view.core.runs.lines(view.caller)?;
         Ok(lines.iter().map(|line| ProcessSummary::of(line)).collect())
     }
 }
@@ -190,15 +189,15 @@ impl Endpoint for GetProcessStatus {
     type Request = ProcessStatusRequest;
     type Response = ProcessAnswer;
 
-    fn begin(view: View<'_>, request: &mut ProcessStatusRequest) -> Result<Begun, Error> {
+    fn begin(view: CallerView<'_>, request: &mut ProcessStatusRequest) -> Result<Begun, Error> {
         expect_tail(request.tail)?;
         let patience = patience(request.wait)?;
-        let process = view.store.line(view.caller, &request.process_id)?;
+        let process = view.core.runs.line(view.caller, &request.process_id)?;
         Ok(wait_for_end(&process, patience))
     }
 
-    fn run(view: View<'_>, request: ProcessStatusRequest) -> Result<ProcessAnswer, Error> {
-        let process = view.store.line(view.caller, &request.process_id)?;
+    fn run(view: CallerView<'_>, request: ProcessStatusRequest) -> Result<ProcessAnswer, Error> {
+        let process = view.core.runs.line(view.caller, &request.process_id)?;
         ProcessAnswer::of(view, &process, request.offset, request.tail)
     }
 }
@@ -229,15 +228,15 @@ impl Endpoint for SendProcessInput {
     type Request = ProcessInputRequest;
     type Response = Status;
 
-    fn run(view: View<'_>, request: ProcessInputRequest) -> Result<Status, Error> {
-        let process = view.store.line(view.caller, &request.process_id)?;
+    fn run(view: CallerView<'_>, request: ProcessInputRequest) -> Result<Status, Error> {
+        let process = view.core.runs.line(view.caller, &request.process_id)?;
         let text = decode(&request.input);
         // There is no terminal that would make a signal of it.
         let (before, interrupts) = match text.split_once(INTERRUPT) {
             Some((before, _)) => (before, true),
             None => (text.as_str(), false),
         };
-        let patience = view.store.settings().timings.processes.input;
+        let patience = view.core.store.settings().timings.processes.input;
         process.send(before.as_bytes(), patience)?;
         if interrupts {
             process.stop(false);
@@ -278,15 +277,18 @@ impl Endpoint for KillProcess {
     type Request = KillProcessRequest;
     type Response = KillProcessResponse;
 
-    fn begin(view: View<'_>, request: &mut KillProcessRequest) -> Result<Begun, Error> {
-        let process = view.store.line(view.caller, &request.process_id)?;
+    fn begin(view: CallerView<'_>, request: &mut KillProcessRequest) -> Result<Begun, Error> {
+        let process = view.core.runs.line(view.caller, &request.process_id)?;
         process.stop(request.force);
-        let patience = view.store.settings().timings.processes.kill;
+        let patience = view.core.store.settings().timings.processes.kill;
         Ok(wait_for_end(&process, patience))
     }
 
-    fn run(view: View<'_>, request: KillProcessRequest) -> Result<KillProcessResponse, Error> {
-        let process = view.store.line(view.caller, &request.process_id)?;
+    fn run(
+        view: CallerView<'_>,
+        request: KillProcessRequest,
+    ) -> Result<KillProcessResponse, Error> {
+        let process = view.core.runs.line(view.caller, &request.process_id)?;
         let (status, _) = process.status();
         let runs = status == ProcessStatus::Running;
         Ok(KillProcessResponse {

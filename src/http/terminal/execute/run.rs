@@ -6,8 +6,7 @@ use std::sync::Arc;
 use axum::http::Method;
 use fileshed_core::processes::Process;
 use fileshed_core::terminal::{CommandRequest, ProcessUse};
-use fileshed_core::view::View;
-use fileshed_core::{Error, diagnostics};
+use fileshed_core::{CallerView, Error, diagnostics};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -54,7 +53,7 @@ impl Endpoint for RunCommand {
     type Request = Request;
     type Response = ProcessAnswer;
 
-    fn begin(view: View<'_>, request: &mut Request) -> Result<Begun, Error> {
+    fn begin(view: CallerView<'_>, request: &mut Request) -> Result<Begun, Error> {
         expect_tail(request.tail)?;
         // What cannot be answered is not started either.
         let patience = patience(request.wait)?;
@@ -62,15 +61,16 @@ impl Endpoint for RunCommand {
             return Err(RunError::Empty.into());
         }
         let line = &request.command;
-        view.store
-            .claim_named(view.caller, |waiting| line.contains(waiting));
+        view.core
+            .transfer
+            .claim_named(view.caller, &|waiting| line.contains(waiting));
         let environment = request.env.take().unwrap_or_default();
         let environment = environment.into_iter().map(variable);
         let cwd = match &request.cwd {
             Some(text) => view.path("cwd", text)?,
             None => view.existing_cwd()?,
         };
-        let process = view.store.start_line(
+        let process = view.core.runs.start_line(
             view.caller,
             CommandRequest {
                 command: request.command.clone(),
@@ -86,7 +86,7 @@ impl Endpoint for RunCommand {
         Ok(begun)
     }
 
-    fn run(view: View<'_>, request: Request) -> Result<ProcessAnswer, Error> {
+    fn run(view: CallerView<'_>, request: Request) -> Result<ProcessAnswer, Error> {
         let process = request.started.ok_or(RunError::Empty)?;
         ProcessAnswer::of(view, &process, None, request.tail)
     }

@@ -7,8 +7,8 @@ use axum::extract::{Request, State};
 use axum::response::Response;
 use fileshed_core::archive::PackContent;
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::view::{Resolved, View, ViewPath, ViewPlace};
-use fileshed_core::{Error, diagnostics};
+use fileshed_core::view::{Resolved, ViewPath, ViewPlace};
+use fileshed_core::{CallerView, Error, diagnostics};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
@@ -52,12 +52,9 @@ async fn send(mut call: Call) -> Result<Response, Error> {
     let (name, contents) = packed?;
     drop(permit);
     let permit = call.transfer_permit().await?;
-    let (store, caller) = (Arc::clone(&call.server.store), call.caller);
+    let (core, caller) = (Arc::clone(&call.server.core), call.caller);
     let write_archive = move |writer: &mut dyn std::io::Write| {
-        let view = View {
-            store: &store,
-            caller: &caller,
-        };
+        let view = CallerView::of(&core, &caller);
         write(view, &contents, writer)
     };
     let write_archive = Box::new(write_archive);
@@ -70,7 +67,7 @@ async fn send(mut call: Call) -> Result<Response, Error> {
 }
 
 /// The name of the archive, and what goes into it under which names. Everything is there.
-fn contents(view: View<'_>, paths: &[String]) -> Result<(String, Vec<ArchivePart>), Error> {
+fn contents(view: CallerView<'_>, paths: &[String]) -> Result<(String, Vec<ArchivePart>), Error> {
     if paths.is_empty() {
         return Err(ArchivePathsError::None.into());
     }
@@ -107,7 +104,7 @@ fn contents(view: View<'_>, paths: &[String]) -> Result<(String, Vec<ArchivePart
 }
 
 /// What a path stands for: the zones below it, or itself.
-fn places(view: View<'_>, path: &ViewPath) -> Result<Vec<ViewPath>, Error> {
+fn places(view: CallerView<'_>, path: &ViewPath) -> Result<Vec<ViewPath>, Error> {
     let groups = |groups: &ViewPath| -> Result<Vec<ViewPath>, Error> {
         let names = view.groups()?;
         Ok(names.iter().map(|name| groups.join(name)).collect())
@@ -129,7 +126,7 @@ fn places(view: View<'_>, path: &ViewPath) -> Result<Vec<ViewPath>, Error> {
 
 /// Writes the archive. What is gone by now is left out.
 fn write(
-    view: View<'_>,
+    view: CallerView<'_>,
     contents: &[ArchivePart],
     writer: &mut dyn std::io::Write,
 ) -> Result<(), Error> {

@@ -1,9 +1,8 @@
 //! `POST /files/compare`: how two files differ, for the view of the file browser.
 
-use fileshed_core::Error;
 use fileshed_core::comparison::Side;
 use fileshed_core::text::{ComparedLine, Hunk};
-use fileshed_core::view::View;
+use fileshed_core::{CallerView, Error};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -21,7 +20,7 @@ pub(in crate::http::terminal) struct Request {
 
 /// `POST /files/compare`
 pub(in crate::http::terminal) fn compare(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &Request,
 ) -> Result<Value, Error> {
     let (original, old) = file(view, "original", &request.original)?;
@@ -37,9 +36,9 @@ pub(in crate::http::terminal) fn compare(
 }
 
 /// A file that is compared, as the answer names it, and its lines.
-fn file(view: View<'_>, parameter: &'static str, text: &str) -> Result<(Value, Side), Error> {
+fn file(view: CallerView<'_>, parameter: &'static str, text: &str) -> Result<(Value, Side), Error> {
     let found = view.resolve(parameter, text)?;
-    let side = Side::read(&found.zone, &found.file()?)?;
+    let side = Side::read(&view.core.runs, &found.zone, &found.file()?)?;
     let path = found.at.as_str();
     let name = path.rsplit('/').next().unwrap_or_default();
     let file = json!({"path": path, "name": name, "notices": side.notices});

@@ -1,8 +1,8 @@
 //! Endpoints for entries of the tree: list, make, move, delete, display, and the working directory.
 
-use fileshed_core::Error;
 use fileshed_core::listing::{DirectoryListing, ListedEntry as ListedFile};
-use fileshed_core::view::{HOME, Resolved, TOP, View, ViewError, ViewPath, ViewPlace};
+use fileshed_core::view::{HOME, Resolved, TOP, ViewError, ViewPath, ViewPlace};
+use fileshed_core::{CallerView, Error, at_once, changes, tree};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -43,7 +43,7 @@ struct ListedEntry {
 
 /// `GET /files/list`
 pub(in crate::http::terminal) fn list(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &ListRequest,
 ) -> Result<ListedDirectory, Error> {
     let path = view.path("directory", request.directory())?;
@@ -81,10 +81,10 @@ fn zone_directory(directory: &Resolved<'_>) -> Result<ListedDirectory, Error> {
 
 /// A small directory that is in memory.
 pub(in crate::http::terminal) fn list_at_once(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &ListRequest,
 ) -> Option<ListedDirectory> {
-    let (at, listing) = view.directory_at_once(request.directory())?;
+    let (at, listing) = at_once::view_directory_at_once(&view, request.directory())?;
     Some(answer(&at, &listing))
 }
 
@@ -119,11 +119,11 @@ pub(in crate::http::terminal) struct MakeRequest {
 
 /// `POST /files/mkdir`
 pub(in crate::http::terminal) fn make(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &MakeRequest,
 ) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
-    target.explained(|| target.zone.make_directory("path", &target.path, MAKE))?;
+    target.explained(|| changes::make_directory(&target.zone, "path", &target.path, MAKE))?;
     Ok(json!({"path": target.at.as_str()}))
 }
 
@@ -141,7 +141,7 @@ pub(in crate::http::terminal) struct MoveRequest {
 
 /// `POST /files/move`
 pub(in crate::http::terminal) fn r#move(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &MoveRequest,
 ) -> Result<Value, Error> {
     let from = view.resolve_to_change("source", &request.source)?;
@@ -157,7 +157,7 @@ pub(in crate::http::terminal) fn r#move(
         let path = to.at.as_str().to_owned();
         return Err(ViewError::Exists { path }.into());
     }
-    from.move_to(&to, false, MOVE)?;
+    tree::move_to(&from, &to, false, MOVE)?;
     Ok(json!({"source": from.at.as_str(), "destination": to.at.as_str()}))
 }
 
@@ -173,11 +173,11 @@ pub(in crate::http::terminal) struct DeleteRequest {
 
 /// `DELETE /files/delete`
 pub(in crate::http::terminal) fn delete(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &DeleteRequest,
 ) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
-    let entry = target.remove(DELETE)?;
+    let entry = tree::remove(&target, DELETE)?;
     let kind = entry.kind().entry_type();
     Ok(json!({"path": target.at.as_str(), "type": kind}))
 }
@@ -191,7 +191,7 @@ pub(in crate::http::terminal) struct DisplayRequest {
 
 /// `GET /files/display`: where a file is, and if it is there.
 pub(in crate::http::terminal) fn display(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &DisplayRequest,
 ) -> Result<Value, Error> {
     let path = view.path("path", &request.path)?;
@@ -205,7 +205,7 @@ pub(in crate::http::terminal) fn display(
 
 /// `GET /files/cwd`: the directory where relative paths begin, and the one where they do at first.
 pub(in crate::http::terminal) fn working_directory(
-    view: View<'_>,
+    view: CallerView<'_>,
     _: &Nothing,
 ) -> Result<Value, Error> {
     Ok(json!({"cwd": view.existing_cwd()?.as_str(), "home": HOME}))
@@ -220,7 +220,7 @@ pub(in crate::http::terminal) struct SetDirectoryRequest {
 
 /// `POST /files/cwd`
 pub(in crate::http::terminal) fn set_working_directory(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &SetDirectoryRequest,
 ) -> Result<Value, Error> {
     Ok(json!({"cwd": view.set_cwd("path", &request.path)?.as_str()}))

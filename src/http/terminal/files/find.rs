@@ -3,8 +3,8 @@
 use fileshed_core::search::{
     Bounds, Glob, Globs, Grep, Matches, Pattern, RankedNames, Tree, Wanted,
 };
-use fileshed_core::view::{View, ViewPath};
-use fileshed_core::{Error, diagnostics, search};
+use fileshed_core::view::ViewPath;
+use fileshed_core::{CallerView, Error, diagnostics, search};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -30,13 +30,13 @@ impl From<EntryType> for Wanted {
 }
 
 /// The path that a request names, or the working directory.
-fn directory(view: View<'_>, named: Option<&str>) -> Result<ViewPath, Error> {
+fn directory(view: CallerView<'_>, named: Option<&str>) -> Result<ViewPath, Error> {
     view.path("path", named.unwrap_or("."))
 }
 
 /// Searches below a directory.
 fn below<T>(
-    view: View<'_>,
+    view: CallerView<'_>,
     path: &ViewPath,
     search: impl FnOnce(&[Tree<'_>], &Bounds) -> T,
 ) -> Result<T, Error> {
@@ -68,7 +68,7 @@ pub(in crate::http::terminal) struct GlobRequest {
 
 /// `GET /files/glob`
 pub(in crate::http::terminal) fn glob(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &GlobRequest,
 ) -> Result<Value, Error> {
     let path = directory(view, request.path.as_deref())?;
@@ -111,7 +111,7 @@ pub(in crate::http::terminal) struct GrepRequest {
 
 /// `GET /files/grep`
 pub(in crate::http::terminal) fn grep(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &GrepRequest,
 ) -> Result<Value, Error> {
     let path = directory(view, request.path.as_deref())?;
@@ -153,7 +153,7 @@ pub(in crate::http::terminal) struct SearchRequest {
 
 /// `GET /files/search`: the nearest names first.
 pub(in crate::http::terminal) fn search(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &SearchRequest,
 ) -> Result<Value, Error> {
     let path = directory(view, request.path.as_deref())?;
@@ -187,7 +187,7 @@ pub(in crate::http::terminal) struct MatchRequest {
 /// `GET /files/matches`: a page of names and lines, the nearest first. Columns count UTF-16 units, as
 /// browsers do; behind the last page the next offset is null.
 pub(in crate::http::terminal) fn matches(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &MatchRequest,
 ) -> Result<Value, Error> {
     let query = request.query.trim();

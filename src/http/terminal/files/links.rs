@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use fileshed_core::link::Purpose;
-use fileshed_core::view::{Resolved, View};
-use fileshed_core::{Error, Timings};
+use fileshed_core::view::Resolved;
+use fileshed_core::{CallerView, Error, Timings};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -24,7 +24,7 @@ pub(in crate::http::terminal) struct UploadRequest {
 
 /// `POST /files/upload/link`
 pub(in crate::http::terminal) fn upload(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &UploadRequest,
 ) -> Result<Value, Error> {
     let found = to_fill(view, &request.directory)?;
@@ -40,7 +40,7 @@ pub(in crate::http::terminal) struct DownloadRequest {
 
 /// `GET /files/download/link`
 pub(in crate::http::terminal) fn download(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &DownloadRequest,
 ) -> Result<Value, Error> {
     let found = view.resolve("path", &request.path)?;
@@ -48,8 +48,8 @@ pub(in crate::http::terminal) fn download(
     link(view, &found, Purpose::Download)
 }
 
-fn link(view: View<'_>, found: &Resolved<'_>, purpose: Purpose) -> Result<Value, Error> {
-    let links = view.store.links();
+fn link(view: CallerView<'_>, found: &Resolved<'_>, purpose: Purpose) -> Result<Value, Error> {
+    let links = view.core.transfer.links();
     let link = links.create_for(&found.zone, &found.path, purpose, AGE);
     let url = link.map_err(|error| found.explain(error))?.url;
     Ok(json!({"url": url}))

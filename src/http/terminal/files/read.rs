@@ -7,8 +7,8 @@ use std::io::{Read as _, Seek as _};
 
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::Encoding;
-use fileshed_core::view::{Resolved, View, ViewPath};
-use fileshed_core::{Call, Code, Error, Hint, diagnostics};
+use fileshed_core::view::{Resolved, ViewPath};
+use fileshed_core::{Call, CallerView, Code, Error, Hint, at_once, diagnostics};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -47,18 +47,26 @@ struct Text {
 }
 
 /// `GET /files/read`
-pub(in crate::http::terminal) fn read(view: View<'_>, request: &Request) -> Result<Content, Error> {
+pub(in crate::http::terminal) fn read(
+    view: CallerView<'_>,
+    request: &Request,
+) -> Result<Content, Error> {
     let range = Range::new(request.start_line, request.end_line)?;
     let file = view.resolve("path", &request.path)?;
     let entry = file.file()?;
     if request.force_binary {
         return raw(&file, &entry);
     }
-    let limit = view.store.settings().max_output_absolute;
+    let limit = view.core.store.settings().max_output_absolute;
     let kind = kind(&entry);
-    let mut prefixes = view.store.settings().terminal_binary_mime_prefixes.iter();
+    let mut prefixes = view
+        .core
+        .store
+        .settings()
+        .terminal_binary_mime_prefixes
+        .iter();
     let is_sent_raw = prefixes.any(|prefix| prefix.is_of(kind));
-    let document = match document(&file.zone, &entry) {
+    let document = match document(&view.core.runs, &file.zone, &entry) {
         // No program here reads it.
         Err(error) if error.code() == Code::UnsupportedFileType && is_sent_raw => {
             return raw(&file, &entry);
@@ -86,15 +94,15 @@ pub(in crate::http::terminal) fn read(view: View<'_>, request: &Request) -> Resu
 
 /// A small text that is in memory.
 pub(in crate::http::terminal) fn read_at_once(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &Request,
 ) -> Option<Content> {
     let range = Range::new(request.start_line, request.end_line).ok()?;
     if request.force_binary {
         return None;
     }
-    let (at, file) = view.file_at_once(&request.path)?;
-    if file.stamp.size() > view.store.settings().max_output_absolute {
+    let (at, file) = at_once::view_file_at_once(&view, &request.path)?;
+    if file.stamp.size() > view.core.store.settings().max_output_absolute {
         return None;
     }
     let text = Encoding::text_of(&file.bytes)?;

@@ -9,9 +9,9 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::transfer::{OnConflict, TransferPermit, Upload, UploadError};
-use fileshed_core::view::{Resolved, View, ViewError, ViewPlace};
+use fileshed_core::view::{Resolved, ViewError, ViewPlace};
 use fileshed_core::zone::portable_name;
-use fileshed_core::{Error, Zone, ZoneName, ZonePath};
+use fileshed_core::{CallerView, Error, Zone, ZoneName, ZonePath};
 use serde_json::{Value, json};
 
 use crate::http::Server;
@@ -58,7 +58,7 @@ async fn receive(mut call: Call, directory: String) -> Result<Response, Error> {
 /// What is attached to a conversation goes into its uploads, under a name that is free; everything
 /// else goes where it says, in the place of what has its name.
 fn store_files(
-    view: View<'_>,
+    view: CallerView<'_>,
     directory: &str,
     sender: Sender,
     transfer_permit: TransferPermit,
@@ -98,7 +98,9 @@ fn store_files(
         let first = stored.first().ok_or(UploadError::Nothing)?;
         if found.zone.name() == ZoneName::Uploads {
             for file in &stored {
-                view.store.uploaded_by_terminal(view.caller, &file.path)?;
+                view.core
+                    .transfer
+                    .uploaded_by_terminal(view.caller, &file.path)?;
             }
         }
         let path = found.at.root().join(first.path.as_str());
@@ -107,13 +109,13 @@ fn store_files(
 }
 
 /// Whether a directory has something of this name.
-fn is_there(view: View<'_>, directory: &str, name: &str) -> bool {
+fn is_there(view: CallerView<'_>, directory: &str, name: &str) -> bool {
     let found = view.resolve("directory", directory);
     found.is_ok_and(|found| found.zone.data().entry(&found.path.join(name)).is_ok())
 }
 
 /// The directory that a parameter says, which may still be missing.
-pub(super) fn to_fill<'a>(view: View<'a>, directory: &str) -> Result<Resolved<'a>, Error> {
+pub(super) fn to_fill<'a>(view: CallerView<'a>, directory: &str) -> Result<Resolved<'a>, Error> {
     const PARAMETER: &str = "directory";
     let at = view.path(PARAMETER, directory)?;
     match at.place() {

@@ -42,7 +42,7 @@ async fn send(mut call: Call, path: String, presentation: Presentation) -> Resul
     let file = call.look(move |view| {
         let found = view.resolve("path", &path)?;
         found.file()?;
-        found.explained(|| Download::open(view.store, view.caller, &found.zone, &found.path))
+        found.explained(|| Download::open(view.core, view.caller, &found.zone, &found.path))
     });
     Ok(file.await?.answer(&call.parts, presentation, permit))
 }

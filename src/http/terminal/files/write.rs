@@ -3,8 +3,8 @@
 
 use fileshed_core::changes::{FileWrite, WrittenFile};
 use fileshed_core::text::{Position, TextEdit, TextError, expect_editable, line_count};
-use fileshed_core::view::{Resolved, View};
-use fileshed_core::{Error, diagnostics};
+use fileshed_core::view::Resolved;
+use fileshed_core::{CallerView, Error, diagnostics};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -23,7 +23,7 @@ pub(in crate::http::terminal) struct WriteRequest {
 
 /// `POST /files/write`
 pub(in crate::http::terminal) fn write(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &WriteRequest,
 ) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
@@ -80,12 +80,12 @@ struct Replacement {
 
 /// `POST /files/replace`
 pub(in crate::http::terminal) fn replace(
-    view: View<'_>,
+    view: CallerView<'_>,
     request: &ReplaceRequest,
 ) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
     target.file()?;
-    let largest = view.store.settings().largest_file();
+    let largest = view.core.store.settings().largest_file();
     written(&target, REPLACE, |write| {
         write.edit(true, |old| {
             expect_editable(old)

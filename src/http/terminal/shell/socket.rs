@@ -50,8 +50,8 @@ pub(in crate::http::terminal) async fn connect(
         let request = Request::from_parts(parts, body);
         let described = surface(Channel::Shell).answer(server, request, |mut call| async move {
             let shell = call.look(move |view| {
-                view.store.expect_active(view.caller)?;
-                view.shell(&id)
+                view.core.store.expect_active(view.caller)?;
+                view.core.runs.shell(view.caller, &id)
             });
             Ok(axum::Json(shell.await?).into_response())
         });
@@ -59,7 +59,7 @@ pub(in crate::http::terminal) async fn connect(
     };
     // Who has not said who it is takes one of these places.
     // The credential of a shell takes one of its user's.
-    let who = server.store.processes().owner_of_shell(&id);
+    let who = server.core.runs.processes().owner_of_shell(&id);
     let who = who.unwrap_or_else(current::client);
     let place = match server.admission.handshakes.try_take(&who) {
         Ok(place) => place,
@@ -71,8 +71,8 @@ pub(in crate::http::terminal) async fn connect(
         .read_buffer_size(FRAME)
         .write_buffer_size(0)
         .on_upgrade(async move |mut socket| {
-            let clock = server.store.clock().clone();
-            let timings = server.store.settings().timings.shells.clone();
+            let clock = server.core.store.clock().clone();
+            let timings = server.core.store.settings().timings.shells.clone();
             let client = authenticate(&server, parts, id, &mut socket).await;
             drop((server, place));
             match client {
@@ -98,8 +98,8 @@ async fn address_elsewhere<'a>(
     // Nobody has said who they are: as few as these ask at once.
     let place = server.admission.handshakes.try_take(&current::client());
     let place = place.map_err(AdmissionError::from)?;
-    let (store, id) = (Arc::clone(&server.store), id.to_owned());
-    let address = pool::holding(place, move || store.address_of_shell(&id)).await?;
+    let (core, id) = (Arc::clone(&server.core), id.to_owned());
+    let address = pool::holding(place, move || core.runs.address_of_shell(&id)).await?;
     Ok(address.map(|address| (seal, address)))
 }
 
@@ -119,8 +119,8 @@ async fn authenticate(
     socket: &mut WebSocket,
 ) -> Result<ShellClient, Farewell> {
     let (clock, timings) = (
-        server.store.clock(),
-        &server.store.settings().timings.shells,
+        server.core.store.clock(),
+        &server.core.store.settings().timings.shells,
     );
     let introduction = match timer::within(clock, timings.authentication, socket.recv()).await {
         Some(Some(Ok(Message::Text(text)))) => serde_json::from_str::<Introduction>(&text).ok(),
@@ -138,7 +138,7 @@ async fn authenticate(
     let (wake, room) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let wakes = [Arc::clone(&wake), Arc::clone(&room)];
     let wake_both = Box::new(move || wakes.iter().for_each(|wake| wake.notify_one()));
-    let store = Arc::clone(&server.store);
+    let core = Arc::clone(&server.core);
     let caller = surface(Channel::Shell).identify(server, &parts).await;
     let trust = caller
         .as_ref()
@@ -146,10 +146,12 @@ async fn authenticate(
     let trust = trust.unwrap_or_default();
     let named = server.authenticator.named_user(&parts.headers);
     let connected = pool::blocking(move || -> Result<ShellConnection, Farewell> {
-        let shells = store.processes();
+        let shells = core.runs.processes();
         let connected = match caller {
             Ok(caller) => {
-                store.expect_active(&caller).map_err(|_| Farewell::Nobody)?;
+                core.store
+                    .expect_active(&caller)
+                    .map_err(|_| Farewell::Nobody)?;
                 // What only reads types nothing.
                 if caller.scope == Scope::Read {
                     return Err(Farewell::Nobody);

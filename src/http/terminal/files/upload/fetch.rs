@@ -3,10 +3,8 @@
 
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::command;
-use fileshed_core::view::View;
 use fileshed_core::zone::portable_name;
-use fileshed_core::{Error, ZoneName};
+use fileshed_core::{CallerView, Error, ZoneName, command};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
@@ -27,13 +25,15 @@ pub(super) async fn fetch(
     Ok(Json(stored.await?.0?).into_response())
 }
 
-fn store(view: View<'_>, directory: &str, url: &str) -> Result<Value, Error> {
+fn store(view: CallerView<'_>, directory: &str, url: &str) -> Result<Value, Error> {
     let found = to_fill(view, directory)?;
     found.explained(|| {
         let path = found.zone.path_below("url", &found.path, &name_at(url))?;
-        let size = command::fetch(&found.zone, &path, url, OPERATION)?;
+        let size = command::fetch(&view.core.runs, &found.zone, &path, url, OPERATION)?;
         if found.zone.name() == ZoneName::Uploads {
-            view.store.uploaded_by_terminal(view.caller, &path)?;
+            view.core
+                .transfer
+                .uploaded_by_terminal(view.caller, &path)?;
         }
         let path = found.at.root().join(path.as_str());
         Ok(json!({"path": path.as_str(), "size": size}))

@@ -1,0 +1,35 @@
+//! What administration works on.
+
+use std::sync::Arc;
+
+use fileshed_changes::FileStorage;
+use fileshed_runs::Runs;
+use fileshed_transfer::Transfer;
+use fileshed_zones::store::Store;
+
+/// What an administrator does, and what the server does for itself.
+#[derive(Clone, Debug)]
+pub struct Admin {
+    pub(crate) store: Arc<Store>,
+    pub(crate) runs: Arc<Runs>,
+    pub(crate) transfer: Arc<Transfer>,
+    pub(crate) files: Arc<FileStorage>,
+}
+
+impl Admin {
+    /// Administers a data directory and everything that works on it.
+    #[must_use]
+    pub fn new(
+        store: Arc<Store>,
+        runs: Arc<Runs>,
+        transfer: Arc<Transfer>,
+        files: Arc<FileStorage>,
+    ) -> Self {
+        Self {
+            store,
+            runs,
+            transfer,
+            files,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Administration of a server: users and groups with their usage, running processes, links, locks, queues.
+//!
+//! Nothing here ever shows what is in a file, or what a file is called: a name says as much as a
+//! content. Locks, links and processes are named by ids. Every action is logged once, with the
+//! administrator who did it.
+
+mod links;
+mod locks;
+mod running;
+mod tenants;
+
+use std::fmt;
+
+use crate::admin::Admin;
+use fileshed_types::{Caller, Error, Role, Scope, UserId, diagnostics};
+use fileshed_zones::zone::ZoneError;
+
+pub use links::LinkSummary;
+pub use locks::{LockKind, LockSummary};
+pub use running::{QueueLength, RunningKind, RunningSummary};
+pub(crate) use tenants::Counts;
+pub use tenants::{TenantKind, TenantSummary};
+
+/// Rows of one list, at most.
+const ROWS_MAX: u32 = 5000;
+
+/// A user or a group, as an administrator names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TenantId {
+    /// A user.
+    User(UserId),
+    /// A group.
+    Group(fileshed_types::group::GroupId),
+}
+
+impl fmt::Display for TenantId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::User(user) => user.as_str(),
+            Self::Group(group) => group.as_str(),
+        })
+    }
+}
+
+/// The server, for a caller who administers it.
+#[derive(Clone, Copy, Debug)]
+pub struct Administration<'a> {
+    admin: &'a Admin,
+    caller: &'a Caller,
+}
+
+impl Admin {
+    /// The server, for an administrator; everybody else learns nothing.
+    pub fn administration<'a>(&'a self, caller: &'a Caller) -> Result<Administration<'a>, Error> {
+        if caller.role != Role::Admin {
+            return Err(AdministrationError::NotAllowed.into());
+        }
+        self.store.expect_active(caller)?;
+        Ok(Administration {
+            admin: self,
+            caller,
+        })
+    }
+}
+
+impl Administration<'_> {
+    /// Suspends a user; false where that was so before.
+    pub fn suspend(&self, user: &UserId) -> Result<bool, Error> {
+        self.expect_changes()?;
+        self.expect_other(user)?;
+        let key = self.admin.existing_key(&TenantId::User(user.clone()))?;
+        let is_new = self.admin.suspend(user)?;
+        self.log("suspend", &key);
+        Ok(is_new)
+    }
+
+    /// Ends a suspension; false where there is none.
+    pub fn resume(&self, user: &UserId) -> Result<bool, Error> {
+        self.expect_changes()?;
+        let key = self.admin.existing_key(&TenantId::User(user.clone()))?;
+        let was_suspended = self.admin.resume(user)?;
+        self.log("resume", &key);
+        Ok(was_suspended)
+    }
+
+    /// Removes a user, or what a group has, for good. `name` is the id, typed again.
+    pub fn delete(&self, tenant: &TenantId, name: &str) -> Result<(), Error> {
+        self.expect_changes()?;
+        if name != tenant.to_string() {
+            return Err(AdministrationError::NotConfirmed.into());
+        }
+        if let TenantId::User(user) = tenant {
+            self.expect_other(user)?;
+        }
+        let key = self.admin.existing_key(tenant)?;
+        self.admin.delete_tenant(tenant)?;
+        self.log("delete", &key);
+        Ok(())
+    }
+
+    /// Gives a user or a group a quota of its own, or the one of all others again.
+    pub fn set_quota(&self, tenant: &TenantId, mebibytes: Option<u64>) -> Result<(), Error> {
+        self.expect_changes()?;
+        self.admin.set_tenant_quota(tenant, mebibytes)?;
+        self.log("quota", &self.admin.key_of(tenant)?);
+        Ok(())
+    }
+
+    fn expect_changes(&self) -> Result<(), Error> {
+        match self.caller.scope {
+            Scope::Write => Ok(()),
+            Scope::Read => Err(ZoneError::ReadOnlyScope.into()),
+        }
+    }
+
+    /// Nobody locks themselves out.
+    fn expect_other(&self, user: &UserId) -> Result<(), Error> {
+        if self.caller.user.as_ref() == Some(user) {
+            return Err(AdministrationError::Oneself.into());
+        }
+        Ok(())
+    }
+
+    /// Says who did what, to whom: directories, as everywhere in the log.
+    fn log(&self, action: &'static str, tenant: &str) {
+        let by = self.admin.store.namespace(self.caller);
+        tracing::info!(action, tenant, by, "administration");
+    }
+
+    fn now(&self) -> i64 {
+        self.admin.store.clock().now().as_second()
+    }
+}
+
+/// What was named is not there.
+fn gone(id: &str) -> Error {
+    let id = id.chars().take(80).collect();
+    AdministrationError::Gone { id }.into()
+}
+
+diagnostics! {
+    /// Why somebody does not administer the server, or not in this way.
+    #[derive(Debug, thiserror::Error)]
+    pub enum AdministrationError {
+        /// The caller is no administrator.
+        #[error("this is for administrators of this server")]
+        NotAllowed => {
+            code: AccessDenied,
+            hint: "ask an administrator of this server",
+        },
+        /// What would be removed was not named again.
+        #[error("`name` is not the id of what would be removed")]
+        NotConfirmed => {
+            code: InvalidParameter,
+            hint: "send as `name` the id of the user or group once more, exactly as it is listed; \
+                nothing was removed",
+            details: { "parameter": "name" },
+        },
+        /// An administrator would be locked out.
+        #[error("an administrator does not suspend or remove the own account here")]
+        Oneself => {
+            code: AccessDenied,
+            hint: "have another administrator do it, or use `fileshed user` on the machine of the server",
+        },
+        /// Neither a user nor a group was named, or both.
+        #[error("exactly one of the parameters `user` and `group` is needed")]
+        NoTenant => {
+            code: InvalidParameter,
+            hint: "send `user` or `group` with an id as the list shows it",
+            details: { "parameter": "user" },
+        },
+        /// There is nothing of a user.
+        #[error("there is nothing of a user `{user}`")]
+        UnknownUser {
+            /// What was sent.
+            user: String = "adda".into(),
+        } => {
+            code: InvalidParameter,
+            hint: "see `fileshed tenant list`, or the list of the page",
+            details: { "parameter": "user" },
+        },
+        /// There is nothing of a group.
+        #[error("there is nothing of a group `{group}`")]
+        UnknownGroup {
+            /// What was sent.
+            group: String = "team".into(),
+        } => {
+            code: InvalidParameter,
+            hint: "see `fileshed tenant list`, or the list of the page",
+            details: { "parameter": "group" },
+        },
+        /// The quota is not one.
+        #[error("a quota of {mebibytes} MiB is not possible; 1 to {} are", tenants::QUOTA_MAX_MB)]
+        Quota {
+            /// What was sent.
+            mebibytes: u64 = 0,
+        } => {
+            code: InvalidParameter,
+            hint: "send `quota_mb` within these bounds, or null for the quota that all have",
+            details: { "parameter": "quota_mb", "max": tenants::QUOTA_MAX_MB },
+        },
+        /// What was to be ended is not there.
+        #[error("nothing with the id `{id}` is there: it may have ended meanwhile")]
+        Gone {
+            /// What was sent.
+            id: String = "command-7".into(),
+        } => {
+            code: InvalidParameter,
+            hint: "look at the list again",
+            details: { "parameter": "id", "id": id },
+        },
+        /// A running program was ended, for its user.
+        #[error("an administrator of this server ended this")]
+        Ended => {
+            code: AccessDenied,
+            hint: "ask the administrator of this server why",
+        },
+    }
+}

@@ -1,0 +1,125 @@
+//! Report of the workspace of a caller, for administrators who check a configuration.
+
+use crate::admin::Admin;
+use fileshed_types::{Caller, Error};
+use fileshed_zones::zone::{ZoneName, ZonePath};
+
+/// What is said where nobody is named who calls.
+pub const REFUSED: &str = "FileSystemTool requires an authenticated user when AUTO_LOGIN=False";
+
+/// Whose workspace a call sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkspaceMode {
+    /// The one of this machine: nobody has to say who calls.
+    Shared,
+    /// The caller's own.
+    Isolated,
+    /// None: somebody has to say who calls, and nobody does.
+    Refused,
+}
+
+impl WorkspaceMode {
+    /// Of a caller.
+    #[must_use]
+    pub fn of(caller: &Caller) -> Self {
+        match caller.user {
+            Some(_) => Self::Isolated,
+            None => Self::Shared,
+        }
+    }
+
+    /// The name in answers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Isolated => "isolated",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+/// What follows from the configuration for a caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkspaceReport {
+    /// Whose workspace it is.
+    pub mode: WorkspaceMode,
+    /// What the workspace is called, never where it is; nothing where there is none.
+    pub effective_root: Option<String>,
+    /// Why it cannot be used.
+    pub resolution_error: Option<String>,
+}
+
+impl WorkspaceReport {
+    /// Where nobody is named who calls.
+    #[must_use]
+    pub fn refused() -> Self {
+        Self {
+            mode: WorkspaceMode::Refused,
+            effective_root: None,
+            resolution_error: Some(REFUSED.to_owned()),
+        }
+    }
+
+    /// Returns `true` if nobody has to say who calls.
+    #[must_use]
+    pub fn auto_login(&self) -> bool {
+        self.mode == WorkspaceMode::Shared
+    }
+}
+
+impl Admin {
+    /// What follows from the configuration for a caller of whose files the compact tools see those
+    /// below `workspace`.
+    #[must_use]
+    pub fn workspace_report(&self, caller: &Caller, workspace: &ZonePath) -> WorkspaceReport {
+        let root = self.workspace_name(workspace);
+        let opened = match self
+            .store
+            .tenant_key(caller)
+            .map(|key| self.files.of_tenant(&key))
+        {
+            Ok(None) => self
+                .store
+                .open_zone(caller, ZoneName::Storage, None)
+                .and_then(|zone| Ok(zone.data().expect_writable()?)),
+            Ok(Some(_)) => Ok(()),
+            Err(error) => Err(error),
+        };
+        WorkspaceReport {
+            mode: WorkspaceMode::of(caller),
+            resolution_error: opened.err().map(|error| unusable(&error, &root)),
+            effective_root: Some(root),
+        }
+    }
+
+    /// What the compact tools call the root of a caller's files, below which they see `workspace`.
+    #[must_use]
+    pub fn workspace_name(&self, workspace: &ZonePath) -> String {
+        let root = self.files.root();
+        if workspace.is_root() {
+            root.to_owned()
+        } else {
+            format!("{root}/{workspace}")
+        }
+    }
+}
+
+/// Why the workspace that is called `root` cannot be used.
+#[must_use]
+pub fn unusable(error: &Error, root: &str) -> String {
+    let setting = error.details().get("setting");
+    match (
+        setting.and_then(|setting| setting.as_str()),
+        error.details().get("reason"),
+    ) {
+        (Some(setting), Some(reason)) => {
+            let reason = reason.as_str().unwrap_or_default();
+            format!(
+                "Cannot create user namespace at {root}: {reason}. Check that {setting} is writable \
+                 by the process user of the server."
+            )
+        }
+        _ => error.message().to_owned(),
+    }
+}

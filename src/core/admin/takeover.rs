@@ -1,0 +1,54 @@
+//! Repairs of what other instances left when they died.
+//!
+//! The next call for a zone finds what a dead process left unfinished there, and ends it. Where several
+//! instances have the data, somebody may wait for exactly that at another one, so the first that notices
+//! a death does not wait for a call.
+
+use rustix::process::{Signal, getpid, kill_process};
+
+use crate::admin::Admin;
+use fileshed_changes::repair;
+use fileshed_storage::DiskError;
+use fileshed_types::{Background, Error, StopSign};
+
+impl Admin {
+    /// Starts the thread that takes over, where several instances may have the data. A process that
+    /// others took for dead is told to end, as an administrator would tell it.
+    pub fn start_takeover(&self) -> Result<Option<Background>, Error> {
+        if !self.store.shares_data() {
+            return Ok(None);
+        }
+        let admin = self.clone();
+        let started = Background::start("takeover", move |stop| admin.take_over(stop));
+        Ok(Some(started.map_err(DiskError::server)?))
+    }
+
+    fn take_over(&self, stop: &StopSign) {
+        let store = &self.store;
+        while !stop.is_given() {
+            let mut left = store
+                .tenants_left(store.settings().timings.instances.takeover)
+                .unwrap_or_default();
+            left.extend(store.mark_unfinished());
+            for tenant in left {
+                if let Err(error) = self.make_tenant_ready(&tenant) {
+                    tracing::error!(tenant, %error, "what another server left is not repaired");
+                }
+            }
+            if store.is_taken_for_dead() {
+                let _asked = kill_process(getpid(), Signal::TERM);
+                return;
+            }
+        }
+    }
+
+    /// Repairs every zone of a tenant that needs it.
+    fn make_tenant_ready(&self, key: &str) -> Result<(), Error> {
+        if let Some(tenant) = self.store.existing_tenant(key)? {
+            for zone in tenant.zones {
+                repair::make_ready(&self.store, &tenant, *zone, None);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,279 @@
+//! The bin: what was deleted in `storage` and `uploads`, for as long as it may come back.
+//!
+//! It has what a person or a model deletes by its name, whatever way the call came. What a command
+//! of the shell removes is gone, as what a write replaces is: the kernel does that, and nobody is
+//! asked. `documents` and groups have their history instead.
+
+mod moves;
+
+use jiff::Timestamp;
+
+use fileshed_registry::BinRow;
+use fileshed_storage::{DiskError, Totals};
+use fileshed_types::{Call, Caller, Chat, Error, Hint, Repeat, Scope, diagnostics};
+use fileshed_zones::store::Store;
+use fileshed_zones::tenant::TenantRoot;
+use fileshed_zones::zone::{Zone, ZoneError, ZoneName, ZonePath};
+
+/// The name for history and logs.
+const OPERATION: &str = "bin/restore";
+
+/// Something in the bin.
+#[derive(Clone, Debug)]
+pub struct BinEntry {
+    /// Its id.
+    pub id: String,
+    /// The zone that it was deleted in.
+    pub zone: ZoneName,
+    /// Its path before.
+    pub path: ZonePath,
+    /// `true` if it is a directory.
+    pub is_directory: bool,
+    /// Its space.
+    pub totals: Totals,
+    /// The conversation that deleted it; nothing where no conversation did.
+    pub chat: Option<String>,
+    /// When it was deleted.
+    pub deleted_at: Timestamp,
+    /// When it ends.
+    pub ends_at: Timestamp,
+}
+
+impl BinEntry {
+    fn of(row: BinRow) -> Option<Self> {
+        let instant = |second| Timestamp::from_second(second).unwrap_or(Timestamp::MAX);
+        Some(Self {
+            zone: ZoneName::parse(&row.zone).ok()?,
+            path: ZonePath::found(row.path),
+            is_directory: row.is_directory,
+            totals: row.totals,
+            chat: Some(row.chat).filter(|chat| *chat != Chat::default().as_str()),
+            deleted_at: instant(row.deleted_at),
+            ends_at: instant(row.ends_at),
+            id: row.id,
+        })
+    }
+}
+
+/// A file or directory that came back.
+#[derive(Debug)]
+pub struct BroughtBack {
+    /// Its zone.
+    pub zone: ZoneName,
+    /// Its path.
+    pub path: ZonePath,
+    /// `true` if it is a directory.
+    pub is_directory: bool,
+}
+
+/// Returns `true` if deleted files wait in a bin.
+#[must_use]
+pub fn has_bin(store: &Store) -> bool {
+    store.settings().bin_days.is_some()
+}
+
+/// Returns the caller's bin, the last deletion first.
+pub fn entries(store: &Store, caller: &Caller) -> Result<Vec<BinEntry>, Error> {
+    let rows = rows_of(store, caller)?.into_iter();
+    Ok(rows.filter_map(BinEntry::of).collect())
+}
+
+/// Brings something of the caller's bin back to where it was.
+pub fn bring_back(store: &Store, caller: &Caller, id: &str) -> Result<BroughtBack, Error> {
+    let rows = rows_of(store, caller)?.into_iter();
+    let row = rows
+        .into_iter()
+        .find(|row| row.id == id)
+        .ok_or(BinError::Gone)?;
+    let caller = Caller {
+        chat: Chat::new(&row.chat),
+        ..caller.clone()
+    };
+    let zone = store.zone_as_it_is(&caller, ZoneName::parse(&row.zone)?)?;
+    take_from_bin(&zone.made()?, row)
+}
+
+/// Takes something out of the caller's bin for good, or everything; how many.
+pub fn empty(store: &Store, caller: &Caller, id: Option<&str>) -> Result<u64, Error> {
+    if caller.scope != Scope::Write {
+        return Err(ZoneError::ReadOnlyScope.into());
+    }
+    let mut rows = rows_of(store, caller)?;
+    if let Some(id) = id {
+        rows.retain(|row| row.id == id);
+        if rows.is_empty() {
+            return Err(BinError::Gone.into());
+        }
+    }
+    store.end_in_bin(&store.tenant(caller)?, &rows)
+}
+
+fn rows_of(store: &Store, caller: &Caller) -> Result<Vec<BinRow>, Error> {
+    Ok(store.registry().in_bin(&store.tenant_key(caller)?)?)
+}
+
+/// Ends what was in a bin for `bin_days`, of everybody; how many. `goes_on` is asked before each.
+pub fn end_deletions(store: &Store, goes_on: &dyn Fn() -> bool) -> Result<u64, Error> {
+    let now = store.clock().now().as_second();
+    let mut ended = 0;
+    for row in store.registry().expired_in_bin(now)? {
+        if !goes_on() {
+            break;
+        }
+        let Some(tenant) = store.existing_tenant(&row.tenant)? else {
+            store.registry().forget_in_bin(&[row])?;
+            continue;
+        };
+        ended += store.end_in_bin(&tenant, &[row])?;
+    }
+    Ok(ended)
+}
+
+/// Brings back what was deleted last at `path`.
+pub fn bring_back_path(zone: Zone<'_>, path: &ZonePath) -> Result<BroughtBack, Error> {
+    if zone.name().is_versioned() {
+        let error = BinError::History {
+            zone: zone.name(),
+            path: path.clone(),
+        };
+        return Err(zone.explain(error.into()));
+    }
+    let rows = rows_of(zone.store, zone.caller)?;
+    let mut rows: Vec<BinRow> = rows.into_iter().filter(|row| deleted(&zone, row)).collect();
+    let is_at =
+        |row: &BinRow, path: &ZonePath| ZonePath::found(row.path.clone()).key() == path.key();
+    if let Some(at) = rows.iter().position(|row| is_at(row, path)) {
+        return take_from_bin(&zone.made()?, rows.swap_remove(at));
+    }
+    let mut above = std::iter::successors(path.parent(), ZonePath::parent);
+    let within = above.find(|above| rows.iter().any(|row| is_at(row, above)));
+    let error = if !has_bin(zone.store) && rows.is_empty() {
+        BinError::None
+    } else if let Some(within) = within {
+        let path = path.clone();
+        BinError::Within { path, within }
+    } else {
+        BinError::NotThere { path: path.clone() }
+    };
+    Err(zone.explain(error.into()))
+}
+
+/// Returns `true` if something was deleted here: each conversation has uploads of its own.
+fn deleted(zone: &Zone<'_>, row: &BinRow) -> bool {
+    let is_of_chat = || {
+        let directory = zone.store.chat_directory_of(&Chat::new(&row.chat));
+        directory == zone.store.chat_directory(zone.caller)
+    };
+    row.zone == zone.name().as_str() && (zone.name() != ZoneName::Uploads || is_of_chat())
+}
+
+/// Brings this back to where it was.
+fn take_from_bin(zone: &Zone<'_>, row: BinRow) -> Result<BroughtBack, Error> {
+    let path = ZonePath::found(row.path.clone());
+    let is_directory = row.is_directory;
+    let explain = |error: DiskError| match error {
+        DiskError::Exists { .. } | DiskError::NotADirectory { .. } => {
+            let path = path.clone();
+            zone.explain(BinError::Taken { path }.into())
+        }
+        error => zone.explain_disk(error),
+    };
+    let writer = crate::remover(zone, OPERATION)?;
+    // As it was named, whatever names are given today.
+    let vacancy = zone.data().vacancy(&path).map_err(explain)?;
+    let at = vacancy.path().clone();
+    let change = writer.bring_back(row, vacancy)?.ok_or(BinError::Gone)?;
+    change.commit(None, OPERATION)?;
+    Ok(BroughtBack {
+        zone: zone.name(),
+        path: at,
+        is_directory,
+    })
+}
+
+/// Ends what was deleted in the uploads of a conversation, whose uploads have ended.
+pub fn end_deletions_of_chat(
+    store: &Store,
+    tenant: &TenantRoot,
+    directory: &str,
+) -> Result<u64, Error> {
+    let mut rows = store.registry().in_bin(&tenant.key)?;
+    rows.retain(|row| {
+        row.zone == ZoneName::Uploads.as_str()
+            && store.chat_directory_of(&Chat::new(&row.chat)) == directory
+    });
+    store.end_in_bin(tenant, &rows)
+}
+
+diagnostics! {
+    /// Something that does not come back from the bin.
+    #[derive(Debug, thiserror::Error)]
+    pub enum BinError {
+        /// There is no bin, and nothing is left from when there was one.
+        #[error("what is deleted here is gone: the server has no bin (bin_days)")]
+        None => {
+            code: FileNotFound,
+            hint: "tell the user that it cannot be brought back",
+        },
+        /// The bin has nothing of this path.
+        #[error("nothing that was at `{path}` is in the bin")]
+        NotThere {
+            /// The path.
+            path: ZonePath,
+        } => {
+            code: FileNotFound,
+            hint: "give the path at which it was deleted; what commands like rm removed, and what was \
+                there for too long, is gone",
+            details: { "path": path.display() },
+        },
+        /// The bin has a directory that held it.
+        #[error("`{path}` is in the bin with the directory `{within}`")]
+        Within {
+            /// The path.
+            path: ZonePath = ZonePath::found("notes/todo.md".to_owned()),
+            /// The directory that was deleted.
+            within: ZonePath = ZonePath::found("notes".to_owned()),
+        } => {
+            code: FileNotFound,
+            hint: Hint::repeat(Repeat::with("path", within.display()))
+                .say(" to bring back the whole directory"),
+            details: { "path": path.display(), "deleted": within.display() },
+        },
+        /// Something else has the name by now.
+        #[error("something else is at `{path}` by now")]
+        Taken {
+            /// The path.
+            path: ZonePath,
+        } => {
+            code: FileExists,
+            hint: Hint::new("give it another name first, with ")
+                .call(Call::here("shed_rename")
+                    .with("old_path", path.display())
+                    .with("new_path", format!("{}.new", path.display()))),
+            details: { "path": path.display() },
+        },
+        /// It left the bin meanwhile.
+        #[error("this is not in the bin any more")]
+        Gone => {
+            code: FileNotFound,
+            hint: "look again what is in the bin",
+        },
+        /// A zone with history has no bin.
+        #[error("`{zone}` has no bin: its history has what was deleted")]
+        History {
+            /// The zone.
+            zone: ZoneName = ZoneName::Documents,
+            /// The path.
+            path: ZonePath,
+        } => {
+            code: InvalidZone,
+            hint: Hint::new("find the commit that deleted it with ")
+                .call(Call::here("shed_exec").with("cmd", "git").with(
+                    "args",
+                    vec!["log", "--oneline", "-n", "3", "--", path.display()],
+                ))
+                .say(", then run git checkout of that commit with ~1 behind it, -- and the path"),
+            details: { "path": path.display() },
+        },
+    }
+}

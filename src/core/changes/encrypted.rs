@@ -1,0 +1,43 @@
+//! Files that another program encrypts: only that program may write them.
+
+use fileshed_storage::{Entry, Kind, StagedEntry, Target};
+use fileshed_types::{Call, Error, Hint, diagnostics};
+
+/// The first bytes of encrypted files of later versions of the original Fileshed.
+const MAGIC: &[u8] = b"FILESHED_ENC_V1\0";
+
+/// Fails where a file is encrypted: what is written into it, or over it, makes it unreadable.
+pub fn expect_plain(entry: &Entry) -> Result<(), Error> {
+    if entry.kind() == Kind::File && entry.begins_with(MAGIC)? {
+        let path = entry.path().as_str().to_owned();
+        return Err(EncryptedError { path }.into());
+    }
+    Ok(())
+}
+
+/// Fails where something else than an encrypted file would take the place of one.
+pub(super) fn expect_kept(target: &Target, staged: &StagedEntry) -> Result<(), Error> {
+    let Some(entry) = target.entry() else {
+        return Ok(());
+    };
+    match staged {
+        StagedEntry::File(staged) if staged.begins_with(MAGIC)? => Ok(()),
+        _ => expect_plain(entry),
+    }
+}
+
+diagnostics! {
+    /// A file that is encrypted.
+    #[derive(Debug, thiserror::Error)]
+    #[error("`{path}` is encrypted: it would be lost by what is written into it or over it")]
+    pub struct EncryptedError {
+        path: String,
+    } => {
+        code: InvalidFormat,
+        hint: Hint::new("leave it to the program that encrypts it and write another file")
+            .or("to give it up, ")
+            .call(Call::here("shed_delete").with("path", path.as_str()))
+            .say(" first"),
+        details: { "path": path },
+    }
+}

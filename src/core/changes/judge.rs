@@ -1,0 +1,206 @@
+//! The outcome of a command in a zone with history: its changes become one commit, or are put back.
+//!
+//! In a group it is judged by its changes: everything on disk is compared with the commit before it,
+//! and if one file was not the caller's to change, all is put back from that commit. The intent knows
+//! where it began, so that after a crash the repair judges in the same way.
+
+use jiff::Timestamp;
+
+mod claims;
+
+use std::collections::HashSet;
+
+use self::claims::Claims;
+use crate::owner::{self, GroupOwners};
+use fileshed_history::{Author, HeldLine, History, Position};
+use fileshed_registry::{OwnershipChange, OwnershipEffect};
+use fileshed_storage::{Staging, Totals};
+use fileshed_types::Error;
+use fileshed_zones::store::{HistoryOf, Store};
+
+/// Limits of space of a command that still has its permit.
+pub(crate) trait SpaceLimits {
+    /// Returns the refusal of a change that leaves so much, if that is too much: of one that stays, and
+    /// of one that is put back.
+    fn refusals(&self, totals: Totals) -> Result<Option<(Error, Error)>, Error>;
+
+    /// Returns the directories before the command, if nothing else can have changed any.
+    fn directories_if_alone(&self) -> Result<Option<&HashSet<Box<[u8]>>>, Error>;
+}
+
+/// A command that is over. Nobody else has the write lock of its zone.
+pub(crate) struct EndedCommand<'a> {
+    pub(crate) store: &'a Store,
+    pub(crate) history: HistoryOf<'a>,
+    pub(crate) staging: Staging,
+    /// Id of the group whose zone it is, and what the caller calls it.
+    pub(crate) group: Option<(&'a str, &'a str)>,
+    /// The position at which it began and the owner of its new files, if recorded.
+    pub(crate) begun: Option<&'a OwnershipChange>,
+    pub(crate) message: &'a str,
+    pub(crate) author: &'a Author,
+}
+
+/// The outcome of a command.
+pub(crate) struct JudgedCommand {
+    /// Space of the zone now.
+    pub(crate) totals: Totals,
+    /// Its effect on ownership; `None` if it was put back.
+    pub(crate) effect: Option<OwnershipEffect>,
+    pub(crate) finished: Finished,
+}
+
+/// The answer about the outcome of a command.
+#[derive(Debug, Default)]
+pub struct Finished {
+    /// The refusal, if it was put back or took too much space.
+    pub refused: Option<Error>,
+    /// A remark on the history, if it is not as git left it.
+    pub history: Option<String>,
+}
+
+impl EndedCommand<'_> {
+    /// Commits the changes of the command, or puts them back. A repair knows no
+    /// limits of space.
+    pub(crate) fn judge(
+        &self,
+        now: Timestamp,
+        limits: Option<&dyn SpaceLimits>,
+    ) -> Result<JudgedCommand, Error> {
+        let work = |history: &History| self.judge_in(history, now, limits);
+        self.store.work_on_history(&self.history, now, work)
+    }
+
+    fn judge_in(
+        &self,
+        history: &History,
+        now: Timestamp,
+        limits: Option<&dyn SpaceLimits>,
+    ) -> Result<JudgedCommand, Error> {
+        let start = self.start_in(history)?;
+        let mut line = match &start {
+            Some(start) => history.hold_line(start)?,
+            None => HeldLine::default(),
+        };
+        if let (Some(_), Some(start)) = (self.group, &start) {
+            // Commits that git added are joined to one by the caller.
+            line.message = line.message.or(history.return_to(start)?);
+            self.history.data.grant_owner()?;
+        }
+        let mut found = history.find()?;
+        let (mut denied, mut effect) = (None, None);
+        if let (Some((group, name)), Some(begun)) = (self.group, self.begun) {
+            effect = Some(OwnershipEffect::Touch { files: Vec::new() });
+            if start.is_some() {
+                let owners = GroupOwners {
+                    registry: self.store.registry(),
+                    group,
+                    data: self.history.data,
+                };
+                let claims = Claims::of(owners, &begun.owner, &found);
+                denied = owner::refuse(claims.denied()?, name, &begun.owner).err();
+                effect = Some(claims.effect(&history.moved(&found)));
+            }
+        }
+        let excess = match limits {
+            Some(limits) => limits.refusals(found.totals())?,
+            None => None,
+        };
+        // Putting back without the state before would remove every file.
+        let is_lost = start.is_none()
+            && self
+                .begun
+                .is_some_and(|begun| start_of(&begun.effect).is_some());
+        let directories = match limits {
+            Some(limits) if denied.is_some() || (excess.is_some() && !is_lost) => {
+                limits.directories_if_alone()?
+            }
+            _ => None,
+        };
+        if denied.is_some() || excess.is_some() && directories.is_some() {
+            if let (None, Some(start)) = (self.group, &start) {
+                history.return_to(start)?;
+                found = history.find()?;
+            }
+            let totals = history.restore(found, directories, &self.staging)?;
+            let refused = denied.or(excess.map(|(_, undone)| undone));
+            let history = None;
+            return Ok(JudgedCommand {
+                totals,
+                effect: None,
+                finished: Finished { refused, history },
+            });
+        }
+        let message = line.message.as_deref().unwrap_or(self.message);
+        let captured = history.capture_found(found, message, self.author, now)?;
+        Ok(JudgedCommand {
+            totals: captured.totals,
+            effect,
+            finished: Finished {
+                refused: excess.map(|(stays, _)| stays),
+                history: said_of(&line, captured.commit.is_some()),
+            },
+        })
+    }
+
+    /// The position of history at which the command began; `None` if it is not known, or if the disk
+    /// lost what was there, so that nothing can be compared nor put back.
+    fn start_in(&self, history: &History) -> Result<Option<Position>, Error> {
+        let start = self.begun.and_then(|begun| start_of(&begun.effect));
+        let Some(start) = start else {
+            return Ok(None);
+        };
+        if history.has(&start)? {
+            return Ok(Some(start));
+        }
+        let tenant = self.history.tenant;
+        tracing::error!(tenant, "a command could not be judged: its history is lost");
+        Ok(None)
+    }
+}
+
+/// Returns the position of history at which a command began.
+pub(crate) fn start_of(effect: &OwnershipEffect) -> Option<Position> {
+    match effect {
+        OwnershipEffect::Command {
+            reference,
+            commit,
+            references,
+        } => Some(Position {
+            reference: reference.clone(),
+            commit: commit.clone(),
+            references: references.clone(),
+        }),
+        _ => None,
+    }
+}
+
+/// Returns the remark on a history that is not as git left it; the files as git left them were
+/// `committed`, or do not differ.
+fn said_of(line: &HeldLine, committed: bool) -> Option<String> {
+    let mut told = Vec::new();
+    if let Some(branch) = &line.put_back {
+        let branch = short(branch);
+        told.push(format!(
+            "history only grows here: HEAD stays on `{branch}`, {}",
+            if committed {
+                "and the files as git left them are a new commit on it"
+            } else {
+                "and no file differs from its last commit"
+            }
+        ));
+    }
+    told.extend(line.kept.iter().map(|tip| {
+        let (before, now) = (short(&tip.before), &tip.now);
+        format!("the commit that `{before}` named is kept as `{now}`")
+    }));
+    (!told.is_empty()).then(|| told.join("; "))
+}
+
+/// A reference as people write it.
+fn short(reference: &str) -> &str {
+    let of = |kind| reference.strip_prefix(kind);
+    of("refs/heads/")
+        .or_else(|| of("refs/"))
+        .unwrap_or(reference)
+}

@@ -1,0 +1,102 @@
+//! Listing of one directory of a zone, with the rights of the caller to each entry.
+
+use std::collections::HashMap;
+
+use crate::sharing;
+use fileshed_registry::Record;
+use fileshed_storage::{Found, Kind};
+use fileshed_types::settings::WriteMode;
+use fileshed_types::{Error, ZoneName};
+use fileshed_zones::zone::{Zone, ZonePath, is_git_name};
+
+/// A directory of a zone.
+#[derive(Debug)]
+pub struct DirectoryListing {
+    /// `true` if the caller may put anything into it.
+    pub is_writable: bool,
+    /// Files and directories, in the order of their paths.
+    pub entries: Vec<ListedEntry>,
+}
+
+/// A file or a directory.
+#[derive(Debug)]
+pub struct ListedEntry {
+    /// What the disk says of it.
+    pub found: Found,
+    /// `true` if the caller may change it.
+    pub is_writable: bool,
+    /// Whose it is, in a group where somebody wrote it through the server, and its mode.
+    pub owner: Option<(String, WriteMode)>,
+}
+
+impl DirectoryListing {
+    /// Lists a directory. Links and special files are no files to a caller, and git's own file in a
+    /// versioned zone is not theirs.
+    pub fn of(zone: &Zone<'_>, directory: &ZonePath) -> Result<Self, Error> {
+        let found = zone.data().list(directory)?;
+        let is_writable = zone.expect_writable().is_ok();
+        let mut listing = Self::unshared(zone.name(), found, is_writable);
+        listing.share(zone, directory)?;
+        Ok(listing)
+    }
+
+    /// What the disk says of a directory that is nobody else's.
+    #[must_use]
+    pub fn unshared(zone: ZoneName, mut found: Vec<Found>, is_writable: bool) -> Self {
+        let hides_git = zone.is_versioned();
+        found.retain(|found| {
+            matches!(found.kind, Kind::File | Kind::Directory)
+                && !(hides_git && found.path.name().is_some_and(is_git_name))
+        });
+        found.sort_unstable_by(|one, other| one.path.cmp(&other.path));
+        let entries = found.into_iter().map(|found| ListedEntry {
+            found,
+            is_writable,
+            owner: None,
+        });
+        Self {
+            is_writable,
+            entries: entries.collect(),
+        }
+    }
+
+    /// Adds whose each file of a group is; outside groups nothing.
+    fn share(&mut self, zone: &Zone<'_>, directory: &ZonePath) -> Result<(), Error> {
+        let denied = sharing::denied_names(zone, directory)?;
+        let mut records = records(zone, directory)?;
+        for entry in &mut self.entries {
+            let path = &entry.found.path;
+            if !denied.is_empty() && denied.contains(&name_key(path)) {
+                entry.is_writable = false;
+            }
+            // Most directories have no records, and a key is made of every character of a path.
+            if !records.is_empty() {
+                let record = records.remove(&path.key());
+                entry.owner = record.map(|record| (record.owner, record.mode));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name of a file as records call it.
+fn name_key(path: &ZonePath) -> String {
+    ZonePath::found(path.name().unwrap_or_default().to_owned()).key()
+}
+
+/// The records of files in a directory of a group, by their paths; outside groups there are none.
+fn records(zone: &Zone<'_>, directory: &ZonePath) -> Result<HashMap<String, Record>, Error> {
+    let Some(shared) = zone.group() else {
+        return Ok(HashMap::new());
+    };
+    let (registry, group) = (zone.store.registry(), shared.id.as_str());
+    let records = if directory.is_root() {
+        registry.records(group)?
+    } else {
+        registry.records_around(group, &directory.key())?
+    };
+    let records = records.into_iter();
+    Ok(records
+        .map(|record| (record.path.clone(), record))
+        .collect())
+}

@@ -1,0 +1,169 @@
+//! Commit of what such a change did, or the way back to the last commit.
+
+use std::collections::BTreeSet;
+
+use super::{OUTSIDE, OpenEndedPermit};
+use crate::judge::{EndedCommand, Finished, JudgedCommand};
+use fileshed_history::Author;
+use fileshed_registry::{Intent, OwnershipChange, OwnershipEffect, PathTable};
+use fileshed_storage::Totals;
+use fileshed_types::{Error, ZoneName};
+use fileshed_zones::watched::Unsettled;
+use fileshed_zones::zone::{Zone, ZonePath};
+
+/// Commits what came by other ways, so that the last commit is what was there before a command.
+/// Returns `false` if lines of shells may be writing: what they did so far is left to them.
+pub(super) fn settle(zone: &Zone<'_>) -> Result<bool, Error> {
+    if super::has_lines(zone)? {
+        return Ok(false);
+    }
+    let (tenant, name) = (&zone.tenant.key, zone.name());
+    let (watched, author) = (zone.store.watched(), Author::server());
+    let unsettled = watched.unsettled(tenant, name, &zone.data);
+    let paths = unsettled.and_then(|unsettled| unsettled.paths);
+    let settled = if let Some(paths) = paths.as_ref().and_then(zone_paths) {
+        commit_found(zone, &paths, OUTSIDE, &author)
+    } else {
+        let now = zone.store.clock().now();
+        let captured = zone.history(|history| history.capture(OUTSIDE, &author, now));
+        captured.map(drop)
+    };
+    settled.inspect_err(|_| watched.unsettle(tenant, name))?;
+    Ok(true)
+}
+
+/// Commits what is on disk at `paths`.
+fn commit_found(
+    zone: &Zone<'_>,
+    paths: &[ZonePath],
+    message: &str,
+    author: &Author,
+) -> Result<(), Error> {
+    let now = zone.store.clock().now();
+    if !paths.is_empty() {
+        zone.history(|history| history.commit_paths(paths, &[], message, author, now))?;
+    }
+    Ok(())
+}
+
+/// The same as paths of a zone; `None` if one is none, or is the pointer to the repository.
+fn zone_paths(paths: &BTreeSet<Box<[u8]>>) -> Option<Vec<ZonePath>> {
+    let paths = paths.iter().map(|path| {
+        let path = std::str::from_utf8(path).ok()?;
+        (path != ".git").then(|| ZonePath::found(path.to_owned()))
+    });
+    paths.collect()
+}
+
+impl OpenEndedPermit<'_> {
+    /// Commits what was changed, if the zone has history, and enters its space; or puts it back and
+    /// says why. Nobody else has the write lock.
+    pub(super) fn commit_changes(&self, intent: Intent) -> Result<Finished, Error> {
+        let zone = self.zone;
+        let (tenant, name) = (&zone.tenant.key, zone.name());
+        let watched = zone.store.watched();
+        let known = if zone.group.is_some() {
+            // Its owners are known only from a look at all of it.
+            None
+        } else if self.request.command == "git" {
+            // It can change what history has without touching a file.
+            watched.unsettle(tenant, name);
+            None
+        } else {
+            watched.unsettled(tenant, name, &zone.data)
+        };
+        let entered = match &known {
+            Some(known) => self.commit_known(known),
+            None => Ok(None),
+        };
+        let entered = entered.and_then(|outcome| outcome.map_or_else(|| self.commit_all(), Ok));
+        let outcome = entered.inspect_err(|_| watched.unsettle(tenant, name))?;
+        forget_gone(zone, known.and_then(|known| known.paths).as_ref())?;
+        let registry = zone.store.registry();
+        if let (Some(_), Some(begun)) = (&zone.group, &self.begun) {
+            let nothing = OwnershipEffect::Touch { files: Vec::new() };
+            let done = OwnershipChange {
+                effect: outcome.effect.unwrap_or(nothing),
+                ..begun.clone()
+            };
+            registry.record_intent(intent, &done)?;
+        }
+        registry.commit_measured(intent, (tenant, name.as_str()), outcome.totals)?;
+        Ok(outcome.finished)
+    }
+
+    /// The same at the cost of what was changed. Returns `None` if the whole zone must be looked at.
+    fn commit_known(&self, known: &Unsettled) -> Result<Option<JudgedCommand>, Error> {
+        let (zone, extent) = (self.zone, known.extent);
+        if zone.name() == ZoneName::Uploads || self.excess(extent.totals)?.is_some() {
+            return Ok(None);
+        }
+        if zone.name().is_versioned() {
+            let Some(paths) = known.paths.as_ref().and_then(zone_paths) else {
+                return Ok(None);
+            };
+            commit_found(zone, &paths, &self.request.message, &self.author)?;
+        }
+        Ok(Some(unjudged(extent.totals, None)))
+    }
+
+    /// The same for the whole zone.
+    fn commit_all(&self) -> Result<JudgedCommand, Error> {
+        let zone = self.zone;
+        if !zone.name().is_versioned() {
+            let totals = zone.measure()?;
+            return Ok(unjudged(totals, self.excess(totals)?.map(Error::from)));
+        }
+        let group = zone.group();
+        let ended = EndedCommand {
+            store: zone.store,
+            history: zone.history_of(),
+            staging: zone.store.staging(&zone.tenant)?,
+            group: group.map(|group| (group.id.as_str(), group.name.as_str())),
+            begun: self.begun.as_ref(),
+            message: &self.request.message,
+            author: &self.author,
+        };
+        ended.judge(zone.store.clock().now(), Some(self))
+    }
+}
+
+/// The outcome of a command that leaves so much and that nothing puts back.
+fn unjudged(totals: Totals, refused: Option<Error>) -> JudgedCommand {
+    let history = None;
+    JudgedCommand {
+        totals,
+        effect: None,
+        finished: Finished { refused, history },
+    }
+}
+
+/// Forgets what is known of files that a command removed: a file that comes to its path is another one.
+/// `changed` are the paths at which something may have changed, if they are known.
+fn forget_gone(zone: &Zone<'_>, changed: Option<&BTreeSet<Box<[u8]>>>) -> Result<(), Error> {
+    let (tenant, name) = (&zone.tenant.key, zone.name().as_str());
+    let registry = zone.store.registry();
+    if zone.name() != ZoneName::Storage
+        || !registry.has_rows(PathTable::FileMetadata, tenant, name)?
+    {
+        return Ok(());
+    }
+    let paths: Vec<String> = match changed {
+        Some(changed) => {
+            let texts = changed.iter().map(|path| String::from_utf8(path.to_vec()));
+            texts.filter_map(Result::ok).collect()
+        }
+        None => registry.file_metadata_paths(tenant, name)?,
+    };
+    let is_gone = |path: &&str| {
+        let found = zone
+            .data
+            .entry_as_named(&ZonePath::found((*path).to_owned()));
+        found.is_err_and(|error| error.is_gone())
+    };
+    let gone: Vec<&str> = paths.iter().map(String::as_str).filter(is_gone).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    Ok(registry.lose_file_metadata(tenant, name, &gone)?)
+}

@@ -1,0 +1,343 @@
+//! Permit of one change: its paths, its intent, its effect and its end.
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "intents are recorded and ended here"
+)]
+
+mod in_place;
+pub mod writer;
+mod zone_change;
+
+pub use writer::{
+    Writer, WrittenFile, hold, hold_within, make_directory, receiver, remover, writer,
+};
+pub(super) use zone_change::DiskEffect;
+pub use zone_change::ZoneChange;
+
+use super::change_request::{ChangeRequest, PathsChange};
+use super::encrypted;
+use fileshed_history::{Author, CommitId};
+use fileshed_registry::{
+    BinRow, Intent, NewIntent, OwnershipChange, OwnershipEffect, PathTable, RegistryError,
+};
+use fileshed_storage::{DiskError, Entry, StagedEntry, Staging, Target, Totals};
+use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::{Error, diagnostics};
+use fileshed_zones::store::Store;
+use fileshed_zones::tenant::TenantRoot;
+use fileshed_zones::zone::{Zone, ZoneName, ZonePath};
+
+/// A change by an operation and an author that takes no space and owns nothing.
+pub(super) fn new_intent<'i>(
+    store: &'i Store,
+    tenant: &'i TenantRoot,
+    zone: ZoneName,
+    (operation, author): (&'i str, &'i Author),
+) -> NewIntent<'i> {
+    NewIntent {
+        tenant: &tenant.key,
+        zone: zone.as_str(),
+        instance: store.instance(),
+        operation,
+        author_name: &author.name,
+        author_email: &author.email,
+        bytes: 0,
+        files: 0,
+        limit: tenant.limit,
+        most_files: store.settings().max_files,
+        ownership_change: None,
+    }
+}
+
+/// Returns the change of ownership by the caller of `zone`; `None` outside groups.
+fn ownership_change(zone: &Zone<'_>, effect: OwnershipEffect) -> Option<OwnershipChange> {
+    zone.mode().map(|mode| OwnershipChange {
+        owner: zone.user().to_owned(),
+        mode: mode.as_str().to_owned(),
+        asked: zone.asked_mode().is_some(),
+        effect,
+    })
+}
+
+/// A move between a zone and the bin.
+#[derive(Debug)]
+pub(super) enum BinMove {
+    /// It was deleted.
+    Into(BinRow),
+    /// It comes back.
+    OutOf(BinRow),
+}
+
+/// The right to make one change. Dropped, its space is free again.
+#[derive(Debug)]
+#[must_use = "a permit is for one change"]
+pub struct Permit<'a> {
+    writer: Writer<'a>,
+    request: ChangeRequest,
+    author: Author,
+    ownership_change: Option<String>,
+    /// `None` before the change is recorded, and after it is settled.
+    pub(super) intent: Option<Intent>,
+    /// The move between the zone and the bin that is the change.
+    pub(super) bin_move: Option<BinMove>,
+}
+
+impl<'a> Permit<'a> {
+    pub(super) fn plan(&self) -> NewIntent<'_> {
+        let zone = self.zone();
+        NewIntent {
+            bytes: self.request.bytes,
+            files: self.request.files,
+            ownership_change: self.ownership_change.as_deref(),
+            ..new_intent(
+                zone.store,
+                &zone.tenant,
+                zone.name,
+                (self.writer.operation, &self.author),
+            )
+        }
+    }
+
+    /// The space that it takes more.
+    pub(super) fn growth(&self) -> Totals {
+        Totals {
+            bytes: self.request.bytes.max(0) as u64,
+            files: self.request.files.max(0) as u64,
+        }
+    }
+
+    /// The space that it gives back.
+    pub(super) fn shrinkage(&self) -> Totals {
+        Totals {
+            bytes: self.request.bytes.min(0).unsigned_abs(),
+            files: self.request.files.min(0).unsigned_abs(),
+        }
+    }
+
+    /// Gives a staged file or directory its name.
+    pub(super) fn install(
+        self,
+        staged: impl Into<StagedEntry>,
+        target: Target,
+    ) -> Result<ZoneChange<'a>, Error> {
+        let staged = staged.into();
+        encrypted::expect_kept(&target, &staged).map_err(|error| self.zone().explain(error))?;
+        self.record_intent(|| arrival(&staged, &target))?;
+        self.carry_out(|_| staged.install(target).map(DiskEffect::Installed))
+    }
+
+    /// Removes an entry and everything below it.
+    pub(super) fn remove(self, entry: &Entry) -> Result<ZoneChange<'a>, Error> {
+        self.carry_out(|staging| staging.remove(entry).map(DiskEffect::Removed))
+    }
+
+    /// Changes the disk, unless others took this process for dead.
+    pub(super) fn carry_out(
+        self,
+        effect: impl FnOnce(&Staging) -> Result<DiskEffect, DiskError>,
+    ) -> Result<ZoneChange<'a>, Error> {
+        self.expect_alive()?;
+        let effect = effect(self.staging()).map_err(|error| self.explain(error))?;
+        Ok(self.change(effect))
+    }
+
+    /// Writes down what the change does to ownership, before it happens.
+    fn record_intent(
+        &self,
+        effect: impl FnOnce() -> Result<OwnershipEffect, DiskError>,
+    ) -> Result<(), Error> {
+        let zone = self.zone();
+        if let (Some(intent), true) = (self.intent, zone.group.is_some())
+            && let Some(ownership_change) = ownership_change(zone, effect()?)
+        {
+            zone.store
+                .registry()
+                .record_intent(intent, &ownership_change)?;
+        }
+        Ok(())
+    }
+
+    /// The change that took place.
+    pub(super) fn change(self, effect: DiskEffect) -> ZoneChange<'a> {
+        ZoneChange {
+            effect,
+            source: None,
+            permit: self,
+        }
+    }
+
+    pub(super) fn zone(&self) -> &'a Zone<'a> {
+        self.writer.zone
+    }
+
+    pub(super) fn staging(&self) -> &Staging {
+        &self.writer.staging
+    }
+
+    pub(super) fn explain(&self, error: DiskError) -> Error {
+        self.zone().explain(error.into())
+    }
+
+    /// Fails if others may have taken this process for dead: its permits count no more. The last that
+    /// is asked before the disk is changed.
+    pub(super) fn expect_alive(&self) -> Result<(), Error> {
+        self.zone().store.expect_alive()
+    }
+
+    /// Commits the changed files, if the zone has history.
+    fn enter_history(
+        &self,
+        message: Option<&str>,
+        default: &str,
+    ) -> Result<Option<CommitId>, Error> {
+        let zone = self.zone();
+        if !zone.name.is_versioned() {
+            return Ok(None);
+        }
+        let message = message.filter(|text| !text.trim().is_empty());
+        zone.commit_paths(
+            &self.request.paths,
+            &self.writer.prepared,
+            message.unwrap_or(default),
+            &self.author,
+        )
+    }
+
+    /// Moves the registry's rows of the files with them, and forgets those of files that go; locks of
+    /// programs stay behind.
+    fn move_metadata(&self) {
+        let (zone, request) = (self.zone(), &self.request);
+        let registry = zone.store.registry();
+        let unlock = |path: &ZonePath| registry.forget_client_locks(zone.place(&path.key()));
+        let moved = match (request.kind, request.paths.as_slice()) {
+            (PathsChange::Removed, [at]) => unlock(at)
+                .and_then(|()| registry.forget_rows(&PathTable::ALL, zone.place(at.as_str()))),
+            // The rest goes into the bin with it.
+            (PathsChange::Discarded, [at]) => unlock(at),
+            (PathsChange::Renamed, [from, to]) => unlock(to).and_then(|()| {
+                let place = zone.place(from.as_str());
+                registry.move_rows(&PathTable::ALL, place, to.as_str())?;
+                unlock(from)
+            }),
+            _ => return,
+        };
+        if let Err(error) = moved {
+            tracing::warn!(%error, "what is known of a file did not follow it");
+        }
+    }
+
+    /// Ends the locked edit that the change ends.
+    fn end_edit(&self) -> Result<(), Error> {
+        let lock = self.writer.ends_edit.as_ref();
+        lock.map_or(Ok(()), |lock| self.writer.end_edit(lock))
+    }
+
+    /// Gives the write lock back before the change is settled, if nobody who takes it can tell the
+    /// difference: in a group settling enters owners, a locked edit ends with it, and the space of
+    /// entries that move between the zone and the bin is entered then, so no command may measure in between.
+    fn give_back_lock(&mut self) {
+        let settles_more = self.writer.ends_edit.is_some() || self.bin_move.is_some();
+        if !self.writer.is_shared() && !settles_more {
+            drop(self.writer.write_lock.take());
+        }
+    }
+
+    /// Has the zones measured anew: others may have measured them while the change was there and is not any
+    /// more, or the other way round.
+    fn forget_usage(&self) {
+        let zone = self.zone();
+        let forgotten = zone.store.registry().forget_usage(&zone.tenant.key);
+        if let Err(error) = forgotten {
+            tracing::error!(%error, "the space of a zone may be counted wrong");
+        }
+    }
+
+    /// Ends the intent. Fails if others ended it, because they took this process for dead.
+    fn settle(&mut self) -> Result<(), Error> {
+        let Some(intent) = self.intent.take() else {
+            return Ok(());
+        };
+        let zone = self.zone();
+        let (store, registry) = (zone.store, zone.store.registry());
+        let committed = match (self.bin_move.take(), &self.writer.ends_edit) {
+            (Some(BinMove::Into(row)), _) => registry.commit_into_bin(intent, &row),
+            (Some(BinMove::OutOf(row)), _) => registry.commit_from_bin(intent, &row),
+            (None, Some(lock)) => registry.commit_edit(intent, lock),
+            (None, None) => registry.commit(intent),
+        };
+        match committed {
+            Err(error @ RegistryError::TakenOver) => return Err(error.into()),
+            Err(error) => {
+                tracing::error!(%error, "a finished change is still in the registry");
+                // The next access finds it, and ends it.
+                store.leave_to_repair(&zone.tenant.key, intent);
+                // Another instance may have ended the change in another way.
+                self.expect_alive()?;
+            }
+            Ok(()) => {}
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        let Some(intent) = self.intent.take() else {
+            return;
+        };
+        let zone = self.zone();
+        let registry = zone.store.registry();
+        if let Some(BinMove::Into(row) | BinMove::OutOf(row)) = self.bin_move.take()
+            && let Err(error) = zone.store.settle_bin_move(&zone.tenant, &row)
+        {
+            tracing::error!(%error, "what was to go into the bin or out of it is not settled");
+            // The next access looks where it is.
+            zone.store.leave_to_repair(&zone.tenant.key, intent);
+            return;
+        }
+        match registry.roll_back(intent, &self.plan()) {
+            Err(RegistryError::TakenOver) => self.forget_usage(),
+            Err(error) => {
+                tracing::error!(%error, "a rolled back change is still in the registry");
+                zone.store.leave_to_repair(&zone.tenant.key, intent);
+            }
+            Ok(()) => {}
+        }
+    }
+}
+
+/// Returns the effect on ownership of `staged` in the place of `target`.
+fn arrival(staged: &StagedEntry, target: &Target) -> Result<OwnershipEffect, DiskError> {
+    let at = target.path();
+    let files = staged
+        .files()?
+        .into_iter()
+        .map(|inside| at.join_path(&inside).as_str().to_owned());
+    Ok(OwnershipEffect::Arrive {
+        at: at.as_str().to_owned(),
+        files: files.collect(),
+        fresh: target.entry().is_none(),
+        inode: staged.inode()?,
+    })
+}
+
+diagnostics! {
+    /// A file that is larger than the server takes.
+    #[derive(Debug, thiserror::Error)]
+    #[error("`{path}` would have {size} bytes or more, a file may have {limit}")]
+    pub struct SizeError {
+        /// The file.
+        pub path: ZonePath,
+        /// Its size in bytes.
+        pub size: u64 = 300 * MEBIBYTE,
+        /// The limit in bytes.
+        pub limit: u64 = 300 * MEBIBYTE,
+    } => {
+        code: FileTooLarge,
+        hint: format!("split the content into files of at most {} MB", limit / MEBIBYTE),
+        details: {
+            "path": path.display(), "size_bytes": size, "max_file_size_mb": limit / MEBIBYTE
+        },
+    }
+}

@@ -1,0 +1,354 @@
+//! Making a zone ready: measured, and free of what a crash left half done.
+//!
+//! Only the zone that is asked for is repaired, and only changes need that: one that cannot be
+//! repaired is still read, and the other zones of its tenant go on.
+//!
+//! A change that was acknowledged is final before its answer leaves. One that was not may have
+//! happened on disk while its process died: its content is whole (staging sees to that), so in a
+//! versioned zone it becomes a commit of its author, and space is measured afresh.
+
+use crate::judge::{EndedCommand, start_of};
+use fileshed_history::{Author, power_cut};
+use fileshed_registry::{Condition, Orphan, OwnershipChange, OwnershipEffect, Usage};
+use fileshed_storage::{DiskError, Root};
+use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath};
+use fileshed_zones::Hooks;
+use fileshed_zones::store::{HistoryOf, Opening, Store};
+use fileshed_zones::tenant::{DATA, TenantRoot};
+use fileshed_zones::write_lock::WriteLock;
+
+/// Hooks of a store on which nothing runs and nothing arrives: its zones are repaired when they are
+/// opened.
+#[derive(Debug)]
+pub struct Repairs;
+
+impl Repairs {
+    /// Opens a data directory on which nothing runs; makes it at the first start.
+    pub fn open(settings: Settings, clock: Clock) -> Result<Store, Error> {
+        let store = Store::assemble(settings, clock, Opening::Make)?;
+        store.set_hooks(Box::new(Self));
+        Ok(store)
+    }
+}
+
+impl Hooks for Repairs {
+    fn make_ready(
+        &self,
+        store: &Store,
+        tenant: &TenantRoot,
+        zone: ZoneName,
+        known: Option<&Condition>,
+    ) -> bool {
+        make_ready(store, tenant, zone, known)
+    }
+}
+
+/// Returns `true` if a zone was measured, with its working copies if it can have any.
+#[must_use]
+pub fn is_measured(zone: ZoneName, usage: &[Usage]) -> bool {
+    let has = |name| usage.iter().any(|usage| usage.zone == name);
+    has(zone.as_str()) && (has(zone.edits()) || !zone.is_writable())
+}
+
+/// Repairs and measures what needs it in one zone, and says whether that is done. What cannot
+/// be repaired can still be read; it is tried again before the next change. Costs nothing
+/// when the condition of the tenant was just asked, and there is nothing to do; the first time
+/// a look into staging: what was staged without a change has no intent that tells of it.
+pub fn make_ready(
+    store: &Store,
+    tenant: &TenantRoot,
+    zone: ZoneName,
+    known: Option<&Condition>,
+) -> bool {
+    let outcome = try_make_ready(store, tenant, zone, known);
+    if let Err(error) = &outcome {
+        let cause = std::error::Error::source(error).map(ToString::to_string);
+        let (tenant, zone) = (&tenant.key, zone.as_str());
+        tracing::error!(tenant, zone, %error, cause, "a zone could not be repaired");
+    }
+    outcome.is_ok()
+}
+
+/// Repairs and measures a zone; fails if that cannot be done.
+pub fn try_make_ready(
+    store: &Store,
+    tenant: &TenantRoot,
+    zone: ZoneName,
+    known: Option<&Condition>,
+) -> Result<(), Error> {
+    let is_as_known = store.mark_unfinished().is_empty() && store.visited().contains(&tenant.key);
+    let undone = tidy(store, tenant);
+    let arrival;
+    let condition = if let Some(known) = known.filter(|_| is_as_known) {
+        known
+    } else {
+        arrival = store.registry().arrival("", &tenant.key)?;
+        &arrival.condition
+    };
+    let orphan_of_zone = || -> Result<Option<Orphan>, Error> {
+        let orphans = store.registry().orphans(&tenant.key)?.into_iter();
+        Ok(orphans
+            .into_iter()
+            .find(|orphan| orphan.zone == zone.as_str()))
+    };
+    if condition.is_unfinished
+        && let Some(mut orphan) = orphan_of_zone()?
+    {
+        // The zones of a journal have orphans: the others need not wait for it.
+        undone?;
+        loop {
+            roll_back(store, tenant)?;
+            repair(store, tenant, &orphan)?;
+            match orphan_of_zone()? {
+                Some(next) => orphan = next,
+                None => break,
+            }
+        }
+    }
+    recover_history(store, tenant, zone)?;
+    measure_first(store, tenant, zone, &condition.usage)?;
+    for &other in tenant.zones.iter().filter(|other| **other != zone) {
+        if let Err(error) = measure_first(store, tenant, other, &condition.usage) {
+            let (tenant, zone) = (&tenant.key, other.as_str());
+            tracing::warn!(tenant, zone, %error, "a zone could not be measured");
+        }
+    }
+    Ok(())
+}
+
+/// Takes into history what is on disk beyond it after a power cut, once.
+fn recover_history(store: &Store, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
+    let key = (tenant.key.clone(), zone);
+    if !zone.is_versioned() || store.recovered().contains(&key) {
+        return Ok(());
+    }
+    if let Some(base) = tenant.existing_base(zone)?
+        && !power_cut::is_whole(&base)
+    {
+        let _write_lock = store.write_lock(tenant, zone)?;
+        let of = HistoryOf {
+            tenant: &tenant.key,
+            zone,
+            base: &base,
+            data: &base.subdirectory(DATA)?,
+        };
+        let now = store.clock().now();
+        if store.work_on_history(&of, now, |history| history.recover(now))? {
+            store.measure(tenant, zone)?;
+        }
+    }
+    store.recovered().insert(key);
+    Ok(())
+}
+
+/// Undoes and removes what dead processes left in staging, once.
+fn tidy(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
+    if store.visited().contains(&tenant.key) {
+        return Ok(());
+    }
+    roll_back(store, tenant)?;
+    if let Err(error) = sweep(store, tenant) {
+        // Only space is lost.
+        tracing::warn!(%error, "what a dead process staged is still there");
+    }
+    if let Err(error) = store.sweep_bin(tenant) {
+        tracing::warn!(%error, "what left the bin is still there");
+    }
+    store.visited().insert(tenant.key.clone());
+    Ok(())
+}
+
+/// Measures a zone that never was, as far as is known: `usage` may be of a moment ago.
+fn measure_first(
+    store: &Store,
+    tenant: &TenantRoot,
+    zone: ZoneName,
+    usage: &[Usage],
+) -> Result<(), Error> {
+    if !is_measured(zone, usage) {
+        let _write_lock = store.write_lock(tenant, zone)?;
+        if !is_measured(zone, &store.registry().usage(&tenant.key)?) {
+            store.measure(tenant, zone)?;
+            store.measure_edits(tenant, zone)?;
+        }
+    }
+    Ok(())
+}
+
+/// Ends what was left behind in a group since it was made ready. The caller has the group's
+/// write lock, so a change that is still in the registry is no longer under way: its process is
+/// dead, or could not reach the registry.
+pub(crate) fn reap_dead_instances(
+    store: &Store,
+    tenant: &TenantRoot,
+    write_lock: &WriteLock,
+) -> Result<(), Error> {
+    if !store.registry().has_intents(&tenant.key)? {
+        return Ok(());
+    }
+    store.mark_dead_instances()?;
+    store.registry().orphan_tenant(&tenant.key)?;
+    undo_journals(store, tenant)?;
+    for orphan in store.registry().orphans(&tenant.key)? {
+        repair_locked(store, tenant, &orphan, write_lock)?;
+    }
+    Ok(())
+}
+
+/// Undoes changes of several renames that dead processes did not end.
+fn roll_back(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
+    if store
+        .staging(tenant)?
+        .journals(|| store.live_instances())?
+        .is_empty()
+    {
+        return Ok(());
+    }
+    let mut write_locks = Vec::new();
+    for zone in tenant.zones {
+        write_locks.push(store.write_lock(tenant, *zone)?);
+    }
+    undo_journals(store, tenant)
+}
+
+/// The caller has the write locks of all zones.
+fn undo_journals(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
+    let staging = store.staging(tenant)?;
+    for journal in staging.journals(|| store.live_instances())? {
+        staging.roll_back(&journal)?;
+        tracing::warn!(tenant = tenant.key, "undid a change that was interrupted");
+    }
+    Ok(())
+}
+
+/// Removes what dead processes staged.
+fn sweep(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
+    Ok(store.staging(tenant)?.sweep(|| store.live_instances())?)
+}
+
+fn repair(store: &Store, tenant: &TenantRoot, orphan: &Orphan) -> Result<(), Error> {
+    let write_lock = store.write_lock(tenant, ZoneName::parse(&orphan.zone)?)?;
+    if store.registry().orphans(&tenant.key)?.contains(orphan) {
+        repair_locked(store, tenant, orphan, &write_lock)?;
+    }
+    Ok(())
+}
+
+fn repair_locked(
+    store: &Store,
+    tenant: &TenantRoot,
+    orphan: &Orphan,
+    _write_lock: &WriteLock,
+) -> Result<(), Error> {
+    let zone = ZoneName::parse(&orphan.zone)?;
+    store.hooks().recover_databases(tenant, zone)?;
+    if zone.is_versioned()
+        && let Some(base) = tenant.existing_base(zone)?
+    {
+        let data = base.subdirectory(DATA)?;
+        let author = Author::named(orphan.author_name.clone(), orphan.author_email.clone());
+        let message = format!("{} (recovered after an interruption)", orphan.operation);
+        let changes = store.registry().ownership_changes(orphan)?;
+        let mut starts = Vec::new();
+        let now = store.clock().now();
+        let of = HistoryOf {
+            tenant: &tenant.key,
+            zone,
+            base: &base,
+            data: &data,
+        };
+        if let Some(group) = tenant.group() {
+            for change in changes {
+                let ended = EndedCommand {
+                    store,
+                    history: of,
+                    staging: store.staging(tenant)?,
+                    group: Some((group, group)),
+                    begun: Some(&change),
+                    message: &message,
+                    author: &author,
+                };
+                if let Some(done) = repaired_ownership(store, &ended, &change)? {
+                    store.registry().carry_out(group, &done)?;
+                }
+            }
+        } else {
+            starts.extend(changes.iter().filter_map(|change| start_of(&change.effect)));
+        }
+        store.work_on_history(&of, now, |history| {
+            for start in &starts {
+                if history.has(start)? {
+                    history.hold_line(start)?;
+                }
+            }
+            history.capture(&message, &author, now)
+        })?;
+    }
+    store.repair_bin(tenant, zone)?;
+    store.measure(tenant, zone)?;
+    store.measure_edits(tenant, zone)?;
+    sweep(store, tenant)?;
+    store.registry().repaired(orphan)?;
+    tracing::warn!(
+        tenant = tenant.key,
+        zone = zone.as_str(),
+        operation = orphan.operation,
+        "repaired a zone after an interruption"
+    );
+    Ok(())
+}
+
+/// Returns the part of an interrupted change of ownership that happened. A command is judged as if
+/// it had ended.
+fn repaired_ownership(
+    store: &Store,
+    ended: &EndedCommand<'_>,
+    change: &OwnershipChange,
+) -> Result<Option<OwnershipChange>, Error> {
+    if start_of(&change.effect).is_none() {
+        return Ok(happened(ended.history.data, change.clone())?);
+    }
+    let outcome = ended.judge(store.clock().now(), None)?;
+    let (tenant, zone) = (ended.history.tenant, ended.history.zone.as_str());
+    store.registry().measured(tenant, zone, outcome.totals)?;
+    if outcome.finished.refused.is_some() {
+        tracing::warn!(tenant, "put back what a command did");
+    }
+    Ok(outcome.effect.map(|effect| OwnershipChange {
+        effect,
+        ..change.clone()
+    }))
+}
+
+/// Returns the part of an ownership change that is on disk.
+fn happened(
+    data: &Root,
+    mut ownership_change: OwnershipChange,
+) -> Result<Option<OwnershipChange>, DiskError> {
+    let there = |path: &str| match data.entry_as_named(&ZonePath::found(path.to_owned())) {
+        Ok(entry) => Ok(Some(entry)),
+        Err(error) if error.is_gone() => Ok(None),
+        Err(error) => Err(error),
+    };
+    let did = match &mut ownership_change.effect {
+        OwnershipEffect::Touch { files } | OwnershipEffect::Add { files } => {
+            let mut found = Vec::new();
+            for path in files.drain(..) {
+                if there(&path)?.is_some() {
+                    found.push(path);
+                }
+            }
+            *files = found;
+            true
+        }
+        OwnershipEffect::Arrive { at, inode, .. } => match there(at)? {
+            Some(entry) => entry.inode()? == Some(*inode),
+            None => false,
+        },
+        OwnershipEffect::Remove { at } => there(at)?.is_none(),
+        OwnershipEffect::Move { from, to } => there(from)?.is_none() && there(to)?.is_some(),
+        OwnershipEffect::Found { .. } => true,
+        OwnershipEffect::Command { .. } => false,
+    };
+    Ok(did.then_some(ownership_change))
+}

@@ -1,0 +1,133 @@
+//! Small files that are read, and small directories that are listed, where a call arrives, in no
+//! thread of their own: without waiting for a disk, a lock or anybody who writes.
+//!
+//! Most of them are in memory, and whose they are was here before; to hand them to a thread that may
+//! block takes longer than the read. So everything that a read asks is asked here too, in a way that
+//! cannot block: whether the account is suspended, whether the zone is whole, whether the kernel has
+//! the file. Where one of the answers is not a plain yes, nothing is answered here, and the call takes
+//! the usual way, which repairs, notes and explains. What the registry says is remembered from one
+//! call to the next only while nobody changes anything in it.
+
+use crate::at_once;
+use crate::extraction::may_be_document;
+use fileshed_changes::listing::DirectoryListing;
+use fileshed_changes::repair::is_measured;
+use fileshed_storage::CachedFile;
+use fileshed_types::{Caller, Scope, ZoneName, ZonePath};
+use fileshed_zones::store::Store;
+use fileshed_zones::tenant::DATA;
+use fileshed_zones::view::{View, ViewPath, ViewPlace};
+
+#[cfg(test)]
+mod tests;
+
+/// Bytes of a file that is read so: copying more would keep others waiting.
+const MOST: u64 = 64 * 1024;
+
+/// A small file of one of the caller's own zones, read without blocking; nothing where that
+/// cannot be, or where there is no such file.
+#[must_use]
+pub fn file_at_once(
+    store: &Store,
+    caller: &Caller,
+    zone: ZoneName,
+    path: &ZonePath,
+) -> Option<CachedFile> {
+    let is_ambiguous = !caller.names_zones && path.zone_in_front().is_some();
+    if is_ambiguous || path.is_root() {
+        return None;
+    }
+    let place = place_at_once(store, caller, zone, path)?;
+    store.cached_files.read(&place, MOST)
+}
+
+/// Where a path of one of the caller's own zones is below the data directory.
+fn place_at_once(
+    store: &Store,
+    caller: &Caller,
+    zone: ZoneName,
+    path: &ZonePath,
+) -> Option<String> {
+    // Uploads may still have to be brought, and who is in a group is asked elsewhere.
+    if !matches!(zone, ZoneName::Storage | ZoneName::Documents) {
+        return None;
+    }
+    let tenant = store.tenant_key(caller).ok()?;
+    if !is_ready_at_once(store, caller, &tenant, zone)? {
+        return None;
+    }
+    let directory = zone.directory()?;
+    Some(format!("{tenant}/{directory}/{DATA}/{path}"))
+}
+
+/// A small directory of one of the caller's own zones, listed without blocking; nothing where that
+/// cannot be, or where there is no such directory.
+fn directory_at_once(
+    store: &Store,
+    caller: &Caller,
+    zone: ZoneName,
+    path: &ZonePath,
+) -> Option<DirectoryListing> {
+    let place = place_at_once(store, caller, zone, path)?;
+    let found = store.cached_files.list(&place, path)?;
+    let is_writable = zone.is_writable() && caller.scope == Scope::Write;
+    Some(DirectoryListing::unshared(zone, found, is_writable))
+}
+
+/// Whether the caller is active and known by the present name, and the zone ready to use, as the
+/// registry says. Nothing where that cannot be said without waiting.
+fn is_ready_at_once(store: &Store, caller: &Caller, tenant: &str, zone: ZoneName) -> Option<bool> {
+    if !store.visited().contains(tenant) {
+        return None;
+    }
+    if zone.is_versioned() && !store.recovered().contains(&(tenant.to_owned(), zone)) {
+        return None;
+    }
+    let user = caller.user.as_ref().map_or("", |user| user.as_str());
+    let arrival = store.registry().arrival_at_once(user, tenant).ok()?;
+    let name = caller.name.as_deref().unwrap_or_default();
+    let is_active = match &arrival.standing {
+        None => user.is_empty(),
+        Some(noted) => noted.suspended_at.is_none() && (name.is_empty() || noted.name == name),
+    };
+    let condition = &arrival.condition;
+    let is_whole = !condition.is_unfinished && is_measured(zone, &condition.usage);
+    Some(is_active && is_whole)
+}
+
+/// A small file of the tree, and its path there, read without blocking; nothing where that
+/// cannot be, where there is no such file, and of what may be a document by its name.
+#[must_use]
+pub fn view_file_at_once(view: &View<'_>, text: &str) -> Option<(ViewPath, CachedFile)> {
+    let (at, zone, path) = resolve_at_once(view, text)?;
+    if path.name().is_none_or(may_be_document) {
+        return None;
+    }
+    let file = at_once::file_at_once(view.store, view.caller, zone, &path)?;
+    Some((at, file))
+}
+
+/// A small directory of the tree, and its path there, listed without blocking; nothing where that
+/// cannot be, and where there is no such directory.
+#[must_use]
+pub fn view_directory_at_once(view: &View<'_>, text: &str) -> Option<(ViewPath, DirectoryListing)> {
+    let (at, zone, path) = resolve_at_once(view, text)?;
+    let listing = at_once::directory_at_once(view.store, view.caller, zone, &path)?;
+    Some((at, listing))
+}
+
+/// A path of the tree as it is, the zone that has it, and the path there.
+fn resolve_at_once(view: &View<'_>, text: &str) -> Option<(ViewPath, ZoneName, ZonePath)> {
+    let start = if ViewPath::is_relative(text) {
+        view.cwd_at_once()?
+    } else {
+        ViewPath::home()
+    };
+    let at = ViewPath::parse("path", text, &start).ok()?;
+    let ViewPlace::Zone(zone, None, inside) = at.place() else {
+        return None;
+    };
+    let inside = if inside.is_empty() { "." } else { inside };
+    let path = ZonePath::parse("path", inside).ok()?;
+    Some((at, zone, path))
+}

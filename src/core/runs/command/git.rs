@@ -1,0 +1,88 @@
+//! What the command `git` is told about repositories.
+//!
+//! In documents and groups the repository lies beside the files and is named by the environment;
+//! in storage git looks for one below the zone's root and never above it.
+
+mod config;
+mod repository;
+
+use std::path::PathBuf;
+
+use super::places::Places;
+use fileshed_rules::CommandPlan;
+use fileshed_types::Error;
+use fileshed_zones::zone::Zone;
+
+/// Subcommands that read only commits: no index needs to be fresh for them.
+const HISTORY_ONLY: [&str; 12] = [
+    "log",
+    "show",
+    "blame",
+    "shortlog",
+    "reflog",
+    "describe",
+    "rev-parse",
+    "rev-list",
+    "cat-file",
+    "ls-tree",
+    "branch",
+    "tag",
+];
+
+/// Name of the command.
+pub(super) const COMMAND: &str = "git";
+
+/// Whether git works on the repository that the server keeps: neither may write it while the
+/// other does.
+pub(super) fn shares_repository(zone: &Zone<'_>, plan: &CommandPlan) -> bool {
+    plan.command == COMMAND && zone.name().is_versioned()
+}
+
+/// Environment variables.
+type Variables = Vec<(String, String)>;
+
+/// Prepares the zone for git: returns its variables, and the repository beside the zone, if it is used.
+pub(super) fn prepare(
+    zone: &Zone<'_>,
+    arguments: &[String],
+    places: &Places,
+) -> Result<(Variables, Option<PathBuf>), Error> {
+    let author = zone.author();
+    let mut environment = vec![
+        ("GIT_AUTHOR_NAME".to_owned(), author.name.clone()),
+        ("GIT_AUTHOR_EMAIL".to_owned(), author.email.clone()),
+        ("GIT_COMMITTER_NAME".to_owned(), author.name),
+        ("GIT_COMMITTER_EMAIL".to_owned(), author.email),
+    ];
+    let mut repository = None;
+    let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
+    if zone.name().is_versioned() {
+        let history_only = arguments
+            .iter()
+            .any(|argument| HISTORY_ONLY.contains(&argument.as_str()));
+        if !history_only {
+            repository::check_below(zone)?;
+        }
+        let git_dir = zone.history(|history| {
+            if !history_only {
+                history.refresh_index()?;
+            }
+            Ok(history.git_dir().to_owned())
+        })?;
+        environment.push(("GIT_DIR".to_owned(), place(&places.repository(&git_dir))));
+        repository = Some(git_dir);
+        environment.push(("GIT_WORK_TREE".to_owned(), place(&places.zone)));
+    } else if let Some(above) = places.zone.parent() {
+        repository::check_from(zone, folder(arguments))?;
+        environment.push(("GIT_CEILING_DIRECTORIES".to_owned(), place(above)));
+    }
+    Ok((environment, repository))
+}
+
+/// Where git begins to look: the folder behind `-C`, which is the first argument where it is one.
+fn folder(arguments: &[String]) -> &str {
+    match arguments {
+        [option, folder, ..] if option == "-C" => folder,
+        _ => ".",
+    }
+}

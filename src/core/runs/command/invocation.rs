@@ -1,0 +1,335 @@
+//! Programs of one call, each started in the sandbox, with what they share.
+
+use super::command_line::{output_limit, seconds};
+use super::network::CommandNetwork;
+use super::outcome::{CommandOutcome, ShownStreams, describe_renamed};
+use super::output::Mask;
+use super::places::Places;
+use super::{CommandLine, ExecError, Limit, Ran, content};
+use crate::process::{
+    FEW_THREADS, Watch, base_spec, expect_confined, expect_enforced, expect_not_stopped,
+};
+use crate::runs::Runs;
+use fileshed_rules::CommandPlan;
+use fileshed_sandbox::{Access, Ending, Job, JobSpec, Sink, Stream};
+use fileshed_storage::{DiskError, PrivateDirectory, Root, Staged};
+use fileshed_types::{Error, timings};
+use fileshed_zones::zone::{Zone, ZonePath};
+
+/// The command that runs SQL statements on a database.
+pub(super) const SQLITE: &str = "sqlite3";
+
+/// Bytes that a helper may say.
+const COMPLAINTS: usize = 4096;
+
+/// One program to start: the command itself, or one that helps it.
+pub(super) struct Invocation<'a> {
+    /// Name of a whitelisted command.
+    pub(super) command: &'a str,
+    pub(super) arguments: Vec<String>,
+    /// `true` if it may change its directory.
+    pub(super) writes: bool,
+    /// Standard input.
+    pub(super) input: Option<&'a Staged>,
+    pub(super) sinks: (Sink, Sink),
+    /// Beyond the common one and the plan's.
+    pub(super) environment: Vec<(String, String)>,
+    /// The repository beside the zone, for git: where it lies on disk.
+    pub(super) repository: Option<std::path::PathBuf>,
+}
+
+impl<'a> Invocation<'a> {
+    /// A program that helps the command: it reads its input and changes nothing.
+    pub(super) fn helper(
+        command: &'a str,
+        arguments: &[&str],
+        input: &'a Staged,
+        output: Sink,
+    ) -> Self {
+        Self {
+            command,
+            arguments: arguments.iter().map(|&text| text.to_owned()).collect(),
+            writes: false,
+            input: Some(input),
+            sinks: (output, Sink::Answer(COMPLAINTS)),
+            environment: Vec::new(),
+            repository: None,
+        }
+    }
+}
+
+/// Everything about one call but the zone's files.
+pub(super) struct Run<'a> {
+    pub(super) runs: &'a Runs,
+    pub(super) plan: &'a CommandPlan,
+    pub(super) zone: &'a Zone<'a>,
+    line: &'a CommandLine<'a>,
+    /// The directory in which it runs, and which it may touch.
+    directory: &'a Root,
+    private: PrivateDirectory,
+    pub(super) places: Places,
+    mask: Mask,
+    /// Seconds.
+    timeout: u64,
+    /// Bytes of each stream in the answer.
+    limit: usize,
+    /// Tells whether its zone holds too much by now.
+    is_over: Option<Box<dyn Fn() -> bool + 'a>>,
+    /// `true` if it has the write lock of its zone.
+    pub(super) holds_zone: bool,
+}
+
+impl<'a> Run<'a> {
+    /// A call that runs its programs in `directory`.
+    pub(super) fn new(
+        runs: &'a Runs,
+        zone: &'a Zone<'a>,
+        line: &'a CommandLine<'a>,
+        plan: &'a CommandPlan,
+        directory: &'a Root,
+    ) -> Result<Self, Error> {
+        let settings = zone.store.settings();
+        let private = zone.store.private_directory(&zone.tenant)?;
+        let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
+        let places = Places::new(runs, directory, &private);
+        let mut hidden = vec![
+            (text(directory.location()), "/"),
+            (text(zone.data().location()), "/"),
+            (text(zone.base.location()), "/"),
+            (text(private.location()), "/tmp"),
+        ];
+        hidden.extend(places.hidden().map(|hidden| (text(hidden), "/")));
+        let limit = output_limit(settings, zone.caller().client, line.max_output);
+        Ok(Self {
+            runs,
+            plan,
+            zone,
+            line,
+            directory,
+            private,
+            places,
+            mask: Mask::new(hidden),
+            timeout: seconds(settings, line.timeout),
+            limit: limit as usize,
+            is_over: None,
+            holds_zone: false,
+        })
+    }
+
+    /// Has the command stop when its zone holds too much.
+    pub(super) fn limit(&mut self, is_over: impl Fn() -> bool + 'a) {
+        self.is_over = Some(Box::new(is_over));
+    }
+
+    /// Bytes to read of each stream: enough to recognise what must not show.
+    pub(super) fn read_limit(&self) -> usize {
+        self.limit + self.mask.slack()
+    }
+
+    /// The command of the plan.
+    pub(super) fn invocation(&self, sinks: (Sink, Sink)) -> Invocation<'a> {
+        let only_reads = self.zone.store.settings().sqlite_readonly && self.plan.command == SQLITE;
+        Invocation {
+            command: self.plan.command,
+            arguments: self.plan.args.clone(),
+            writes: self.plan.changes && !only_reads,
+            input: None,
+            sinks,
+            environment: Vec::new(),
+            repository: None,
+        }
+    }
+
+    /// Runs a program to its end.
+    pub(super) fn start(&self, invocation: Invocation<'_>) -> Result<CommandOutcome, Error> {
+        let (runs, store, caller) = (self.runs, self.zone.store, self.zone.caller());
+        let (command, writes) = (invocation.command, invocation.writes);
+        expect_confined(runs)?;
+        let program = runs.programs().get(command);
+        let program = program.ok_or_else(|| ExecError::NotInstalled {
+            command: command.to_owned(),
+        })?;
+        if program.is_substitute {
+            expect_enforced(runs)?;
+        }
+        let owner = store.namespace(caller);
+        let _slot = runs.slots.take(&owner, caller)?;
+        let mut environment = self.places.environment(command, &self.private)?;
+        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        if program.is_chosen {
+            environment.extend(FEW_THREADS.iter().map(own));
+        }
+        environment.extend(self.plan.environment.iter().map(own));
+        environment.extend(invocation.environment);
+        let network = CommandNetwork::new(runs, self.plan.network, command)?;
+        environment.extend(network.environment());
+        let own_options = program.own_options.iter().map(|&own| own.to_owned());
+        let job = Job::Program {
+            file: program.file.clone(),
+            name: program.called.clone().unwrap_or_else(|| command.to_owned()),
+            arguments: [
+                program.prefix.clone(),
+                own_options.collect(),
+                invocation.arguments,
+            ]
+            .concat(),
+            environment,
+        };
+        let base = base_spec(runs, job, program.counted());
+        let mut access = Access {
+            execute: program.executables.clone(),
+            read: program.readable.clone(),
+            network: network.access(),
+            any_program: program.is_chosen && store.settings().has_any_program(),
+            ..base.access
+        };
+        let repository = invocation.repository.as_deref();
+        let mounts = self.places.admit(&mut access, repository, writes);
+        let spec = JobSpec {
+            owner,
+            input: invocation.input.map(Staged::location),
+            makes_groups: program.is_chosen,
+            mounts,
+            access,
+            starts_others: program.starts_others,
+            changes: writes,
+            ..base
+        };
+        let held = self
+            .holds_zone
+            .then(|| (self.zone.tenant.key.clone(), self.zone.name()));
+        let entered = runs.enter_command(caller, command, held);
+        let sinks = invocation.sinks;
+        let mut watch = Watch::new(self.zone, &self.private, [&sinks.0, &sinks.1]);
+        let is_over = || writes && self.is_over.as_ref().is_some_and(|is_over| is_over());
+        let outcome = fileshed_sandbox::run(
+            &runs.zygote,
+            &spec,
+            self.directory.handle(),
+            sinks,
+            timings::seconds(self.timeout),
+            |job| {
+                if entered.is_ended() {
+                    Some(Ending::Cancelled)
+                } else {
+                    watch.look(job, is_over)
+                }
+            },
+            |listener| network.listen(listener),
+        )?;
+        Ok(CommandOutcome::of(outcome, &network.remarks()))
+    }
+
+    /// Takes what a command said out of its outcome.
+    pub(super) fn shown(&self, outcome: &mut CommandOutcome) -> ShownStreams {
+        let show = |stream: &mut Stream| self.mask.show(std::mem::take(stream), self.limit);
+        ShownStreams {
+            stdout: show(&mut outcome.stdout),
+            stderr: show(&mut outcome.stderr),
+        }
+    }
+
+    /// Returns what a command did; fails if it did not end as it should.
+    pub(super) fn finish(&self, mut outcome: CommandOutcome) -> Result<Ran, Error> {
+        let shown = self.shown(&mut outcome);
+        self.expect_ended(&outcome, &shown)?;
+        Ok(self.ran(&outcome, shown))
+    }
+
+    /// Fails if a command was ended, or did what is refused. Entries that have another name now are in
+    /// the failure too.
+    pub(super) fn expect_ended(
+        &self,
+        outcome: &CommandOutcome,
+        shown: &ShownStreams,
+    ) -> Result<(), Error> {
+        self.expect_end(outcome, shown)
+            .map_err(|error| match describe_renamed(&outcome.renamed) {
+                Some(renamed) => error.with_detail("renamed", renamed),
+                None => error,
+            })
+    }
+
+    fn expect_end(&self, outcome: &CommandOutcome, shown: &ShownStreams) -> Result<(), Error> {
+        let (command, settings) = (self.plan.command.to_owned(), self.zone.store.settings());
+        expect_not_stopped(self.zone, &command, outcome.ending)?;
+        let (stdout, stderr) = (|| shown.stdout.text.clone(), || shown.stderr.text.clone());
+        let (seconds, status) = (self.timeout, outcome.status);
+        if outcome.ending == Ending::TimedOut {
+            return Err(ExecError::TimedOut {
+                command,
+                seconds,
+                stdout: stdout(),
+                stderr: stderr(),
+                most: settings.exec_timeout_max,
+            }
+            .into());
+        }
+        let of_tree = (outcome.ending == Ending::OverMemory).then_some(Limit::MemoryOfTree {
+            mebibytes: settings.exec_memory_limit_mb,
+        });
+        if of_tree.is_none()
+            && status == i32::from(fileshed_sandbox::FAILED)
+            && let Some(reason) = shown.stderr.text.strip_prefix(fileshed_sandbox::COMPLAINT)
+        {
+            let reason = reason.trim().to_owned();
+            return Err(ExecError::Helper { command, reason }.into());
+        }
+        if let Some(limit) = of_tree.or_else(|| Limit::of_signal(status, settings)) {
+            return Err(ExecError::Struck {
+                command,
+                limit,
+                status,
+                stdout: stdout(),
+                stderr: stderr(),
+            }
+            .into());
+        }
+        if !outcome.removed.is_empty() {
+            return Err(ExecError::KeptNames {
+                command,
+                removed: outcome.removed.clone(),
+                status,
+                stdout: stdout(),
+                stderr: stderr(),
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// Returns what a command that ended did and said.
+    pub(super) fn ran(&self, outcome: &CommandOutcome, shown: ShownStreams) -> Ran {
+        let ShownStreams { stdout, stderr } = shown;
+        let failed = outcome.status != 0;
+        let left_out = stdout.missing.as_ref();
+        Ran {
+            status: outcome.status,
+            truncated: left_out.is_some() || stderr.missing.is_some(),
+            left_out: left_out
+                .map(|missing| content::note(self.runs, self.zone, self.line, self.plan, missing)),
+            limit: failed
+                .then(|| Limit::of_words(&stderr.text, self.zone.store.settings()))
+                .flatten(),
+            stdout: stdout.text,
+            stderr: stderr.text,
+            missing: failed.then(|| self.missing()).flatten(),
+            changes: self.plan.changes,
+            stdout_size: None,
+            stderr_size: None,
+            renamed: describe_renamed(&outcome.renamed),
+            history: None,
+        }
+    }
+
+    /// Returns the first file that the command was to read and that is not there.
+    fn missing(&self) -> Option<ZonePath> {
+        let paths = self.plan.paths.iter();
+        let read = paths.filter(|path| !path.writes && !path.glob);
+        let mut read = read.filter_map(|path| ZonePath::parse("args", &path.text).ok());
+        read.find(|path| {
+            let found = self.zone.data().followed(path);
+            matches!(found, Err(DiskError::NotFound { .. }))
+        })
+    }
+}

@@ -1,0 +1,165 @@
+//! The limits of one process, which the kernel keeps: which one struck, as far as that is known.
+
+use fileshed_types::Settings;
+use fileshed_types::settings::MEBIBYTE;
+
+use crate::process::{OPEN_FILES, PROCESSES};
+
+/// A limit that the kernel keeps for each process of a command, or for all together, with its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Limit {
+    /// Bytes of a file.
+    #[error("one file may have {mebibytes} MiB (max_file_size_mb)")]
+    FileSize {
+        /// The limit.
+        mebibytes: u64,
+    },
+    /// Time of a processor.
+    #[error("one process may have {seconds} s of CPU time (exec_cpu_limit_seconds)")]
+    CpuTime {
+        /// The limit.
+        seconds: u64,
+    },
+    /// Address space.
+    #[error("one process may have {mebibytes} MiB of memory (exec_memory_limit_mb)")]
+    Memory {
+        /// The limit.
+        mebibytes: u64,
+    },
+    /// Memory of a command together with all that it started.
+    #[error(
+        "a command may have {mebibytes} MiB of memory with all that it starts (exec_memory_limit_mb)"
+    )]
+    MemoryOfTree {
+        /// The limit.
+        mebibytes: u64,
+    },
+    /// Descriptors.
+    #[error("one process may have {OPEN_FILES} files open")]
+    OpenFiles,
+    /// Processes and threads.
+    #[error("one command may have {PROCESSES} processes and threads")]
+    Processes,
+}
+
+/// What programs say of the limits on memory, in lower case.
+const WORDS_OF_MEMORY: [&str; 7] = [
+    "cannot allocate memory",
+    "memory exhausted",
+    "out of memory",
+    "not enough memory",
+    "can't allocate",
+    "bad_alloc",
+    "memoryerror",
+];
+
+/// What programs say where no process or thread can be started, beside [`AGAIN`].
+const WORDS_OF_STARTING: [&str; 4] = ["fork", "thread", "process", "clone"];
+
+/// How the system names EAGAIN, which has other causes too.
+const AGAIN: &str = "resource temporarily unavailable";
+
+impl Limit {
+    /// The limit whose signal ended a process, where there is one.
+    pub(super) fn of_signal(status: i32, settings: &Settings) -> Option<Self> {
+        use rustix::process::Signal;
+        if status == -Signal::XFSZ.as_raw() {
+            return Some(Self::file_size(settings));
+        }
+        (status == -Signal::XCPU.as_raw()).then_some(Self::CpuTime {
+            seconds: settings.exec_cpu_limit_seconds,
+        })
+    }
+
+    /// The limit of which a program that failed speaks, where its words can mean nothing else.
+    pub(super) fn of_words(words: &str, settings: &Settings) -> Option<Self> {
+        let words = words.to_lowercase();
+        let has = |text: &str| words.contains(text);
+        if WORDS_OF_MEMORY.iter().any(|text| has(text)) {
+            return Some(Self::Memory {
+                mebibytes: settings.exec_memory_limit_mb,
+            });
+        }
+        if has("file too large") {
+            return Some(Self::file_size(settings));
+        }
+        if has("too many open files") && !has("too many open files in system") {
+            return Some(Self::OpenFiles);
+        }
+        (has(AGAIN) && WORDS_OF_STARTING.iter().any(|text| has(text))).then_some(Self::Processes)
+    }
+
+    fn file_size(settings: &Settings) -> Self {
+        Self::FileSize {
+            mebibytes: settings.largest_file() / MEBIBYTE,
+        }
+    }
+
+    /// The name of its setting, and its value.
+    pub(super) fn setting(self) -> (&'static str, u64) {
+        match self {
+            Self::FileSize { mebibytes } => ("max_file_size_mb", mebibytes),
+            Self::CpuTime { seconds } => ("exec_cpu_limit_seconds", seconds),
+            Self::Memory { mebibytes } | Self::MemoryOfTree { mebibytes } => {
+                ("exec_memory_limit_mb", mebibytes)
+            }
+            Self::OpenFiles => ("open_files", OPEN_FILES),
+            Self::Processes => ("processes", PROCESSES),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_is_known_by_its_signal() {
+        let settings = Settings::new("unused");
+        let limit = |status| Limit::of_signal(status, &settings).map(|limit| limit.setting().0);
+        assert_eq!(limit(-25), Some("max_file_size_mb"));
+        assert_eq!(limit(-24), Some("exec_cpu_limit_seconds"));
+        for other in [0, 1, 24, 25, 153, -9, -11, -15] {
+            assert_eq!(limit(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_limit_is_known_by_what_programs_say_of_it() {
+        let settings = Settings::new("unused");
+        for (words, setting) in [
+            (
+                "gawk: fatal: cannot allocate 9 bytes of memory: Cannot allocate memory",
+                "exec_memory_limit_mb",
+            ),
+            ("sort: memory exhausted", "exec_memory_limit_mb"),
+            (
+                "fatal: Out of memory, malloc failed",
+                "exec_memory_limit_mb",
+            ),
+            (
+                "ERROR: Can't allocate required memory!",
+                "exec_memory_limit_mb",
+            ),
+            ("std::bad_alloc", "exec_memory_limit_mb"),
+            ("dd: error writing 'x': File too large", "max_file_size_mb"),
+            ("paste: xaiq: Too many open files", "open_files"),
+            (
+                "fatal: cannot fork: Resource temporarily unavailable",
+                "processes",
+            ),
+        ] {
+            let found = Limit::of_words(words, &settings).map(|limit| limit.setting().0);
+            assert_eq!(found, Some(setting), "{words}");
+        }
+        for words in [
+            "",
+            "cat: x: No such file or directory",
+            "read: Resource temporarily unavailable",
+            "x: Too many open files in system",
+            "memory.md: Permission denied",
+        ] {
+            assert_eq!(Limit::of_words(words, &settings), None, "{words}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The end of a command, as its zone sees it.
+
+use std::fmt;
+use std::io::Write as _;
+
+use super::output::Shown;
+use fileshed_sandbox::{Ending, Outcome, SandboxError, Sink, Stream};
+use fileshed_types::Error;
+
+/// Renamed entries that an answer names.
+const NAMED: usize = 10;
+
+/// The end of a command.
+#[derive(Debug)]
+pub(super) struct CommandOutcome {
+    pub(super) ending: Ending,
+    /// Exit status, or the negative number of the signal that ended it.
+    pub(super) status: i32,
+    pub(super) stdout: Stream,
+    pub(super) stderr: Stream,
+    /// `true` if the proxy refused it something.
+    pub(super) refused: bool,
+    /// Paths under names that are kept for the server, which it had made and which are gone.
+    pub(super) removed: Vec<String>,
+    /// Entries that it had made under names that some system cannot hold.
+    pub(super) renamed: Vec<Renamed>,
+}
+
+impl CommandOutcome {
+    /// The end of a process, to whose messages `remarks` of the proxy are added.
+    pub(super) fn of(outcome: Outcome, remarks: &[String]) -> Self {
+        let mut stderr = outcome.stderr;
+        stderr.add_lines(remarks);
+        Self {
+            ending: outcome.ending,
+            status: outcome.status,
+            stdout: outcome.stdout,
+            stderr,
+            refused: !remarks.is_empty(),
+            removed: Vec::new(),
+            renamed: Vec::new(),
+        }
+    }
+
+    /// Returns `true` if it failed, and was refused what it asked the network for.
+    pub(super) fn got_nothing(&self) -> bool {
+        self.refused && self.status != 0
+    }
+}
+
+/// The streams of a command, as an answer shows them.
+#[derive(Debug)]
+pub(super) struct ShownStreams {
+    pub(super) stdout: Shown,
+    pub(super) stderr: Shown,
+}
+
+impl ShownStreams {
+    /// A failure after the command ran, with what it said.
+    pub(super) fn told(self, error: Error, status: i32) -> Error {
+        let truncated = self.stdout.missing.is_some() || self.stderr.missing.is_some();
+        error
+            .with_detail("stdout", self.stdout.text)
+            .with_detail("stderr", self.stderr.text)
+            .with_detail("returncode", status)
+            .with_detail("truncated", truncated)
+    }
+}
+
+/// The output of a command that the server itself carries out.
+#[derive(Debug, Default)]
+pub(super) struct BuiltinOutput {
+    pub(super) stdout: String,
+    pub(super) stderr: String,
+    pub(super) status: i32,
+}
+
+impl BuiltinOutput {
+    /// Adds to standard output.
+    pub(super) fn out(&mut self, pieces: &[&str]) {
+        self.stdout.extend(pieces.iter().copied());
+    }
+
+    /// Writes it where the streams of the command go.
+    pub(super) fn into_outcome(self, sinks: (Sink, Sink)) -> Result<CommandOutcome, SandboxError> {
+        let (stdout, stderr) = match sinks.1 {
+            Sink::Output => (self.stdout + &self.stderr, String::new()),
+            _ => (self.stdout, self.stderr),
+        };
+        let outcome = Outcome {
+            ending: Ending::Exited,
+            status: self.status,
+            stdout: written(&stdout, sinks.0)?,
+            stderr: written(&stderr, sinks.1)?,
+        };
+        Ok(CommandOutcome::of(outcome, &[]))
+    }
+}
+
+fn written(text: &str, sink: Sink) -> Result<Stream, SandboxError> {
+    let mut stream = Stream::default();
+    match sink {
+        Sink::File(mut file) => file
+            .write_all(text.as_bytes())
+            .map_err(SandboxError::Start)?,
+        Sink::Answer(limit) => stream.take(text.as_bytes(), limit),
+        Sink::Output => {}
+    }
+    Ok(stream)
+}
+
+/// An entry that a command made under a name that some system cannot hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Renamed {
+    /// The path under which the command made it.
+    pub(super) from: String,
+    /// Its path now; `None` if it could not be moved.
+    pub(super) to: Option<String>,
+    /// The fault of the name.
+    pub(super) fault: &'static str,
+}
+
+impl fmt::Display for Renamed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = self.from.replace(char::is_control, "\u{fffd}");
+        match &self.to {
+            Some(to) => write!(formatter, "`{from}` is now `{to}`")?,
+            None => write!(formatter, "`{from}` must get another name")?,
+        }
+        write!(formatter, ": its name {}", self.fault)
+    }
+}
+
+/// Describes renamed entries for an answer.
+pub(super) fn describe_renamed(renamed: &[Renamed]) -> Option<String> {
+    let shown: Vec<String> = renamed.iter().take(NAMED).map(Renamed::to_string).collect();
+    let shown = shown.join("; ");
+    match (renamed.len(), renamed.len().saturating_sub(NAMED)) {
+        (0, _) => None,
+        (_, 0) => Some(shown),
+        (_, more) => Some(format!("{shown}; and {more} more names like these")),
+    }
+}

@@ -1,0 +1,55 @@
+//! Databases of a zone: what a call may touch, and its result taken in.
+//!
+//! SQLite never opens a database in the server: the engine ([`fileshed_tables`]) works in a confined
+//! child ([`fileshed_sandbox`]), which answers over a pipe.
+//!
+//! A database is changed where it lies, by SQLite's own journal: what was acknowledged is there,
+//! and what was not is rolled back. One that does not exist yet is made beside the zone and moved
+//! in whole.
+
+mod error;
+mod journal;
+mod run;
+
+use std::io;
+use std::path::PathBuf;
+
+use fileshed_sandbox::{BuiltInJob, PreparedJob};
+use fileshed_tables::Opened;
+
+pub use error::TableError;
+pub use fileshed_tables::{
+    Changed, DateFormat, Export, Exported, IfExists, Import, ImportInfo, Imported, Parameters,
+    Query, Rows,
+};
+pub use journal::ForeignJournal;
+pub(crate) use journal::{Statement, expect_alone};
+pub(crate) use run::recover;
+pub use run::{CsvFile, DatabaseTask, Outcome, recover_all, run};
+
+/// Works on a database in a confined process.
+pub const DATABASE_JOB: BuiltInJob = BuiltInJob {
+    name: "database",
+    prepare,
+};
+
+fn prepare(spec: &str) -> io::Result<Box<dyn PreparedJob>> {
+    let opened = Opened::new(serde_json::from_str(spec)?)?;
+    Ok(Box::new(DatabaseJob(opened)))
+}
+
+struct DatabaseJob(Opened);
+
+impl PreparedJob for DatabaseJob {
+    fn read(&self) -> Option<PathBuf> {
+        self.0.place_to_read()
+    }
+
+    fn write(&self) -> Option<PathBuf> {
+        self.0.place_to_change()
+    }
+
+    fn run(self: Box<Self>) -> String {
+        self.0.answer()
+    }
+}

@@ -1,0 +1,439 @@
+//! Databases and CSV files that could not be worked on, told so that the next call is right.
+
+use fileshed_tables::Refusal;
+use fileshed_types::diagnostics::Facts;
+use fileshed_types::hint::Argument;
+use fileshed_types::{Call, Hint, Repeat, diagnostics};
+
+/// Names that a hint lists.
+const LISTED: usize = 12;
+
+/// Tables with their columns.
+type Tables = Vec<(String, Vec<String>)>;
+
+diagnostics! {
+    /// A database or a CSV file that could not be worked on.
+    #[derive(Debug, thiserror::Error)]
+    pub enum TableError {
+        /// The administrator lets nobody change a database.
+        #[error("statements only read on this server")]
+        ReadOnly => {
+            code: CommandForbidden,
+            hint: "use SELECT, EXPLAIN or PRAGMA table_info; an administrator may set \
+                sqlite_readonly=false",
+        },
+        /// The other file of the call is the database itself.
+        #[error("parameter `{parameter}` names the database itself: `{path}`")]
+        SameFile {
+            /// The parameter of the other file.
+            parameter: &'static str = "import_csv",
+            /// The file.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: format!("name another file in `{parameter}`"),
+            details: { "parameter": parameter, "received": path },
+        },
+        /// The values do not fit the statement.
+        #[error("parameter `params` does not fit: {reason}; got: {received} ({kind})")]
+        Parameters {
+            /// Why not.
+            reason: String = "the statement has 2 parameters, 1 is given".to_owned(),
+            /// What was given, as JSON.
+            received: String = "[1]".to_owned(),
+            /// Its type.
+            kind: &'static str = "list",
+        } => {
+            code: InvalidParameter,
+            hint: "give `params` as a list for `?`, such as [1, \"a\"], or as an object for `:name`, \
+                such as {\"name\": \"a\"}",
+            details: { "parameter": "params", "received": received, "received_type": kind },
+        },
+        /// The same, where it is not known what was given.
+        #[error("parameter `params` does not fit: {reason}")]
+        Values {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// Why not.
+            reason: String = "the statement has 2 parameters, 1 is given".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "give one value in `params` for each parameter of the statement",
+            details: { "path": path },
+        },
+        /// SQLite's own words, and what there is.
+        #[error("SQLite on `{path}`: {message}")]
+        Failed {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// What SQLite says.
+            message: String => [
+                "no such table: x".to_owned(),
+                "no such table: x".to_owned(),
+                "no such column: x".to_owned(),
+                "more than one statement was given".to_owned(),
+                "near \"SELCT\": syntax error".to_owned(),
+            ],
+            /// What there is.
+            tables: Tables => [
+                vec![],
+                vec![("people".to_owned(), vec!["name".to_owned()])],
+                vec![("people".to_owned(), vec!["name".to_owned()])],
+                vec![],
+                vec![],
+            ],
+        } => {
+            code: ExecError,
+            hint: failed(message, tables),
+            details: what_there_is(path, tables),
+        },
+        /// The statement does what none may do.
+        #[error("a statement may not use `{what}`")]
+        Forbidden {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// What it would do.
+            what: String => [
+                "PRAGMA journal_mode".to_owned(),
+                "ATTACH".to_owned(),
+                "BEGIN".to_owned(),
+                "load_extension".to_owned(),
+            ],
+        } => {
+            code: CommandForbidden,
+            hint: forbidden(what),
+            details: { "path": path, "forbidden": what },
+        },
+        /// There is no statement.
+        #[error("parameter `query` holds no statement")]
+        NoStatement => {
+            code: ExecError,
+            hint: "write one SQL statement in `query`, such as SELECT name FROM sqlite_schema",
+            details: { "parameter": "query" },
+        },
+        /// Another parameter of the call cannot be meant.
+        #[error("parameter `{name}` must be {expected}, got: {received:?}")]
+        Parameter {
+            /// Which one.
+            name: String = "date_columns".to_owned(),
+            /// What was sent.
+            received: String = "day".to_owned(),
+            /// What is taken.
+            expected: String = "names of columns".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: format!("correct `{name}`, or leave it out"),
+            details: { "parameter": name, "received": received, "expected": expected },
+        },
+        /// The file is no database.
+        #[error("`{path}` is not an SQLite database")]
+        NotADatabase {
+            /// The file.
+            path: String => ["data/people.csv".to_owned(), "a.pdf".to_owned()],
+        } => {
+            code: InvalidFormat,
+            hint: not_a_database(path),
+            details: { "path": path },
+        },
+        /// The time is over.
+        #[error("the work on `{path}` took longer than {seconds} s and was stopped")]
+        TooLong {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// Time that it had.
+            seconds: u64 = 30,
+        } => {
+            code: Timeout,
+            hint: "give it less work in `query`: a WHERE or LIMIT, an index, a part of the file",
+            details: { "path": path, "timeout": seconds },
+        },
+        /// The space for temporary files is used up.
+        #[error("the disk space for temporary files is used up")]
+        Full {
+            /// The database.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: QuotaExceeded,
+            hint: LESS_WORK,
+            details: { "path": path },
+        },
+        /// The memory is used up.
+        #[error("the statement needs more memory than it may have")]
+        Memory {
+            /// The database.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: ExecError,
+            hint: LESS_WORK,
+            details: { "path": path },
+        },
+        /// The kernel stopped the work at one of its limits.
+        #[error("the work on `{path}` went over its limits of memory, CPU time or file size")]
+        Died {
+            /// The database.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: ExecError,
+            hint: LESS_WORK,
+            details: { "path": path },
+        },
+        /// Somebody else works on it.
+        #[error("`{path}` is in use by a command or another call")]
+        Busy {
+            /// The database.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: Busy,
+            hint: AGAIN,
+            details: { "path": path },
+            retry_after: 1,
+        },
+        /// It must be changed before it can be read.
+        #[error("`{path}` was left in the middle of a change")]
+        NotReadable {
+            /// The database.
+            path: String = "a.db".to_owned(),
+        } => {
+            code: ExecError,
+            hint: AGAIN,
+            details: { "path": path },
+        },
+        /// Rows to export, of a statement that gives none or changes something.
+        #[error("parameter `output_csv` needs a query that only reads and gives rows")]
+        NoExport => {
+            code: ExecError,
+            hint: "give a SELECT in `query` to export rows; change tables in a call without \
+                `output_csv`",
+            details: { "parameter": "output_csv" },
+        },
+        /// The table is there already.
+        #[error("table `{table}` exists already in `{path}`")]
+        TableExists {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// The table.
+            table: String = "people".to_owned(),
+        } => {
+            code: TableExists,
+            hint: "give another name in `table`, or if_exists=\"append\" to add the rows, \
+                if_exists=\"replace\" to drop what is there",
+            details: { "path": path, "table": table },
+        },
+        /// The table lacks columns of the file.
+        #[error("table `{table}` has no column `{}`", missing.join("`, `"))]
+        NoSuchColumns {
+            /// The database.
+            path: String = "a.db".to_owned(),
+            /// The table.
+            table: String = "people".to_owned(),
+            /// The columns that it lacks.
+            missing: Vec<String> = vec!["age".to_owned()],
+            /// Those that it has.
+            columns: Vec<String> = vec!["name".to_owned(), "city".to_owned()],
+        } => {
+            code: ExecError,
+            hint: Hint::from(format!(
+                "the table has {}; give another name in `table`, or if_exists=\"replace\" to drop \
+                 what is there",
+                list(columns)
+            )),
+            details: { "path": path, "table": table, "missing": missing, "columns": columns },
+        },
+        /// The file has no rows.
+        #[error("the CSV file of `import_csv` has no rows")]
+        CsvEmpty {
+            /// Whether the CSV file is in uploads, and not beside the database.
+            in_uploads: bool,
+        } => {
+            code: CsvEmpty,
+            hint: csv_head(*in_uploads).or("has_header=false if its only row is data"),
+            details: { "parameter": "import_csv" },
+        },
+        /// The file has too many columns.
+        #[error("the CSV file of `import_csv` has {columns} columns, a table may have {most}")]
+        CsvTooWide {
+            /// Those that it has.
+            columns: usize = 6000,
+            /// Those that it may have.
+            most: usize = 5000,
+            /// Whether the CSV file is in uploads, and not beside the database.
+            in_uploads: bool = false,
+        } => {
+            code: CsvTooWide,
+            hint: csv_head(*in_uploads).or(
+                "give `delimiter` if it is another one; cut in shed_exec keeps fewer columns",
+            ),
+            details: { "parameter": "import_csv", "columns": columns, "max_columns": most },
+        },
+        /// The file cannot be read.
+        #[error(
+            "the CSV file of `import_csv` cannot be read{}: {reason}",
+            line.map(|line| format!(" at line {line}")).unwrap_or_default()
+        )]
+        CsvUnreadable {
+            /// Where, as far as it is known.
+            line: Option<u64>,
+            /// Why not.
+            reason: String,
+            /// Whether the CSV file is in uploads, and not beside the database.
+            in_uploads: bool = false,
+        } => {
+            code: CsvParseError,
+            hint: csv_head(*in_uploads)
+                .or("correct the file, or give `encoding`, `delimiter` or `skip_rows`"),
+            details: { "parameter": "import_csv", "line": line },
+        },
+    }
+}
+
+const LESS_WORK: &str = "give it less work in `query`: fewer or shorter values, a WHERE, a LIMIT";
+
+const AGAIN: &str = "wait a moment and repeat the same call";
+
+impl TableError {
+    /// What the child says of the database at `path`, for which it had some seconds.
+    pub(super) fn of(refusal: Refusal, path: String, seconds: u64, in_uploads: bool) -> Self {
+        match refusal {
+            Refusal::Failed { message, tables } => Self::Failed {
+                path,
+                message,
+                tables,
+            },
+            Refusal::Forbidden { what } => Self::Forbidden { path, what },
+            Refusal::NoStatement => Self::NoStatement,
+            Refusal::Parameters { reason } => Self::Values { path, reason },
+            Refusal::Parameter {
+                name,
+                received,
+                expected,
+            } => Self::Parameter {
+                name,
+                received,
+                expected,
+            },
+            Refusal::NotADatabase => Self::NotADatabase { path },
+            Refusal::TooLong => Self::TooLong { path, seconds },
+            Refusal::Full => Self::Full { path },
+            Refusal::Memory => Self::Memory { path },
+            Refusal::Died => Self::Died { path },
+            Refusal::Busy => Self::Busy { path },
+            Refusal::NotReadable => Self::NotReadable { path },
+            Refusal::NoExport => Self::NoExport,
+            Refusal::TableExists { table } => Self::TableExists { path, table },
+            Refusal::NoSuchColumns {
+                table,
+                missing,
+                columns,
+            } => Self::NoSuchColumns {
+                path,
+                table,
+                missing,
+                columns,
+            },
+            Refusal::CsvEmpty => Self::CsvEmpty { in_uploads },
+            Refusal::CsvTooWide { columns, most } => Self::CsvTooWide {
+                columns,
+                most,
+                in_uploads,
+            },
+            Refusal::CsvUnreadable { line, reason } => Self::CsvUnreadable {
+                line,
+                reason,
+                in_uploads,
+            },
+        }
+    }
+}
+
+/// What to do about a statement that SQLite refuses, by its words and by what there is.
+fn failed(message: &str, tables: &[(String, Vec<String>)]) -> Hint {
+    if message.contains("no such table") {
+        let names: Vec<String> = tables.iter().map(|(name, _)| name.clone()).collect();
+        return if names.is_empty() {
+            "there is no table yet: make one with CREATE TABLE, or with import_csv".into()
+        } else {
+            format!("the tables are: {}", list(&names)).into()
+        };
+    }
+    if !tables.is_empty() {
+        let tables = tables.iter().take(LISTED);
+        let tables = tables.map(|(table, columns)| format!("{table} has {}", list(columns)));
+        return tables.collect::<Vec<_>>().join("; ").into();
+    }
+    if message.contains("more than one statement") {
+        return "make one call for each statement".into();
+    }
+    "correct the statement in `query`; SELECT sql FROM sqlite_schema shows how the tables are made"
+        .into()
+}
+
+fn what_there_is(path: &str, tables: &[(String, Vec<String>)]) -> Facts {
+    let mut facts = Facts::from_iter([("path".to_owned(), path.into())]);
+    if !tables.is_empty() {
+        let tables = tables.iter();
+        let tables: Facts = tables
+            .map(|(table, columns)| (table.clone(), columns.clone().into()))
+            .collect();
+        facts.insert("tables".to_owned(), tables.into());
+    }
+    facts
+}
+
+/// What to do instead of what no statement may do.
+fn forbidden(what: &str) -> Hint {
+    if what.starts_with("PRAGMA") {
+        "use PRAGMA table_info(name), table_list, index_list, integrity_check or user_version"
+    } else if what.contains("ATTACH") || what.contains("VACUUM") {
+        "a statement has one database: move rows with output_csv and import_csv; cp in shed_exec \
+         copies a file"
+    } else if what.contains("BEGIN") || what == "SAVEPOINT" {
+        "each statement is a transaction of its own"
+    } else {
+        "leave it out: a statement works on its database alone"
+    }
+    .into()
+}
+
+/// The call that shows how the CSV file begins.
+fn csv_head(in_uploads: bool) -> Hint {
+    let args = vec!["-n".into(), "5".into(), Argument::Given("import_csv")];
+    let look = if in_uploads {
+        Call::new("shed_exec").with("zone", "uploads")
+    } else {
+        Call::here("shed_exec")
+    };
+    let look = look.with("cmd", "head").with("args", Argument::List(args));
+    Hint::new("look at the file: ").call(look)
+}
+
+/// A CSV file becomes a table of a database of its own; of another file it is said what it is.
+fn not_a_database(path: &str) -> Hint {
+    let (name, end) = path.rsplit_once('.').unwrap_or((path, ""));
+    if ["csv", "tsv", "txt"].contains(&end.to_ascii_lowercase().as_str()) {
+        let table = name.rsplit('/').next().unwrap_or(name);
+        let table: String = table
+            .chars()
+            .map(|c| if c.is_alphanumeric() { c } else { '_' })
+            .collect();
+        let import = Repeat::with("path", format!("{name}.db"))
+            .and("import_csv", path)
+            .and("table", table)
+            .and_without("query");
+        return Hint::new("make a table of it first: ").again(import);
+    }
+    let what = Call::here("shed_exec")
+        .with("cmd", "file")
+        .with("args", vec![path]);
+    Hint::new("see what it is: ")
+        .call(what)
+        .instead("see what it is: ")
+        .call(Call::here("shed_file_type").with("path", path))
+}
+
+fn list(names: &[String]) -> String {
+    let shown = names[..names.len().min(LISTED)].join(", ");
+    match names.len().saturating_sub(LISTED) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
+}

@@ -1,0 +1,565 @@
+//! The server's side: what a call may touch, the child that does it, and taking in what it did.
+//!
+//! Every statement is first looked at by a child that can only read, and most are done with that;
+//! reads take no write lock. The engine, not the text, says that a statement changes something: then
+//! it is done by a second child, under the write lock, which may write to the database and the
+//! journal beside it. A child that dies leaves a journal behind, and the next one rolls back; what
+//! anybody else put there is not played ([`journal`]).
+
+use serde_json::json;
+
+use super::DATABASE_JOB;
+use super::error::TableError;
+use super::journal::{self, Statement, foreign};
+use crate::process::{JobBounds, JobEnd, StreamFile, run_job};
+use crate::runs::Runs;
+use fileshed_changes::{ChangeRequest, SizeError, Writer};
+use fileshed_history::subject;
+use fileshed_registry::QuotaError;
+use fileshed_storage::{DiskError, Entry, Kind, PrivateDirectory, Staged, Target, Vacancy};
+use fileshed_tables::{
+    Action, Answer, Changed, Database, Exported, Import, Imported, OpenMode, PRIVATE_CSV,
+    PRIVATE_NAME, Parameters, Query, Refusal, Rows, Work,
+};
+use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::{Caller, Code, Error, timings};
+use fileshed_zones::tenant::{DATA, TenantRoot};
+use fileshed_zones::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
+
+/// Bytes of an answer beside its rows: names of columns and the like.
+const FRAME: u64 = 8 * MEBIBYTE;
+
+/// Time to put a database right that a child left in the middle of a change.
+const RECOVERY: u64 = 20;
+
+/// What to do with a database.
+#[derive(Debug)]
+pub enum DatabaseTask<'a> {
+    /// A statement; its rows may go to this file.
+    Query(Query, Option<&'a str>),
+    /// A file that becomes a table.
+    Import(Import),
+}
+
+/// What was done.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Rows were read.
+    Rows(Rows),
+    /// Something changed.
+    Changed(Changed),
+    /// Rows were written to a file: its path in the zone.
+    Exported(Exported, String),
+    /// A file became a table.
+    Imported(Imported, CsvFile),
+}
+
+/// A file that became a table.
+#[derive(Debug)]
+pub struct CsvFile {
+    /// Its path.
+    pub path: String,
+    /// Its zone, if that is not the database's.
+    pub zone: Option<ZoneName>,
+}
+
+/// Works on the database at `path`. `operation` is the name for history and logs.
+pub fn run(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    operation: &'static str,
+    path: &str,
+    task: DatabaseTask<'_>,
+) -> Result<Outcome, Error> {
+    let call = DatabaseCall {
+        runs,
+        zone,
+        operation,
+        path: zone.path_to_change("path", path)?,
+        csv: None,
+    };
+    match task {
+        DatabaseTask::Query(query, None) => match call.query(query, None)? {
+            Answer::Rows(rows) => Ok(Outcome::Rows(rows)),
+            Answer::Changed(changed) => Ok(Outcome::Changed(changed)),
+            other => Err(call.refused(other)),
+        },
+        DatabaseTask::Query(query, Some(file)) => call.export(query, file),
+        DatabaseTask::Import(import) => call.import(import),
+    }
+}
+
+/// One call.
+struct DatabaseCall<'a> {
+    runs: &'a Runs,
+    zone: &'a Zone<'a>,
+    operation: &'static str,
+    path: ZonePath,
+    /// A file of another zone that a child reads.
+    csv: Option<Entry>,
+}
+
+impl<'a> DatabaseCall<'a> {
+    /// Does a statement, whatever it does. Values that do not fit are shown as they were given.
+    fn query(&self, query: Query, rows: Option<&mut Staged>) -> Result<Answer, Error> {
+        let (received, kind) = match &query.parameters {
+            Parameters::List(values) => (json!(values).to_string(), "list"),
+            Parameters::Named(values) => (json!(values).to_string(), "object"),
+        };
+        match self.statement(query, rows)? {
+            Answer::Refused(Refusal::Parameters { reason }) => {
+                let received = shortened(received);
+                Err(TableError::Parameters {
+                    reason,
+                    received,
+                    kind,
+                }
+                .into())
+            }
+            answer => Ok(answer),
+        }
+    }
+
+    fn statement(&self, query: Query, mut rows: Option<&mut Staged>) -> Result<Answer, Error> {
+        match self.read(&query, rows.as_deref_mut())? {
+            Some(Answer::NeedsDatabase { changes }) => {
+                if changes {
+                    self.expect_changes()?;
+                }
+                // The failure says what there is instead.
+                self.zone.entry(&self.path)?;
+                Err(self.refused(Answer::NeedsDatabase { changes }))
+            }
+            Some(Answer::NeedsWrite) | None => {
+                let text = format!("{} on {}: {}", self.operation, self.path, query.sql);
+                self.write(Action::Query(query), rows, &subject(&text))
+            }
+            Some(answer) => Ok(answer),
+        }
+    }
+
+    /// Rows to a file of the zone.
+    fn export(&self, mut query: Query, file: &str) -> Result<Outcome, Error> {
+        let mut file = StreamFile::new(self.zone, self.operation, "output_csv", file)?;
+        if file.path == self.path {
+            return Err(self.same_file("output_csv"));
+        }
+        let old = self.zone.target("output_csv", &file.path)?.size();
+        let most = self.most(old)?;
+        if let Some(export) = &mut query.export {
+            export.most = most;
+        }
+        match self.query(query, Some(&mut file.staged))? {
+            Answer::Exported(exported) => {
+                let path = file.path.as_str().to_owned();
+                file.install(self.zone)?;
+                Ok(Outcome::Exported(exported, path))
+            }
+            Answer::Refused(Refusal::Full) => Err(self.full(&file.path, most, old)?),
+            other => Err(self.refused(other)),
+        }
+    }
+
+    /// A file to a table.
+    fn import(self, mut import: Import) -> Result<Outcome, Error> {
+        self.expect_changes()?;
+        let (entry, zone) = self.csv(&import.csv)?;
+        if zone.is_none() && entry.path() == &self.path {
+            return Err(self.same_file("import_csv"));
+        }
+        let path = entry.path().as_str().to_owned();
+        import.csv.clone_from(&path);
+        import.elsewhere = zone.is_some();
+        let text = subject(&format!("Import {path} into {}", self.path));
+        let call = Self {
+            csv: zone.map(|_| entry),
+            ..self
+        };
+        match call.write(Action::Import(import), None, &text)? {
+            Answer::Imported(imported) => Ok(Outcome::Imported(imported, CsvFile { path, zone })),
+            other => Err(call.refused(other)),
+        }
+    }
+
+    /// The file that is to be a table: of this zone, or else of the conversation's uploads, where
+    /// people bring it.
+    fn csv(&self, text: &str) -> Result<(Entry, Option<ZoneName>), Error> {
+        let file = |zone: &Zone<'_>, path: &ZonePath| {
+            let entry = zone.entry(path)?;
+            let is_file = entry.expect_file();
+            is_file.map_err(|error| zone.explain_disk(error))?;
+            Ok(entry)
+        };
+        let error = match self.zone.path("import_csv", text) {
+            Ok(path) => match file(self.zone, &path) {
+                Ok(entry) => return Ok((entry, None)),
+                Err(error) => error,
+            },
+            Err(error) => error,
+        };
+        let from = ZoneName::Uploads;
+        if let Some((ZoneName::Uploads, path)) = named_zone(&error) {
+            let uploads = self.zone.store.personal_zone(self.zone.caller(), from)?;
+            return Ok((file(&uploads, &path)?, Some(from)));
+        }
+        if error.code() != Code::FileNotFound {
+            return Err(error);
+        }
+        let uploads = self.zone.store.personal_zone(self.zone.caller(), from)?;
+        let path = ZonePath::parse("import_csv", text)?;
+        match file(&uploads, &path) {
+            Ok(entry) => Ok((entry, Some(from))),
+            // What is missing is missing in the zone that was named.
+            Err(_) => Err(error),
+        }
+    }
+
+    /// Lets a child read. Nothing where that cannot be done without writing: the database keeps its
+    /// changes in a log beside it.
+    fn read(&self, query: &Query, rows: Option<&mut Staged>) -> Result<Option<Answer>, Error> {
+        let private = self.private()?;
+        let action = Action::Query(query.clone());
+        let entry = match self.zone.data().followed(&self.path) {
+            Ok(entry) => entry,
+            Err(DiskError::NotFound { .. }) => {
+                return self
+                    .child(Database::Nowhere, action, rows, &private)
+                    .map(Some);
+            }
+            Err(error) => return Err(self.zone.explain_disk(error)),
+        };
+        entry
+            .expect_file()
+            .map_err(|error| self.zone.explain_disk(error))?;
+        let path = entry.path().as_str().to_owned();
+        let mut unread = Vec::new();
+        // Nobody else writes while it is looked at without what lies beside it.
+        let mut _hold = None;
+        if self.zone.name().is_writable() && !foreign(self.zone, entry.path())?.is_empty() {
+            _hold = Some(fileshed_changes::hold(self.zone)?);
+            unread = foreign(self.zone, entry.path())?;
+        }
+        let database = if !unread.is_empty() {
+            let mode = OpenMode::Immutable;
+            Database::Zone { path, mode }
+        } else if self.only_reads() {
+            let beside = self.beside(&entry)?;
+            if beside.is_empty() {
+                let mode = OpenMode::Immutable;
+                Database::Zone { path, mode }
+            } else {
+                // What is beside it belongs to it: together they are put right in a copy.
+                for (end, entry) in std::iter::once(&("", entry)).chain(&beside) {
+                    private.receive(&format!("{PRIVATE_NAME}{end}"), &mut entry.open()?)?;
+                }
+                Database::Copy
+            }
+        } else if keeps_a_log(&entry)? {
+            return Ok(None);
+        } else {
+            let mode = OpenMode::Read;
+            Database::Zone { path, mode }
+        };
+        let answer = self.child(database, action, rows, &private)?;
+        Ok(Some(without(answer, &unread)))
+    }
+
+    /// Lets a child change the database, under the write lock.
+    fn write(
+        &self,
+        action: Action,
+        rows: Option<&mut Staged>,
+        text: &str,
+    ) -> Result<Answer, Error> {
+        self.expect_changes()?;
+        let writer = fileshed_changes::writer(self.zone, self.operation)?;
+        match self.zone.target("path", &self.path)? {
+            Target::Entry(entry) => self.change(writer, &entry, action, rows, text),
+            Target::Vacancy(vacancy) => self.create(writer, vacancy, action, text),
+        }
+    }
+
+    /// Changes a database where it lies.
+    fn change(
+        &self,
+        writer: Writer<'a>,
+        entry: &Entry,
+        action: Action,
+        rows: Option<&mut Staged>,
+        text: &str,
+    ) -> Result<Answer, Error> {
+        let path = entry.path();
+        let files = std::iter::once(path.clone()).chain(path.journals());
+        let permit = writer.guard(ChangeRequest::in_place(files.collect()))?;
+        let statement = Statement::begin(self.zone, path)?;
+        let change = permit.in_place()?;
+        let most = self.most(entry.size())?;
+        let database = Database::Zone {
+            path: path.as_str().to_owned(),
+            mode: OpenMode::Write { most },
+        };
+        let private = self.private()?;
+        let answer = self.child(database.clone(), action, rows, &private);
+        // Rolled back here, or else with the next call.
+        statement.end(|| self.recover(database))?;
+        change.finish(text)?;
+        match answer? {
+            Answer::Refused(Refusal::Full) => Err(self.full(path, most, entry.size())?),
+            answer => Ok(answer),
+        }
+    }
+
+    /// Rolls back what a child left half done.
+    fn recover(&self, database: Database) -> Result<(), Error> {
+        let private = self.private()?;
+        match self.child(database, Action::Recover, None, &private)? {
+            Answer::Recovered => Ok(()),
+            other => Err(self.refused(other)),
+        }
+    }
+
+    /// Makes a database beside the zone, and moves it in whole.
+    fn create(
+        &self,
+        writer: Writer<'a>,
+        vacancy: Vacancy,
+        action: Action,
+        text: &str,
+    ) -> Result<Answer, Error> {
+        // It would be taken in with the next call.
+        journal::expect_none(self.zone, vacancy.path())?;
+        let most = self.most(0)?;
+        let private = self.private()?;
+        match self.child(Database::Private { most }, action, None, &private)? {
+            Answer::Refused(Refusal::Full) => Err(self.full(vacancy.path(), most, 0)?),
+            refused @ Answer::Refused(_) => Ok(refused),
+            answer => install(writer, vacancy, &private, text).map(|()| answer),
+        }
+    }
+
+    /// Starts a child and understands its answer.
+    fn child(
+        &self,
+        database: Database,
+        action: Action,
+        output: Option<&mut Staged>,
+        private: &PrivateDirectory,
+    ) -> Result<Answer, Error> {
+        let settings = self.zone.store.settings();
+        let (seconds, bytes) = match &action {
+            Action::Query(query) => (settings.exec_timeout_default, query.bytes),
+            Action::Import(_) => (settings.exec_timeout_default, 0),
+            Action::Recover => (RECOVERY, 0),
+        };
+        let work = Work {
+            temporary: private.location().to_owned(),
+            seconds,
+            heap: settings.exec_memory_limit_mb * MEBIBYTE / 2,
+            action,
+            database,
+        };
+        let bounds = JobBounds {
+            command: "shed_sqlite",
+            private,
+            changes: work.database.is_changed(),
+            must_end: matches!(work.action, Action::Recover),
+            output,
+            answer: (bytes + FRAME) as usize,
+            time: timings::seconds(seconds) + settings.timings.work.database,
+            // A journal may be as large as the database, and a little more.
+            file_size: 2 * settings.largest_file() + FRAME,
+        };
+        Ok(
+            match run_job(self.runs, self.zone, &DATABASE_JOB, &work, bounds)? {
+                JobEnd::Answered(answer) => answer,
+                JobEnd::TooLong => Answer::Refused(Refusal::TooLong),
+                JobEnd::Died => Answer::Refused(Refusal::Died),
+            },
+        )
+    }
+
+    fn private(&self) -> Result<PrivateDirectory, Error> {
+        let private = self.zone.store.private_directory(&self.zone.tenant)?;
+        if let Some(csv) = &self.csv {
+            private.receive(PRIVATE_CSV, &mut csv.open()?)?;
+        }
+        Ok(private)
+    }
+
+    /// What is beside a database and belongs to it: whatever is not empty of a journal or a log.
+    fn beside(&self, database: &Entry) -> Result<Vec<(&'static str, Entry)>, Error> {
+        let mut found = Vec::new();
+        for (end, path) in JOURNAL_ENDS.into_iter().zip(database.path().journals()) {
+            match self.zone.data().entry(&path) {
+                Ok(entry) if entry.kind() == Kind::File && entry.size() > 0 => {
+                    found.push((end, entry));
+                }
+                Ok(_) | Err(DiskError::NotFound { .. }) => {}
+                Err(error) => return Err(self.zone.explain_disk(error)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Bytes that a file of the zone may have which has `old` now.
+    fn most(&self, old: u64) -> Result<u64, Error> {
+        let left = self.zone.store.space_left(&self.zone.tenant)?;
+        Ok(self.zone.store.settings().largest_file().min(old + left))
+    }
+
+    /// Whether databases are only read here, whoever asks.
+    fn only_reads(&self) -> bool {
+        !self.zone.name().is_writable() || self.zone.store.settings().sqlite_readonly
+    }
+
+    /// Fails where databases are only read.
+    fn expect_changes(&self) -> Result<(), Error> {
+        self.zone.expect_writable()?;
+        if self.only_reads() {
+            return Err(TableError::ReadOnly.into());
+        }
+        Ok(())
+    }
+
+    /// A file that would have had more than `most` bytes, where it had `old`.
+    fn full(&self, path: &ZonePath, most: u64, old: u64) -> Result<Error, Error> {
+        let (zone, limit) = (self.zone, self.zone.store.settings().largest_file());
+        let error: Error = if most == limit {
+            let (path, size) = (path.clone(), limit + 1);
+            SizeError { path, size, limit }.into()
+        } else {
+            let left = zone.store.space_left(&zone.tenant)?;
+            QuotaError {
+                used: zone.tenant.limit - left,
+                needed: (most + 1).saturating_sub(old),
+                limit: zone.tenant.limit,
+            }
+            .into()
+        };
+        Ok(zone.explain(error))
+    }
+
+    fn same_file(&self, parameter: &'static str) -> Error {
+        let path = self.path.as_str().to_owned();
+        TableError::SameFile { parameter, path }.into()
+    }
+
+    /// An answer that is not what was asked for, as a failure.
+    fn refused(&self, answer: Answer) -> Error {
+        let refusal = match answer {
+            Answer::Refused(refusal) => refusal,
+            _ => Refusal::Died,
+        };
+        let seconds = self.zone.store.settings().exec_timeout_default;
+        let path = self.path.as_str().to_owned();
+        let error = TableError::of(refusal, path, seconds, self.csv.is_some());
+        self.zone.explain(error.into())
+    }
+}
+
+/// Rolls back what a dead process left half done in the database at `path`. For calls that hold the
+/// zone's write lock.
+pub(crate) fn recover(runs: &Runs, zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
+    let call = DatabaseCall {
+        runs,
+        zone,
+        operation: "shed_sqlite",
+        path: path.clone(),
+        csv: None,
+    };
+    let entry = zone.data().followed(path)?;
+    let most = call.most(entry.size())?;
+    call.recover(Database::Zone {
+        path: entry.path().as_str().to_owned(),
+        mode: OpenMode::Write { most },
+    })
+}
+
+/// Rolls back what a statement left, if that was not done already, and forgets it.
+pub(crate) fn put_right(runs: &Runs, zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
+    journal::put_right(zone, path, || recover(runs, zone, path))
+}
+
+/// Rolls back what statements left that were cut off, before anything else meets it. What cannot be
+/// put right now is put right with the next statement.
+pub fn recover_all(runs: &Runs, tenant: &TenantRoot, name: ZoneName) -> Result<(), Error> {
+    let store = runs.store();
+    let paths = store
+        .registry()
+        .cut_off_databases(&tenant.key, name.as_str())?;
+    let Some(base) = tenant.existing_base(name)?.filter(|_| !paths.is_empty()) else {
+        return Ok(());
+    };
+    let caller = Caller::default();
+    let zone = Zone {
+        store,
+        caller: &caller,
+        name,
+        tenant: tenant.try_clone()?,
+        data: base.subdirectory(DATA)?,
+        base,
+        group: None,
+        ready: true,
+        absent: false,
+    };
+    for path in paths {
+        let path = ZonePath::found(path);
+        if let Err(error) = put_right(runs, &zone, &path) {
+            tracing::warn!(tenant = tenant.key, %error, "a database waits to be put right");
+        }
+    }
+    Ok(())
+}
+
+/// An answer that says what was not read with the database.
+fn without(mut answer: Answer, unread: &[ZonePath]) -> Answer {
+    let Some(first) = unread.first() else {
+        return answer;
+    };
+    let note = format!(
+        "`{first}` beside the database was not left by a statement of this server and was not read"
+    );
+    match &mut answer {
+        Answer::Rows(rows) => rows.notes.push(note),
+        Answer::Exported(exported) => exported.notes.push(note),
+        Answer::Refused(Refusal::Failed { message, .. }) => {
+            message.push_str("; ");
+            message.push_str(&note);
+        }
+        _ => {}
+    }
+    answer
+}
+
+/// Gives a new database its name, if the statement left one: a temporary table is none.
+fn install(
+    writer: Writer<'_>,
+    vacancy: Vacancy,
+    private: &PrivateDirectory,
+    text: &str,
+) -> Result<(), Error> {
+    let staged = writer.staging().take(private, PRIVATE_NAME)?;
+    if staged.size()? > 0 {
+        writer.write(staged, Target::Vacancy(vacancy), None, text)?;
+    }
+    Ok(())
+}
+
+/// A value that need not be shown whole.
+fn shortened(mut text: String) -> String {
+    const SHOWN: usize = 80;
+    if let Some((end, _)) = text.char_indices().nth(SHOWN) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// Whether a database keeps changes in a log beside it (bytes 18 and 19 of its header,
+/// <https://sqlite.org/fileformat.html>): then even who reads it writes there.
+fn keeps_a_log(database: &Entry) -> Result<bool, DiskError> {
+    let (_, header) = database.state_and_beginning()?;
+    Ok(header
+        .get(18..20)
+        .is_some_and(|versions| versions.contains(&2)))
+}

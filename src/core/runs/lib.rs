@@ -1,0 +1,27 @@
+//! Runs: how anything runs.
+//!
+//! Commands of a zone and lines and shells of users are judged, started in the sandbox and watched, and
+//! what they changed is taken into history. Databases and documents are read by processes of their own,
+//! confined as commands are. [`Runs`] has what is true of all of them.
+
+pub mod at_once;
+pub mod command;
+mod command_slots;
+pub mod comparison;
+pub mod databases;
+pub mod extraction;
+pub mod process;
+pub mod processes;
+pub mod programs;
+mod runs;
+pub mod terminal;
+
+use fileshed_sandbox::BuiltInJob;
+
+pub use runs::Runs;
+
+/// Built-in jobs of confined processes, for [`fileshed_sandbox::serve`].
+pub const BUILT_IN_JOBS: &[BuiltInJob] = &[databases::DATABASE_JOB, extraction::DOCUMENT_JOB];
+
+#[cfg(test)]
+fileshed_types::catalogue_test!("../../../tests/texts/failures/runs.md");

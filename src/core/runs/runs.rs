@@ -1,0 +1,100 @@
+//! What is true of everything that runs.
+
+use std::sync::{Arc, OnceLock};
+
+use fileshed_sandbox::egress::Egress;
+use fileshed_sandbox::{Confinement, Zygote};
+use fileshed_zones::store::Store;
+use fileshed_zones::store::instance::DIRECTORY as INSTANCES;
+
+use crate::command_slots::CommandSlots;
+use crate::processes::Processes;
+use crate::programs::Programs;
+
+/// Everything that runs on behalf of callers.
+#[derive(Debug)]
+pub struct Runs {
+    pub(crate) store: Arc<Store>,
+    programs: Programs,
+    pub(crate) slots: CommandSlots,
+    pub(crate) shell_slots: CommandSlots,
+    pub(crate) processes: Processes,
+    pub(crate) zygote: Zygote,
+    confinement: OnceLock<Confinement>,
+    egress: Egress,
+}
+
+impl Runs {
+    /// Finds the programs of this machine. Nothing is started yet.
+    #[must_use]
+    pub fn new(store: Arc<Store>) -> Self {
+        let (settings, clock, limiter) = (store.settings(), store.clock(), store.limiter());
+        let instance = store.registry().holds_leases().then(|| store.instance());
+        Self {
+            programs: Programs::find(settings),
+            slots: CommandSlots::new(settings, limiter),
+            shell_slots: CommandSlots::for_lines(settings, limiter),
+            processes: Processes::new(settings, limiter, instance),
+            zygote: Zygote::new(settings, clock),
+            confinement: OnceLock::new(),
+            egress: Egress::new(settings, clock),
+            store,
+        }
+    }
+
+    /// Returns the data directory whose zones things run in.
+    #[must_use]
+    pub fn store(&self) -> &Arc<Store> {
+        &self.store
+    }
+
+    /// The whitelisted programs of this machine.
+    #[must_use]
+    pub fn programs(&self) -> &Programs {
+        &self.programs
+    }
+
+    /// How the kernel of this machine confines commands; tried once, when it is first asked.
+    #[must_use]
+    pub fn confinement(&self) -> &Confinement {
+        self.confinement.get_or_init(|| {
+            // A directory in which no other file system is mounted.
+            let own = self.store.data().subdirectory(INSTANCES);
+            let place = own.as_ref().unwrap_or(self.store.data()).handle();
+            Confinement::probe(&self.zygote, place, self.store.settings())
+        })
+    }
+
+    /// The process that commands are started from.
+    #[must_use]
+    pub fn zygote(&self) -> &Zygote {
+        &self.zygote
+    }
+
+    /// The proxy through which commands reach the network.
+    #[must_use]
+    pub fn egress(&self) -> &Egress {
+        &self.egress
+    }
+
+    /// Ends the command with most watches of epoll, because the account has none left.
+    pub fn end_most_watches(&self) {
+        match self.zygote.end_most_watches() {
+            Ok(()) => tracing::warn!("the command with most watches of epoll is ended"),
+            Err(error) => tracing::warn!(%error, "no command is ended"),
+        }
+    }
+
+    /// Returns `true` if shells see the tree under its absolute paths. If the machine has no mount
+    /// namespaces, they see the zone in which they begin, by relative paths.
+    #[must_use]
+    pub fn has_tree(&self) -> bool {
+        self.confinement().has_namespaces()
+    }
+
+    /// Lines and shells, which outlive the calls that start them.
+    #[must_use]
+    pub fn processes(&self) -> &Processes {
+        &self.processes
+    }
+}

@@ -1,0 +1,174 @@
+//! A shell in the sandbox: a line, or one that a person types into, with the caller's tree before it.
+//!
+//! It is confined as a command is, and starts programs of the whitelist alone; but nobody judges what
+//! they are given, because what they may touch is all that there is. In `/storage` and `/documents`
+//! it may change anything, beside all other changes. What it did is found when it is over or falls
+//! quiet, measured and committed. One that takes more space than there is is ended; what it wrote stays.
+
+mod environment;
+mod permits;
+mod tree;
+
+use std::time::Duration;
+
+use self::environment::{ShellError, expect_allowed};
+use self::permits::Permits;
+use self::tree::Tree;
+use crate::command::CommandNetwork;
+use crate::process::{ProcessError, Watch, expect_confined};
+use crate::runs::Runs;
+use fileshed_history::subject;
+use fileshed_sandbox::{Ending, Sink, StandardStreams, StartedJob, start};
+use fileshed_types::{Error, Scope};
+use fileshed_zones::view::{View, ViewPath};
+
+/// The name of the shell in failures.
+const SHELL: &str = "sh";
+
+/// The message of a commit with what was typed into a shell.
+const TYPED: &str = "Work in a terminal";
+
+/// A shell to start.
+#[derive(Debug)]
+pub struct ShellRequest<'a> {
+    /// The directory in which it begins.
+    pub cwd: ViewPath,
+    /// The line that it carries out; without one it reads lines.
+    pub command: Option<&'a str>,
+    /// Variables beyond its own.
+    pub environment: Vec<(String, String)>,
+    /// Its input, output and error.
+    pub streams: StandardStreams,
+    /// `true` if its input is a terminal, which becomes its own.
+    pub controlling_terminal: bool,
+}
+
+/// The end of a shell.
+#[derive(Debug)]
+pub struct ShellOutcome {
+    /// Exit status, or the negative number of the signal that ended it.
+    pub status: i32,
+    /// Why it was stopped, if it was.
+    pub refused: Option<Error>,
+    /// Other news for its user: refusals of the proxy, names that are kept for the server.
+    pub remarks: Vec<String>,
+}
+
+/// Result of entering what a shell changed: the refusal if something was put back, and remarks.
+pub(super) type Entered = (Option<Error>, Vec<String>);
+
+/// Starts a shell, has `attend` look after it on this thread, and enters what it changed. When
+/// `attend` comes back, whatever still runs is ended.
+pub fn run_shell(
+    runs: &Runs,
+    view: View<'_>,
+    request: ShellRequest<'_>,
+    attend: impl FnOnce(&StartedJob<'_>, &mut ShellWatch<'_>) -> Result<(), Error>,
+) -> Result<ShellOutcome, Error> {
+    let (store, caller) = (view.store, view.caller);
+    expect_confined(runs)?;
+    expect_allowed(&request.environment)?;
+    let is_interactive = request.command.is_none();
+    let slot = (!is_interactive).then(|| runs.shell_slots.take(&store.namespace(caller), caller));
+    let _slot = slot.transpose()?;
+    let program = runs.programs().shell(is_interactive);
+    let program = program.ok_or(ShellError::NoShell)?;
+    let tree = Tree::open(runs, view, &request.cwd, is_interactive)?;
+    let zone = tree.main();
+    let private = store.private_directory(&zone.tenant)?;
+    let network = CommandNetwork::of_shell(runs)?;
+    let message = request.command.map_or_else(|| TYPED.to_owned(), subject);
+    let writable = match caller.scope {
+        Scope::Write => tree.writable(),
+        Scope::Read => Vec::new(),
+    };
+    let spec = tree.spec(
+        runs,
+        &request,
+        program,
+        &private,
+        &network,
+        !writable.is_empty(),
+    );
+    let mut watch = ShellWatch {
+        watch: Watch::new(zone, &private, [&Sink::Output; 2]),
+        permits: Permits::begin(writable, message)?,
+        ending: None,
+        places: tree.places_on_disk(&private),
+    };
+    let listen = |listener| network.listen(listener);
+    let job = start(
+        &runs.zygote,
+        &spec,
+        tree.directory(),
+        request.streams,
+        listen,
+    )?;
+    let attended = attend(&job, &mut watch);
+    job.kill();
+    let ended = job.wait(Duration::MAX);
+    let ran_out = job.ran_out_of_memory();
+    drop(job);
+    let entered = watch.permits.enter(true);
+    attended?;
+    let (refused, mut remarks) = entered?;
+    remarks.extend(network.remarks());
+    let (command, settings) = (SHELL.to_owned(), store.settings());
+    let stopped = match watch.ending {
+        Some(Ending::OverTemporary) => Some(ProcessError::Temporary {
+            command,
+            limit_mb: settings.exec_temporary_max_mb,
+        }),
+        _ if ran_out => Some(ProcessError::Memory {
+            command,
+            limit_mb: settings.exec_memory_limit_mb,
+        }),
+        _ => None,
+    };
+    Ok(ShellOutcome {
+        status: ended?.unwrap_or_default(),
+        refused: refused.or(stopped.map(Error::from)),
+        remarks,
+    })
+}
+
+/// Looks after the space of one shell while it runs.
+pub struct ShellWatch<'a> {
+    permits: Permits<'a>,
+    watch: Watch<'a>,
+    /// Why it has to end, once it has to.
+    ending: Option<Ending>,
+    places: Vec<(String, String)>,
+}
+
+impl ShellWatch<'_> {
+    /// Returns `true` if the shell must be ended: it takes too much space, or nobody wants it any
+    /// more. To be asked several times a second.
+    pub fn must_stop(&mut self, job: &StartedJob<'_>) -> bool {
+        if self.ending.is_none() {
+            self.ending = self.watch.look(job, || self.permits.is_over());
+        }
+        self.ending.is_some()
+    }
+
+    /// Enters what was changed so far, when the shell has fallen quiet: in `/documents` it becomes a
+    /// commit. Returns the refusal if it is more than fits, and other news for its user; fails with
+    /// `BUSY`, and changes nothing, if another change has one of the zones. The shell goes on.
+    pub fn commit_changes(&mut self) -> Result<(Option<Error>, Vec<String>), Error> {
+        self.permits.hold_now()?;
+        let entered = self.permits.enter(false);
+        if let Err(error) = self.permits.ask() {
+            // Without a permit nothing may change any more.
+            self.ending = Some(Ending::Cancelled);
+            return Err(error);
+        }
+        entered
+    }
+
+    /// Places on disk that the shell's output may name, and what they are called in the tree. None
+    /// if the machine has mount namespaces.
+    #[must_use]
+    pub fn places_on_disk(&self) -> &[(String, String)] {
+        &self.places
+    }
+}

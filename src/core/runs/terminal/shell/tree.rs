@@ -1,0 +1,256 @@
+//! The files of a shell, and the job that holds it: the caller's tree, or, if the machine has no mount
+//! namespaces, the zone in which it begins.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use super::{ShellRequest, environment};
+use crate::command::CommandNetwork;
+use crate::process::base_spec;
+use crate::programs::ShellProgram;
+use crate::runs::Runs;
+use crate::terminal::LOGS;
+use fileshed_sandbox::{Access, BindMount, Job, JobSpec, MountNamespace};
+use fileshed_storage::{PrivateDirectory, Root};
+use fileshed_types::{Error, ZoneName};
+use fileshed_zones::view::{View, ViewError, ViewPath, ViewPlace};
+use fileshed_zones::zone::{Zone, ZonePath};
+
+/// The private directory, as a shell with a tree sees it.
+const TEMPORARY: &str = "/tmp";
+
+/// The home, as a shell with a tree sees it.
+const HOME: &str = "/storage";
+
+/// Directories of the tree whose names a shell may read.
+const LISTED: [&str; 3] = ["/", "/groups", "/logs"];
+
+/// The zones of one shell.
+pub(super) struct Tree<'a> {
+    /// The caller's zones, or the one in which it begins.
+    zones: Vec<Zone<'a>>,
+    /// The logs of the caller's processes.
+    logs: Option<Root>,
+    /// `true` if all of them are there, under their names.
+    is_whole: bool,
+    /// The directory in which it begins.
+    directory: OwnedFd,
+    /// The same as the shell sees it.
+    begins_in: PathBuf,
+}
+
+impl<'a> Tree<'a> {
+    pub(super) fn open(
+        runs: &Runs,
+        view: View<'a>,
+        cwd: &ViewPath,
+        is_interactive: bool,
+    ) -> Result<Self, Error> {
+        let is_whole = runs.has_tree();
+        let begins_in = PathBuf::from(cwd.as_str());
+        match cwd.place() {
+            ViewPlace::Zone(..) => {
+                let (zone, inside) = view.zone("cwd", cwd)?;
+                let directory = zone.data().directory(&inside);
+                let (directory, inside) = directory.map_err(|error| zone.explain_disk(error))?;
+                if is_whole {
+                    return Self::whole(view, directory, begins_in, is_interactive);
+                }
+                let begins_in = zone.data().location().join(inside.as_str());
+                Ok(Self {
+                    zones: vec![zone],
+                    logs: None,
+                    is_whole,
+                    directory,
+                    begins_in,
+                })
+            }
+            ViewPlace::Top | ViewPlace::Groups if is_whole => {
+                let home = view.store.zone_as_it_is(view.caller, ZoneName::Storage)?;
+                let (directory, _) = home.data().directory(&ZonePath::root())?;
+                Self::whole(view, directory, begins_in, is_interactive)
+            }
+            ViewPlace::Top
+            | ViewPlace::Groups
+            | ViewPlace::Chats
+            | ViewPlace::Logs(_)
+            | ViewPlace::Nowhere => Err(ViewError::NoZone {
+                parameter: "cwd",
+                path: cwd.as_str().to_owned(),
+            }
+            .into()),
+        }
+    }
+
+    fn whole(
+        view: View<'a>,
+        directory: OwnedFd,
+        begins_in: PathBuf,
+        is_interactive: bool,
+    ) -> Result<Self, Error> {
+        let (store, caller) = (view.store, view.caller);
+        let mut uploads = store.personal_zone(caller, ZoneName::Uploads)?;
+        if is_interactive {
+            // A person who types sees files that are attached meanwhile.
+            uploads = uploads.made()?;
+        }
+        let mut zones = vec![
+            store.personal_zone(caller, ZoneName::Storage)?,
+            store.personal_zone(caller, ZoneName::Documents)?,
+            uploads,
+        ];
+        for group in store.known_groups(caller)?.unwrap_or_default() {
+            zones.push(store.group_zone(caller, Some(group.id.as_str()))?);
+        }
+        let logs = zones[0].tenant.root.existing_subdirectory(LOGS)?;
+        Ok(Self {
+            zones,
+            logs,
+            is_whole: true,
+            directory,
+            begins_in,
+        })
+    }
+
+    /// The zone that stands for the caller.
+    pub(super) fn main(&self) -> &Zone<'a> {
+        &self.zones[0]
+    }
+
+    /// The zones that a shell may change.
+    pub(super) fn writable(&self) -> Vec<&Zone<'a>> {
+        self.zones.iter().filter(|zone| is_own(zone)).collect()
+    }
+
+    pub(super) fn directory(&self) -> BorrowedFd<'_> {
+        self.directory.as_fd()
+    }
+
+    /// Places on disk that the shell's output may name, and what they are called there: none if it has
+    /// the tree.
+    pub(super) fn places_on_disk(&self, private: &PrivateDirectory) -> Vec<(String, String)> {
+        if self.is_whole {
+            return Vec::new();
+        }
+        let zone = self.main();
+        let shown = ViewPath::of(zone, &ZonePath::root());
+        vec![
+            (text(private.location()), TEMPORARY.to_owned()),
+            (text(zone.data().location()), shown.as_str().to_owned()),
+            (text(zone.base.location()), shown.as_str().to_owned()),
+        ]
+    }
+
+    /// The job of a shell: its files, its programs, its limits. `writes` if it may change any zone.
+    pub(super) fn spec(
+        &self,
+        runs: &Runs,
+        request: &ShellRequest<'_>,
+        program: &ShellProgram,
+        private: &PrivateDirectory,
+        network: &CommandNetwork,
+        writes: bool,
+    ) -> JobSpec {
+        let store = self.main().store;
+        let any_program = store.settings().has_any_program();
+        let temporary = if self.is_whole {
+            PathBuf::from(TEMPORARY)
+        } else {
+            private.location().to_owned()
+        };
+        let mounts = self.mounts(writes);
+        let home = match mounts.first() {
+            _ if self.is_whole => HOME.into(),
+            // Files that programs keep at home are no change of documents.
+            Some(zone) if zone.writable && self.main().name() == ZoneName::Storage => {
+                zone.target.clone()
+            }
+            _ => temporary.clone(),
+        };
+        let is_interactive = request.command.is_none();
+        let mut variables = environment::own(&text(&home), &text(&temporary), is_interactive);
+        variables.extend(request.environment.iter().cloned());
+        variables.extend(network.environment());
+        let job = Job::Program {
+            file: program.file.clone(),
+            name: program.name.to_owned(),
+            arguments: match request.command {
+                Some(command) => vec!["-c".to_owned(), command.to_owned()],
+                None => vec!["-i".to_owned()],
+            },
+            environment: variables,
+        };
+        let (mut write, mut read) = (vec![temporary.clone()], program.readable.clone());
+        for mount in &mounts {
+            let access = if mount.writable {
+                &mut write
+            } else {
+                &mut read
+            };
+            access.push(mount.target.clone());
+        }
+        let listed = if self.is_whole { &LISTED[..] } else { &[] };
+        let base = base_spec(runs, job, program.counted);
+        JobSpec {
+            owner: store.namespace(self.main().caller()),
+            controlling_terminal: request.controlling_terminal,
+            makes_groups: true,
+            access: Access {
+                // No list is needed if everything may run.
+                execute: if any_program {
+                    Vec::new()
+                } else {
+                    program.executables.clone()
+                },
+                read,
+                write,
+                list: listed.iter().map(PathBuf::from).collect(),
+                any_program,
+                network: network.access(),
+                ..base.access
+            },
+            mounts: self.is_whole.then(|| MountNamespace {
+                directory: self.begins_in.clone(),
+                bind_mounts: mounts
+                    .into_iter()
+                    .chain([BindMount {
+                        source: private.location().to_owned(),
+                        target: temporary,
+                        writable: true,
+                    }])
+                    .collect(),
+            }),
+            starts_others: true,
+            changes: true,
+            ..base
+        }
+    }
+
+    /// The zones on disk, and where the shell finds them; `writes` if it may change any.
+    fn mounts(&self, writes: bool) -> Vec<BindMount> {
+        let zones = self.zones.iter().map(|zone| BindMount {
+            source: zone.data().location().to_owned(),
+            target: if self.is_whole {
+                ViewPath::of(zone, &ZonePath::root()).as_str().into()
+            } else {
+                zone.data().location().to_owned()
+            },
+            writable: writes && is_own(zone),
+        });
+        let logs = self.logs.iter().map(|logs| BindMount {
+            source: logs.location().to_owned(),
+            target: "/logs".into(),
+            writable: false,
+        });
+        zones.chain(logs).collect()
+    }
+}
+
+/// Returns `true` for a zone that a shell may change.
+fn is_own(zone: &Zone<'_>) -> bool {
+    matches!(zone.name(), ZoneName::Storage | ZoneName::Documents)
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

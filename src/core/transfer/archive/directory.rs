@@ -1,0 +1,433 @@
+//! The directory of an archive: what is in it, as it says.
+//!
+//! It is walked entry by entry and never held as a whole. Before anything is unpacked, everything
+//! that can be judged from it is.
+
+use std::os::unix::fs::FileExt;
+use std::sync::Arc;
+
+use zip::read::{Config, ZipFileEntry};
+use zip::result::ZipError;
+use zip::unstable::read::ZipIterable;
+use zip::{CompressionMethod, DateTime, HasZipMetadata};
+
+use super::error::{ArchiveOrigin, Bomb, EntryFault, damage};
+use super::name::path_of;
+use super::window::Window;
+use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES, SMALL};
+use fileshed_changes::SizeError;
+use fileshed_storage::Entry;
+use fileshed_types::Error;
+use fileshed_zones::zone::{Zone, ZonePath};
+
+/// What every file of an archive begins with, unless something stands before it.
+const BEGINNING: &[u8] = b"PK";
+
+/// An open archive.
+#[derive(Debug)]
+pub struct Archive {
+    origin: ArchiveOrigin,
+    entries: ZipIterable<Window>,
+    contents: Window,
+}
+
+/// What an archive says it has.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Entries that are files.
+    pub files: u64,
+    /// Entries that are directories.
+    pub directories: u64,
+    /// Bytes of all files, unpacked.
+    pub size: u64,
+    /// Bytes that they take in the archive.
+    pub compressed: u64,
+    /// The first entries.
+    pub entries: Vec<Listed>,
+}
+
+/// One entry, as the archive says.
+#[derive(Debug)]
+pub struct Listed {
+    /// The name as it stands there, which need not be a path.
+    pub name: String,
+    /// Bytes, unpacked.
+    pub size: u64,
+    /// Bytes in the archive.
+    pub compressed: u64,
+    /// When it was changed, at the place where it was packed.
+    pub changed: Option<String>,
+    /// `true` if it is a directory.
+    pub is_directory: bool,
+}
+
+/// One entry that may be unpacked.
+#[derive(Debug)]
+pub(super) struct ArchiveItem {
+    /// Below the directory that it is unpacked into.
+    pub(super) path: ZonePath,
+    pub(super) is_directory: bool,
+    pub(super) size: u64,
+}
+
+/// What is unpacked from an archive that was found fit.
+#[derive(Debug)]
+pub(super) struct Plan {
+    /// The entries in the order in which they stand.
+    pub(super) items: Vec<ArchiveItem>,
+    /// Every directory that they need, each behind the one that it lies in.
+    pub(super) directories: Vec<ZonePath>,
+}
+
+impl Archive {
+    /// Opens the archive in a file of `zone`.
+    pub fn open(zone: &Zone<'_>, entry: &Entry) -> Result<Self, Error> {
+        let origin = ArchiveOrigin {
+            zone: zone.name(),
+            path: entry.path().clone(),
+        };
+        let fail = |error| origin.unread(error);
+        let file = entry.open().map_err(|error| zone.explain_disk(error))?;
+        let length = file.metadata().map_err(fail)?.len();
+        let mut beginning = [0; BEGINNING.len()];
+        let read = file.read_at(&mut beginning, 0).map_err(fail)?;
+        let contents = Window::new(Arc::new(file), length);
+        match ZipIterable::try_new(contents.another(), Config::default()) {
+            Ok(entries) => Ok(Self {
+                origin,
+                entries,
+                contents,
+            }),
+            Err(ZipError::InvalidArchive(_)) if beginning[..read] != *BEGINNING => {
+                Err(origin.foreign())
+            }
+            Err(error) => Err(origin.failure(error)),
+        }
+    }
+
+    /// Which archive it is.
+    pub(super) fn origin(&self) -> &ArchiveOrigin {
+        &self.origin
+    }
+
+    /// Everything that it says it has; `most` entries by name.
+    pub fn list(&mut self, most: usize) -> Result<Listing, Error> {
+        let mut listing = Listing::default();
+        for entry in self.entries()? {
+            let entry = entry?;
+            let is_directory = is_directory(&entry);
+            if is_directory {
+                listing.directories += 1;
+            } else {
+                listing.files += 1;
+                listing.size = listing.size.saturating_add(entry.size());
+                listing.compressed = listing.compressed.saturating_add(entry.compressed_size());
+            }
+            if listing.entries.len() < most {
+                listing.entries.push(Listed {
+                    name: name_of(&entry),
+                    size: entry.size(),
+                    compressed: entry.compressed_size(),
+                    changed: entry.last_modified().map(written),
+                    is_directory,
+                });
+            }
+        }
+        Ok(listing)
+    }
+
+    /// Returns `true` if all that it has is one file or one directory.
+    pub fn is_one_thing(&mut self) -> Result<bool, Error> {
+        let mut only: Option<String> = None;
+        for entry in self.entries()? {
+            let name = name_of(&entry?);
+            let first = name.split('/').find(|part| !matches!(*part, "" | "."));
+            match (&only, first) {
+                (_, None) => {}
+                (None, Some(first)) => only = Some(first.to_owned()),
+                (Some(only), Some(first)) if only == first => {}
+                (Some(_), Some(_)) => return Ok(false),
+            }
+        }
+        Ok(only.is_some())
+    }
+
+    /// Another reader of its contents.
+    pub(super) fn contents(&self) -> Window {
+        self.contents.another()
+    }
+
+    /// Its entries, from the first on.
+    pub(super) fn entries(
+        &mut self,
+    ) -> Result<impl Iterator<Item = Result<ZipFileEntry<'static>, Error>>, Error> {
+        let origin = self.origin.clone();
+        let entries = self.entries.files();
+        let entries = entries.map_err(|error| origin.failure(error))?;
+        Ok(entries.map(move |entry| entry.map_err(|error| origin.failure(error))))
+    }
+
+    /// Judges everything that the directory tells, for unpacking into `to` of `zone`.
+    pub(super) fn plan(&mut self, zone: &Zone<'_>, to: &ZonePath) -> Result<Plan, Error> {
+        let origin = self.origin.clone();
+        let count = self.entries.len() as u64;
+        if count > MOST_ENTRIES {
+            return Err(origin.bomb(Bomb::Entries { entries: count }));
+        }
+        let most = MOST_BYTES.min((self.contents.length().saturating_mul(MOST_TIMES)).max(SMALL));
+        let mut headers = self.contents.another();
+        let (mut items, mut ranges, mut bytes) = (Vec::new(), Vec::new(), 0_u64);
+        let mut too_large = None;
+        let mut contents_end = self.contents.length();
+        for entry in self.entries()? {
+            let entry = entry?;
+            let name = name_of(&entry);
+            let fault = |fault| origin.entry(&name, fault);
+            let path = path_of(&name, zone.name(), to.as_str().len()).map_err(fault)?;
+            let is_directory = judge(&entry).map_err(fault)?;
+            if path.is_root() && !is_directory {
+                return Err(fault(EntryFault::NoName));
+            }
+            bytes = bytes.saturating_add(entry.size());
+            let limit = zone.store.settings().largest_file();
+            if entry.size() > limit && too_large.is_none() {
+                too_large = Some(SizeError {
+                    path: to.join(path.as_str()),
+                    size: entry.size(),
+                    limit,
+                });
+            }
+            contents_end = contents_end.min(entry.central_header_start());
+            let begin = entry.header_start();
+            let data = entry.get_metadata().data_start(&mut headers);
+            let data = data.map_err(|error| fault(damage(&error)))?;
+            let end = data.saturating_add(entry.compressed_size());
+            ranges.push((begin, end, items.len()));
+            items.push(ArchiveItem {
+                path,
+                is_directory,
+                size: entry.size(),
+            });
+        }
+        if bytes > most {
+            return Err(origin.bomb(if bytes > MOST_BYTES {
+                Bomb::Bytes
+            } else {
+                Bomb::Ratio
+            }));
+        }
+        let fault = |item: usize, fault| {
+            let name = items[item].path.as_str();
+            origin.entry(name, fault)
+        };
+        if let Some(item) = overlap(&mut ranges, contents_end) {
+            return Err(fault(item, EntryFault::Overlaps));
+        }
+        let directories = arrange(&items).map_err(|conflict| match conflict {
+            Conflict::Entry(item, why) => fault(item, why),
+            Conflict::Directories => origin.bomb(Bomb::Directories),
+        })?;
+        if let Some(error) = too_large {
+            return Err(error.into());
+        }
+        zone.store.expect_space(&zone.tenant, bytes)?;
+        Ok(Plan { items, directories })
+    }
+}
+
+/// The name as people see it: UTF-8 where it is (flag 11 or not), the field of Info-ZIP where it
+/// is there, code page 437 otherwise.
+pub(super) fn name_of(entry: &ZipFileEntry<'_>) -> String {
+    match entry.name() {
+        Ok(name) => name.into_owned(),
+        Err(_) => String::from_utf8_lossy(entry.name_raw()).into_owned(),
+    }
+}
+
+fn is_directory(entry: &ZipFileEntry<'_>) -> bool {
+    entry.name_raw().ends_with(b"/") || kind_bits(entry) == 0o040_000
+}
+
+/// What Unix says that the entry is. Also believed of other systems: only what is plain passes.
+fn kind_bits(entry: &ZipFileEntry<'_>) -> u32 {
+    (entry.external_attributes() >> 16) & 0o170_000
+}
+
+/// Returns `true` if the entry is a directory, or why it is nothing that is unpacked.
+fn judge(entry: &ZipFileEntry<'_>) -> Result<bool, EntryFault> {
+    match kind_bits(entry) {
+        0 | 0o100_000 | 0o040_000 => {}
+        0o120_000 => return Err(EntryFault::Link),
+        _ => return Err(EntryFault::Special),
+    }
+    if entry.encrypted() {
+        return Err(EntryFault::Encrypted);
+    }
+    if is_directory(entry) {
+        return if entry.size() == 0 {
+            Ok(true)
+        } else {
+            Err(EntryFault::Content)
+        };
+    }
+    match entry.compression() {
+        CompressionMethod::Stored | CompressionMethod::Deflated => Ok(false),
+        other => Err(EntryFault::Method {
+            method: CompressionMethod::name_from_u16(other.into_compression().as_u16()).to_owned(),
+        }),
+    }
+}
+
+/// The first entry that shares bytes with the one before it, or goes on behind `last`.
+fn overlap(ranges: &mut [(u64, u64, usize)], last: u64) -> Option<usize> {
+    ranges.sort_unstable();
+    let mut free = 0;
+    for (begin, end, item) in ranges {
+        if *begin < free || *end > last {
+            return Some(*item);
+        }
+        free = *end;
+    }
+    None
+}
+
+/// Why entries cannot stand beside each other.
+enum Conflict {
+    Entry(usize, EntryFault),
+    Directories,
+}
+
+/// Every directory that the entries need, each behind the one that it lies in. Fails where two
+/// entries want one place.
+fn arrange(items: &[ArchiveItem]) -> Result<Vec<ZonePath>, Conflict> {
+    let mut order: Vec<usize> = (0..items.len()).collect();
+    // By segments: what lies below an entry stands right behind it.
+    order.sort_by(|&one, &other| {
+        let (one, other) = (&items[one].path, &items[other].path);
+        one.segments().cmp(other.segments())
+    });
+    let mut directories = Vec::new();
+    let mut before: Option<&ArchiveItem> = None;
+    for number in order {
+        let item = &items[number];
+        let mut shared = 0;
+        if let Some(before) = before {
+            let pairs = before.path.segments().zip(item.path.segments());
+            shared = pairs.take_while(|(one, other)| one == other).count();
+            if !before.is_directory && shared == before.path.segments().count() {
+                let same = shared == item.path.segments().count();
+                let why = if same {
+                    EntryFault::Twice
+                } else {
+                    EntryFault::BelowFile
+                };
+                return Err(Conflict::Entry(number, why));
+            }
+            if !item.is_directory && before.path == item.path {
+                return Err(Conflict::Entry(number, EntryFault::Twice));
+            }
+        }
+        let depth = item.path.segments().count() - usize::from(!item.is_directory);
+        let mut path = ZonePath::root();
+        for (number, segment) in item.path.segments().take(depth).enumerate() {
+            path = path.join(segment);
+            if number >= shared {
+                directories.push(path.clone());
+            }
+        }
+        if directories.len() as u64 > MOST_ENTRIES {
+            return Err(Conflict::Directories);
+        }
+        before = Some(item);
+    }
+    Ok(directories)
+}
+
+/// `2024-05-06 07:08:10`
+fn written(at: DateTime) -> String {
+    format!(
+        "{:04}-{:02}-{:02} {:02}:{:02}:{:02}",
+        at.year(),
+        at.month(),
+        at.day(),
+        at.hour(),
+        at.minute(),
+        at.second()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fileshed_types::Code;
+
+    fn arranged(paths: &[&str]) -> Result<Vec<String>, (String, Code)> {
+        let items: Vec<ArchiveItem> = paths
+            .iter()
+            .map(|path| ArchiveItem {
+                path: ZonePath::parse("src", path).expect("a path"),
+                is_directory: path.ends_with('/'),
+                size: 0,
+            })
+            .collect();
+        match arrange(&items) {
+            Ok(made) => Ok(made.iter().map(|path| path.as_str().to_owned()).collect()),
+            Err(Conflict::Entry(item, fault)) => {
+                Err((items[item].path.as_str().to_owned(), fault.code()))
+            }
+            Err(Conflict::Directories) => Err((String::new(), Code::ZipBomb)),
+        }
+    }
+
+    #[test]
+    fn directories_are_named_once_and_from_the_top() {
+        for (paths, expected) in [
+            (
+                &["b/c/d", "a", "b/c/e/", "b/f"][..],
+                &["b", "b/c", "b/c/e"][..],
+            ),
+            (&["a/", "a/b/", "a/"], &["a", "a/b"]),
+            (&["a-b/x", "a/b", "a b/y"], &["a", "a b", "a-b"]),
+            (&["x", "./"], &[]),
+        ] {
+            let expected = expected.iter().map(|path| (*path).to_owned()).collect();
+            assert_eq!(arranged(paths), Ok(expected), "{paths:?}");
+        }
+    }
+
+    #[test]
+    fn two_entries_never_have_one_place() {
+        for (paths, at) in [
+            (&["a", "b", "a"][..], "a"),
+            (&["a", "a/"], "a"),
+            (&["a/", "a"], "a"),
+            (&["a/b/c", "a/b"], "a/b/c"),
+            (&["a", "a-b", "a/c"], "a/c"),
+            (&["e\u{301}", "\u{e9}"], "\u{e9}"),
+        ] {
+            let expected = Err((at.to_owned(), Code::InvalidFormat));
+            assert_eq!(arranged(paths), expected, "{paths:?}");
+        }
+    }
+
+    #[test]
+    fn names_do_not_make_directories_without_end() {
+        let deep: Vec<String> = (0..20)
+            .map(|at| format!("{at}{}", "/x".repeat(600)))
+            .collect();
+        let deep: Vec<&str> = deep.iter().map(String::as_str).collect();
+        assert_eq!(arranged(&deep), Err((String::new(), Code::ZipBomb)));
+    }
+
+    #[test]
+    fn ranges_that_overlap_are_found() {
+        for (mut ranges, found) in [
+            (vec![(10, 20, 0), (0, 10, 1), (20, 30, 2)], None),
+            (vec![(10, 21, 0), (0, 10, 1), (20, 30, 2)], Some(2)),
+            (vec![(0, 10, 0), (0, 10, 1)], Some(1)),
+            (vec![(0, 31, 0)], Some(0)),
+        ] {
+            assert_eq!(overlap(&mut ranges, 30), found);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Unpacking: what an archive holds arrives in a staged directory, whole or not at all.
+//!
+//! The directory of the archive was judged as a whole before. What its entries really hold is
+//! counted here, byte by byte, and none gets more than the archive said.
+
+use std::io::{self, Read, Write};
+use std::time::SystemTime;
+
+use zip::read::ZipFileEntry;
+use zip::{HasZipMetadata, ZipReadOptions};
+
+use super::directory::{Archive, ArchiveItem, name_of};
+use super::error::{ArchiveOrigin, EntryFault, damage};
+use super::window::Window;
+use super::{side_by_side, threads, timestamp};
+use fileshed_storage::{Directory, DiskError, StagedDirectory};
+use fileshed_types::{Error, timings};
+use fileshed_zones::zone::{Zone, ZonePath};
+
+/// Entries of one batch. What the directory says of each may take 192 KB.
+const BATCH_ENTRIES: usize = 64;
+
+/// Bytes that the entries of one batch say they have; the last one may have more.
+const BATCH_BYTES: u64 = 1024 * 1024;
+
+/// Bytes that are unpacked at once.
+const PIECE: usize = 64 * 1024;
+
+/// What the reader of archives says where an entry has more bytes than it should.
+pub const LARGER: &str = "File is larger than its declared uncompressed size";
+
+/// What came out of an archive.
+#[derive(Debug)]
+pub struct Unpacked {
+    /// It, where nobody sees it yet.
+    pub directory: StagedDirectory,
+    /// Files.
+    pub files: u64,
+    /// Paths of the first files, below the directory.
+    pub names: Vec<String>,
+}
+
+impl Archive {
+    /// Unpacks everything, to be installed at `to` of `zone`. `most` files are named.
+    pub fn unpack(
+        &mut self,
+        zone: &Zone<'_>,
+        to: &ZonePath,
+        most: usize,
+    ) -> Result<Unpacked, Error> {
+        let plan = self.plan(zone, to)?;
+        let directory = zone.stage_directory()?;
+        for path in &plan.directories {
+            directory.create_directory(path)?;
+        }
+        let worker = Worker {
+            origin: self.origin().clone(),
+            contents: self.contents(),
+            directory: &directory,
+            to,
+        };
+        let mut items = plan.items.iter();
+        let mut parts = self.entries()?.zip(&mut items).filter_map(|(entry, item)| {
+            // Nothing is in a directory; it was made above.
+            (!item.is_directory).then(|| {
+                Ok(EntryPart {
+                    entry: entry?,
+                    item,
+                })
+            })
+        });
+        loop {
+            let mut round = Vec::new();
+            while round.len() < threads() {
+                match batch(&mut parts)? {
+                    batch if batch.is_empty() => break,
+                    batch => round.push(batch),
+                }
+            }
+            if round.is_empty() {
+                break;
+            }
+            for outcome in side_by_side(round, |batch| worker.unpack(batch)) {
+                outcome?;
+            }
+        }
+        drop(parts);
+        if items.next().is_some() {
+            return Err(worker
+                .origin
+                .damaged("it changed while it was read".to_owned()));
+        }
+        let files = plan.items.iter().filter(|item| !item.is_directory);
+        let names = files.clone().take(most);
+        Ok(Unpacked {
+            files: files.clone().count() as u64,
+            names: names.map(|item| item.path.as_str().to_owned()).collect(),
+            directory,
+        })
+    }
+}
+
+/// An entry and what was found about it.
+struct EntryPart<'p> {
+    entry: ZipFileEntry<'static>,
+    item: &'p ArchiveItem,
+}
+
+fn batch<'p>(
+    parts: &mut impl Iterator<Item = Result<EntryPart<'p>, Error>>,
+) -> Result<Vec<EntryPart<'p>>, Error> {
+    let mut batch = Vec::new();
+    let mut bytes = 0;
+    while batch.len() < BATCH_ENTRIES
+        && bytes < BATCH_BYTES
+        && let Some(part) = parts.next().transpose()?
+    {
+        bytes += part.item.size;
+        batch.push(part);
+    }
+    Ok(batch)
+}
+
+/// What every thread needs.
+struct Worker<'a> {
+    origin: ArchiveOrigin,
+    contents: Window,
+    directory: &'a StagedDirectory,
+    to: &'a ZonePath,
+}
+
+impl Worker<'_> {
+    fn unpack(&self, batch: Vec<EntryPart<'_>>) -> Result<(), Error> {
+        let mut contents = self.contents.another();
+        let mut piece = vec![0; PIECE];
+        let mut open: Option<(ZonePath, Directory)> = None;
+        for EntryPart { entry, item } in batch {
+            let parent = item.path.parent().unwrap_or_else(ZonePath::root);
+            let directory = match open.take() {
+                Some((path, directory)) if path == parent => directory,
+                _ => self.directory.open(&parent)?,
+            };
+            self.unpack_one(entry, item, &directory, &mut contents, &mut piece)?;
+            open = Some((parent, directory));
+        }
+        Ok(())
+    }
+
+    fn unpack_one(
+        &self,
+        entry: ZipFileEntry<'static>,
+        item: &ArchiveItem,
+        directory: &Directory,
+        contents: &mut Window,
+        piece: &mut [u8],
+    ) -> Result<(), Error> {
+        let name = name_of(&entry);
+        let fault = |fault| self.origin.entry(&name, fault);
+        let executable = entry.unix_mode().is_some_and(|mode| mode & 0o100 != 0);
+        let written = |error| DiskError::of("write", &self.to.join(item.path.as_str()), error);
+        let mut file = directory.create(item.path.name().unwrap_or_default(), executable)?;
+        let mut content = entry
+            .with_reader(contents, ZipReadOptions::new())
+            .map_err(|error| fault(damage(&error)))?;
+        let changed = timestamp::of(content.extra_data_fields(), content.last_modified());
+        let mut left = item.size;
+        loop {
+            let read = match content.read(piece) {
+                Ok(0) => break,
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) if error.raw_os_error().is_some() => {
+                    return Err(self.origin.unread(error));
+                }
+                Err(error) if error.to_string() == LARGER => {
+                    let declared = content.get_metadata().uncompressed_size;
+                    return Err(fault(EntryFault::Larger { declared }));
+                }
+                Err(error) => return Err(fault(damage(&error.into()))),
+            };
+            left = left.checked_sub(read as u64).ok_or_else(|| {
+                fault(EntryFault::Larger {
+                    declared: item.size,
+                })
+            })?;
+            file.write_all(&piece[..read]).map_err(written)?;
+        }
+        if left > 0 {
+            return Err(fault(EntryFault::Damaged {
+                reason: format!("{left} bytes are missing"),
+            }));
+        }
+        if let Some(changed) = changed.and_then(system_time) {
+            file.set_modified(changed).map_err(written)?;
+        }
+        Ok(())
+    }
+}
+
+fn system_time(seconds: i64) -> Option<SystemTime> {
+    let distance = timings::seconds(seconds.unsigned_abs());
+    if seconds < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    }
+}

@@ -1,0 +1,58 @@
+//! Cache of the files that are attached to conversations.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use fileshed_types::Clock;
+
+/// Conversations that are remembered.
+const CONVERSATIONS_MAX: usize = 10_000;
+
+/// What is known of the attachments of conversations that were looked into lately.
+#[derive(Debug, Default)]
+pub(crate) struct AttachmentCache {
+    conversations: Mutex<HashMap<String, Arc<Mutex<ChatAttachments>>>>,
+}
+
+/// One conversation of one user.
+#[derive(Debug, Default)]
+pub(crate) struct ChatAttachments {
+    /// When the application was asked, for which message, and how long that counts.
+    pub(crate) asked: Option<(Instant, Option<String>, Duration)>,
+    /// `true` if the application ever said what is attached.
+    pub(crate) is_known: bool,
+    /// Why nobody knows what is attached.
+    pub(crate) unknown: Option<String>,
+    /// What did not come in, by id.
+    pub(crate) refused: HashMap<String, Refused>,
+}
+
+/// A file that could not come in.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    pub(crate) name: String,
+    pub(crate) reason: String,
+    pub(crate) at: Instant,
+}
+
+impl AttachmentCache {
+    pub(crate) fn conversation(&self, key: String) -> Arc<Mutex<ChatAttachments>> {
+        let mut conversations = self
+            .conversations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if conversations.len() >= CONVERSATIONS_MAX {
+            // Those that nobody looks into now; they are asked about again.
+            conversations.retain(|_, conversation| Arc::strong_count(conversation) > 1);
+        }
+        Arc::clone(conversations.entry(key).or_default())
+    }
+}
+
+impl ChatAttachments {
+    pub(crate) fn is_fresh(&self, message: Option<&String>, clock: &Clock) -> bool {
+        let asked = self.asked.as_ref();
+        asked.is_some_and(|(at, of, counts)| of.as_ref() == message && clock.elapsed(*at) < *counts)
+    }
+}

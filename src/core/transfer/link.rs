@@ -1,0 +1,420 @@
+//! Links: an address that whoever has it may open, for one path and for a while.
+//!
+//! A download link is live: it gives what is at its path when it is opened. An upload link takes
+//! files into one directory and shows nothing. A link is a row in the registry, so that it can be
+//! listed and taken back, and a signed token, so that nobody can make one up: what is forged is
+//! refused before the registry is asked. Wrong, expired, revoked and empty links all look the same.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::link_key::{ID_BYTES, LinkKey, LinkToken};
+use crate::transfer::Transfer;
+use fileshed_registry::LinkRow;
+use fileshed_storage::{Entry, Kind};
+use fileshed_types::caller::Scope;
+use fileshed_types::group::GroupId;
+use fileshed_types::settings::GroupSource;
+use fileshed_types::{
+    Call, Caller, Channel, Chat, Code, Error, GroupClaim, Hint, Repeat, UserId, diagnostics,
+    random, timings,
+};
+use fileshed_zones::store::Store;
+use fileshed_zones::zone::{Zone, ZoneName, ZonePath};
+
+/// What a link is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Fetching what is at a path.
+    Download,
+    /// Bringing files into a directory.
+    Upload,
+}
+
+impl Purpose {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Download => "download",
+            Self::Upload => "upload",
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        [Self::Download, Self::Upload]
+            .into_iter()
+            .find(|purpose| purpose.as_str() == text)
+    }
+}
+
+/// A link that works.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// For listing and taking back.
+    pub id: String,
+    /// What it is for.
+    pub purpose: Purpose,
+    /// Where people open it.
+    pub url: String,
+    /// The zone of its path.
+    pub zone: ZoneName,
+    /// The group of that zone, by its id.
+    pub group: Option<String>,
+    /// The path when the link was made.
+    pub path: ZonePath,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// When it ends by itself.
+    pub expires_at: Timestamp,
+    /// In whose name it acts: its maker, in the conversation that it was made in.
+    pub caller: Caller,
+}
+
+impl Link {
+    /// The name that people see: of a directory that is fetched, that of its archive.
+    #[must_use]
+    pub fn name(&self, kind: Option<Kind>) -> String {
+        let name = self.path.name().unwrap_or(self.zone.as_str());
+        match (self.purpose, kind) {
+            (Purpose::Download, Some(Kind::Directory)) => format!("{name}.zip"),
+            _ => name.to_owned(),
+        }
+    }
+
+    /// The zone of its path, as its maker has it now.
+    pub fn open_zone<'a>(&'a self, store: &'a Store) -> Result<Zone<'a>, Error> {
+        match self.zone {
+            ZoneName::Group => store.group_zone(&self.caller, self.group.as_deref()),
+            personal => store.zone_as_it_is(&self.caller, personal),
+        }
+    }
+
+    /// What is at its path now, for its maker.
+    pub fn entry(&self, store: &Store) -> Result<Entry, Error> {
+        self.open_zone(store)?.entry(&self.path)
+    }
+}
+
+/// All links of one registry.
+#[derive(Debug)]
+pub struct Links<'a> {
+    store: &'a Store,
+    key: &'a LinkKey,
+    base: &'a str,
+}
+
+impl Transfer {
+    /// The links of one registry.
+    #[must_use]
+    pub fn links(&self) -> Links<'_> {
+        Links {
+            store: &self.store,
+            key: &self.link_key,
+            base: self.store.public_url(),
+        }
+    }
+}
+
+impl Links<'_> {
+    /// Returns `true` if addresses say which server they lead to. Without, they are `/links/…` only.
+    #[must_use]
+    pub fn are_absolute(&self) -> bool {
+        !self.base.is_empty()
+    }
+
+    /// Makes a link to what is at `path`, which ends after so many hours, at the latest when
+    /// `link_expiry_hours` are over.
+    pub fn create(
+        &self,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        purpose: Purpose,
+        hours: Option<u64>,
+    ) -> Result<Link, Error> {
+        let most = self.store.settings().link_expiry_hours;
+        let hours = match hours {
+            Some(given) if !(1..=most).contains(&given) => {
+                return Err(LinkError::Hours { given, most }.into());
+            }
+            given => given.unwrap_or(most),
+        };
+        self.create_for(zone, path, purpose, timings::hours(hours))
+    }
+
+    /// Makes a link that ends by itself after this time.
+    pub fn create_for(
+        &self,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        purpose: Purpose,
+        age: Duration,
+    ) -> Result<Link, Error> {
+        zone.expect_write_scope()?;
+        let (caller, settings) = (zone.caller(), self.store.settings());
+        let now = self.store.clock().now();
+        let expires_at = now.checked_add(age).unwrap_or(Timestamp::MAX);
+        let row = LinkRow {
+            id: hex::encode(random::bytes::<ID_BYTES>()?),
+            tenant: self.store.tenant_key(caller)?,
+            user: caller.user.as_ref().map(|user| user.as_str().to_owned()),
+            chat: caller.chat.as_str().to_owned(),
+            zone: zone.name().as_str().to_owned(),
+            group: zone.group().map(|group| group.id.as_str().to_owned()),
+            path: path.as_str().to_owned(),
+            purpose: purpose.as_str().to_owned(),
+            created_at: now.as_second(),
+            expires_at: expires_at.as_second(),
+        };
+        let limit = settings.link_max_per_user;
+        if !self.store.registry().add_link(&row, limit)? {
+            return Err(LinkError::TooMany { limit }.into());
+        }
+        self.link(row).ok_or_else(|| LinkError::Broken.into())
+    }
+
+    /// The caller's links, oldest first.
+    pub fn list(&self, caller: &Caller) -> Result<Vec<Link>, Error> {
+        let tenant = self.store.tenant_key(caller)?;
+        let now = self.store.clock().now().as_second();
+        let rows = self.store.registry().links(&tenant, now)?;
+        Ok(rows.into_iter().filter_map(|row| self.link(row)).collect())
+    }
+
+    /// Takes one of the caller's links back, at once.
+    pub fn delete(&self, caller: &Caller, id: &str) -> Result<Link, Error> {
+        let given = id.trim();
+        if given.is_empty() {
+            return Err(LinkError::NoId.into());
+        }
+        let of_address = self.id_at(given);
+        let id = of_address.as_deref().unwrap_or(given);
+        if caller.scope == Scope::Read {
+            return Err(fileshed_zones::zone::ZoneError::ReadOnlyScope.into());
+        }
+        let tenant = self.store.tenant_key(caller)?;
+        let unknown = || LinkError::Unknown { id: id.to_owned() };
+        let row = self
+            .store
+            .registry()
+            .link(id)?
+            .filter(|row| row.tenant == tenant);
+        let link = row.and_then(|row| self.link(row)).ok_or_else(unknown)?;
+        if !self.store.registry().remove_link(&tenant, id)? {
+            return Err(unknown().into());
+        }
+        Ok(link)
+    }
+
+    /// The id of the link with this address: short answers tell the address alone.
+    fn id_at(&self, address: &str) -> Option<String> {
+        let (_, token) = address.rsplit_once("/links/")?;
+        let token = self.key.verify(token.trim_end_matches([')', '/']))?;
+        Some(hex::encode(token.id))
+    }
+
+    /// The link that a token stands for; one failure for all that stand for none.
+    pub fn open(&self, token: &str) -> Result<Link, Error> {
+        let gone = || LinkError::Gone;
+        let token = self.key.verify(token).ok_or_else(gone)?;
+        let now = self.store.clock().now().as_second();
+        let row = self.store.registry().link(&hex::encode(token.id))?;
+        let row = row.filter(|row| {
+            now < row.expires_at && u64::try_from(row.expires_at) == Ok(token.expires_at)
+        });
+        let link = row.and_then(|row| self.link(row)).ok_or_else(gone)?;
+        match &link.caller.user {
+            Some(user) if self.store.is_gone(user) => Err(gone().into()),
+            _ => {
+                self.store.expect_active(&link.caller)?;
+                Ok(link)
+            }
+        }
+    }
+
+    /// A row as a link; nothing for one that no version of this program writes.
+    fn link(&self, row: LinkRow) -> Option<Link> {
+        let mut id = [0; ID_BYTES];
+        hex::decode_to_slice(&row.id, &mut id).ok()?;
+        let expires_at = u64::try_from(row.expires_at).ok()?;
+        let token = self.key.sign(LinkToken { id, expires_at });
+        let user = match row.user {
+            Some(user) => Some(UserId::parse(&user).ok()?),
+            None => None,
+        };
+        let path = if row.path.is_empty() {
+            ZonePath::root()
+        } else {
+            ZonePath::found(row.path)
+        };
+        Some(Link {
+            url: format!("{}/links/{token}", self.base),
+            purpose: Purpose::parse(&row.purpose)?,
+            zone: ZoneName::parse(&row.zone).ok()?,
+            path,
+            created_at: Timestamp::from_second(row.created_at).ok()?,
+            expires_at: Timestamp::from_second(row.expires_at).ok()?,
+            caller: Caller {
+                groups: self.claims(user.as_ref(), row.group.as_deref()),
+                user,
+                chat: Chat::new(&row.chat),
+                channel: Some(Channel::Link),
+                ..Caller::default()
+            },
+            group: row.group,
+            id: row.id,
+        })
+    }
+
+    /// What a gateway would say of the maker's groups, if it did with a link: what it said last.
+    fn claims(&self, user: Option<&UserId>, group: Option<&str>) -> Vec<GroupClaim> {
+        let claim = || {
+            let (user, group) = (user?, group?);
+            if self.store.settings().groups == GroupSource::Local {
+                return None;
+            }
+            let seen = self.store.registry().seen_members(group).ok()?;
+            let is_in = seen.iter().any(|member| member.id == user.as_str());
+            let id = GroupId::parse(group).ok().filter(|_| is_in)?;
+            Some(GroupClaim { id, name: None })
+        };
+        claim().into_iter().collect()
+    }
+}
+
+diagnostics! {
+    /// A link that cannot be had.
+    #[derive(Debug, thiserror::Error)]
+    pub enum LinkError {
+        /// As many as one user may have.
+        #[error("there are {limit} links, which is as many as one user may have")]
+        TooMany {
+            /// The limit.
+            limit: u64,
+        } => {
+            code: QuotaExceeded,
+            hint: Hint::of(Call::new("shed_link_list"))
+                .say(" shows what is no longer needed; shed_link_delete takes it back")
+                .instead("tell the user that old links must be taken back first"),
+            details: { "link_max_per_user": limit },
+        },
+        /// It would end at once, or later than links may.
+        #[error("parameter `expires_hours` must be 1 to {most}, got: {given}")]
+        Hours {
+            /// What was sent.
+            given: u64 = 500,
+            /// What links may have.
+            most: u64 = 168,
+        } => {
+            code: InvalidParameter,
+            hint: Hint::new("the administrator can raise link_expiry_hours; now: ")
+                .again(Repeat::with("expires_hours", *most)),
+            details: { "parameter": "expires_hours", "received": given, "maximum": most },
+        },
+        /// Empty.
+        #[error("parameter `file_id` is required, got an empty string")]
+        NoId => {
+            code: MissingFileId,
+            hint: list(),
+        },
+        /// None of the caller's links.
+        #[error("parameter `file_id` names none of your links: `{id}`")]
+        Unknown {
+            /// What was sent.
+            id: String = "a1b2".to_owned(),
+        } => {
+            code: NotAFileshedLink,
+            hint: list(),
+            details: { "file_id": id },
+        },
+        /// Wrong, expired, revoked, or nothing behind it: nobody is told which.
+        #[error("this link does not work: it may have expired, or what it led to is gone")]
+        Gone => {
+            code: FileNotFound,
+            hint: "ask whoever gave you the link for a new one",
+        },
+        /// A fresh row that cannot be read.
+        #[error("a new link could not be read back")]
+        Broken => {
+            code: InternalApiError,
+            hint: Repeat::default(),
+        },
+    }
+}
+
+impl LinkError {
+    /// What whoever has a link is told of a failure behind it: what is not there is not told apart
+    /// from links that are none. The server's own failures, and those that pass, are told as such.
+    #[must_use]
+    pub fn hiding(error: Error) -> Error {
+        match error.code() {
+            Code::DbError | Code::InternalApiError | Code::Busy => error,
+            _ => Self::Gone.into(),
+        }
+    }
+}
+
+fn list() -> Hint {
+    Hint::of(Call::new("shed_link_list")).say(" shows the file_id of each link")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fileshed_changes::repair::Repairs;
+    use fileshed_types::{Clock, Settings};
+    use std::sync::Arc;
+
+    #[test]
+    fn a_link_ends_by_itself_and_makes_room() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let clock = Clock::movable();
+        let settings = Settings {
+            link_expiry_hours: 2,
+            link_max_per_user: 1,
+            ..Settings::new(directory.path())
+        };
+        let store = Repairs::open(settings, clock.clone()).expect("a shed");
+        let transfer = Transfer::new(Arc::new(store));
+        let store = &transfer.store;
+        let caller = Caller::default();
+        let zone = store.zone(&caller, "storage", None).expect("a zone");
+        let make = || {
+            let link = transfer
+                .links()
+                .create(&zone, &ZonePath::root(), Purpose::Upload, None)?;
+            let token = link.url.rsplit('/').next().unwrap_or_default();
+            Ok::<_, Error>(token.to_owned())
+        };
+        let token = make().expect("a link");
+        assert_eq!(make().expect_err("one is all").code(), Code::QuotaExceeded);
+        clock.advance(2 * 3600 - 5);
+        assert!(transfer.links().open(&token).is_ok());
+        clock.advance(5);
+        let error = transfer.links().open(&token).expect_err("expired");
+        assert_eq!(error.code(), Code::FileNotFound);
+        assert!(transfer.links().list(&caller).expect("a list").is_empty());
+        make().expect("room for another");
+    }
+
+    #[test]
+    fn an_address_begins_with_what_is_known_of_the_server() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let store = Repairs::open(Settings::new(directory.path()), Clock::SYSTEM).expect("a shed");
+        let transfer = Transfer::new(Arc::new(store));
+        let store = &transfer.store;
+        let caller = Caller::default();
+        let zone = store.zone(&caller, "storage", None).expect("a zone");
+        let make = || {
+            let link = transfer
+                .links()
+                .create(&zone, &ZonePath::root(), Purpose::Upload, None);
+            link.expect("a link").url
+        };
+        assert!(make().starts_with("/links/"));
+        store.listens_at(([0, 0, 0, 0], 8000).into());
+        assert!(make().starts_with("/links/"));
+        store.listens_at(([127, 0, 0, 1], 8000).into());
+        assert!(make().starts_with("http://127.0.0.1:8000/links/"));
+        assert!(transfer.links().are_absolute());
+    }
+}

@@ -1,0 +1,399 @@
+//! Uploads that go on after a lost connection.
+//!
+//! What has arrived lies in a file beside the zones of the tenant that it is meant for, and the size
+//! of that file is how far the upload is: no other record can differ from it, whenever the server
+//! dies. The whole file is stored as one that came in a single request; only then it is seen.
+
+use super::{OnConflict, TransferPermit, Upload};
+use crate::transfer::Transfer;
+use fileshed_registry::{ResumableUpload, UploadRefusal};
+use fileshed_storage::{ArrivingFile, DiskError, OpenedArrivingFile, Root, Totals};
+use fileshed_types::{Caller, Chat, Error, Scope, diagnostics, random};
+use fileshed_zones::zone::Zone;
+use jiff::Timestamp;
+
+/// Where uploads of a tenant arrive, beside its zones.
+const ARRIVING: &str = "arriving";
+
+/// Seconds after its last piece in which an upload may go on.
+const LIFE_SECONDS: i64 = 24 * 60 * 60;
+
+/// Uploads of one user that are not complete.
+const MOST: u64 = 20;
+
+/// The operation in intents and logs.
+const OPERATION: &str = "files/uploads";
+
+/// The uploads of one store.
+#[derive(Clone, Copy, Debug)]
+pub struct ResumableUploads<'a>(&'a Transfer);
+
+/// An upload that is to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct NewUpload<'a> {
+    /// The directory that it goes to; made where it is missing.
+    pub directory: &'a str,
+    /// The name of the file, which may have directories in it.
+    pub name: &'a str,
+    /// Bytes of the whole file.
+    pub length: u64,
+    /// `true` if it replaces a file of its name; else it gets another name.
+    pub overwrite: bool,
+    /// The message of the commit.
+    pub message: Option<&'a str>,
+}
+
+/// How far an upload is.
+#[derive(Clone, Debug)]
+pub struct UploadState {
+    /// Its id, which nobody can guess.
+    pub id: String,
+    /// Bytes that have arrived.
+    pub offset: u64,
+    /// Bytes of the whole file.
+    pub length: u64,
+    /// When it ends if nothing more comes.
+    pub expires_at: Timestamp,
+}
+
+impl Transfer {
+    /// Uploads that go on after a lost connection.
+    #[must_use]
+    pub fn resumable_uploads(&self) -> ResumableUploads<'_> {
+        ResumableUploads(self)
+    }
+}
+
+impl<'a> ResumableUploads<'a> {
+    /// Begins an upload into `zone`, and keeps the space for it. What can be refused is refused before
+    /// anything comes.
+    pub fn begin(
+        self,
+        zone: &Zone<'_>,
+        new: NewUpload<'_>,
+        permit: TransferPermit,
+    ) -> Result<UploadState, Error> {
+        self.end_abandoned()?;
+        let on_conflict = on_conflict(new.overwrite);
+        let incoming = Upload::new(zone, new.directory, on_conflict, permit)?.file(new.name)?;
+        incoming.announce(new.length)?;
+        let reserved = new.length.saturating_sub(incoming.replaces());
+        drop(incoming);
+        let caller = zone.caller();
+        let row = ResumableUpload {
+            id: hex::encode(random::bytes::<16>()?),
+            sender: self.0.store.tenant_key(caller)?,
+            tenant: zone.tenant.key.clone(),
+            zone: zone.name().as_str().to_owned(),
+            group: zone.group().map(|group| group.id.as_str().to_owned()),
+            chat: caller.chat.as_str().to_owned(),
+            directory: new.directory.to_owned(),
+            name: new.name.to_owned(),
+            overwrite: new.overwrite,
+            message: new.message.map(str::to_owned),
+            length: new.length,
+            complete: false,
+            expires_at: self.end(),
+        };
+        let limit = zone.tenant.limit;
+        let registry = self.0.store.registry();
+        let enter = || match registry.begin_resumable_upload(&row, reserved, limit, MOST)? {
+            None => Ok(()),
+            Some(UploadRefusal::TooMany) => Err(ResumableError::TooMany.into()),
+            Some(UploadRefusal::Space(error)) => Err(zone.explain(error.into())),
+        };
+        let (bytes, files) = (reserved, 0);
+        self.0
+            .store
+            .making_space(&zone.tenant, Totals { bytes, files }, enter)?;
+        let made = zone.tenant.root.subdirectory(ARRIVING);
+        if let Err(error) = made.and_then(|directory| ArrivingFile::create(&directory, &row.id)) {
+            self.0.store.registry().forget_resumable_upload(&row)?;
+            return Err(error.into());
+        }
+        if row.length == 0 {
+            let permit = self.0.permit(caller)?;
+            self.store(zone, &row, on_conflict, permit)?;
+        }
+        Ok(state(&row, 0))
+    }
+
+    /// How far an upload of the caller is. One that has arrived whole and could not be stored then,
+    /// or whose server died over it, is stored now: nobody is told of its end before that.
+    pub fn state(self, caller: &Caller, id: &str) -> Result<UploadState, Error> {
+        let row = self.find(caller, id)?;
+        if row.complete {
+            return Ok(state(&row, row.length));
+        }
+        let directory = self.directory(&row)?.ok_or(ResumableError::Unknown)?;
+        let arrived = directory.stamp(&row.id)?.map(|stamp| stamp.size());
+        let arrived = arrived.ok_or(ResumableError::Unknown)?;
+        if arrived < row.length {
+            return Ok(state(&row, arrived));
+        }
+        let permit = self.0.permit(caller)?;
+        self.resume(caller, id, arrived, permit)?.finish()
+    }
+
+    /// Goes on with an upload of the caller where it is, which must be at `offset`.
+    pub fn resume(
+        self,
+        caller: &Caller,
+        id: &str,
+        offset: u64,
+        permit: TransferPermit,
+    ) -> Result<ArrivingUpload<'a>, Error> {
+        if caller.scope == Scope::Read {
+            return Err(fileshed_zones::zone::ZoneError::ReadOnlyScope.into());
+        }
+        let row = self.find(caller, id)?;
+        let caller = Caller {
+            chat: Chat::new(&row.chat),
+            ..caller.clone()
+        };
+        // Who lost the group meanwhile brings nothing more into it.
+        self.0
+            .store
+            .zone(&caller, &row.zone, row.group.as_deref())?;
+        let wrong_offset = |arrived| ResumableError::Offset {
+            sent: offset,
+            arrived,
+        };
+        if row.complete {
+            return Err(wrong_offset(row.length).into());
+        }
+        let directory = self.directory(&row)?.ok_or(ResumableError::Unknown)?;
+        let file = match ArrivingFile::open(&directory, &row.id)? {
+            OpenedArrivingFile::Open(file) => file,
+            OpenedArrivingFile::Taken => return Err(ResumableError::Taken.into()),
+            OpenedArrivingFile::Missing => return Err(ResumableError::Unknown.into()),
+        };
+        if file.size() != offset {
+            return Err(wrong_offset(file.size()).into());
+        }
+        Ok(ArrivingUpload {
+            uploads: self,
+            row,
+            caller,
+            file,
+            offset,
+            permit,
+        })
+    }
+
+    /// Gives up an upload of the caller: what has arrived is removed, its space is free.
+    pub fn give_up(self, caller: &Caller, id: &str) -> Result<(), Error> {
+        if caller.scope == Scope::Read {
+            return Err(fileshed_zones::zone::ZoneError::ReadOnlyScope.into());
+        }
+        let row = self.find(caller, id)?;
+        self.remove(&row)
+    }
+
+    /// Ends uploads with which nobody went on; how many.
+    pub fn end_abandoned(self) -> Result<u64, Error> {
+        let now = self.0.store.clock().now().as_second();
+        let ended = self.0.store.registry().expired_resumable_uploads(now)?;
+        for row in &ended {
+            self.remove(row)?;
+        }
+        Ok(ended.len() as u64)
+    }
+
+    /// The file goes first: what is left of a removal that was cut off is removed again.
+    fn remove(self, row: &ResumableUpload) -> Result<(), Error> {
+        if let Some(directory) = self.directory(row)? {
+            directory.remove_file(&row.id)?;
+        }
+        self.0.store.registry().forget_resumable_upload(row)?;
+        Ok(())
+    }
+
+    /// An upload of the caller; that of somebody else is not told apart from none.
+    fn find(self, caller: &Caller, id: &str) -> Result<ResumableUpload, Error> {
+        let sender = self.0.store.tenant_key(caller)?;
+        let now = self.0.store.clock().now().as_second();
+        let found = self.0.store.registry().resumable_upload(id)?;
+        let own = found.filter(|row| row.sender == sender && row.expires_at > now);
+        Ok(own.ok_or(ResumableError::Unknown)?)
+    }
+
+    /// Where the upload arrives, if that is there.
+    fn directory(self, row: &ResumableUpload) -> Result<Option<Root>, DiskError> {
+        match self.0.store.data().existing_subdirectory(&row.tenant)? {
+            Some(tenant) => tenant.existing_subdirectory(ARRIVING),
+            None => Ok(None),
+        }
+    }
+
+    /// Unix seconds at which an upload ends that gets a piece now.
+    fn end(self) -> i64 {
+        self.0
+            .store
+            .clock()
+            .now()
+            .as_second()
+            .saturating_add(LIFE_SECONDS)
+    }
+
+    /// Gives the whole file its name. What was kept for it is free for it now, and kept again where it
+    /// cannot be stored: the same request may succeed later.
+    fn store(
+        self,
+        zone: &Zone<'_>,
+        row: &ResumableUpload,
+        on_conflict: OnConflict,
+        permit: TransferPermit,
+    ) -> Result<(), Error> {
+        let registry = self.0.store.registry();
+        let reserved = registry.reserve_for_resumable_upload(row, 0)?;
+        let store = || {
+            let directory = self.directory(row)?.ok_or(ResumableError::Unknown)?;
+            let upload = Upload::new(zone, &row.directory, on_conflict, permit)?;
+            let upload = upload.arrived_file(&row.name, (&directory, &row.id))?;
+            upload.store(OPERATION, row.message.as_deref())?;
+            Ok(directory)
+        };
+        match store() {
+            Ok(directory) => {
+                registry.complete_resumable_upload(row)?;
+                Ok(directory.remove_file(&row.id)?)
+            }
+            Err(error) => {
+                registry.reserve_for_resumable_upload(row, reserved)?;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// An upload whose next piece arrives. Dropped, what came of the piece stays.
+#[derive(Debug)]
+pub struct ArrivingUpload<'a> {
+    uploads: ResumableUploads<'a>,
+    row: ResumableUpload,
+    caller: Caller,
+    file: ArrivingFile,
+    /// Where the piece begins.
+    offset: u64,
+    permit: TransferPermit,
+}
+
+impl ArrivingUpload<'_> {
+    /// Takes the next bytes.
+    pub fn write(&mut self, piece: &[u8]) -> Result<(), Error> {
+        self.expect_room_for(piece.len() as u64)?;
+        Ok(self.file.append(piece)?)
+    }
+
+    /// Fails where so many bytes are more than the rest of the file.
+    pub fn expect_room_for(&self, bytes: u64) -> Result<(), Error> {
+        let (length, arrived) = (self.row.length, self.file.size());
+        if arrived.saturating_add(bytes) > length {
+            return Err(ResumableError::TooLong { length, arrived }.into());
+        }
+        Ok(())
+    }
+
+    /// The piece has come, or as much of it as will: the upload lives on. Where the file is whole, it
+    /// is stored.
+    pub fn finish(self) -> Result<UploadState, Error> {
+        self.file.flush()?;
+        let Self {
+            uploads,
+            mut row,
+            caller,
+            file,
+            offset,
+            permit,
+        } = self;
+        row.expires_at = uploads.end();
+        uploads
+            .0
+            .store
+            .registry()
+            .extend_resumable_upload(&row.id, row.expires_at)?;
+        if file.size() == row.length {
+            let on_conflict = match on_conflict(row.overwrite) {
+                // It may have been stored before, and only that was not entered any more.
+                OnConflict::Rename if offset == row.length => OnConflict::RenameUnlessSame,
+                on_conflict => on_conflict,
+            };
+            let zone = uploads
+                .0
+                .store
+                .zone(&caller, &row.zone, row.group.as_deref())?;
+            uploads.store(&zone.made()?, &row, on_conflict, permit)?;
+        }
+        Ok(state(&row, file.size()))
+    }
+}
+
+fn on_conflict(overwrite: bool) -> OnConflict {
+    if overwrite {
+        OnConflict::Replace
+    } else {
+        OnConflict::Rename
+    }
+}
+
+fn state(row: &ResumableUpload, offset: u64) -> UploadState {
+    UploadState {
+        id: row.id.clone(),
+        offset,
+        length: row.length,
+        expires_at: Timestamp::from_second(row.expires_at).unwrap_or_default(),
+    }
+}
+
+diagnostics! {
+    /// An upload that cannot go on.
+    #[derive(Debug, thiserror::Error)]
+    pub enum ResumableError {
+        /// None of the caller's, or it has ended.
+        #[error("there is no such upload: it may have ended, {} hours after its last piece", LIFE_SECONDS / 3600)]
+        Unknown => {
+            code: FileNotFound,
+            hint: BEGIN,
+        },
+        /// As many as one user may have.
+        #[error("{MOST} of your uploads are not complete, which is as many as one user may have")]
+        TooMany => {
+            code: QuotaExceeded,
+            hint: "complete one of them, or end one with DELETE at its address",
+            details: { "uploads_max": MOST },
+        },
+        /// The piece does not follow what has arrived.
+        #[error("the piece begins at byte {sent}, {arrived} have arrived")]
+        Offset {
+            /// Where the piece begins.
+            sent: u64,
+            /// Bytes that have arrived.
+            arrived: u64 = 1024,
+        } => {
+            code: PreconditionFailed,
+            hint: "ask with HEAD how many bytes have arrived, and go on there",
+            details: { "offset": arrived, "sent": sent },
+        },
+        /// Another request brings a piece of it.
+        #[error("another request is bringing a piece of this upload")]
+        Taken => {
+            code: FileLocked,
+            hint: "wait until it has ended, ask with HEAD how many bytes have arrived, and go on there",
+        },
+        /// More than was said.
+        #[error("the upload has {length} bytes, {arrived} have arrived, and the piece has more than the rest")]
+        TooLong {
+            /// Bytes of the whole file.
+            length: u64 = 2048,
+            /// Bytes that have arrived.
+            arrived: u64 = 1024,
+        } => {
+            code: FileTooLarge,
+            hint: BEGIN,
+            details: { "length": length, "offset": arrived },
+        },
+    }
+}
+
+const BEGIN: &str = "begin a new upload with POST /files/uploads";

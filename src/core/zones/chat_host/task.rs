@@ -1,0 +1,100 @@
+//! What a person reads in the conversation about work that lasts, and about its end.
+
+use std::time::Duration;
+
+use fileshed_types::{Caller, Code, Error};
+
+/// Work that may last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    doing: String,
+    subject: String,
+}
+
+/// How the work ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It was done; with what came of it, where that can be said in a few words.
+    Done(Option<String>),
+    /// It failed.
+    Failed,
+    /// It was broken off: its time was over, or nobody waited for it any more.
+    Stopped,
+}
+
+impl Ending {
+    /// How a call ended that failed.
+    #[must_use]
+    pub fn of_failure(caller: &Caller, error: &Error) -> Self {
+        if error.code() == Code::Timeout || caller.cancellation.is_cancelled() {
+            Self::Stopped
+        } else {
+            Self::Failed
+        }
+    }
+}
+
+impl Task {
+    /// What is done to what: `Running`, `sort`.
+    pub fn new(verb: &str, subject: impl Into<String>) -> Self {
+        let subject = subject.into();
+        Self {
+            doing: format!("{verb} {subject}"),
+            subject,
+        }
+    }
+
+    /// The text while it goes on.
+    #[must_use]
+    pub fn doing(&self) -> &str {
+        &self.doing
+    }
+
+    /// The text when it has ended.
+    #[must_use]
+    pub fn ended(&self, ending: &Ending, after: Duration) -> String {
+        let (subject, time) = (&self.subject, human_time(after));
+        match ending {
+            Ending::Done(Some(result)) => format!("{subject}: {time}, {result}"),
+            Ending::Done(None) => format!("{subject}: {time}"),
+            Ending::Failed => format!("{subject}: failed after {time}"),
+            Ending::Stopped => format!("{subject}: stopped after {time}"),
+        }
+    }
+}
+
+/// A number of things, by their name in the singular.
+#[must_use]
+pub fn counted(count: u64, thing: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{ending}")
+}
+
+fn human_time(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    match seconds / 60 {
+        0 => format!("{seconds} s"),
+        minutes => format!("{minutes} min {} s", seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_says_what_became_of_it() {
+        let task = Task::new("Running", "sort");
+        assert_eq!(task.doing(), "Running sort");
+        let ended = |ending, milliseconds| {
+            task.ended(&ending, fileshed_types::timings::milliseconds(milliseconds))
+        };
+        let rows = Some(counted(240, "row"));
+        assert_eq!(ended(Ending::Done(rows), 6_800), "sort: 7 s, 240 rows");
+        let row = Some(counted(1, "row"));
+        assert_eq!(ended(Ending::Done(row), 125_000), "sort: 2 min 5 s, 1 row");
+        assert_eq!(ended(Ending::Done(None), 2_400), "sort: 2 s");
+        assert_eq!(ended(Ending::Stopped, 3_100), "sort: stopped after 3 s");
+        assert_eq!(ended(Ending::Failed, 59_400), "sort: failed after 59 s");
+    }
+}

@@ -1,0 +1,131 @@
+//! The conversations of a caller that have uploads.
+//!
+//! Each conversation has uploads of its own, and a call is of one conversation. Here somebody who is
+//! in none, as a person on the page, finds all of them. A conversation is named by its directory,
+//! which every other call takes as its identifier.
+
+use std::num::NonZeroU64;
+
+use jiff::Timestamp;
+
+use crate::store::Store;
+use fileshed_storage::{Kind, Totals};
+use fileshed_types::{Caller, Chat, Error, ZoneName, ZonePath};
+
+/// Seconds of a day.
+pub const DAY_SECONDS: i64 = 24 * 60 * 60;
+
+/// Conversations of one answer.
+const CHATS_MAX: usize = 50;
+
+/// Entries that are looked at for one answer, unless a single conversation has more.
+const ENTRIES_MAX: u64 = 20_000;
+
+/// A conversation that has uploads.
+#[derive(Clone, Debug)]
+pub struct ChatUploads {
+    /// Names it to every call.
+    pub chat: Chat,
+    /// What the application that people chat in calls it, where that is known.
+    pub title: Option<String>,
+    /// What its uploads take.
+    pub totals: Totals,
+    /// When something changed in them last.
+    pub last_change: Timestamp,
+    /// When they end if nothing changes in them; nothing where none end.
+    pub ends_at: Option<Timestamp>,
+}
+
+/// Some of a caller's conversations.
+#[derive(Clone, Debug, Default)]
+pub struct ChatsPage {
+    /// Those in which something came or went last first.
+    pub chats: Vec<ChatUploads>,
+    /// Where the next ones begin; nothing at the end.
+    pub next: Option<usize>,
+}
+
+impl Store {
+    /// Some of the caller's conversations that have uploads, from the one with this number on.
+    pub fn chats_with_uploads(&self, caller: &Caller, from: usize) -> Result<ChatsPage, Error> {
+        let mut page = self.untitled_chats(caller, from, (CHATS_MAX, ENTRIES_MAX))?;
+        self.name_chats(caller, &mut page.chats);
+        Ok(page)
+    }
+
+    /// Returns when uploads end in which something changed last then; nothing where none end.
+    #[must_use]
+    pub fn end_of_uploads(&self, last_change: i64) -> Option<Timestamp> {
+        let days = self.settings().uploads_retention_days;
+        let kept = i64::try_from(days.map(NonZeroU64::get)?).unwrap_or(i64::MAX);
+        let kept = kept.saturating_mul(DAY_SECONDS);
+        // A time that no calendar has never comes.
+        Timestamp::from_second(last_change.saturating_add(kept)).ok()
+    }
+
+    /// All the caller's conversations that have uploads, without their titles.
+    pub(crate) fn all_chats_with_uploads(
+        &self,
+        caller: &Caller,
+    ) -> Result<Vec<ChatUploads>, Error> {
+        let all = self.untitled_chats(caller, 0, (usize::MAX, u64::MAX))?;
+        Ok(all.chats)
+    }
+
+    /// As many conversations, or those that hold as many entries, whichever is less.
+    fn untitled_chats(
+        &self,
+        caller: &Caller,
+        from: usize,
+        (chats_max, entries_max): (usize, u64),
+    ) -> Result<ChatsPage, Error> {
+        let mut page = ChatsPage::default();
+        let tenant = self.tenant(caller)?;
+        let Some(uploads) = tenant.existing_base(ZoneName::Uploads)? else {
+            return Ok(page);
+        };
+        let mut found = uploads.list(&ZonePath::root())?;
+        found.retain(|found| found.kind == Kind::Directory);
+        found.sort_by(|one, other| {
+            let times = other.modified().total_cmp(&one.modified());
+            times.then_with(|| one.path.cmp(&other.path))
+        });
+        let mut looked_at = 0;
+        for (number, found) in found.iter().enumerate().skip(from) {
+            if page.chats.len() == chats_max || looked_at >= entries_max {
+                page.next = Some(number);
+                break;
+            }
+            let name = found.path.as_str();
+            let Some(place) = uploads.existing_subdirectory(name)? else {
+                continue;
+            };
+            let summary = place.summary()?;
+            looked_at += 1 + summary.entries;
+            if summary.totals.files == 0 {
+                continue;
+            }
+            page.chats.push(ChatUploads {
+                chat: Chat::new(name),
+                title: None,
+                totals: summary.totals,
+                last_change: Timestamp::from_second(summary.last_change).unwrap_or_default(),
+                ends_at: self.end_of_uploads(summary.last_change),
+            });
+        }
+        Ok(page)
+    }
+
+    /// Adds what the application calls them.
+    fn name_chats(&self, caller: &Caller, chats: &mut [ChatUploads]) {
+        let named = chats.iter().map(|uploads| uploads.chat.clone());
+        let named: Vec<Chat> = named.filter(|chat| *chat != Chat::default()).collect();
+        let Some(chat_host) = self.chat_host().filter(|_| !named.is_empty()) else {
+            return;
+        };
+        let mut titles = chat_host.titles(caller, &named);
+        for uploads in chats {
+            uploads.title = titles.remove(&uploads.chat);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Keys that the server makes for itself, where an administrator wants one and has none.
+//!
+//! A key appears whole and is never overwritten, so several servers of one data directory agree on
+//! it. Who wants another one deletes its file.
+
+use crate::store::Store;
+use fileshed_storage::Root;
+use fileshed_types::{Error, Secret, diagnostics, random};
+
+/// Random bytes of a key.
+const KEY_BYTES: usize = 32;
+
+/// Most that is read of a file.
+const FILE_MAX: u64 = 1024;
+
+/// A key, and whether it was made just now.
+#[derive(Debug)]
+pub struct GeneratedKey {
+    /// The key.
+    pub key: Secret,
+    /// Whether nobody has seen it yet.
+    pub is_new: bool,
+    /// The name of its file in the data directory.
+    pub file: String,
+}
+
+impl Store {
+    /// The key for a setting of this name; made where there is none.
+    pub fn generated_key(&self, setting: &str) -> Result<GeneratedKey, Error> {
+        let file = format!(".fs_{setting}");
+        let is_new = read(self.data(), &file)?.is_none() && make(self.data(), &file)?;
+        let text = read(self.data(), &file)?.unwrap_or_default();
+        let text = text.trim();
+        if text.len() < KEY_BYTES || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(KeyError::Damaged { file }.into());
+        }
+        self.data().keep_private(&file)?;
+        Ok(GeneratedKey {
+            key: Secret::new(text),
+            is_new,
+            file,
+        })
+    }
+}
+
+/// Whether it was made here: only one can make it.
+fn make(data: &Root, file: &str) -> Result<bool, Error> {
+    let key = hex::encode(random::bytes::<KEY_BYTES>()?);
+    let temporary = format!("{file}.{}", hex::encode(random::bytes::<8>()?));
+    let made = data.make_private_file_once(file, &temporary, format!("{key}\n").as_bytes());
+    Ok(made.map_err(KeyError::Io)?)
+}
+
+fn read(data: &Root, file: &str) -> Result<Option<String>, KeyError> {
+    let text = data
+        .read_private_file(file, FILE_MAX)
+        .map_err(KeyError::Io)?;
+    Ok(text.map(|text| String::from_utf8_lossy(&text).into_owned()))
+}
+
+diagnostics! {
+    /// A key that the server cannot make or read.
+    #[derive(Debug, thiserror::Error)]
+    pub(crate) enum KeyError {
+        /// Its file holds something else.
+        #[error("`{file}` in the data directory holds no key")]
+        Damaged { file: String = ".fs_api_keys".to_owned() } => {
+            code: InternalApiError,
+            hint: "delete the file, and the server makes a new key when it starts; or put your own \
+                key into the setting",
+        },
+        /// The disk refuses.
+        #[error("a key cannot be kept in the data directory")]
+        Io(#[source] error: std::io::Error = std::io::ErrorKind::Other.into()) => {
+            code: InternalApiError,
+            hint: "check rights and space of the data directory",
+        },
+    }
+}

@@ -1,0 +1,42 @@
+//! Zones: who has which directory.
+//!
+//! A [`Store`] is an opened data directory with what is true of all of it: settings, clock, registry,
+//! queues. [`Store::zone`] opens a zone of a caller and returns a [`Zone`]: a handle with rights.
+//! [`Zone::entry`] and [`Zone::vacancy`] resolve a path to a directory handle and one name; from there
+//! on nobody holds a path. A [`view::View`] shows all zones of a caller as one tree.
+//!
+//! This crate changes nothing in a zone; it has the write lock and the tables of what is under way that
+//! whoever changes something needs.
+
+pub mod chat_host;
+pub mod chats;
+pub mod commit_coalescer;
+pub mod content_digest;
+pub mod directory;
+pub mod free_names;
+mod generated_key;
+mod group_claims;
+pub mod inspect;
+pub mod namespace;
+mod packer;
+pub mod process_identity;
+pub mod running_commands;
+pub mod space_in_use;
+pub mod store;
+pub mod tenant;
+pub mod trust;
+mod trust_list;
+pub mod view;
+pub mod watched;
+pub mod whereabouts;
+pub mod write_leases;
+pub mod write_lock;
+pub mod zone;
+pub mod zone_access;
+
+pub use generated_key::GeneratedKey;
+pub use store::{Hooks, Store};
+pub use zone::Zone;
+
+#[cfg(test)]
+fileshed_types::catalogue_test!("../../../tests/texts/failures/zones.md");

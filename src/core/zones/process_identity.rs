@@ -1,0 +1,88 @@
+//! What tells one process from all others, and the end of another one on the same machine.
+//!
+//! The kernel gives a number to a process, and again to a later one; with the moment of its start, the
+//! boot of the machine and the namespace of the number it is one process for good (proc(5)).
+
+#![expect(
+    clippy::disallowed_methods,
+    reason = "what the kernel says of processes is in no zone"
+)]
+
+use std::fs;
+
+/// One process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ProcessIdentity(String);
+
+/// This one.
+pub(crate) fn own() -> ProcessIdentity {
+    let number = rustix::process::getpid().as_raw_nonzero().to_string();
+    let started = started(&number).unwrap_or_default();
+    ProcessIdentity(format!("{} {number} {started}", machine()))
+}
+
+/// What people call this machine.
+#[must_use]
+pub fn host_name() -> String {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    name.trim().to_owned()
+}
+
+impl ProcessIdentity {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether this process can see that another one has ended; false where it cannot know.
+    pub(crate) fn knows_the_end_of(&self, other: &str) -> bool {
+        let (Some((here, own)), Some((there, rest))) = (parts(&self.0), parts(other)) else {
+            return false;
+        };
+        let is_own_known = started(own.0).is_some_and(|moment| moment == own.1);
+        here == there && is_own_known && started(rest.0).is_none_or(|moment| moment != rest.1)
+    }
+}
+
+/// The machine, and the number with the moment of the start.
+fn parts(text: &str) -> Option<(&str, (&str, &str))> {
+    let (before, started) = text.rsplit_once(' ')?;
+    let (machine, number) = before.rsplit_once(' ')?;
+    Some((machine, (number, started)))
+}
+
+/// This boot of the machine, and the namespace of its numbers.
+fn machine() -> String {
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let numbers = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    format!("{}/{}", boot.trim(), numbers.display())
+}
+
+/// When a process was started; nothing where it has ended, also where nobody asked how.
+fn started(number: &str) -> Option<String> {
+    let text = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
+    // The name of the program, in brackets, may hold anything.
+    let (_, after) = text.rsplit_once(')')?;
+    let mut fields = after.split_ascii_whitespace();
+    let state = fields.next()?;
+    let started = fields.nth(18)?;
+    (!matches!(state, "Z" | "X")).then(|| started.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_process_is_seen_by_those_of_its_machine() {
+        let own = own();
+        assert!(!own.knows_the_end_of(own.as_str()), "it lives");
+        let (machine, (number, started)) = parts(own.as_str()).expect("parts");
+        let with = |machine: &str, number: &str, started: &str| {
+            own.knows_the_end_of(&format!("{machine} {number} {started}"))
+        };
+        assert!(with(machine, number, &format!("{started}0")), "a later one");
+        assert!(with(machine, "4194305", started), "no such number");
+        assert!(!with("elsewhere", "4194305", started), "nobody knows");
+        assert!(!own.knows_the_end_of(""));
+    }
+}

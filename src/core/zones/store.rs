@@ -1,0 +1,395 @@
+//! The opened parts of a data directory, and what is true of all of them: settings, clock, registry,
+//! queues.
+
+mod activity;
+mod bin;
+mod former_volumes;
+mod histories;
+mod hooks;
+pub mod instance;
+mod last_calls;
+mod measure;
+mod opening;
+mod registry_copy;
+mod tenant_roots;
+mod tenants;
+mod unfinished;
+
+use std::collections::HashSet;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use crate::chat_host::{ChatHost, Ending, Task};
+use crate::commit_coalescer::CommitCoalescer;
+use crate::group_claims::GroupClaimCache;
+use crate::namespace::Pepper;
+use crate::packer::HistoryPacker;
+use crate::running_commands::RunningCommands;
+use crate::space_in_use::SpaceInUse;
+use crate::tenant::TenantRoot;
+use crate::trust_list::TrustList;
+use crate::watched::WatchedZones;
+use crate::write_leases::WriteLeases;
+use crate::write_lock::{BusyError, WriteLock};
+use fileshed_history::KeptRepositories;
+use fileshed_registry::{PageSessions, Registry, SessionLife, Tokens};
+use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
+use fileshed_types::limiter::Limiter;
+use fileshed_types::{Caller, Clock, Error, Settings, UserId, ZoneName};
+
+pub use histories::HistoryOf;
+pub use hooks::Hooks;
+use hooks::NoHooks;
+use instance::Instance;
+use last_calls::LastCalls;
+pub use opening::{Loss, Opening, Part, StoreError};
+pub(crate) use tenants::group_key;
+use unfinished::Unfinished;
+
+/// Directory of the one workspace of shared mode.
+pub const SHARED: &str = "shared";
+
+/// Directory of all users.
+pub const USERS: &str = "users";
+
+/// Directory of all groups.
+pub const GROUPS: &str = "groups";
+
+/// Everything under one data directory.
+#[derive(Debug)]
+pub struct Store {
+    settings: Settings,
+    clock: Clock,
+    data: Root,
+    registry: Registry,
+    /// The file of the registry that is open.
+    registry_file: Option<FileIdentity>,
+    /// `true` if the registry was without its last changes when it was opened.
+    pub is_log_cut: bool,
+    /// The secret that all keys of the installation are made from.
+    pub pepper: Pepper,
+    instance: Instance,
+    packer: HistoryPacker,
+    repositories: KeptRepositories,
+    remover: Remover,
+    /// Dropped after what may still write there.
+    flusher: Flusher,
+    /// Files that are read without waiting for a disk.
+    pub cached_files: CachedReader,
+    /// Space that is kept for deletions.
+    reserve: Reserve,
+    /// Tenants in whose staging this process has looked.
+    visited: Mutex<HashSet<String>>,
+    /// Histories that are whole, as far as a power cut goes.
+    recovered: Mutex<HashSet<(String, ZoneName)>>,
+    watched: WatchedZones,
+    space_in_use: SpaceInUse,
+    running_commands: RunningCommands,
+    last_calls: LastCalls,
+    limiter: Limiter,
+    /// Marks of connections and processes that last, with the trust on which each was begun.
+    pub(crate) trusts: TrustList,
+    /// Unix seconds of the opening.
+    pub opened_at: i64,
+    draining: AtomicBool,
+    /// Where people reach the server, if nobody said so: set when it listens.
+    address: OnceLock<String>,
+    /// Where the other servers on the data reach this one: set when it listens.
+    peer_address: OnceLock<String>,
+    chat_host: OnceLock<Arc<dyn ChatHost>>,
+    /// The groups that the last calls of users named.
+    pub(crate) group_claims: GroupClaimCache,
+    saves: CommitCoalescer,
+    unfinished: Unfinished,
+    hooks: OnceLock<Box<dyn Hooks>>,
+}
+
+impl Store {
+    /// Opens every part of a data directory; refuses one in which something is lost.
+    pub fn assemble(settings: Settings, clock: Clock, opening: Opening) -> Result<Self, Error> {
+        let (data, is_log_cut) = opening::open(&settings, opening)?;
+        let pepper = Pepper::load(&data)?;
+        let registry = Registry::open(&data, &settings)?;
+        registry.expect_pepper(&pepper.fingerprint())?;
+        former_volumes::expect_all_in_first(&registry)?;
+        let limiter = Limiter::new(&clock);
+        let instance = Instance::register(&data, &settings, &limiter, &registry)?;
+        Ok(Self {
+            registry_file: data.identity(fileshed_registry::FILE_NAME)?,
+            is_log_cut,
+            packer: HistoryPacker::start(data.try_clone()?, &settings, &clock, instance.queue())?,
+            repositories: KeptRepositories::default(),
+            remover: Remover::start()?,
+            flusher: Flusher::start(
+                &data,
+                settings.durability,
+                &clock,
+                &settings.timings.storage,
+            )?,
+            cached_files: CachedReader::new(&data)?,
+            reserve: Reserve::take(&data)?,
+            visited: Mutex::default(),
+            recovered: Mutex::default(),
+            watched: WatchedZones::new(&settings, &clock),
+            space_in_use: SpaceInUse::default(),
+            running_commands: RunningCommands::default(),
+            last_calls: LastCalls::default(),
+            trusts: TrustList::default(),
+            opened_at: clock.now().as_second(),
+            draining: AtomicBool::new(false),
+            address: OnceLock::new(),
+            peer_address: OnceLock::new(),
+            chat_host: OnceLock::new(),
+            group_claims: GroupClaimCache::new(&settings, &clock),
+            saves: CommitCoalescer::new(&settings),
+            unfinished: Unfinished::default(),
+            hooks: OnceLock::new(),
+            limiter,
+            instance,
+            registry,
+            pepper,
+            data,
+            clock,
+            settings,
+        })
+    }
+
+    /// Says that the server is about to stop: whoever asks whether it is ready is told no.
+    pub fn drain(&self) {
+        self.draining.store(true, Ordering::Release);
+    }
+
+    /// Whether the server is about to stop.
+    #[must_use]
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    /// What the administrator decided.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The time.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// The personal tokens.
+    #[must_use]
+    pub fn tokens(&self) -> Tokens<'_> {
+        Tokens::new(&self.registry, &self.clock)
+    }
+
+    /// Browsers that are signed in.
+    #[must_use]
+    pub fn page_sessions(&self) -> PageSessions<'_> {
+        let seconds = |hours: u64| i64::try_from(hours.saturating_mul(3600)).unwrap_or(i64::MAX);
+        let life = SessionLife {
+            seconds: seconds(self.settings().session_hours),
+            idle_seconds: seconds(self.settings().session_idle_hours),
+        };
+        PageSessions::new(self.registry(), self.clock(), life)
+    }
+
+    /// Where people reach the server; empty where nobody knows.
+    #[must_use]
+    pub fn public_url(&self) -> &str {
+        let set = &self.settings.public_url;
+        if set.is_empty() {
+            self.address.get().map_or("", String::as_str)
+        } else {
+            set.as_str()
+        }
+    }
+
+    /// Says where the server listens, for links where no public address is set. Only for an
+    /// address of this machine: what others call it, nobody here can know.
+    pub fn listens_at(&self, address: SocketAddr) {
+        if address.ip().is_loopback() {
+            let _first_counts = self.address.set(format!("http://{address}"));
+        }
+    }
+
+    /// Where the other servers on the data reach this one, if there may be any.
+    pub fn peer_address(&self) -> &OnceLock<String> {
+        &self.peer_address
+    }
+
+    /// Says which application people chat in. The first that is named stays.
+    pub fn connect(&self, chat_host: Arc<dyn ChatHost>) {
+        let _first_counts = self.chat_host.set(chat_host);
+    }
+
+    /// The application that people chat in, if there is one that can be asked.
+    #[must_use]
+    pub fn chat_host(&self) -> Option<&dyn ChatHost> {
+        self.chat_host.get().map(AsRef::as_ref)
+    }
+
+    /// Whether the application that people chat in says that it has this user no more, or not active.
+    #[must_use]
+    pub fn is_gone(&self, user: &UserId) -> bool {
+        self.chat_host()
+            .is_some_and(|chat_host| chat_host.has_account(user) == Some(false))
+    }
+
+    /// Does what may last. The caller's conversation shows it as soon as it does, and then how it
+    /// ended: `result` says in a few words what came of it.
+    pub fn shown<T>(
+        &self,
+        caller: &Caller,
+        task: Option<Task>,
+        result: impl FnOnce(&T) -> Option<String>,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let line = task.and_then(|task| self.chat_host()?.line(caller, task));
+        let done = work();
+        if let Some(line) = line {
+            line.end(match &done {
+                Ok(done) => Ending::Done(result(done)),
+                Err(error) => Ending::of_failure(caller, error),
+            });
+        }
+        done
+    }
+
+    /// The zones of which this process is told what changes.
+    pub fn watched(&self) -> &WatchedZones {
+        &self.watched
+    }
+
+    /// The space that running commands take.
+    pub fn space_in_use(&self) -> &SpaceInUse {
+        &self.space_in_use
+    }
+
+    /// The commands of calls that run now.
+    pub fn running_commands(&self) -> &RunningCommands {
+        &self.running_commands
+    }
+
+    /// Everything that bounds what is under way at once.
+    #[must_use]
+    pub fn limiter(&self) -> &Limiter {
+        &self.limiter
+    }
+
+    /// The directory of all data.
+    pub fn data(&self) -> &Root {
+        &self.data
+    }
+
+    /// Whether the file of the registry that is open still has its name.
+    pub fn has_registry_file(&self) -> bool {
+        let found = self.data.identity(fileshed_registry::FILE_NAME);
+        self.registry.holds_leases() || matches!(found, Ok(found) if found == self.registry_file)
+    }
+
+    /// The names of all processes that share the data directory.
+    pub fn live_instances(&self) -> Result<Vec<String>, DiskError> {
+        self.instance.live_instances()
+    }
+
+    /// Whether several machines may have the data.
+    pub fn shares_data(&self) -> bool {
+        self.instance.queue().leases().is_some()
+    }
+
+    /// Fails where others may have taken this process for dead, because it stood still or could not say
+    /// that it lives.
+    pub fn expect_alive(&self) -> Result<(), Error> {
+        match self.instance.queue().leases() {
+            Some(leases) => leases.expect_alive(),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether others took this process for dead. Then it can change nothing any more, and has to end.
+    #[must_use]
+    pub fn is_taken_for_dead(&self) -> bool {
+        let leases = self.instance.queue().leases();
+        leases.is_some_and(WriteLeases::is_taken_for_dead)
+    }
+
+    /// The tenants in which processes that died left something unfinished; waits for a moment. Nothing
+    /// where only this machine has the data: the next call for a tenant finds that then.
+    pub fn tenants_left(&self, patience: Duration) -> Option<Vec<String>> {
+        let leases = self.instance.queue().leases()?;
+        Some(leases.tenants_left(patience))
+    }
+
+    /// Marks the unfinished changes of processes that died.
+    pub fn mark_dead_instances(&self) -> Result<(), Error> {
+        self.instance.mark_dead_instances(&self.registry)
+    }
+
+    /// What the crates above do when a zone is opened.
+    pub fn hooks(&self) -> &dyn Hooks {
+        self.hooks.get().map_or(&NoHooks, |hooks| &**hooks)
+    }
+
+    /// Takes the work of the crates above. The first that is given stays.
+    pub fn set_hooks(&self, hooks: Box<dyn Hooks>) {
+        let _first_counts = self.hooks.set(hooks);
+    }
+
+    /// Tenants in whose staging this process has looked.
+    pub fn visited(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.visited.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Histories that are whole, as far as a power cut goes.
+    pub fn recovered(&self) -> MutexGuard<'_, HashSet<(String, ZoneName)>> {
+        self.recovered
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The registry.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Changes of programs that belong together.
+    pub(crate) fn saves(&self) -> &CommitCoalescer {
+        &self.saves
+    }
+
+    /// The name of this process in the registry and in staging.
+    pub fn instance(&self) -> &str {
+        self.instance.name()
+    }
+
+    /// Locks opened at or before this second have expired.
+    pub fn locks_expired_before(&self) -> i64 {
+        let age = self.settings.lock_max_age_hours.saturating_mul(3600);
+        self.clock.now().as_second().saturating_sub(age as i64)
+    }
+
+    /// Waits for the write lock of one zone.
+    pub fn write_lock(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<WriteLock, Error> {
+        self.write_lock_within(tenant, zone, self.settings.timings.calls.write_lock)
+    }
+
+    /// The same, for who waits so long. Whoever waited in vain for a command is told which.
+    pub fn write_lock_within(
+        &self,
+        tenant: &TenantRoot,
+        zone: ZoneName,
+        patience: Duration,
+    ) -> Result<WriteLock, Error> {
+        let write_lock = self.instance.queue().of_zone(tenant, zone, patience);
+        write_lock.map_err(|error| match error.cause() {
+            Some(BusyError::Zone) => {
+                let holder = self.running_commands.holder(&tenant.key, zone);
+                holder.unwrap_or(error)
+            }
+            _ => error,
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! The bin of a tenant on disk: one directory beside its zones, where no path of a zone leads.
+//!
+//! What has no row in the registry is no more in the bin, so it goes by losing its row, and its files
+//! after that. What a process did not get to is swept by the next one.
+
+use super::Store;
+use crate::tenant::TenantRoot;
+use fileshed_registry::{BIN, BinRow};
+use fileshed_storage::{Root, Staging, Totals};
+use fileshed_types::{Code, Error, ZoneName, ZonePath};
+
+impl Store {
+    /// Empties the bin of a tenant, what was deleted first first, as far as so much more needs it.
+    /// Whether that made the space: where all of it would not be enough, it stays.
+    pub fn make_space(&self, tenant: &TenantRoot, needed: Totals) -> Result<bool, Error> {
+        let most = Totals {
+            bytes: tenant.limit,
+            files: self.settings().max_files,
+        };
+        let gone = self
+            .registry()
+            .make_space_in_bin(&tenant.key, needed, most)?;
+        self.remove_binned(tenant, &gone)?;
+        Ok(!gone.is_empty())
+    }
+
+    /// Enters something that may not fit; where only the bin is in its way, again once that made the
+    /// space.
+    pub fn making_space<T>(
+        &self,
+        tenant: &TenantRoot,
+        needed: Totals,
+        begin: impl Fn() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        match begin() {
+            Err(error)
+                if error.code() == Code::QuotaExceeded && self.make_space(tenant, needed)? =>
+            {
+                begin()
+            }
+            done => done,
+        }
+    }
+
+    /// Takes these out of the bin of a tenant for good; how many were there.
+    pub fn end_in_bin(&self, tenant: &TenantRoot, rows: &[BinRow]) -> Result<u64, Error> {
+        let gone = self.registry().forget_in_bin(rows)?;
+        self.remove_binned(tenant, &gone)?;
+        Ok(gone.len() as u64)
+    }
+
+    /// Empties the bin of a tenant, what was deleted first first, until the disk is not full any
+    /// more. Gives what went.
+    pub fn relieve_disk(&self, tenant: &TenantRoot) -> Result<Vec<BinRow>, Error> {
+        let mut gone = Vec::new();
+        if !self.reserve().is_needed() {
+            return Ok(gone);
+        }
+        let directory = tenant.root.subdirectory("staging")?;
+        // At once, so that its space is seen.
+        let staging = Staging::new(directory, self.instance());
+        let bin = tenant.bin()?;
+        let mut rows = self.registry().in_bin(&tenant.key)?;
+        while self.reserve().is_needed() {
+            let Some(oldest) = rows.pop() else {
+                break;
+            };
+            for row in self.registry().forget_in_bin(&[oldest])? {
+                remove_from(&staging, &bin, &row.id)?;
+                gone.push(row);
+            }
+        }
+        self.reserve().keep();
+        Ok(gone)
+    }
+
+    /// Removes what is in the bin without a row, and rows without a file: what a dead process or a
+    /// power cut left.
+    pub fn sweep_bin(&self, tenant: &TenantRoot) -> Result<(), Error> {
+        let rows = self.registry().in_bin(&tenant.key)?;
+        let Some(bin) = tenant.root.existing_subdirectory(BIN)? else {
+            for row in &rows {
+                self.registry().settle_in_bin(row, false)?;
+            }
+            return Ok(());
+        };
+        for row in &rows {
+            if let Err(error) = bin.entry_as_named(&ZonePath::found(row.id.clone()))
+                && error.is_gone()
+            {
+                self.registry().settle_in_bin(row, false)?;
+            }
+        }
+        // Whoever puts something in enters its row first: what is seen now has one, or lost it.
+        let there = bin.list(&ZonePath::root())?;
+        let known = self.registry().names_in_bin(&tenant.key)?;
+        let staging = self.staging(tenant)?;
+        for found in there {
+            let name = found.path.as_str();
+            if !known.iter().any(|known| known == name) {
+                remove_from(&staging, &bin, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters of a move that was under way whether its files are in the bin.
+    pub fn settle_bin_move(&self, tenant: &TenantRoot, row: &BinRow) -> Result<(), Error> {
+        let bin = tenant.bin()?;
+        let is_there = match bin.entry_as_named(&ZonePath::found(row.id.clone())) {
+            Ok(_) => true,
+            Err(error) if error.is_gone() => false,
+            Err(error) => return Err(error.into()),
+        };
+        Ok(self.registry().settle_in_bin(row, is_there)?)
+    }
+
+    /// Enters what was under way between a zone and the bin when its process died. The caller has
+    /// the zone's write lock.
+    pub fn repair_bin(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
+        let rows = self.registry().unsettled_in_bin(&tenant.key, zone.as_str());
+        rows?
+            .iter()
+            .try_for_each(|row| self.settle_bin_move(tenant, row))
+    }
+
+    fn remove_binned(&self, tenant: &TenantRoot, rows: &[BinRow]) -> Result<(), Error> {
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let (bin, staging) = (tenant.bin()?, self.staging(tenant)?);
+        for row in rows {
+            remove_from(&staging, &bin, &row.id)?;
+        }
+        Ok(())
+    }
+}
+
+fn remove_from(staging: &Staging, bin: &Root, name: &str) -> Result<(), Error> {
+    let entry = match bin.entry_as_named(&ZonePath::found(name.to_owned())) {
+        Ok(entry) => entry,
+        Err(error) if error.is_gone() => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    match staging.remove(&entry) {
+        Ok(removed) => Ok(removed.keep()?),
+        // Another process was here first.
+        Err(error) if error.is_gone() => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

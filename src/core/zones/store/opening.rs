@@ -1,0 +1,299 @@
+//! Checks of a data directory before it is opened, which tell a first start from a loss.
+//!
+//! A first start makes the pepper, then the registry, then `.instances`, and only then anything of
+//! a user. So what is missing beside what comes later was there and is lost; to make it anew would
+//! let everything of everybody vanish without a word.
+
+use super::{GROUPS, SHARED, Store, USERS, former_volumes, instance};
+use crate::namespace::{PEPPER_FILE, Pepper, PepperError};
+use fileshed_registry::{Found, Registry, RegistryError};
+use fileshed_storage::{DiskError, Kind, Root};
+use fileshed_types::settings::NamespaceStyle;
+use fileshed_types::{Clock, Error, Settings, ZonePath, diagnostics, names};
+
+names! {
+    /// A part of the data whose loss an administrator can accept.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Part {
+        /// The secret behind the names of users' directories.
+        Pepper = "pepper",
+        /// Locks, tokens, links, groups, owners.
+        Registry = "registry",
+    }
+}
+
+impl Part {
+    /// Its file below the data directory.
+    #[must_use]
+    pub fn file(self) -> &'static str {
+        match self {
+            Self::Pepper => PEPPER_FILE,
+            Self::Registry => fileshed_registry::FILE_NAME,
+        }
+    }
+}
+
+/// The treatment of a store that is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// It is made, or the original's tree is taken over.
+    Make,
+    /// It must be there.
+    Existing,
+}
+
+/// Opens the data directory and finds that nothing in it is lost. Also returns `true` if the last changes
+/// of the registry are missing.
+pub(super) fn open(settings: &Settings, opening: Opening) -> Result<(Root, bool), Error> {
+    let data = match opening {
+        Opening::Make => Root::open_ambient(&settings.storage_base_path)?,
+        Opening::Existing => existing(settings)?,
+    };
+    data.expect_writable()?;
+    former_volumes::expect_first(&data)?;
+    // A look opens the registry, which begins with what its log has.
+    let is_log_cut = Registry::is_log_cut(&data, settings);
+    if is_new(&data, settings)? {
+        if opening == Opening::Existing {
+            return Err(StoreError::None.into());
+        }
+        tracing::info!(directory = %data.location().display(), "a new store begins");
+    }
+    Ok((data, is_log_cut))
+}
+
+/// Opens a data directory that must be there.
+pub(super) fn existing(settings: &Settings) -> Result<Root, Error> {
+    let data = Root::open_existing_ambient(&settings.storage_base_path)?;
+    Ok(data.ok_or(StoreError::None)?)
+}
+
+/// Returns `true` if nothing of this program is in a data directory yet; fails if something is lost.
+fn is_new(data: &Root, settings: &Settings) -> Result<bool, Error> {
+    // The part that is made last is looked at first: another process may be at its first start.
+    let was_used = data.existing_subdirectory(instance::DIRECTORY)?.is_some();
+    let has_users = has_entries(data, USERS)?;
+    let has_files = has_users || has_entries(data, GROUPS)? || has_entries(data, SHARED)?;
+    let registry = Registry::look(data, settings)?;
+    let has_pepper = data.has(PEPPER_FILE)?;
+    let lost = |part| match part {
+        Part::Registry if settings.registry.is_some() => Err(StoreError::LostDatabase.into()),
+        part => Err(StoreError::Lost { part }.into()),
+    };
+    match (has_pepper, registry) {
+        (true, Found::Ours) => Ok(false),
+        (false, Found::Ours) => lost(Part::Pepper),
+        (false, _) if was_used => lost(Part::Pepper),
+        // A tree of the original has the ids themselves for its users' directories.
+        (false, _) if has_users && settings.namespace == NamespaceStyle::Hmac => {
+            Err(StoreError::UnknownUsers.into())
+        }
+        (true, Found::Foreign) if was_used => lost(Part::Registry),
+        (true, Found::Nothing | Found::Empty) if was_used || has_files => lost(Part::Registry),
+        _ => Ok(true),
+    }
+}
+
+fn has_entries(data: &Root, name: &str) -> Result<bool, DiskError> {
+    match data.existing_subdirectory(name)? {
+        Some(directory) => Ok(!directory.list(&ZonePath::root())?.is_empty()),
+        None => Ok(false),
+    }
+}
+
+/// What goes with a part that is lost, and what has to be known to go on without it.
+#[derive(Clone, Debug)]
+pub struct Loss {
+    /// Which part.
+    pub part: Part,
+    /// What is lost, in sentences.
+    pub text: String,
+}
+
+impl Store {
+    /// What would be lost with a part that cannot be used; fails where it can.
+    pub fn loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
+        let data = existing(settings)?;
+        loss_in(&data, settings, part)
+    }
+
+    /// Goes on without a part that cannot be used: what is left of it is set aside, and a new one
+    /// is made. No process may have the data directory open.
+    pub fn accept_loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
+        let data = existing(settings)?;
+        data.expect_writable()?;
+        let loss = loss_in(&data, settings, part)?;
+        if instance::is_anybody_there(&data, settings)? {
+            return Err(StoreError::InUse.into());
+        }
+        let suffix = format!("lost-{}", Clock::SYSTEM.now().as_second());
+        match part {
+            Part::Registry => {
+                Registry::set_aside(&data, settings, &suffix)?;
+                Registry::open(&data, settings)?;
+            }
+            Part::Pepper => {
+                if matches!(Pepper::read(&data), Err(PepperError::WrongSize { .. })) {
+                    data.set_aside(PEPPER_FILE, &format!("{PEPPER_FILE}.{suffix}"))?;
+                }
+                Pepper::load(&data)?;
+                // One that is lost as well is for its own turn.
+                if let Ok(Found::Ours) = Registry::look(&data, settings) {
+                    Registry::open(&data, settings)?.forget_pepper()?;
+                }
+            }
+        }
+        Ok(loss)
+    }
+}
+
+fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> {
+    let tenants = |parent: &str| -> Result<usize, Error> {
+        let Some(below) = data.existing_subdirectory(parent)? else {
+            return Ok(0);
+        };
+        let entries = below.list(&ZonePath::root())?.into_iter();
+        let directories = entries.filter(|entry| entry.kind == Kind::Directory);
+        Ok(directories.count())
+    };
+    if matches!(is_new(data, settings), Ok(true)) {
+        return Err(StoreError::None.into());
+    }
+    if is_usable(data, settings, part)? {
+        return Err(StoreError::NotLost { part }.into());
+    }
+    let text = match part {
+        Part::Pepper => {
+            let users = tenants(USERS)?;
+            let names = match settings.namespace {
+                NamespaceStyle::Hmac => format!(
+                    "the {users} directories of users below `{USERS}` keep their files, and nobody \
+                     finds them: every user begins with an empty workspace, and an administrator \
+                     moves the files by hand"
+                ),
+                NamespaceStyle::Plain => {
+                    format!("the {users} directories of users below `{USERS}` are found as before")
+                }
+            };
+            format!(
+                "{names}; links that were made do not work any more; `uploads` of conversations \
+                 whose id is no plain name begin empty"
+            )
+        }
+        Part::Registry => {
+            let groups = tenants(GROUPS)?;
+            format!(
+                "personal tokens, links, locks of locked edits, who is suspended, and the groups \
+                 that `fileshed group` made, with their members; in {groups} groups below \
+                 `{GROUPS}` who owns which file, and its mode; what is in bins, which are emptied; quotas \
+                 of single users and groups; changes that a crash interrupted are not repaired. The \
+                 files of all users and groups, and their history, stay"
+            )
+        }
+    };
+    Ok(Loss { part, text })
+}
+
+fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error> {
+    match part {
+        Part::Registry => {
+            let opened = match Registry::look(data, settings) {
+                Ok(Found::Ours) => Registry::open(data, settings).map(|_| true),
+                Ok(_) => Ok(false),
+                Err(error) => Err(error),
+            };
+            match opened {
+                // One that another version wrote is as good as it was.
+                Err(error) if error.cause().is_some_and(RegistryError::is_damage) => Ok(false),
+                other => other,
+            }
+        }
+        Part::Pepper => {
+            let pepper = match Pepper::read(data) {
+                Ok(Some(pepper)) => pepper,
+                Ok(None) | Err(PepperError::WrongSize { .. }) => return Ok(false),
+                Err(error) => return Err(error.into()),
+            };
+            match Registry::look(data, settings) {
+                Ok(Found::Ours) => {
+                    let registry = Registry::open(data, settings)?;
+                    Ok(registry.expect_pepper(&pepper.fingerprint()).is_ok())
+                }
+                _ => Ok(true),
+            }
+        }
+    }
+}
+
+diagnostics! {
+    /// The data directory is not what it has to be.
+    #[derive(Debug, thiserror::Error)]
+    pub enum StoreError {
+        /// Nothing of this program is there.
+        #[error("there is no store")]
+        None => {
+            code: InternalApiError,
+            hint: "`fileshed serve` makes one; is the directory the one that is meant? \
+                --storage-base-path names another",
+        },
+        /// A part is gone or empty beside what was made with it.
+        #[error("`{}` is lost: it is missing or empty, and the data directory was in use", part.file())]
+        Lost {
+            /// Which part.
+            part: Part => [Part::Pepper, Part::Registry],
+        } => {
+            code: InternalApiError,
+            hint: format!(
+                "nothing was made or changed; restore `{}` from a backup, and start again; without a \
+                 backup, `fileshed accept-loss {}` says what is lost and goes on without it",
+                part.file(),
+                part.as_str()
+            ),
+        },
+        /// The database is not the one that belongs to the data directory.
+        #[error(
+            "the database that the setting `registry` names has no registry, and the data directory was \
+             in use"
+        )]
+        LostDatabase => {
+            code: InternalApiError,
+            hint: "nothing was made or changed; is it the database that is meant? `fileshed registry copy \
+                --from file --to setting` brings what a file beside the data holds; else restore the \
+                database from a backup, or see with `fileshed accept-loss registry` what is lost",
+        },
+        /// Where a registry should be copied from is none.
+        #[error("there is no registry to copy")]
+        NoRegistry => {
+            code: InternalApiError,
+            hint: "name with --from where it is: file, setting, or the address of a database",
+        },
+        /// Directories of users, and nothing that says whose.
+        #[error(
+            "there are directories of users below `{USERS}`, and neither `{PEPPER_FILE}` nor a registry \
+             that says whose they are"
+        )]
+        UnknownUsers => {
+            code: InternalApiError,
+            hint: format!(
+                "restore `{PEPPER_FILE}` and `{}` from a backup; a tree of the original Fileshed is \
+                 taken over with `namespace = \"plain\"`",
+                fileshed_registry::FILE_NAME
+            ),
+        },
+        /// A part is as it should be.
+        #[error("the {} is there and can be used: nothing is lost", part.as_str())]
+        NotLost {
+            /// Which part.
+            part: Part = Part::Pepper,
+        } => {
+            code: InternalApiError,
+            hint: "start the server with `fileshed serve`",
+        },
+        /// Another process has the data directory open.
+        #[error("another fileshed has this data directory open")]
+        InUse => {
+            code: InternalApiError,
+            hint: "stop it first",
+        },
+    }
+}

@@ -1,0 +1,138 @@
+//! Tenants: their keys, and the space that they have.
+
+use super::{GROUPS, SHARED, Store, USERS};
+use crate::tenant::TenantRoot;
+use fileshed_registry::{BIN, QuotaError, Usage};
+use fileshed_storage::{DiskError, PrivateDirectory, Staging, Totals};
+use fileshed_types::group::Group;
+use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::{Caller, Chat, Error, UserId, ZoneName};
+
+impl Store {
+    /// The directory of a conversation's uploads, below the tenant's root.
+    pub(crate) fn uploads_of(&self, caller: &Caller) -> String {
+        let directory = ZoneName::Uploads.directory().unwrap_or_default();
+        format!("{directory}/{}", self.chat_directory(caller))
+    }
+
+    /// The name of that directory: the conversation's.
+    pub fn chat_directory(&self, caller: &Caller) -> String {
+        self.chat_directory_of(&caller.chat)
+    }
+
+    /// The name of the directory of a conversation's uploads.
+    pub fn chat_directory_of(&self, chat: &Chat) -> String {
+        self.pepper.chat_directory(chat)
+    }
+
+    /// The caller's name in logs: the same as its directory, so that it tells nothing more.
+    #[must_use]
+    pub fn namespace(&self, caller: &Caller) -> String {
+        self.tenant_key(caller)
+            .unwrap_or_else(|_| "refused".to_owned())
+    }
+
+    /// The key of the tenant whose zones a caller has. Fails for a user id that no directory may have.
+    pub fn tenant_key(&self, caller: &Caller) -> Result<String, Error> {
+        Ok(match &caller.user {
+            None => SHARED.to_owned(),
+            Some(user) => self.tenant_of_user(user)?,
+        })
+    }
+
+    /// The key of a user's tenant.
+    pub fn tenant_of_user(&self, user: &UserId) -> Result<String, Error> {
+        let directory = self.pepper.namespace(user, self.settings.namespace)?;
+        Ok(format!("{USERS}/{directory}"))
+    }
+
+    /// Bytes that a tenant may hold: what an administrator gave it, or what all have.
+    pub(crate) fn quota(&self, tenant: &str) -> Result<u64, Error> {
+        let own = self.registry.tenant_quota(tenant)?;
+        Ok(own.unwrap_or_else(|| self.usual_quota(tenant)))
+    }
+
+    /// Bytes that a tenant may hold to which an administrator gave nothing else.
+    pub fn usual_quota(&self, tenant: &str) -> u64 {
+        let mebibytes = if tenant.starts_with(GROUPS) {
+            self.settings.quota_per_group_mb
+        } else {
+            self.settings.quota_per_user_mb
+        };
+        mebibytes * MEBIBYTE
+    }
+
+    /// Mebibytes that the caller may hold.
+    pub fn quota_mb(&self, caller: &Caller) -> Result<u64, Error> {
+        Ok(self.quota(&self.tenant_key(caller)?)? / MEBIBYTE)
+    }
+
+    /// Mebibytes that a group may hold.
+    pub fn group_quota_mb(&self, group: &Group) -> Result<u64, Error> {
+        Ok(self.quota(&group_key(group))? / MEBIBYTE)
+    }
+
+    /// Fails where so many bytes more do not fit.
+    pub fn expect_space(&self, tenant: &TenantRoot, needed: u64) -> Result<(), Error> {
+        let expect = || {
+            let (used, limit) = (self.used(tenant)?, tenant.limit);
+            if used.saturating_add(needed) > limit {
+                return Err(QuotaError {
+                    used,
+                    needed,
+                    limit,
+                }
+                .into());
+            }
+            Ok(())
+        };
+        let (bytes, files) = (needed, 0);
+        self.making_space(tenant, Totals { bytes, files }, expect)
+    }
+
+    /// Bytes that a tenant may still take: the bin makes way.
+    pub fn space_left(&self, tenant: &TenantRoot) -> Result<u64, Error> {
+        Ok(tenant.limit.saturating_sub(self.used_without_bin(tenant)?))
+    }
+
+    /// Bytes that a tenant holds and that do not make way.
+    pub fn used_without_bin(&self, tenant: &TenantRoot) -> Result<u64, Error> {
+        let usage = self.usage_without_bin(tenant)?;
+        Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
+    }
+
+    /// The space of everything of a tenant that does not make way where space is needed.
+    pub fn usage_without_bin(&self, tenant: &TenantRoot) -> Result<Vec<Usage>, Error> {
+        let mut usage = self.registry.usage(&tenant.key)?;
+        usage.retain(|usage| usage.zone != BIN);
+        Ok(usage)
+    }
+
+    /// Bytes that a tenant holds.
+    pub fn used(&self, tenant: &TenantRoot) -> Result<u64, Error> {
+        let usage = self.registry.usage(&tenant.key)?;
+        Ok(usage.iter().map(|usage| usage.totals.bytes).sum())
+    }
+
+    /// Where changes of one tenant are prepared.
+    pub fn staging(&self, tenant: &TenantRoot) -> Result<Staging, DiskError> {
+        let directory = tenant.root.subdirectory("staging")?;
+        let staging = Staging::new(directory, self.instance.name());
+        Ok(staging.removing_behind(self.remover.removals()))
+    }
+
+    /// An empty directory for one command, on a full disk too: it takes a block of some file systems,
+    /// and whoever reads or deletes there needs none beyond it.
+    pub fn private_directory(&self, tenant: &TenantRoot) -> Result<PrivateDirectory, DiskError> {
+        let staging = self.staging(tenant)?;
+        match staging.private_directory() {
+            Err(DiskError::Full) => self.reserve().private_directory(&staging),
+            made => made,
+        }
+    }
+}
+
+/// The key of a group's tenant.
+pub(crate) fn group_key(group: &Group) -> String {
+    format!("{GROUPS}/{}", group.id.as_str())
+}

@@ -1,0 +1,61 @@
+//! The root of everything of one user, or of one group.
+
+use fileshed_registry::BIN;
+use fileshed_storage::{DiskError, Root};
+use fileshed_types::ZoneName;
+use fileshed_types::fair::Place;
+
+/// Directory of all working copies of a zone, beside its data.
+pub const EDITZONE: &str = "editzone";
+
+/// Directory of a zone's files, beside what belongs to them.
+pub const DATA: &str = "data";
+
+/// Everything of one user (or of the one person of shared mode, or of a group): the unit of
+/// quota and of repair.
+#[derive(Debug)]
+pub struct TenantRoot {
+    /// `shared`, `users/<namespace>`, `groups/<id>`: the name below the data directory, and
+    /// the key in the registry.
+    pub key: String,
+    /// Its directory.
+    pub root: Root,
+    /// Bytes that it may hold.
+    pub limit: u64,
+    /// What it holds.
+    pub zones: &'static [ZoneName],
+    /// Given back while the caller waits for a write lock.
+    pub place: Place,
+}
+
+impl TenantRoot {
+    /// The id of the group whose root it is.
+    #[must_use]
+    pub fn group(&self) -> Option<&str> {
+        self.key.strip_prefix("groups/")
+    }
+
+    /// What holds a zone's files and everything that belongs to them, if it is there yet.
+    pub fn existing_base(&self, zone: ZoneName) -> Result<Option<Root>, DiskError> {
+        match zone.directory() {
+            Some(directory) => self.root.existing_subdirectory(directory),
+            None => self.root.try_clone().map(Some),
+        }
+    }
+
+    /// What was deleted in its zones and may come back; made where it is missing.
+    pub fn bin(&self) -> Result<Root, DiskError> {
+        self.root.subdirectory(BIN)
+    }
+
+    /// Another handle of the same root.
+    pub fn try_clone(&self) -> Result<Self, DiskError> {
+        Ok(Self {
+            key: self.key.clone(),
+            root: self.root.try_clone()?,
+            limit: self.limit,
+            zones: self.zones,
+            place: self.place.clone(),
+        })
+    }
+}

@@ -1,0 +1,183 @@
+//! Why something cannot be had, or done, at a path of the tree.
+
+use super::ViewPath;
+use fileshed_types::{Call, Hint, diagnostics};
+
+diagnostics! {
+    /// A path of the tree that cannot be used.
+    #[derive(Debug, thiserror::Error)]
+    pub enum ViewError {
+        /// No file can be there.
+        #[error("`{path}` is not in a place that holds files")]
+        NoZone {
+            /// Which parameter.
+            parameter: &'static str = "path",
+            /// The path, as it was understood.
+            path: String = "/etc/passwd".to_owned(),
+        } => {
+            code: FileNotFound,
+            hint: "files lie below /storage, /documents, /uploads and /groups/<name>",
+            details: { "parameter": parameter, "path": path },
+        },
+        /// A group that is none of the caller's.
+        #[error("there is no `{path}`: no group of yours is called so")]
+        NoGroup {
+            /// The path.
+            path: String = "/groups/tema".to_owned(),
+        } => {
+            code: FileNotFound,
+            hint: listing("/groups"),
+            details: { "path": path },
+        },
+        /// A chat of which the caller has no uploads.
+        #[error("there is no `{path}`: no chat of yours that has uploads is called so")]
+        NoChat {
+            /// The path.
+            path: String = "/uploads/5c9a/a.csv".to_owned(),
+        } => {
+            code: FileNotFound,
+            hint: "/uploads lists the chats that have some",
+            details: { "path": path },
+        },
+        /// The directory of a chat, or what would be one.
+        #[error(
+            "uploads are by chat: `{path}` is the directory of a chat, which cannot be made, written, \
+             moved or deleted"
+        )]
+        Chat {
+            /// The directory.
+            path: String = "/uploads/a.csv".to_owned(),
+        } => {
+            code: ZoneForbidden,
+            hint: "name a file in it: /uploads/<chat>/<file>, where the chat has uploads; what \
+                belongs to no chat goes to /uploads/default/<file>",
+            details: { "path": path },
+        },
+        /// A directory that is there for everybody.
+        #[error("`{path}` is a top folder: it cannot be written, moved or deleted")]
+        Top {
+            /// The directory.
+            path: String = "/storage".to_owned(),
+        } => {
+            code: ZoneForbidden,
+            hint: Hint::new("name something in it: ").call(list(path)),
+            details: { "path": path },
+        },
+        /// A place where this cannot be changed.
+        #[error("`{path}` can be read, and not changed")]
+        ReadOnly {
+            /// The path.
+            path: String = "/uploads/a.csv".to_owned(),
+        } => {
+            code: ZoneReadonly,
+            hint: "change a copy below /storage or /documents",
+            details: { "path": path },
+        },
+        /// A directory where a file was needed.
+        #[error("`{path}` is a directory, not a file")]
+        Directory {
+            /// The directory.
+            path: String = "/storage/notes".to_owned(),
+        } => {
+            code: FileNotFound,
+            hint: listing(path),
+            details: { "path": path },
+        },
+        /// Not a directory where one was needed.
+        #[error("there is no directory `{path}`")]
+        NoDirectory {
+            /// The path.
+            path: String = "/storage/a.md".to_owned(),
+        } => {
+            code: FileNotFound,
+            hint: Hint::of(list(above(path))).say(" shows what is there"),
+            details: { "path": path },
+        },
+        /// Something is where something was to go.
+        #[error("there is something at `{path}` already")]
+        Exists {
+            /// What is there.
+            path: String = "/storage/a.md".to_owned(),
+        } => {
+            code: FileExists,
+            hint: "choose another name, or delete it first",
+            details: { "path": path },
+        },
+        /// Nothing that could hold what was to go there.
+        #[error("there is no directory `{path}` to move to")]
+        NoParent {
+            /// The directory.
+            path: String = "/storage/notes".to_owned(),
+        } => {
+            code: InvalidPath,
+            hint: "make it first, or name one that is there",
+            details: { "path": path },
+        },
+    }
+}
+
+impl ViewError {
+    pub(super) fn no_zone(parameter: &'static str, path: &ViewPath) -> Self {
+        let path = path.as_str().to_owned();
+        Self::NoZone { parameter, path }
+    }
+
+    pub(super) fn no_group(path: &ViewPath) -> Self {
+        let path = path.as_str().to_owned();
+        Self::NoGroup { path }
+    }
+
+    pub(super) fn no_chat(path: &ViewPath) -> Self {
+        let path = path.as_str().to_owned();
+        Self::NoChat { path }
+    }
+
+    pub(super) fn chat(path: &ViewPath) -> Self {
+        let path = path.as_str().to_owned();
+        Self::Chat { path }
+    }
+
+    /// A directory that is there for everybody.
+    #[must_use]
+    pub fn top(path: &ViewPath) -> Self {
+        let path = path.as_str().to_owned();
+        Self::Top { path }
+    }
+
+    /// A place where nothing can be changed.
+    #[must_use]
+    pub fn read_only(path: &ViewPath) -> Self {
+        let path = path.as_str().to_owned();
+        Self::ReadOnly { path }
+    }
+
+    /// A directory where a file was needed.
+    #[must_use]
+    pub fn directory(path: &ViewPath) -> Self {
+        let path = path.as_str().to_owned();
+        Self::Directory { path }
+    }
+
+    /// Not a directory where one was needed.
+    #[must_use]
+    pub fn no_directory(path: &ViewPath) -> Self {
+        let path = path.as_str().to_owned();
+        Self::NoDirectory { path }
+    }
+}
+
+fn list(path: &str) -> Call {
+    Call::new("list_files").with("directory", path)
+}
+
+fn listing(path: &str) -> Hint {
+    Hint::of(list(path)).say(" shows what there is")
+}
+
+/// The directory that holds what is at a path.
+fn above(path: &str) -> &str {
+    match path.rsplit_once('/') {
+        Some(("", _)) | None => "/",
+        Some((above, _)) => above,
+    }
+}

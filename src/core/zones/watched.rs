@@ -1,0 +1,257 @@
+//! Zones of which this process is told what changes, so that a command costs no more than what it did.
+//!
+//! A zone is watched from its first command on, and the ones that had none for the longest time are
+//! watched no more. Where a zone cannot be watched, nothing is known of it, and whoever asks walks.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use fileshed_storage::{DiskError, FileIdentity, Kind, Root, Totals, Watch};
+use fileshed_types::zone::{ZonePath, is_never_made};
+use fileshed_types::{Clock, Settings, ZoneName};
+
+/// Zones that are watched at a time: the kernel bounds how many one account may watch.
+const ZONES_MOST: usize = 32;
+
+/// Files and directories of all watched zones together: each takes some hundred bytes of memory.
+const NAMES_MOST: u64 = 250_000;
+
+/// Paths that are remembered until they are in history; of more, only that there are some.
+const UNSETTLED_MOST: usize = 256;
+
+/// The file of a zone with history that leads git to the repository beside it.
+const POINTER: &str = ".git";
+
+/// A tenant and a zone of it.
+type Key = (String, ZoneName);
+
+/// All watched zones of this process.
+#[derive(Debug)]
+pub struct WatchedZones {
+    zones: Mutex<Zones>,
+    clock: Clock,
+    /// How long a zone that could not be watched is not tried again.
+    again_after: Duration,
+}
+
+#[derive(Debug, Default)]
+struct Zones {
+    watched: HashMap<Key, Entry>,
+    /// Counts uses.
+    uses: u64,
+}
+
+/// One zone among all.
+#[derive(Debug, Default)]
+struct Entry {
+    /// When it was used last.
+    used: u64,
+    /// Files and directories in it.
+    names: u64,
+    zone: Arc<Mutex<WatchedZone>>,
+}
+
+#[derive(Debug, Default)]
+struct WatchedZone {
+    watch: Option<Watch>,
+    /// Where it could not be watched: when that is tried again.
+    again: Option<Instant>,
+    /// What changed since history had everything; nothing where it is not known that it ever did.
+    unsettled: Option<BTreeSet<Box<[u8]>>>,
+}
+
+/// Space that a zone takes.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extent {
+    /// All files of the user. The pointer to a repository is the server's own.
+    pub totals: Totals,
+    /// Number of directories.
+    pub directories: u64,
+}
+
+/// Changes in a watched zone.
+#[derive(Debug)]
+pub struct Unsettled {
+    /// How much the zone has now.
+    pub extent: Extent,
+    /// Paths that may not be in history yet; `None` if they are not known.
+    pub paths: Option<BTreeSet<Box<[u8]>>>,
+}
+
+impl WatchedZones {
+    pub(crate) fn new(settings: &Settings, clock: &Clock) -> Self {
+        Self {
+            zones: Mutex::default(),
+            clock: clock.clone(),
+            again_after: settings.timings.history.watch,
+        }
+    }
+
+    fn zone(&self, tenant: &str, zone: ZoneName) -> Arc<Mutex<WatchedZone>> {
+        let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
+        zones.uses += 1;
+        let now = zones.uses;
+        let entry = zones.watched.entry((tenant.to_owned(), zone)).or_default();
+        entry.used = now;
+        let found = Arc::clone(&entry.zone);
+        while zones.are_too_many() {
+            let oldest = zones.watched.iter().min_by_key(|(_, entry)| entry.used);
+            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
+                zones.watched.remove(&oldest);
+            }
+        }
+        found
+    }
+
+    /// Does something with what is known of a zone now; nothing where nothing is.
+    fn known<T>(
+        &self,
+        tenant: &str,
+        zone: ZoneName,
+        data: &Root,
+        ask: impl FnOnce(&mut WatchedZone) -> Option<T>,
+    ) -> Option<T> {
+        let watched = self.zone(tenant, zone);
+        let mut watched = lock(&watched);
+        let now = self.clock.instant();
+        let names = watched.refresh(data, now, now + self.again_after);
+        let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(entry) = zones.watched.get_mut(&(tenant.to_owned(), zone)) {
+            entry.names = names;
+        }
+        drop(zones);
+        ask(&mut watched)
+    }
+
+    /// Measures a zone: without a walk, if it is watched.
+    pub fn extent(&self, tenant: &str, zone: ZoneName, data: &Root) -> Result<Extent, DiskError> {
+        let known = self.known(tenant, zone, data, |watched| {
+            let watch = watched.watch.as_ref()?;
+            Some(Extent::of(watch, zone))
+        });
+        if let Some(extent) = known {
+            return Ok(extent);
+        }
+        let summary = data.summary()?;
+        let pointer = data.entry(&ZonePath::root().join(POINTER)).ok();
+        let pointer = pointer.filter(|pointer| pointer.kind() == Kind::File);
+        let extent = Extent {
+            totals: summary.totals,
+            directories: summary.directories,
+        };
+        Ok(extent.without(zone, pointer.map(|pointer| pointer.size())))
+    }
+
+    /// Paths of all directories in a zone.
+    pub fn directories(
+        &self,
+        tenant: &str,
+        zone: ZoneName,
+        data: &Root,
+    ) -> Result<HashSet<Box<[u8]>>, DiskError> {
+        let known = self.known(tenant, zone, data, |watched| {
+            let paths = watched.watch.as_ref()?.directory_paths();
+            Some(paths.map(Box::from).collect())
+        });
+        known.map_or_else(|| data.directories(), Ok)
+    }
+
+    /// Paths in a zone whose names are kept for the server or for git, or that some system cannot
+    /// hold, with device and inode.
+    pub fn noted_names(
+        &self,
+        tenant: &str,
+        zone: ZoneName,
+        data: &Root,
+    ) -> Option<Vec<(String, FileIdentity)>> {
+        self.known(tenant, zone, data, |watched| {
+            let noted = watched.watch.as_ref()?.noted().iter();
+            let noted = noted.map(|(path, identity)| (path.clone(), *identity));
+            Some(noted.collect())
+        })
+    }
+
+    /// Returns what may not be in history, once: the caller commits it, or says with
+    /// [`WatchedZones::unsettle`] that it could not. `None` if the zone is not watched.
+    pub fn unsettled(&self, tenant: &str, zone: ZoneName, data: &Root) -> Option<Unsettled> {
+        self.known(tenant, zone, data, |watched| {
+            let extent = Extent::of(watched.watch.as_ref()?, zone);
+            let paths = watched.unsettled.replace(BTreeSet::new());
+            Some(Unsettled { extent, paths })
+        })
+    }
+
+    /// It is not known any more what history has.
+    pub fn unsettle(&self, tenant: &str, zone: ZoneName) {
+        lock(&self.zone(tenant, zone)).unsettled = None;
+    }
+}
+
+impl Zones {
+    fn are_too_many(&self) -> bool {
+        let names: u64 = self.watched.values().map(|entry| entry.names).sum();
+        self.watched.len() > ZONES_MOST || (self.watched.len() > 1 && names > NAMES_MOST)
+    }
+}
+
+impl WatchedZone {
+    /// Takes in what changed by `now`, with a new watch where there is none, or the one that was is
+    /// over; where it cannot be watched, not before `again`. Gives the number of files and directories.
+    fn refresh(&mut self, data: &Root, now: Instant, again: Instant) -> u64 {
+        let names = self
+            .refreshed(data, now, again)
+            .map_or(0, |watch| watch.totals().files + watch.directories());
+        if names > NAMES_MOST {
+            self.watch = None;
+            self.unsettled = None;
+            self.again = Some(again);
+            return 0;
+        }
+        names
+    }
+
+    fn refreshed(&mut self, data: &Root, now: Instant, again: Instant) -> Option<&Watch> {
+        if let Some(watch) = &mut self.watch {
+            if let Some(changed) = watch.refresh(data) {
+                if let Some(unsettled) = &mut self.unsettled {
+                    unsettled.extend(changed);
+                    if unsettled.len() > UNSETTLED_MOST {
+                        self.unsettled = None;
+                    }
+                }
+                return self.watch.as_ref();
+            }
+            self.watch = None;
+        }
+        self.unsettled = None;
+        if self.again.is_some_and(|again| now < again) {
+            return None;
+        }
+        self.watch = Watch::begin(data, is_never_made);
+        self.again = self.watch.is_none().then_some(again);
+        self.watch.as_ref()
+    }
+}
+
+impl Extent {
+    fn of(watch: &Watch, zone: ZoneName) -> Self {
+        let extent = Self {
+            totals: watch.totals(),
+            directories: watch.directories(),
+        };
+        extent.without(zone, watch.file_size(POINTER.as_bytes()))
+    }
+
+    fn without(mut self, zone: ZoneName, pointer: Option<u64>) -> Self {
+        if let Some(size) = pointer.filter(|_| zone.is_versioned()) {
+            self.totals.bytes -= size;
+            self.totals.files -= 1;
+        }
+        self
+    }
+}
+
+fn lock(zone: &Mutex<WatchedZone>) -> MutexGuard<'_, WatchedZone> {
+    zone.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,143 @@
+//! Where a file is that was not found: in another case, another directory, another zone.
+//!
+//! Only zones that the caller may open are looked into, each within bounds, and only after a call
+//! has failed.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::store::Store;
+use crate::zone::{Zone, ZoneName, ZonePath};
+use fileshed_storage::{DiskError, Root};
+use fileshed_types::{Caller, Error};
+
+/// Entries that are looked at in one zone.
+const ENTRIES_PER_ZONE: usize = 5_000;
+
+/// Groups of the caller that are looked into.
+const GROUPS_MAX: usize = 10;
+
+/// A file or directory that was not found.
+#[derive(Clone, Debug)]
+pub struct Missing {
+    /// Where it was looked for.
+    pub zone: ZoneName,
+    /// The group, in the zone of one.
+    pub group: Option<String>,
+    /// Its path there.
+    pub path: ZonePath,
+}
+
+/// Something that may be what was not found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Its zone.
+    pub zone: ZoneName,
+    /// The name of the group, in the zone of one.
+    pub group: Option<String>,
+    /// Its path there.
+    pub path: ZonePath,
+    /// How much it is like what was missing.
+    pub likeness: Likeness,
+}
+
+/// How much something is like what was missing, the most first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Likeness {
+    /// The same path in another case, in the same zone.
+    Case,
+    /// The same path in another zone.
+    Zone,
+    /// The same name in another directory.
+    Directory,
+    /// The same name in another zone, in another case or another directory there.
+    Name,
+}
+
+impl Missing {
+    /// What a failure misses, where it is a path of a zone.
+    #[must_use]
+    pub fn of(error: &Error) -> Option<Self> {
+        let path = match error.cause::<DiskError>()? {
+            DiskError::NotFound { path } => path,
+            DiskError::Near { error, .. } => match &**error {
+                DiskError::NotFound { path } => path,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let detail = |name: &str| error.details().get(name)?.as_str();
+        Some(Self {
+            zone: detail("zone").and_then(|zone| ZoneName::parse(zone).ok())?,
+            group: detail("group").map(str::to_owned),
+            path: path.clone(),
+        })
+    }
+
+    fn is_in(&self, zone: &Zone<'_>) -> bool {
+        let group = zone.group().map(|group| group.name.as_str());
+        self.zone == zone.name() && self.group.as_deref() == group
+    }
+}
+
+impl Store {
+    /// Where it may be: all that is most like it, and nothing where there is none.
+    #[must_use]
+    pub fn whereabouts(&self, caller: &Caller, missing: &Missing) -> Vec<Place> {
+        let mut places = Vec::new();
+        for name in ZoneName::PERSONAL {
+            if let Ok(zone) = self.personal_zone(caller, name) {
+                look(&zone, missing, &mut places);
+            }
+        }
+        let groups = self.known_groups(caller).ok().flatten().unwrap_or_default();
+        let (own, others): (Vec<_>, Vec<_>) = groups
+            .iter()
+            .partition(|group| Some(&group.name) == missing.group.as_ref());
+        for group in own.into_iter().chain(others).take(GROUPS_MAX) {
+            if let Ok(zone) = self.group_zone(caller, Some(group.id.as_str())) {
+                look(&zone, missing, &mut places);
+            }
+        }
+        let most = places.iter().map(|place| place.likeness).min();
+        places.retain(|place| Some(place.likeness) == most);
+        places
+    }
+}
+
+/// Adds what one zone has.
+fn look(zone: &Zone<'_>, missing: &Missing, places: &mut Vec<Place>) {
+    let here = missing.is_in(zone);
+    let mut add = |path: ZonePath, likeness| {
+        places.push(Place {
+            zone: zone.name(),
+            group: zone.group().map(|group| group.name.clone()),
+            path,
+            likeness,
+        });
+    };
+    if !here && let Ok(entry) = zone.data().followed(&missing.path) {
+        return add(entry.path().clone(), Likeness::Zone);
+    }
+    for path in same_name(zone.data(), &missing.path) {
+        let same_path = folded(path.as_str()) == folded(missing.path.as_str());
+        add(
+            path,
+            match (here, same_path) {
+                (true, true) => Likeness::Case,
+                (true, false) => Likeness::Directory,
+                (false, _) => Likeness::Name,
+            },
+        );
+    }
+}
+
+fn same_name(data: &Root, path: &ZonePath) -> Vec<ZonePath> {
+    let wanted = folded(path.name().unwrap_or_default());
+    let mut left = ENTRIES_PER_ZONE;
+    data.search(&mut left, |name| folded(name) == wanted)
+}
+
+/// A name without regard to case.
+fn folded(name: &str) -> String {
+    name.nfc().collect::<String>().to_lowercase()
+}

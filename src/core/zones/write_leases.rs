@@ -1,0 +1,409 @@
+//! Write leases of this process, if several machines share the data: rows of the registry.
+//!
+//! A process that has a place keeps it while nobody else wants it, so that one that works alone asks once.
+//! It renews its lease all the time; if it could not for a while, it stops by its own clock, before others
+//! take over by the clock of the database. A process that slept meanwhile cannot commit: its staged files
+//! are gone, and its intents are not its own any more.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::process_identity::{self, ProcessIdentity};
+use fileshed_registry::{LeaseNotice, LeaseNotices, NewInstance, Registry, RegistryError};
+use fileshed_storage::{DiskError, Root};
+use fileshed_types::timings::InstanceTimings;
+use fileshed_types::{Clock, Error, Settings, ZonePath};
+
+/// Connections of its own: nobody's calls keep it from saying that it lives.
+const CONNECTIONS: u64 = 4;
+
+/// The leases of this process.
+#[derive(Debug)]
+pub(crate) struct WriteLeases {
+    shared: Arc<LeaseKeeper>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct LeaseKeeper {
+    registry: Registry,
+    name: String,
+    /// What people call it.
+    label: String,
+    process: ProcessIdentity,
+    /// By the clock that also runs while the machine sleeps, in milliseconds.
+    alive_until: AtomicU64,
+    taken_for_dead: AtomicBool,
+    stopping: AtomicBool,
+    state: Mutex<LeaseState>,
+    changed: Condvar,
+    clock: Clock,
+    timings: InstanceTimings,
+}
+
+#[derive(Debug, Default)]
+struct LeaseState {
+    places: HashMap<String, PlaceState>,
+    /// How many times something was told: who waits compares.
+    notices: u64,
+    /// Tenants in which dead processes left something unfinished.
+    left: Vec<String>,
+}
+
+/// What this process does with a place.
+#[derive(Debug)]
+enum PlaceState {
+    /// Somebody asks for it, or writes in it, and whether others wait for it.
+    Used { wanted: bool },
+    /// It is at hand.
+    Idle { since: Instant },
+    /// It is being given back: nobody asks for it before that is done, or what is asked would be given
+    /// back with it.
+    Leaving,
+}
+
+/// The right to write in one place, as far as other processes go.
+#[derive(Debug)]
+pub(crate) struct WriteLease {
+    shared: Arc<LeaseKeeper>,
+    place: String,
+}
+
+impl WriteLeases {
+    /// Enters this process, and begins to say that it lives.
+    pub(crate) fn start(
+        data: &Root,
+        settings: &Settings,
+        clock: &Clock,
+        name: &str,
+    ) -> Result<Self, Error> {
+        let settings = Settings {
+            registry_connections: CONNECTIONS,
+            ..settings.clone()
+        };
+        let shared = Arc::new(LeaseKeeper {
+            registry: Registry::open(data, &settings)?,
+            name: name.to_owned(),
+            label: match settings.instance_name.as_str() {
+                "" => process_identity::host_name(),
+                label => label.to_owned(),
+            },
+            process: process_identity::own(),
+            alive_until: AtomicU64::new(0),
+            taken_for_dead: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
+            state: Mutex::default(),
+            changed: Condvar::new(),
+            clock: clock.clone(),
+            timings: settings.timings.instances.clone(),
+        });
+        shared.enter()?;
+        let thread = std::thread::Builder::new()
+            .name("leases".to_owned())
+            .spawn({
+                let shared = Arc::clone(&shared);
+                move || shared.work()
+            });
+        let fail = |error| DiskError::of("lock", &ZonePath::root(), error);
+        Ok(Self {
+            shared,
+            thread: Some(thread.map_err(fail)?),
+        })
+    }
+
+    /// A place that this process has and nobody else waits for.
+    pub(crate) fn take_at_hand(&self, place: &str) -> Result<Option<WriteLease>, Error> {
+        let mut state = self.shared.state();
+        let Some(at_hand @ PlaceState::Idle { .. }) = state.places.get_mut(place) else {
+            return Ok(None);
+        };
+        self.shared.expect_alive()?;
+        *at_hand = PlaceState::Used { wanted: false };
+        Ok(Some(self.lease(place)))
+    }
+
+    fn lease(&self, place: &str) -> WriteLease {
+        WriteLease {
+            shared: Arc::clone(&self.shared),
+            place: place.to_owned(),
+        }
+    }
+
+    /// Waits for a place until a moment; nothing where that passed. No two threads of this process ask
+    /// for the same one at the same time.
+    pub(crate) fn take(&self, place: &str, until: Instant) -> Result<Option<WriteLease>, Error> {
+        if let Some(lease) = self.take_at_hand(place)? {
+            return Ok(Some(lease));
+        }
+        let shared = &self.shared;
+        if !shared.reserve(place, until) {
+            return Ok(None);
+        }
+        let taken = shared.line_up(place, until);
+        if !matches!(taken, Ok(true)) {
+            shared.state().places.remove(place);
+        }
+        Ok(taken?.then(|| self.lease(place)))
+    }
+
+    /// Returns `true` if it lives, as far as this process knows.
+    pub(crate) fn expect_alive(&self) -> Result<(), Error> {
+        self.shared.expect_alive()
+    }
+
+    /// Returns `true` if others took this process for dead.
+    pub(crate) fn is_taken_for_dead(&self) -> bool {
+        self.shared.taken_for_dead.load(Ordering::Acquire)
+    }
+
+    /// The names of all processes that work on the data.
+    pub(crate) fn live_instances(&self) -> Result<Vec<String>, RegistryError> {
+        self.shared.registry.live_instances()
+    }
+
+    /// Looks for processes that died, now.
+    pub(crate) fn reap(&self) -> Result<(), RegistryError> {
+        self.shared.reap()
+    }
+
+    /// The tenants in which dead processes left something; waits for that for a moment.
+    pub(crate) fn tenants_left(&self, patience: Duration) -> Vec<String> {
+        let shared = &self.shared;
+        let deadline = shared.clock.instant() + patience;
+        let waits = |state: &mut LeaseState| {
+            state.left.is_empty() && !shared.taken_for_dead.load(Ordering::Acquire)
+        };
+        let mut state = shared
+            .clock
+            .wait_while(&shared.changed, shared.state(), deadline, waits);
+        std::mem::take(&mut state.left)
+    }
+}
+
+impl Drop for WriteLeases {
+    fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ended = thread.join();
+        }
+        if let Err(error) = self.shared.registry.leave_instance(&self.shared.name) {
+            tracing::warn!(%error, "others wait a moment before they write where this process did");
+        }
+    }
+}
+
+impl Drop for WriteLease {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        let Some(place) = state.places.get_mut(&self.place) else {
+            return;
+        };
+        if matches!(place, PlaceState::Used { wanted: true }) {
+            *place = PlaceState::Leaving;
+            drop(state);
+            self.shared.leave(&self.place);
+        } else {
+            *place = PlaceState::Idle {
+                since: self.shared.clock.instant(),
+            };
+        }
+    }
+}
+
+impl LeaseKeeper {
+    fn state(&self) -> MutexGuard<'_, LeaseState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn enter(&self) -> Result<(), Error> {
+        self.reap()?;
+        let begun = now();
+        let new = NewInstance {
+            name: &self.name,
+            label: &self.label,
+            process: self.process.as_str(),
+        };
+        self.registry.enter_instance(&new, self.timings.lease)?;
+        self.lives_from(begun);
+        Ok(())
+    }
+
+    fn lives_from(&self, begun: u64) {
+        let until = begun.saturating_add(self.timings.trusted.as_millis() as u64);
+        self.alive_until.store(until, Ordering::Release);
+    }
+
+    fn expect_alive(&self) -> Result<(), Error> {
+        if now() < self.alive_until.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        Err(RegistryError::TakenOver.into())
+    }
+
+    /// Keeps a place that comes from being given away before it is used. Waits while it is being given
+    /// away; false where that takes too long.
+    fn reserve(&self, place: &str, until: Instant) -> bool {
+        let is_leaving =
+            |state: &mut LeaseState| matches!(state.places.get(place), Some(PlaceState::Leaving));
+        let mut state = self
+            .clock
+            .wait_while(&self.changed, self.state(), until, is_leaving);
+        if is_leaving(&mut state) {
+            return false;
+        }
+        let reserved = PlaceState::Used { wanted: false };
+        state.places.insert(place.to_owned(), reserved);
+        true
+    }
+
+    /// Asks the registry for a place, and waits to be told. Whether it came in time.
+    fn line_up(&self, place: &str, until: Instant) -> Result<bool, Error> {
+        loop {
+            self.expect_alive()?;
+            let told = self.state().notices;
+            if self.registry.take_lease(place, &self.name)? {
+                self.expect_alive()?;
+                return Ok(true);
+            }
+            if self.clock.is_past(until) {
+                self.registry.stop_waiting(place, &self.name)?;
+                return Ok(false);
+            }
+            let recheck = until.min(self.clock.instant() + self.timings.recheck);
+            let waited = self
+                .clock
+                .wait_while(&self.changed, self.state(), recheck, |state| {
+                    state.notices == told
+                });
+            drop(waited);
+        }
+    }
+
+    /// Gives back a place that is leaving.
+    fn leave(&self, place: &str) {
+        if let Err(error) = self.registry.give_lease(place, &self.name) {
+            // It is given when the next round finds that others wait for it.
+            tracing::warn!(%error, "a place to write in is not given back yet");
+        }
+        self.state().places.remove(place);
+        self.changed.notify_all();
+    }
+
+    /// Others wait for a place: it is theirs as soon as nobody here writes in it.
+    fn hand_over(&self, place: &str) {
+        let mut state = self.state();
+        match state.places.get_mut(place) {
+            Some(PlaceState::Used { wanted }) => *wanted = true,
+            Some(PlaceState::Leaving) => {}
+            Some(PlaceState::Idle { .. }) | None => {
+                state.places.insert(place.to_owned(), PlaceState::Leaving);
+                drop(state);
+                self.leave(place);
+            }
+        }
+    }
+
+    fn work(&self) {
+        let mut notices: Option<LeaseNotices> = None;
+        let mut due = self.clock.instant();
+        while !self.stopping.load(Ordering::Acquire) {
+            if self.clock.is_past(due) {
+                due = self.clock.instant() + self.timings.round;
+                self.round();
+            }
+            let heard = match &mut notices {
+                Some(notices) => notices.next(self.timings.listening),
+                None => match self.registry.lease_notices(&self.name) {
+                    Ok(begun) => {
+                        notices = Some(begun);
+                        // What was told before that is not told again.
+                        due = self.clock.instant();
+                        Ok(None)
+                    }
+                    Err(error) => Err(error),
+                },
+            };
+            match heard {
+                Ok(None) => {}
+                Ok(Some(LeaseNotice::Wanted(place))) => self.hand_over(&place),
+                Ok(Some(LeaseNotice::Granted(_) | LeaseNotice::Freed)) => self.tell(),
+                Err(error) => {
+                    tracing::debug!(%error, "the registry tells nothing");
+                    notices = None;
+                    self.clock.sleep(self.timings.listening);
+                }
+            }
+        }
+    }
+
+    fn tell(&self) {
+        self.state().notices += 1;
+        self.changed.notify_all();
+    }
+
+    /// Says that this process lives, takes out those that do not, and gives back what it does not need.
+    fn round(&self) {
+        let begun = now();
+        match self.registry.renew_instance(&self.name, self.timings.lease) {
+            Ok(true) => self.lives_from(begun),
+            Ok(false) => {
+                self.alive_until.store(0, Ordering::Release);
+                if !self.taken_for_dead.swap(true, Ordering::AcqRel) {
+                    tracing::error!(
+                        "this server stood still for too long: others took over its work"
+                    );
+                }
+                self.changed.notify_all();
+                return;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the registry does not hear that this server lives");
+                return;
+            }
+        }
+        let tidied = self.reap().and_then(|()| {
+            for place in self.registry.wanted_leases(&self.name)? {
+                self.hand_over(&place);
+            }
+            Ok(())
+        });
+        if let Err(error) = tidied {
+            tracing::warn!(%error, "what other servers left is not looked at");
+        }
+        let is_idle = |place: &PlaceState| match place {
+            PlaceState::Idle { since } => self.clock.elapsed(*since) > self.timings.idle,
+            _ => false,
+        };
+        let state = self.state();
+        let idle = state.places.iter().filter(|(_, place)| is_idle(place));
+        let idle: Vec<String> = idle.map(|(name, _)| name.clone()).collect();
+        drop(state);
+        for place in idle {
+            self.hand_over(&place);
+        }
+    }
+
+    fn reap(&self) -> Result<(), RegistryError> {
+        let left = self
+            .registry
+            .reap_instances(|process| self.process.knows_the_end_of(process))?;
+        if !left.is_empty() {
+            self.state().left.extend(left);
+            self.tell();
+        }
+        Ok(())
+    }
+}
+
+fn now() -> u64 {
+    let time = clock_gettime(ClockId::Boottime);
+    (time.tv_sec as u64) * 1000 + (time.tv_nsec as u64) / 1_000_000
+}
+
+#[cfg(test)]
+mod tests;

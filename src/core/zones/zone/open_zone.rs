@@ -1,0 +1,526 @@
+//! A caller's zone: a directory handle with rights.
+
+use rustix::io::Errno;
+
+use super::{PathError, ZoneError, ZoneName, ZonePath, with_cross_zone_call};
+use crate::store::{HistoryOf, Store};
+use crate::tenant::TenantRoot;
+use fileshed_history::{Author, CommitId, History, HistoryError, PreparedContent};
+use fileshed_registry::FilePlace;
+use fileshed_storage::{
+    DiskError, Entry, Kind, Root, Staged, StagedDirectory, Target, Totals, Vacancy,
+};
+use fileshed_types::caller::Scope;
+use fileshed_types::group::Group;
+use fileshed_types::settings::WriteMode;
+use fileshed_types::{Caller, Error};
+
+/// One zone of one caller, for one call.
+#[derive(Debug)]
+pub struct Zone<'a> {
+    /// The data directory.
+    pub store: &'a Store,
+    /// Who calls.
+    pub caller: &'a Caller,
+    /// Which zone it is.
+    pub name: ZoneName,
+    /// Whose zone it is: a user, or a group.
+    pub tenant: TenantRoot,
+    /// Holds `data`, `editzone` and `repo.git`.
+    pub base: Root,
+    /// Its files.
+    pub data: Root,
+    /// `true` if it is measured and free of what a crash left half done; else it can only be read.
+    pub ready: bool,
+    /// `true` if nothing was ever brought into it, so that it has no directory: an empty one stands
+    /// in, which is for looking alone.
+    pub absent: bool,
+    /// Whose zone it is, where it is a group's.
+    pub group: Option<Shared>,
+}
+
+/// What a zone is for a member of its group.
+#[derive(Debug)]
+pub struct Shared {
+    /// The group.
+    pub group: Group,
+    /// The mode of files that come into being.
+    pub mode: WriteMode,
+    /// `true` if the call asks for it: then those get it, too, that are there and the caller's.
+    pub asked: bool,
+}
+
+impl<'a> Zone<'a> {
+    /// The same zone, for what brings files: with a directory of its own.
+    pub fn made(mut self) -> Result<Self, Error> {
+        if self.absent {
+            self.base = self
+                .tenant
+                .root
+                .subdirectory(&self.store.uploads_of(self.caller))?;
+            self.data = self.base.try_clone()?;
+            self.absent = false;
+        }
+        Ok(self)
+    }
+
+    /// Fails where there is no directory that could take something.
+    fn expect_made(&self) -> Result<(), DiskError> {
+        if self.absent {
+            return Err(DiskError::server(Errno::NOENT));
+        }
+        Ok(())
+    }
+
+    /// The group whose zone it is.
+    #[must_use]
+    pub fn group(&self) -> Option<&Group> {
+        self.group.as_ref().map(|shared| &shared.group)
+    }
+
+    /// The same zone, for a call whose files get another mode than the default: new ones, and those
+    /// of the caller that it writes. Outside groups there are no modes.
+    #[must_use]
+    pub fn creating(mut self, mode: Option<WriteMode>) -> Self {
+        if let (Some(shared), Some(mode)) = (&mut self.group, mode) {
+            shared.mode = mode;
+            shared.asked = true;
+        }
+        self
+    }
+
+    /// The mode of files that come into being, in a group.
+    #[must_use]
+    pub fn mode(&self) -> Option<WriteMode> {
+        self.group.as_ref().map(|shared| shared.mode)
+    }
+
+    /// The mode that the call asks for, in a group.
+    #[must_use]
+    pub fn asked_mode(&self) -> Option<WriteMode> {
+        let shared = self.group.as_ref().filter(|shared| shared.asked);
+        shared.map(|shared| shared.mode)
+    }
+
+    /// The caller's user id; empty in shared mode.
+    #[must_use]
+    pub fn user(&self) -> &'a str {
+        self.caller.user.as_ref().map_or("", |user| user.as_str())
+    }
+
+    /// Which zone it is.
+    #[must_use]
+    pub fn name(&self) -> ZoneName {
+        self.name
+    }
+
+    /// The caller whose zone it is.
+    #[must_use]
+    pub fn caller(&self) -> &'a Caller {
+        self.caller
+    }
+
+    /// Its files.
+    #[must_use]
+    pub fn data(&self) -> &Root {
+        &self.data
+    }
+
+    /// Reads a path parameter. Fails where it climbs out, names what is kept for the server, or
+    /// begins with the name of a zone.
+    pub fn path(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
+        let path = ZonePath::parse(parameter, text)?;
+        self.refuse_zone_in_front(parameter, &path)
+            .map_err(|error| self.explain(error.into()))?;
+        Ok(path)
+    }
+
+    /// Refuses a path that begins with the name of a zone: of its own, or of the one that was
+    /// meant. A directory that really has such a name is meant when it is there.
+    pub fn refuse_zone_in_front(
+        &self,
+        parameter: &'static str,
+        path: &ZonePath,
+    ) -> Result<(), PathError> {
+        let (Some((named, corrected)), false) = (path.zone_in_front(), self.caller.names_zones)
+        else {
+            return Ok(());
+        };
+        let first = path.segments().next().unwrap_or_default();
+        if self.data.entry(&ZonePath::root().join(first)).is_ok() {
+            return Ok(());
+        }
+        Err(PathError::StartsWithZone {
+            parameter,
+            path: path.as_str().to_owned(),
+            zone: self.name,
+            named,
+            corrected,
+        })
+    }
+
+    /// The path that `source` of the zone `from` is to get: with a slash at its end, the one in
+    /// that directory. Where it names another zone, the
+    /// failure shows the call that goes there.
+    pub fn path_to_bring(
+        &self,
+        parameter: &'static str,
+        text: &str,
+        from: ZoneName,
+        source: &ZonePath,
+    ) -> Result<ZonePath, Error> {
+        let path = self.path_to_change(parameter, text).map_err(|error| {
+            let Some((to, destination)) = named_zone(&error) else {
+                return error;
+            };
+            let source = (from, source.as_str());
+            with_cross_zone_call(error, source, (to, destination.as_str()), None)
+        })?;
+        Ok(path.for_arrival(source.name()))
+    }
+
+    /// The path of what is to be brought to `destination` in the zone `to`. Where it names another
+    /// zone, the failure shows the call that takes it from there.
+    pub fn path_to_take(
+        &self,
+        parameter: &'static str,
+        text: &str,
+        to: &Zone<'_>,
+        destination: &str,
+    ) -> Result<ZonePath, Error> {
+        self.path_to_change(parameter, text).map_err(|error| {
+            let named = named_zone(&error).filter(|(_, source)| !source.is_root());
+            let Some((from, source)) = named else {
+                return error;
+            };
+            let group = to.group().map(|group| group.name.as_str());
+            with_cross_zone_call(
+                error,
+                (from, source.as_str()),
+                (to.name, destination),
+                group,
+            )
+        })
+    }
+
+    /// A path parameter that must name something inside the zone, for a change.
+    pub fn path_to_change(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
+        let path = self.path_to_fill(parameter, text)?;
+        path.refuse_root(parameter)?;
+        Ok(path)
+    }
+
+    /// A path parameter that may also name the root, as a directory whose entries are added to or
+    /// taken.
+    pub fn path_to_fill(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
+        let path = self.path(parameter, text)?;
+        self.refuse_git(parameter, &path)?;
+        Ok(path)
+    }
+
+    /// The path of a file that is brought into `directory` under `name`, which may have
+    /// directories of its own and never leads out of `directory`. It may be named as a zone is.
+    pub fn path_below(
+        &self,
+        parameter: &'static str,
+        directory: &ZonePath,
+        name: &str,
+    ) -> Result<ZonePath, Error> {
+        let below = ZonePath::parse(parameter, name)?;
+        below.refuse_root(parameter)?;
+        let path = directory.join(below.as_str());
+        let path = ZonePath::parse(parameter, path.as_str())?;
+        self.refuse_git(parameter, &path)?;
+        Ok(path)
+    }
+
+    fn refuse_git(&self, parameter: &'static str, path: &ZonePath) -> Result<(), Error> {
+        if self.name.is_versioned() && path.has_git_segment() {
+            let path = path.as_str().to_owned();
+            return Err(self.explain(PathError::Git { parameter, path }.into()));
+        }
+        Ok(())
+    }
+
+    /// A directory that files may be brought to; what is missing of it is made when they come.
+    pub fn directory_to_fill(
+        &self,
+        parameter: &'static str,
+        text: &str,
+    ) -> Result<ZonePath, Error> {
+        let path = self.path_to_fill(parameter, text)?;
+        match self.data.followed(&path) {
+            Ok(entry) if entry.kind() != Kind::Directory => {
+                Err(self.explain_disk(DiskError::NotADirectory { path }))
+            }
+            Err(DiskError::NotFound { .. }) => {
+                self.vacancy(parameter, &path)?;
+                Ok(path)
+            }
+            Ok(_) => Ok(path),
+            Err(error) => Err(self.explain_disk(error)),
+        }
+    }
+
+    /// What is at `path`, links followed inside the zone.
+    pub fn entry(&self, path: &ZonePath) -> Result<Entry, Error> {
+        self.data
+            .followed(path)
+            .map_err(|error| self.explain_disk(error))
+    }
+
+    /// What is at `path` itself, for removing and renaming.
+    pub fn entry_itself(&self, path: &ZonePath) -> Result<Entry, Error> {
+        self.data
+            .entry(path)
+            .map_err(|error| self.explain_disk(error))
+    }
+
+    /// A file to create or replace. A new name must suit every system.
+    pub fn target(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
+        let target = self.destination(parameter, path)?;
+        target
+            .expect_file()
+            .map_err(|error| self.explain_disk(error))?;
+        if path.names_directory() && target.entry().is_none() {
+            return Err(PathError::Directory {
+                parameter,
+                path: path.as_str().to_owned(),
+                meant: path.as_str().to_owned(),
+            }
+            .into());
+        }
+        Ok(target)
+    }
+
+    /// A file or directory to create or replace. A new name must suit every system.
+    pub fn destination(&self, parameter: &'static str, path: &ZonePath) -> Result<Target, Error> {
+        let target = self
+            .expect_made()
+            .and_then(|()| self.data.target(path))
+            .map_err(|error| self.explain_disk(error))?;
+        if let Target::Vacancy(vacancy) = &target {
+            path.check_new_names(parameter, vacancy.existing_segments())?;
+        }
+        Ok(target)
+    }
+
+    /// A free name. It must suit every system.
+    pub fn vacancy(&self, parameter: &'static str, path: &ZonePath) -> Result<Vacancy, Error> {
+        let vacancy = self
+            .expect_made()
+            .and_then(|()| self.data.vacancy(path))
+            .map_err(|error| self.explain_disk(error))?;
+        path.check_new_names(parameter, vacancy.existing_segments())?;
+        Ok(vacancy)
+    }
+
+    /// What an entry holds: itself, or everything below it.
+    pub fn totals(&self, entry: &Entry) -> Result<Totals, Error> {
+        Ok(match entry.kind() {
+            Kind::File => Totals {
+                bytes: entry.size(),
+                files: 1,
+            },
+            Kind::Directory => self.data.measure_below(entry.path())?,
+            Kind::Symlink | Kind::Special => Totals::default(),
+        })
+    }
+
+    /// Bytes of the largest text that is read at once.
+    #[must_use]
+    pub fn text_limit(&self) -> u64 {
+        let limit = self.store.settings().fs_text_limit_mb;
+        limit.saturating_mul(fileshed_types::settings::MEBIBYTE)
+    }
+
+    /// Bytes that the zone's user or group holds, over all zones, and may hold.
+    pub fn space(&self) -> Result<(u64, u64), Error> {
+        Ok((self.store.used(&self.tenant)?, self.tenant.limit))
+    }
+
+    /// Fails in a zone that only reads and deletes, and where the credential only reads.
+    pub fn expect_writable(&self) -> Result<(), Error> {
+        if !self.name.is_writable() {
+            return Err(ZoneError::Readonly.into());
+        }
+        self.expect_write_scope()
+    }
+
+    /// Fails where so many bytes more would not fit, before they are prepared.
+    pub fn expect_space(&self, bytes: u64) -> Result<(), Error> {
+        self.store
+            .expect_space(&self.tenant, bytes)
+            .map_err(|error| self.explain(error))
+    }
+
+    /// Fails where the zone has a history that takes all the space that it may.
+    pub fn expect_history_space(&self) -> Result<(), Error> {
+        if !self.name.is_versioned() {
+            return Ok(());
+        }
+        let limit = self.tenant.limit;
+        let limit = limit.saturating_mul(self.store.settings().history_factor);
+        fileshed_history::size::expect_space(&self.base, limit)
+            .map_err(|error| self.explain(error.into()))
+    }
+
+    /// Content that waits to be moved in; nobody sees it.
+    pub fn stage(&self, content: &[u8]) -> Result<Staged, Error> {
+        Ok(self.store.staging(&self.tenant)?.write(content)?)
+    }
+
+    /// An empty directory that waits to be moved in.
+    pub fn stage_directory(&self) -> Result<StagedDirectory, Error> {
+        Ok(self.store.staging(&self.tenant)?.directory()?)
+    }
+
+    /// Says in a failure which zone it was met in. No hint offers a command that is not installed.
+    #[must_use]
+    pub fn explain(&self, error: Error) -> Error {
+        let error = error
+            .in_zone(self.name.as_str())
+            .without_commands(&serde_json::Map::new(), |command| {
+                self.store.hooks().lacks_command(command)
+            });
+        match self.group() {
+            Some(group) => error.in_group(&group.name),
+            None => error,
+        }
+    }
+
+    /// Returns `true` if a failure says that it was met in this zone.
+    #[must_use]
+    pub fn is_met(&self, error: &Error) -> bool {
+        let is_so = |name: &str, value: &str| {
+            let detail = error.details().get(name);
+            detail.and_then(serde_json::Value::as_str) == Some(value)
+        };
+        let group = self.group();
+        is_so("zone", self.name.as_str()) && group.is_none_or(|group| is_so("group", &group.name))
+    }
+
+    /// A failure of the disk in the words of this zone, with a hint that leads to what is there.
+    #[must_use]
+    pub fn explain_disk(&self, error: DiskError) -> Error {
+        let place = match &error {
+            DiskError::NotFound { path } | DiskError::NotADirectory { path } => {
+                std::iter::successors(path.parent(), ZonePath::parent)
+                    .find(|above| self.data.directory(above).is_ok())
+            }
+            DiskError::Escape { path } => {
+                std::iter::successors(Some(path.clone()), ZonePath::parent).find(|above| {
+                    let entry = self.data.entry(above);
+                    entry.is_ok_and(|entry| entry.kind() == Kind::Symlink)
+                })
+            }
+            _ => None,
+        };
+        self.explain(match place {
+            Some(place) => DiskError::Near {
+                error: Box::new(error),
+                place,
+            }
+            .into(),
+            None => error.into(),
+        })
+    }
+
+    /// Fails where the credential only reads.
+    pub fn expect_write_scope(&self) -> Result<(), Error> {
+        match self.caller.scope {
+            Scope::Write => Ok(()),
+            Scope::Read => Err(ZoneError::ReadOnlyScope.into()),
+        }
+    }
+
+    /// A path as the registry names it.
+    #[must_use]
+    pub fn place<'p>(&'p self, path: &'p str) -> FilePlace<'p> {
+        FilePlace {
+            tenant: &self.tenant.key,
+            zone: self.name.as_str(),
+            path,
+        }
+    }
+
+    /// Works on the repository, which is made on first use, and made anew if it is damaged.
+    pub fn history<T>(
+        &self,
+        work: impl FnMut(&History) -> Result<T, HistoryError>,
+    ) -> Result<T, Error> {
+        let now = self.store.clock().now();
+        Ok(self.store.work_on_history(&self.history_of(), now, work)?)
+    }
+
+    /// Commits what is on disk at `paths`; where the caller's changes belong together, with those
+    /// before it.
+    pub fn commit_paths(
+        &self,
+        paths: &[ZonePath],
+        prepared: &[PreparedContent],
+        message: &str,
+        author: &Author,
+    ) -> Result<Option<CommitId>, Error> {
+        let now = self.store.clock().now();
+        let of = self.history_of();
+        if !self.caller.joins_commits {
+            let commit =
+                |history: &History| history.commit_paths(paths, prepared, message, author, now);
+            return Ok(self.store.commit_to_history(&of, now, commit)?);
+        }
+        let key = (self.tenant.key.clone(), self.name);
+        let last = self.store.saves().open(&key, author, now);
+        let commit = |history: &History| match &last {
+            Some(last) => history.join_paths(last, paths, prepared, message, author, now),
+            None => history.commit_paths(paths, prepared, message, author, now),
+        };
+        let done = self.store.commit_to_history(&of, now, commit)?;
+        if let Some(id) = &done {
+            let joined = last.is_some();
+            let saves = self.store.saves();
+            saves.committed(key, author, id.clone(), (now, joined));
+        }
+        Ok(done)
+    }
+
+    /// The zone's history, by what it lies beside.
+    #[must_use]
+    pub fn history_of(&self) -> HistoryOf<'_> {
+        HistoryOf {
+            tenant: &self.tenant.key,
+            zone: self.name,
+            base: &self.base,
+            data: &self.data,
+        }
+    }
+
+    /// The caller as a commit names it. Members of a group must not learn of conversations.
+    #[must_use]
+    pub fn author(&self) -> Author {
+        let author = Author::of(self.caller);
+        match self.name {
+            ZoneName::Documents => author.in_chat(&self.caller.chat),
+            _ => author,
+        }
+    }
+
+    /// Measures the zone afresh and enters the result. Uploads count over all conversations.
+    pub fn measure(&self) -> Result<Totals, Error> {
+        self.store.measure(&self.tenant, self.name)
+    }
+}
+
+/// The other zone that a path names, and the path there.
+#[must_use]
+pub fn named_zone(error: &Error) -> Option<(ZoneName, ZonePath)> {
+    match error.cause::<PathError>()? {
+        PathError::StartsWithZone {
+            zone,
+            named,
+            corrected,
+            ..
+        } if zone != named => Some((*named, corrected.clone())),
+        _ => None,
+    }
+}

@@ -1,0 +1,182 @@
+//! Zones of a caller, opened by name.
+
+use std::sync::Arc;
+
+use crate::store::{Store, group_key};
+use crate::tenant::{DATA, TenantRoot};
+use crate::zone::{Shared, Zone, ZoneError};
+use fileshed_registry::{Arrival, Usage};
+use fileshed_storage::Totals;
+use fileshed_types::group::Group;
+use fileshed_types::{Caller, Error, UserId, ZoneName};
+
+/// What stands for a directory that is not there, below a tenant's root: always empty.
+pub const NOTHING: &str = ".empty";
+
+/// The directory of logs, below the tenant's root, and their name in the registry.
+pub const LOGS: &str = "logs";
+
+impl Store {
+    /// The caller's zone, ready to use. `zone` and `group` are the parameters of those names.
+    pub fn zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        zone: &str,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        self.open_zone(caller, ZoneName::parse_parameter("zone", zone)?, group)
+    }
+
+    /// A zone of the caller, ready to use; of `group`, by id or name, if it is a group's.
+    pub fn open_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        zone: ZoneName,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        match zone {
+            ZoneName::Group => self.group_zone(caller, group),
+            personal => self.personal_zone(caller, personal),
+        }
+    }
+
+    /// One of the caller's own zones, ready to use. Uploads have what is attached to the
+    /// conversation.
+    pub fn personal_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: ZoneName,
+    ) -> Result<Zone<'a>, Error> {
+        if name == ZoneName::Uploads {
+            self.hooks().bring_attachments(caller);
+        }
+        self.zone_as_it_is(caller, name)
+    }
+
+    /// Everything of the caller.
+    pub fn tenant(&self, caller: &Caller) -> Result<TenantRoot, Error> {
+        let (tenant, _) = self.tenant_for(caller, &self.tenant_key(caller)?)?;
+        Ok(tenant)
+    }
+
+    /// A tenant to which a caller comes who is active, and what is known of it.
+    fn tenant_for(&self, caller: &Caller, key: &str) -> Result<(TenantRoot, Arc<Arrival>), Error> {
+        let user = caller.user.as_ref().map_or("", UserId::as_str);
+        let arrival = self.registry().arrival(user, key)?;
+        self.meet(caller, arrival.standing.as_ref())?;
+        let tenant = TenantRoot {
+            place: caller.place.clone(),
+            ..self.made_tenant(key, &arrival)?
+        };
+        Ok((tenant, arrival))
+    }
+
+    /// The zone of one of the caller's groups, ready to use.
+    pub fn group_zone<'a>(
+        &'a self,
+        caller: &'a Caller,
+        group: Option<&str>,
+    ) -> Result<Zone<'a>, Error> {
+        let group = self.group(caller, group)?;
+        caller.cancellation.trust().rely_on(&group.id);
+        let (tenant, arrival) = self.tenant_for(caller, &group_key(&group))?;
+        Ok(Zone {
+            ready: self.hooks().make_ready(
+                self,
+                &tenant,
+                ZoneName::Group,
+                Some(&arrival.condition),
+            ),
+            store: self,
+            caller,
+            name: ZoneName::Group,
+            base: tenant.root.try_clone()?,
+            data: tenant.root.subdirectory(DATA)?,
+            tenant,
+            absent: false,
+            group: Some(Shared {
+                group,
+                mode: self.settings().group_default_mode,
+                asked: false,
+            }),
+        })
+    }
+
+    /// One of the caller's own zones, without a look at what is attached to the conversation.
+    pub fn zone_as_it_is<'a>(
+        &'a self,
+        caller: &'a Caller,
+        name: ZoneName,
+    ) -> Result<Zone<'a>, Error> {
+        let (tenant, arrival) = self.tenant_for(caller, &self.tenant_key(caller)?)?;
+        let ready = self
+            .hooks()
+            .make_ready(self, &tenant, name, Some(&arrival.condition));
+        let directory = name.directory().ok_or(ZoneError::NotPersonal)?;
+        let (base, data, absent) = if name == ZoneName::Uploads {
+            let place = self.uploads_of(caller);
+            // Who only looks leaves nothing behind in each of many conversations.
+            let (base, absent) = match tenant.root.existing_subdirectory(&place)? {
+                Some(base) => (base, false),
+                None => (tenant.root.subdirectory(NOTHING)?, true),
+            };
+            (base.try_clone()?, base, absent)
+        } else {
+            let base = tenant.root.subdirectory(directory)?;
+            let data = base.subdirectory(DATA)?;
+            (base, data, false)
+        };
+        Ok(Zone {
+            store: self,
+            caller,
+            name,
+            tenant,
+            base,
+            data,
+            ready,
+            absent,
+            group: None,
+        })
+    }
+
+    /// The logs of the caller's lines, as a zone that can only be read.
+    pub fn logs_zone<'a>(&'a self, caller: &'a Caller) -> Result<Zone<'a>, Error> {
+        let tenant = self.tenant(caller)?;
+        self.hooks().take_in_logs(&tenant)?;
+        let logs = match tenant.root.existing_subdirectory(LOGS)? {
+            Some(logs) => logs,
+            None => tenant.root.subdirectory(NOTHING)?,
+        };
+        Ok(Zone {
+            store: self,
+            caller,
+            name: ZoneName::Uploads,
+            tenant,
+            base: logs.try_clone()?,
+            data: logs,
+            ready: true,
+            // It takes no attachments.
+            absent: true,
+            group: None,
+        })
+    }
+
+    /// Space of each of the caller's zones.
+    pub fn usage(&self, caller: &Caller) -> Result<Vec<Usage>, Error> {
+        let tenant = self.tenant(caller)?;
+        for &zone in tenant.zones {
+            // One that cannot be repaired has the space that it had.
+            let _as_it_was = self.hooks().make_ready(self, &tenant, zone, None);
+        }
+        Ok(self.registry().usage(&tenant.key)?)
+    }
+
+    /// Space of a group of the caller, as it was last counted.
+    pub fn group_usage(&self, group: &Group) -> Result<Totals, Error> {
+        let usage = self.registry().usage(&group_key(group))?;
+        Ok(usage.iter().fold(Totals::default(), |sum, usage| Totals {
+            bytes: sum.bytes + usage.totals.bytes,
+            files: sum.files + usage.totals.files,
+        }))
+    }
+}
