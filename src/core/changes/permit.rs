@@ -6,7 +6,7 @@
 )]
 
 mod in_place;
-pub mod writer;
+mod writer;
 mod zone_change;
 
 pub use writer::{
