@@ -210,22 +210,18 @@ pub(super) struct BodyReader {
     chunks: mpsc::Receiver<BodyChunk>,
     /// Asks for the body.
     request_body: Option<oneshot::Sender<()>>,
+    /// Bytes that were announced and have not arrived.
+    missing: Option<u64>,
     ended: bool,
 }
 
 /// A piece of a body; `None` at the end.
-pub(super) type BodyChunk = Result<Option<Bytes>, BodyError>;
+type BodyChunk = Result<Option<Bytes>, BodyError>;
 
 impl BodyReader {
-    /// A reader of the chunks that are sent to it.
-    pub(super) fn new() -> (mpsc::Sender<BodyChunk>, Self) {
-        let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
-        let reader = Self {
-            chunks,
-            request_body: None,
-            ended: false,
-        };
-        (sender, reader)
+    /// Returns the bytes that were announced and have not arrived.
+    pub(super) fn announced(&self) -> Option<u64> {
+        self.missing
     }
 
     /// Returns the next chunk; `None` at the end. Blocks.
@@ -240,6 +236,13 @@ impl BodyReader {
         let chunk = self.chunks.blocking_recv();
         let chunk = chunk.unwrap_or(Err(BodyError::Incomplete))?;
         self.ended = chunk.is_none();
+        if let Some(missing) = &mut self.missing {
+            let length = chunk.as_ref().map_or(0, Bytes::len) as u64;
+            *missing = missing.checked_sub(length).ok_or(BodyError::Incomplete)?;
+            if self.ended && *missing > 0 {
+                return Err(BodyError::Incomplete);
+            }
+        }
         Ok(chunk)
     }
 }
@@ -255,20 +258,27 @@ impl BodyReader {
         Self {
             chunks,
             request_body: None,
+            missing: None,
             ended: false,
         }
     }
 }
 
-/// Runs `work` on a body while it arrives.
+/// Runs `work` on a body while it arrives; if its size is announced, it must have that.
 pub(super) async fn receive<T: Send + 'static>(
     clock: &Clock,
     mut body: Body,
+    announced: Option<u64>,
     work: impl FnOnce(&mut BodyReader) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let (sender, mut reader) = BodyReader::new();
+    let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
     let (request_body, body_requested) = oneshot::channel();
-    reader.request_body = Some(request_body);
+    let mut reader = BodyReader {
+        chunks,
+        request_body: Some(request_body),
+        missing: announced,
+        ended: false,
+    };
     let work = pool::blocking(move || work(&mut reader));
     let feed = async {
         if body_requested.await.is_ok() {
@@ -377,7 +387,9 @@ mod reader_tests {
     async fn work_that_wants_nothing_answers_at_once() {
         let clock = Clock::movable();
         let body = dripping(&clock, 10, seconds(1), 3);
-        let refused = receive(&clock, body, |_| Err::<(), _>(BodyError::Incomplete.into()));
+        let refused = receive(&clock, body, None, |_| {
+            Err::<(), _>(BodyError::Incomplete.into())
+        });
         assert!(refused.await.is_err());
     }
 }

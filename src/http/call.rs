@@ -249,7 +249,8 @@ impl Call {
     ) -> Result<T, Error> {
         let (store, caller, parts) = (Arc::clone(&self.server.store), self.caller, self.parts);
         let body = trusted(self.body, caller.cancellation.trust());
-        body::receive(self.server.store.clock(), body, move |reader| {
+        let announced = header::content_length(&parts.headers);
+        body::receive(self.server.store.clock(), body, announced, move |reader| {
             work(View::of(&store, &caller), &parts, reader)
         })
         .await

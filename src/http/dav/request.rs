@@ -5,77 +5,46 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 use axum::http::{HeaderMap, Method};
+use dav_server::DavMethod;
 use dav_server::davpath::DavPath;
 use dav_server::fs::{FsError, FsResult};
-use fileshed_core::transfer::TransferPermit;
 use fileshed_core::view::{View, ViewPath};
 use fileshed_core::{Caller, Code, Error};
 use tokio::sync::OnceCell;
 
+use super::incoming::IncomingFile;
 use crate::http::admission::Slot;
 use crate::http::{Server, call};
 
 /// The name for history and logs.
 pub(super) const OPERATION: &str = "dav";
 
-/// The methods of the surface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    Get,
-    Options,
-    Propfind,
-    Proppatch,
-    Mkcol,
-    Delete,
-    Put,
-    Copy,
-    Move,
-    Lock,
-    Unlock,
+/// Returns the method of a request; `None` if the surface does not have it.
+pub(super) fn method(method: &Method) -> Option<DavMethod> {
+    use DavMethod::{MkAddressbook, MkCalendar, Patch, Report};
+    let method = DavMethod::try_from(method).ok()?;
+    (!matches!(method, Patch | Report | MkCalendar | MkAddressbook)).then_some(method)
 }
 
-impl Verb {
-    pub(super) fn of(method: &Method) -> Option<Self> {
-        Some(match method.as_str() {
-            "GET" | "HEAD" => Self::Get,
-            "OPTIONS" => Self::Options,
-            "PROPFIND" => Self::Propfind,
-            "PROPPATCH" => Self::Proppatch,
-            "MKCOL" => Self::Mkcol,
-            "DELETE" => Self::Delete,
-            "PUT" => Self::Put,
-            "COPY" => Self::Copy,
-            "MOVE" => Self::Move,
-            "LOCK" => Self::Lock,
-            "UNLOCK" => Self::Unlock,
-            _ => return None,
-        })
-    }
-
-    /// `true` if a credential that only reads may have it.
-    pub(super) fn reads(self) -> bool {
-        matches!(self, Self::Get | Self::Options | Self::Propfind)
-    }
-
-    /// `true` if its body is XML.
-    pub(super) fn takes_xml(self) -> bool {
-        matches!(self, Self::Propfind | Self::Proppatch | Self::Lock)
-    }
+/// Returns `true` if a credential that only reads may have a method.
+pub(super) fn reads(method: DavMethod) -> bool {
+    use DavMethod::{Get, Head, Options, PropFind};
+    matches!(method, Get | Head | Options | PropFind)
 }
 
 /// One request, and what came of it.
 pub(super) struct DavRequest {
     pub(super) server: Arc<Server>,
     pub(super) caller: Caller,
-    pub(super) verb: Verb,
+    pub(super) method: DavMethod,
     /// What the request is about.
     pub(super) path: ViewPath,
     /// `false` if a copy leaves out what a directory holds.
     pub(super) deep: bool,
     /// Conditions on what is written.
     pub(super) headers: HeaderMap,
-    /// For a body with a file.
-    pub(super) transfer_permit: Slot<TransferPermit>,
+    /// The file that it brings, until it is taken in.
+    pub(super) file: Slot<IncomingFile>,
     /// Whether programs keep properties with files of the zone.
     pub(super) has_properties: OnceCell<bool>,
     /// The lock that the request has taken.
