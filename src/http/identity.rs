@@ -35,9 +35,7 @@ pub use error::{AcceptedCredentials, IdentityError};
 use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub(super) use jwt::{JwtHeader, check as check_jwt};
-use openwebui::{
-    SessionCredential, SessionOrigin, SessionUser, SessionVerifier, SignedUser, SignedUserVerifier,
-};
+use openwebui::{SessionCredential, SessionOrigin, SessionVerifier, SignedUserVerifier};
 use surfaces::OwnPage;
 pub(super) use surfaces::{CookieUse, is_by_page};
 
@@ -110,7 +108,7 @@ enum CredentialKind {
 struct PrincipalHeaders {
     /// The user that the headers name; it must be the one of the credential.
     user: Option<UserId>,
-    signed: Option<SignedUser>,
+    signed: Option<Principal>,
     chat: Chat,
     message: Option<String>,
 }
@@ -201,8 +199,14 @@ impl Authenticator {
         let caller = match (&credential.0, &self.sessions) {
             (CredentialKind::Resolved(caller), _) => Some(caller.clone()),
             (CredentialKind::Session(session, headers), Some(sessions)) => {
-                let found = sessions.find(session, self.accepted(), sources)?;
-                let caller = found.map(|found| session_caller(session, found, headers));
+                let signed = headers.signed.as_ref();
+                let found = sessions.find(session, signed, self.accepted(), sources)?;
+                let caller = found.map(|found| {
+                    let mut caller = headers.caller(found)?;
+                    caller.credential = Some(session.secret.clone());
+                    caller.client.gateway = session.origin == SessionOrigin::Header;
+                    Ok::<_, IdentityError>(caller)
+                });
                 caller.transpose()?
             }
             (CredentialKind::PersonalToken(secret, headers), _) => {
@@ -214,8 +218,8 @@ impl Authenticator {
             }
             (CredentialKind::PageSession(secret, headers), _) if sources == Sources::All => {
                 let principal = store.principal_of_session(secret.reveal())?;
-                let mut caller =
-                    headers.caller_of(principal.ok_or(IdentityError::SessionEnded)?)?;
+                let principal = principal.ok_or(IdentityError::SessionEnded)?;
+                let mut caller = headers.caller_of(principal)?;
                 caller.client.gateway = false;
                 caller.session = Some(secret.clone());
                 Some(caller)
@@ -249,14 +253,18 @@ impl Authenticator {
     }
 
     fn gateway(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
-        let mut caller = if let Some(signatures) = &self.signatures {
-            self.signed_user(signatures, headers)?
-        } else {
-            self.plain_user(headers)?
+        let mut caller = match &self.signatures {
+            Some(signatures) => self.signed_user(signatures, headers)?,
+            None => self.plain_user(headers)?,
         };
+        caller.groups = self.group_claims(headers)?;
+        self.of_gateway(caller, headers)
+    }
+
+    /// The caller with what a gateway says of the conversation.
+    fn of_gateway(&self, mut caller: Caller, headers: &HeaderMap) -> Result<Caller, IdentityError> {
         caller.chat = self.chat(headers)?;
         caller.message = self.message(headers)?;
-        caller.groups = self.group_claims(headers)?;
         caller.client.gateway = true;
         Ok(caller)
     }
@@ -271,13 +279,13 @@ impl Authenticator {
             header: signatures.header.clone(),
         })?;
         let plain = self.named_user(headers)?;
-        if plain.is_some_and(|plain| plain != signed.id) {
+        if plain.is_some_and(|plain| plain != signed.user) {
             return Err(IdentityError::TwoUsers {
                 header: self.config.header_user_id.clone(),
                 other: signatures.header.clone(),
             });
         }
-        let mut caller = Caller::known(signed.id.clone(), Chat::default());
+        let mut caller = Caller::known(signed.user.clone(), Chat::default());
         signed.describe(&mut caller);
         Ok(caller)
     }
@@ -363,13 +371,14 @@ impl Authenticator {
 
 impl PrincipalHeaders {
     /// The caller whom the credential names. Headers that name another user are refused.
-    fn caller(&self, user: UserId) -> Result<Caller, IdentityError> {
-        let signed = self.signed.as_ref().map(|signed| &signed.id);
+    fn caller(&self, principal: Principal) -> Result<Caller, IdentityError> {
+        let signed = self.signed.as_ref().map(|signed| &signed.user);
         let mut named = [self.user.as_ref(), signed].into_iter().flatten();
-        if named.any(|named| *named != user) {
+        if named.any(|named| *named != principal.user) {
             return Err(IdentityError::NotItsUser);
         }
-        let mut caller = Caller::known(user, self.chat.clone());
+        let mut caller = Caller::known(principal.user.clone(), self.chat.clone());
+        principal.describe(&mut caller);
         // Only an application in which a model writes names a message.
         caller.client.gateway = self.message.is_some();
         caller.message.clone_from(&self.message);
@@ -378,39 +387,11 @@ impl PrincipalHeaders {
 
     /// The caller whom a credential of this server stands for.
     fn caller_of(&self, principal: Principal) -> Result<Caller, IdentityError> {
-        let mut caller = self.caller(principal.user.clone())?;
-        principal.describe(&mut caller);
+        let mut caller = self.caller(principal)?;
         // The header is not authenticated, and status lines may use an administrator's key.
         caller.message = None;
         Ok(caller)
     }
-}
-
-/// The caller whom a session of Open WebUI stands for.
-fn session_caller(
-    session: &SessionCredential,
-    found: SessionUser,
-    headers: &PrincipalHeaders,
-) -> Result<Caller, IdentityError> {
-    let mut caller = match found {
-        SessionUser::Account(account) => {
-            let mut caller = headers.caller(account.user)?;
-            caller.role = account.role.ok_or(IdentityError::Pending)?;
-            caller.name = account.name;
-            caller.email = account.email;
-            caller
-        }
-        SessionUser::Signature(user) => {
-            let mut caller = headers.caller(user)?;
-            if let Some(signed) = &headers.signed {
-                signed.describe(&mut caller);
-            }
-            caller
-        }
-    };
-    caller.credential = Some(session.secret.clone());
-    caller.client.gateway = session.origin == SessionOrigin::Header;
-    Ok(caller)
 }
 
 /// Whether a credential is one of these keys. All are compared, whichever matches.

@@ -15,7 +15,8 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::fair::{FairSemaphore, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
-use fileshed_core::{Caller, Clock, Code, Error, Role, UserId};
+use fileshed_core::sign_in::Principal;
+use fileshed_core::{Clock, Code, Error, Role, UserId};
 use serde::Deserialize;
 
 use super::headers::single;
@@ -23,7 +24,7 @@ use super::{AcceptedCredentials, IdentityError, JwtError, Sources, jwt};
 use crate::config::{Config, Secret};
 use crate::http::admission;
 use crate::http::serve::current;
-use crate::openwebui::{Account, OpenWebUi, presentable, role};
+use crate::openwebui::{OpenWebUi, presentable, role};
 
 /// Requests to Open WebUI that run at once.
 const LOOKUPS: u64 = 16;
@@ -57,15 +58,6 @@ pub(super) enum SessionOrigin {
     Header,
     /// The browser of a person sends it, because Open WebUI is at the same address.
     Page,
-}
-
-/// The user of a session.
-#[derive(Debug)]
-pub(super) enum SessionUser {
-    /// As Open WebUI knows it.
-    Account(Account),
-    /// As the signature alone says.
-    Signature(UserId),
 }
 
 #[derive(Deserialize)]
@@ -119,7 +111,7 @@ impl SessionVerifier {
         let wrong = || IdentityError::WrongCredential(accepted);
         let now = self.clock.now().as_second();
         let claims = jwt::verify::<SessionClaims>(secret.reveal(), key, now);
-        let claims = claims.map_err(|_| wrong())?.claims;
+        let claims = claims.map_err(|_| wrong())?;
         // Other tokens that Open WebUI signs are not credentials.
         if !matches!(claims.typ.as_deref(), None | Some("session" | "automation")) {
             return Err(wrong());
@@ -147,15 +139,22 @@ impl SessionVerifier {
         Ok(Some(place.map_err(|_| IdentityError::Busy)?))
     }
 
-    /// Finds the user; `None` if the sources know nobody.
+    /// Finds the user; `None` if the sources know nobody. If the signature alone counts, the rest is as a
+    /// gateway has signed it.
     pub(super) fn find(
         &self,
         session: &SessionCredential,
+        described: Option<&Principal>,
         accepted: AcceptedCredentials,
         sources: Sources,
-    ) -> Result<Option<SessionUser>, Error> {
+    ) -> Result<Option<Principal>, Error> {
         let signed = session.user.as_ref();
-        let by_signature = || signed.cloned().map(SessionUser::Signature);
+        let by_signature = || {
+            let described = described.filter(|described| Some(&described.user) == signed);
+            described
+                .cloned()
+                .or_else(|| Some(Principal::of(signed?.clone())))
+        };
         let Some(openwebui) = &self.openwebui else {
             return Ok(by_signature());
         };
@@ -176,11 +175,12 @@ impl SessionVerifier {
             asked => asked?,
         };
         match (account, signed) {
-            (Some(account), Some(user)) if *user != account.user => {
+            (Some(account), Some(user)) if *user != account.principal.user => {
                 tracing::warn!("Open WebUI names another user than the session's signature");
                 Err(IdentityError::WrongCredential(accepted).into())
             }
-            (account, _) => Ok(account.map(SessionUser::Account)),
+            (Some(account), _) if account.is_pending => Err(IdentityError::Pending.into()),
+            (account, _) => Ok(account.map(|account| account.principal)),
         }
     }
 }
@@ -196,19 +196,14 @@ pub(super) struct SignedUserVerifier {
     clock: Clock,
 }
 
-/// A user that a gateway has signed.
-#[derive(Debug)]
-pub(super) struct SignedUser {
-    pub(super) id: UserId,
-    name: Option<String>,
-    email: Option<String>,
-    role: Role,
-}
-
 #[derive(Deserialize)]
 struct SignedUserClaims {
     iss: String,
     sub: String,
+    #[serde(rename = "exp")]
+    _ends: f64,
+    #[serde(rename = "iat")]
+    _dated: f64,
     name: Option<String>,
     email: Option<String>,
     role: Option<String>,
@@ -224,7 +219,7 @@ impl SignedUserVerifier {
     }
 
     /// The signed user, if there is one. A token that is there must be valid.
-    pub(super) fn read(&self, headers: &HeaderMap) -> Result<Option<SignedUser>, IdentityError> {
+    pub(super) fn read(&self, headers: &HeaderMap) -> Result<Option<Principal>, IdentityError> {
         let Some(token) = single(headers, &self.header)? else {
             return Ok(None);
         };
@@ -233,28 +228,19 @@ impl SignedUserVerifier {
             cause,
         };
         let now = self.clock.now().as_second();
-        let verified = jwt::verify::<SignedUserClaims>(token, &self.secret, now).map_err(wrong)?;
-        let claims = verified.claims;
-        if !verified.is_dated || !verified.ends || claims.iss != ISSUER {
+        let claims = jwt::verify::<SignedUserClaims>(token, &self.secret, now).map_err(wrong)?;
+        if claims.iss != ISSUER {
             return Err(wrong(JwtError::Claims));
         }
-        Ok(Some(SignedUser {
-            id: UserId::parse(&claims.sub).map_err(IdentityError::User)?,
+        let user = UserId::parse(&claims.sub).map_err(IdentityError::User)?;
+        Ok(Some(Principal {
             name: claims.name.and_then(presentable),
             email: claims.email.and_then(presentable),
             role: match claims.role {
                 Some(text) => role(&text).ok_or(IdentityError::Pending)?,
                 None => Role::User,
             },
+            ..Principal::of(user)
         }))
-    }
-}
-
-impl SignedUser {
-    /// Sets what is known of the user.
-    pub(super) fn describe(&self, caller: &mut Caller) {
-        caller.name.clone_from(&self.name);
-        caller.email.clone_from(&self.email);
-        caller.role = self.role;
     }
 }

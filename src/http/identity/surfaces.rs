@@ -22,8 +22,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fileshed_core::Caller;
 use fileshed_core::settings::GroupSource;
+use fileshed_core::{Caller, Chat};
 
 use super::headers::{self, credential, filled, single};
 use super::openwebui::SessionOrigin;
@@ -203,20 +203,17 @@ impl Authenticator {
                 let user = self
                     .named_user(headers)?
                     .ok_or(IdentityError::NoTerminalUser)?;
-                Caller::known(user, self.chat(headers)?)
+                Caller::known(user, Chat::default())
             }
             None => self.plain_user(headers)?,
         };
-        caller.chat = self.chat(headers)?;
-        caller.message = self.message(headers)?;
         let ids = &self.config.header_group_ids;
         if self.config.core.groups == GroupSource::Headers && single(headers, ids)?.is_some() {
             caller.groups = self.group_claims(headers)?;
         } else {
             caller.recalls_groups = true;
         }
-        caller.client.gateway = true;
-        Ok(caller)
+        self.of_gateway(caller, headers)
     }
 
     /// Returns `true` if the request names its user in a way that counts beside a service key.

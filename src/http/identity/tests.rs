@@ -22,15 +22,14 @@ fn caller(config: &Config, headers: &[(&str, &str)]) -> Caller {
         CredentialKind::Session(session, headers) => {
             let sessions = authenticator.sessions.as_ref().expect("sessions");
             let found = sessions
-                .find(&session, authenticator.accepted(), Sources::All)
+                .find(&session, None, authenticator.accepted(), Sources::All)
                 .expect("an answer")
                 .expect("a user");
-            session_caller(&session, found, &headers).expect("a caller")
+            headers.caller(found).expect("a caller")
         }
         CredentialKind::PersonalToken(_, headers) | CredentialKind::PageSession(_, headers) => {
-            headers
-                .caller(UserId::parse("ada").expect("an id"))
-                .expect("a caller")
+            let ada = Principal::of(UserId::parse("ada").expect("an id"));
+            headers.caller(ada).expect("a caller")
         }
     }
 }
