@@ -8,11 +8,10 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fileshed_core::store::Loss;
 use fileshed_core::{Check, CheckState, Error, Store};
 
-use crate::config::{Config, ConfigError, Effective};
+use crate::config::{Config, ConfigError, Effective, one_of};
 use crate::http::terminal::document;
 use crate::http::{self, McpToolset, state_name};
 use crate::openapi;
@@ -309,12 +308,4 @@ fn print_all(lines: impl IntoIterator<Item = String>) -> Result<ExitCode, Failur
 fn print(text: &str) -> Result<ExitCode, Failure> {
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Makes a parser of values that have one of these names.
-fn one_of<T: Clone + Send + Sync + 'static>(
-    names: &'static [&'static str],
-    parse: fn(&str) -> Option<T>,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(names).try_map(move |name| parse(&name).ok_or("is not one of them"))
 }

@@ -25,6 +25,7 @@ pub use layers::{ConfigError, Effective, Fault, Inputs, Source};
 pub use origin::Origin;
 pub use settings::{SETTINGS, Setting};
 pub use value::SettingValue;
+pub(crate) use value::one_of;
 
 /// A key in a list that stands for one that the server makes at its first start.
 pub const AUTO: &str = "auto";

@@ -6,8 +6,10 @@
 //! WebUI itself has to reach this server. For administrators who have no credential for its
 //! interface, the connection is written to a file that its settings import ([`connection_file`]).
 
+use std::convert::Infallible;
 use std::time::Duration;
 
+use clap::Args;
 use fileshed_core::Toolset;
 use fileshed_core::settings::{GroupSource, PublicUrl};
 use fileshed_core::timings::OpenWebUiTimings;
@@ -16,7 +18,7 @@ use serde_json::{Value, json};
 use super::client::{CallError, Client};
 use super::health::version;
 use super::printable;
-use crate::config::{Config, Secret};
+use crate::config::{Config, Secret, one_of};
 
 mod auth;
 mod change;
@@ -38,39 +40,114 @@ use connection::{ConnectionKind, RegisteredConnection};
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
 const PATIENCE: Duration = OpenWebUiTimings::STANDARD.register;
 
-/// Wishes of the administrator for the connection. All else follows from the configuration,
-/// or stays as an existing connection has it.
-#[derive(Clone, Debug)]
-pub struct ConnectionOptions {
-    /// Address at which Open WebUI reaches this server.
-    pub server_url: Option<PublicUrl>,
-    /// Credential with which it calls.
-    pub auth: Option<Auth>,
-    /// The name of the connection for programs.
-    pub id: String,
-    /// The name of the connection for people.
-    pub name: Option<String>,
-    /// `true` for a terminal, which is in another list, and has its own tools.
-    pub terminal: bool,
-    /// Operations that are offered.
-    pub toolset: Option<Toolset>,
-    /// Users and groups that may use it.
-    pub grants: Vec<Grantee>,
+/// Connection as an administrator wants it. All else follows from the configuration, or stays as an
+/// existing connection has it.
+#[derive(Debug, Args)]
+pub(crate) struct ConnectionOptions {
+    #[arg(
+        long,
+        value_name = "URL",
+        value_parser = url,
+        help = "Where Open WebUI reaches this server [default: public_url, else the address of bind]"
+    )]
+    server_url: Option<PublicUrl>,
+    #[arg(
+        long,
+        value_name = "TYPE",
+        value_parser = one_of(&Auth::NAMES, Auth::parse),
+        help = "With what it calls: the user's own session, or the first of api_keys \
+                [default: bearer if there are api_keys]"
+    )]
+    auth: Option<Auth>,
+    /// The connection's id
+    #[arg(long, value_name = "ID", default_value = "fileshed", value_parser = id)]
+    id: String,
+    #[arg(
+        long,
+        value_name = "TEXT",
+        help = "Its name for people [default: its id]"
+    )]
+    name: Option<String>,
+    #[arg(
+        long,
+        help = "A terminal connection instead of a tool server: files, commands and a shell beside \
+                the chat, with the first of terminal_api_keys or the user's own session"
+    )]
+    terminal: bool,
+    #[arg(
+        long,
+        conflicts_with = "terminal",
+        value_name = "SET",
+        value_parser = one_of(&Toolset::NAMES, Toolset::parse),
+        help = "Which operations [default: all]"
+    )]
+    toolset: Option<Toolset>,
 }
 
-/// The connection, and how it is registered.
-#[derive(Clone, Debug)]
+/// Options of `fileshed openwebui register`.
+#[derive(Debug, Args)]
 pub struct RegisterOptions {
-    /// Address of Open WebUI, if that was said for this run; the configuration then has it, too.
-    pub url: Option<PublicUrl>,
-    /// The credential of one of its administrators.
-    pub admin_token: Option<Secret>,
-    /// The connection as it should be.
-    pub connection: ConnectionOptions,
-    /// `true` if Open WebUI has to reach this server first.
-    pub verify: bool,
-    /// `true` if nothing is changed.
-    pub dry_run: bool,
+    #[arg(
+        long,
+        value_name = "URL",
+        value_parser = url,
+        help = "Where Open WebUI is [default: openwebui_api_url]"
+    )]
+    pub(crate) url: Option<PublicUrl>,
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        value_parser = |text: &str| Ok::<_, Infallible>(Secret::new(text.trim())),
+        help = "Session token or API key of one of its administrators [default: openwebui_admin_key, \
+                which other users of this machine do not see: FILESHED_OPENWEBUI_ADMIN_KEY, or a \
+                file named by FILESHED_OPENWEBUI_ADMIN_KEY_FILE]"
+    )]
+    admin_token: Option<Secret>,
+    #[command(flatten)]
+    connection: ConnectionOptions,
+    #[arg(
+        long = "grant",
+        value_name = "WHO",
+        help = "Who may use it, may be repeated: everyone, nobody (administrators only), \
+                group:<id or name>, user:<id or mail address> [default: everyone]"
+    )]
+    pub(crate) grants: Vec<Grantee>,
+    /// Do not have Open WebUI read this server's document first
+    #[arg(long)]
+    no_verify: bool,
+    /// Say what would be done, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Options of `fileshed openwebui connection`.
+#[derive(Debug, Args)]
+pub struct ConnectionFileOptions {
+    #[command(flatten)]
+    connection: ConnectionOptions,
+    #[arg(
+        long = "grant",
+        value_name = "WHO",
+        help = "Who may use it, may be repeated: everyone, nobody (administrators only), \
+                group:<id>, user:<id> [default: everyone]"
+    )]
+    pub(crate) grants: Vec<Grantee>,
+}
+
+fn url(text: &str) -> Result<PublicUrl, String> {
+    match text.parse::<PublicUrl>() {
+        Ok(url) if url.is_empty() => Err("is empty".to_owned()),
+        url => url,
+    }
+}
+
+/// Reads an id that the settings of Open WebUI take.
+fn id(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("is empty".to_owned()),
+        text if text.contains([':', '|']) => Err("must not have `:` or `|`".to_owned()),
+        text => Ok(text.to_owned()),
+    }
 }
 
 /// Registers; the lines say what was done.
@@ -85,10 +162,10 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     let client = Client::new(url.as_str()).within(PATIENCE);
 
     let mut lines = vec![where_it_is(&client, url)?];
-    let grants = grant::resolve(&client, token, &options.connection.grants)?;
+    let grants = grant::resolve(&client, token, &options.grants)?;
     let ours = RegisteredConnection::new(config, &options.connection, grants)?;
     let list = ours.kind.read(&client, token)?;
-    if options.verify {
+    if !options.no_verify {
         let existing = ours.find(&list).map(|place| &list[place]);
         lines.push(ours.verify(&client, token, &ours.connection(existing))?);
     }
@@ -133,10 +210,10 @@ pub struct ConnectionFile {
 /// Makes the file as Open WebUI's own export writes it: a list with one connection. Asks nobody.
 pub fn connection_file(
     config: &Config,
-    options: &ConnectionOptions,
+    options: &ConnectionFileOptions,
 ) -> Result<ConnectionFile, RegisterError> {
     let grants = grant::by_ids(&options.grants)?;
-    let ours = RegisteredConnection::new(config, options, grants)?;
+    let ours = RegisteredConnection::new(config, &options.connection, grants)?;
     let mut lines = vec![ours.next_step()];
     let url = ours.url.parse::<PublicUrl>();
     if url.is_ok_and(|url| url.is_loopback()) {

@@ -13,13 +13,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use fileshed_core::Secret;
 use fileshed_core::chat_host::{Ending, Line, Task};
-use fileshed_core::timings::OpenWebUiTimings;
-use fileshed_core::{Caller, Clock, Secret};
 use serde_json::{Value, json};
 
-use super::OpenWebUi;
-use super::chat::{events, kept};
 use super::client::Client;
 use super::upload_notice::UploadNotice;
 
@@ -29,18 +26,10 @@ const TEXT_MAX: usize = 120;
 /// Most times that an end is sent that Open WebUI did not accept.
 const ATTEMPTS: u32 = 5;
 
-/// Client and clock with which status lines are reported.
-#[derive(Clone, Debug)]
-struct Means {
-    client: Client,
-    clock: Clock,
-    timings: OpenWebUiTimings,
-}
-
 /// Reports the status lines of all conversations.
 #[derive(Debug)]
 pub(super) struct StatusReporter {
-    means: Means,
+    client: Client,
     /// Started with the first line.
     thread: OnceLock<Sender<StatusEvent>>,
     next: AtomicU64,
@@ -48,7 +37,7 @@ pub(super) struct StatusReporter {
 
 /// Event for the thread.
 #[derive(Debug)]
-enum StatusEvent {
+pub(super) enum StatusEvent {
     Begun(u64, Box<RunningTask>),
     /// The sender is dropped when the end was reported.
     Ended(u64, Ending, Sender<()>),
@@ -56,12 +45,12 @@ enum StatusEvent {
 }
 
 #[derive(Debug)]
-struct RunningTask {
-    started: Instant,
-    shown: Arc<AtomicBool>,
-    path: String,
-    key: Secret,
-    task: Task,
+pub(super) struct RunningTask {
+    pub(super) started: Instant,
+    pub(super) shown: Arc<AtomicBool>,
+    pub(super) path: String,
+    pub(super) key: Secret,
+    pub(super) task: Task,
 }
 
 impl RunningTask {
@@ -112,12 +101,12 @@ struct PendingRetry {
 
 /// One status line.
 #[derive(Debug)]
-struct StatusLine {
+pub(super) struct StatusLine {
     number: u64,
     is_seen: Arc<AtomicBool>,
     thread: Sender<StatusEvent>,
     ending: Ending,
-    means: Means,
+    client: Client,
 }
 
 impl Line for StatusLine {
@@ -132,20 +121,16 @@ impl Drop for StatusLine {
         let event = StatusEvent::Ended(self.number, self.ending.clone(), reported);
         let _nobody_listens_at_the_end = self.thread.send(event);
         if self.is_seen.load(Ordering::Acquire) {
-            let Means { clock, timings, .. } = &self.means;
+            let Client { clock, timings, .. } = &self.client;
             let _reported_or_not = clock.receive(&wait, timings.status_end);
         }
     }
 }
 
 impl StatusReporter {
-    pub(super) fn new(client: Client, clock: &Clock, timings: &OpenWebUiTimings) -> Self {
+    pub(super) fn new(client: Client) -> Self {
         Self {
-            means: Means {
-                client,
-                clock: clock.clone(),
-                timings: timings.clone(),
-            },
+            client,
             thread: OnceLock::new(),
             next: AtomicU64::new(0),
         }
@@ -155,7 +140,7 @@ impl StatusReporter {
         self.thread.get_or_init(|| {
             let (sender, receiver) = channel();
             let reporter = ReporterThread {
-                means: self.means.clone(),
+                client: self.client.clone(),
                 tasks: HashMap::new(),
                 retries: Vec::new(),
                 notices: Vec::new(),
@@ -165,65 +150,28 @@ impl StatusReporter {
         })
     }
 
-    fn begin(&self, work: RunningTask) -> StatusLine {
-        let thread = self.thread();
+    /// Sends an event to the thread. Nobody listens at the end of the server.
+    pub(super) fn send(&self, event: StatusEvent) {
+        let _gone = self.thread().send(event);
+    }
+
+    pub(super) fn begin(&self, work: RunningTask) -> StatusLine {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let is_seen = Arc::clone(&work.shown);
-        let _shown_or_not = thread.send(StatusEvent::Begun(number, Box::new(work)));
+        self.send(StatusEvent::Begun(number, Box::new(work)));
         StatusLine {
             number,
             is_seen,
-            thread: thread.clone(),
+            thread: self.thread().clone(),
             ending: Ending::Stopped,
-            means: self.means.clone(),
+            client: self.client.clone(),
         }
-    }
-}
-
-impl OpenWebUi {
-    /// A line in the caller's conversation, if there is a message to show it in and a credential
-    /// to do it with.
-    pub(super) fn status_line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>> {
-        let reporter = self.reporter.as_ref()?;
-        let work = RunningTask {
-            started: self.clock.instant(),
-            shown: Arc::default(),
-            path: events(caller)?,
-            key: Secret::new(self.key(caller)?.reveal()),
-            task,
-        };
-        Some(Box::new(reporter.begin(work)))
-    }
-
-    /// Reports files that came, in the last answer of the caller's conversation.
-    pub(super) fn report_upload(&self, caller: &Caller, place: &str, names: Vec<String>) {
-        let (Some(reporter), Some(key), Some(chat), Some(user)) = (
-            self.reporter.as_ref(),
-            self.key(caller),
-            kept(&caller.chat),
-            caller.user.clone(),
-        ) else {
-            return;
-        };
-        let now = self.clock.instant();
-        let notice = UploadNotice {
-            user,
-            chat,
-            place: place.to_owned(),
-            key: Secret::new(key.reveal()),
-            names,
-            first: now,
-            last: now,
-        };
-        let _reported_or_not = reporter
-            .thread()
-            .send(StatusEvent::Arrived(Box::new(notice)));
     }
 }
 
 /// The thread that reports to Open WebUI.
 struct ReporterThread {
-    means: Means,
+    client: Client,
     tasks: HashMap<u64, Box<RunningTask>>,
     retries: Vec<PendingRetry>,
     notices: Vec<UploadNotice>,
@@ -233,7 +181,10 @@ impl ReporterThread {
     fn run(mut self, events: &Receiver<StatusEvent>) {
         loop {
             let received = match self.next() {
-                Some(due) => self.means.clock.receive(events, self.means.clock.left(due)),
+                Some(due) => self
+                    .client
+                    .clock
+                    .receive(events, self.client.clock.left(due)),
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match received {
@@ -245,7 +196,7 @@ impl ReporterThread {
                     drop(reported);
                 }
                 Ok(StatusEvent::Arrived(notice)) => self.gather(*notice),
-                Err(RecvTimeoutError::Timeout) => self.show(self.means.clock.instant()),
+                Err(RecvTimeoutError::Timeout) => self.show(self.client.clock.instant()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -254,12 +205,12 @@ impl ReporterThread {
     /// When something is to be sent, unless an event comes before.
     fn next(&self) -> Option<Instant> {
         let waiting = self.tasks.values().filter(|work| !work.shows());
-        let waiting = waiting.map(|work| work.started + self.means.timings.status);
+        let waiting = waiting.map(|work| work.started + self.client.timings.status);
         let retries = self.retries.iter().map(|retry| retry.due);
         let notices = self
             .notices
             .iter()
-            .map(|notice| notice.due(&self.means.timings));
+            .map(|notice| notice.due(&self.client.timings));
         waiting.chain(retries).chain(notices).min()
     }
 
@@ -271,7 +222,7 @@ impl ReporterThread {
         let event = work.event(
             &work
                 .task
-                .ended(ending, self.means.clock.elapsed(work.started)),
+                .ended(ending, self.client.clock.elapsed(work.started)),
             true,
         );
         self.send_until_accepted(event);
@@ -279,10 +230,10 @@ impl ReporterThread {
 
     /// Sends what must arrive, if not now then later.
     fn send_until_accepted(&mut self, event: ChatEvent) {
-        if !event.send(&self.means.client) {
+        if !event.send(&self.client) {
             self.retries.push(PendingRetry {
                 event,
-                due: self.means.clock.instant() + self.means.timings.status_again,
+                due: self.client.clock.instant() + self.client.timings.status_again,
                 attempts: 1,
             });
         }
@@ -302,19 +253,18 @@ impl ReporterThread {
 
     fn show(&mut self, now: Instant) {
         for work in self.tasks.values() {
-            if !work.shows() && work.started + self.means.timings.status <= now {
+            if !work.shows() && work.started + self.client.timings.status <= now {
                 work.shown.store(true, Ordering::Release);
-                work.event(work.task.doing(), false)
-                    .send(&self.means.client);
+                work.event(work.task.doing(), false).send(&self.client);
             }
         }
         let (due, wait) = std::mem::take(&mut self.notices)
             .into_iter()
-            .partition(|notice: &UploadNotice| notice.due(&self.means.timings) <= now);
+            .partition(|notice: &UploadNotice| notice.due(&self.client.timings) <= now);
         self.notices = wait;
         let due: Vec<UploadNotice> = due;
         for notice in due {
-            if let Some(path) = notice.path(&self.means.client) {
+            if let Some(path) = notice.path(&self.client) {
                 self.send_until_accepted(ChatEvent::new(
                     path,
                     notice.key.clone(),
@@ -323,7 +273,7 @@ impl ReporterThread {
                 ));
             }
         }
-        let (client, again) = (&self.means.client, self.means.timings.status_again);
+        let (client, again) = (&self.client, self.client.timings.status_again);
         self.retries.retain_mut(|retries| {
             if retries.due > now {
                 return true;
@@ -337,9 +287,9 @@ impl ReporterThread {
 
 #[cfg(test)]
 mod tests {
-    use fileshed_core::Chat;
+    use fileshed_core::{Caller, Chat};
 
-    use super::*;
+    use super::super::chat::events;
 
     #[test]
     fn only_a_message_of_a_chat_that_is_kept_has_a_place_for_lines() {
