@@ -8,10 +8,9 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use fileshed_core::store::Loss;
 use fileshed_core::{Check, CheckState, Error, Store};
 
-use crate::config::{Config, ConfigError, Effective, one_of};
+use crate::config::{Config, ConfigError, Effective};
 use crate::http::terminal::document;
 use crate::http::{self, McpToolset, state_name};
 use crate::openapi;
@@ -21,28 +20,22 @@ use crate::openwebui::register::check_terminal;
 
 mod arguments;
 mod group;
-mod log;
-mod login_link;
-mod loss;
 mod mcp;
 mod openwebui;
-mod registry;
 mod start;
+mod store;
 mod tenant;
 mod token;
 mod user;
 
 pub use arguments::{Command, CommandLine, parse};
 pub use group::GroupCommand;
-pub use log::init as log;
-pub use login_link::LoginLinkArguments;
-pub use loss::LossArguments;
 pub use mcp::{McpArguments, Serving};
 pub use openwebui::OpenWebUiCommand;
-pub use registry::RegistryCommand;
-pub use start::{report, report_store};
+pub use start::{log, report, report_store};
+pub use store::{LossArguments, RegistryCommand};
 pub use tenant::TenantCommand;
-pub use token::TokenCommand;
+pub use token::{LoginLinkArguments, TokenCommand};
 pub use user::UserCommand;
 
 /// Why a command could not be carried out.
@@ -69,44 +62,9 @@ pub enum Failure {
     /// The document cannot be written.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// No such token.
-    #[error("there is no token `{0}`; `fileshed token list` lists them")]
-    NoToken(String),
-    /// Files would be removed, and nobody said that this is meant.
-    #[error("this removes for good: {what}. Add --yes if that is meant")]
-    NotConfirmed {
-        /// Amount and owner.
-        what: String,
-    },
-    /// Something would be removed, and it was not named once more.
-    #[error("this removes for good: {what}. Add --name with the same id if that is meant")]
-    NotNamed {
-        /// Amount and owner.
-        what: String,
-    },
-    /// An archive would go to a screen.
-    #[error("an archive is no text: send it to a file, with > user.zip")]
-    Terminal,
-    /// Neither a user nor a group was named.
-    #[error("say of whom with --user <id> or --group <id>")]
-    NoTenant,
-    /// A registry would be copied onto itself.
-    #[error("--from and --to are the same place: name the other one")]
-    SamePlace,
-    /// Something would be given up, and nobody said that this is meant.
-    #[error("without the {} this is lost: {}. Add --yes if that is meant", .0.part.as_str(), .0.text)]
-    LossNotConfirmed(Loss),
-    /// The directory to begin in cannot be entered.
-    #[error("cannot begin in `{0}`: {1}")]
-    Directory(String, #[source] std::io::Error),
-    /// Everybody has a workspace of their own, and nobody was named.
-    #[error(
-        "credentials are configured, so every user has a workspace: say whose with --user <id>"
-    )]
-    NoPerson,
-    /// A date too far away.
-    #[error("`--expires-days` is too large")]
-    NoSuchDate,
+    /// The command cannot be carried out as it was given, and the text says why.
+    #[error("{0}")]
+    Refused(String),
 }
 
 /// Answers a command line that asks for help, or that cannot be read.

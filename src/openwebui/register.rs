@@ -23,14 +23,12 @@ use crate::config::{Config, Secret, one_of};
 mod auth;
 mod change;
 mod connection;
-mod error;
 mod grant;
 mod terminal_check;
 #[cfg(test)]
 mod tests;
 
 pub use auth::Auth;
-pub use error::RegisterError;
 pub use grant::Grantee;
 pub use terminal_check::check_terminal;
 
@@ -39,6 +37,27 @@ use connection::{ConnectionKind, RegisteredConnection};
 
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
 const PATIENCE: Duration = OpenWebUiTimings::STANDARD.register;
+
+/// Why the server was not registered; for the administrator who reads it in a terminal.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterError {
+    /// Open WebUI gives no answer that can be used.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The text says what is missing or wrong.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl RegisterError {
+    fn refused(text: impl Into<String>) -> Self {
+        Self::Refused(text.into())
+    }
+}
+
+/// What answers at the address is something else.
+const NOT_OPEN_WEBUI: &str =
+    "what answers at the address of Open WebUI is not Open WebUI, or a very old one";
 
 /// Connection as an administrator wants it. All else follows from the configuration, or stays as an
 /// existing connection has it.
@@ -54,7 +73,7 @@ pub(crate) struct ConnectionOptions {
     #[arg(
         long,
         value_name = "TYPE",
-        value_parser = one_of(&Auth::NAMES, Auth::parse),
+        value_parser = one_of(&["session", "bearer"], Auth::parse),
         help = "With what it calls: the user's own session, or the first of api_keys \
                 [default: bearer if there are api_keys]"
     )]
@@ -154,11 +173,15 @@ fn id(text: &str) -> Result<String, String> {
 pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String>, RegisterError> {
     let url = &config.openwebui_api_url;
     if url.is_empty() {
-        return Err(RegisterError::NoUrl);
+        let text = "where is Open WebUI? Say `--url`, or set `openwebui_api_url`";
+        return Err(RegisterError::refused(text));
     }
     let token = options.admin_token.as_ref();
     let token = token.or(config.openwebui_admin_key.as_ref());
-    let token = token.ok_or(RegisterError::NoToken)?.reveal();
+    let no_token = "a credential of an administrator of Open WebUI is needed: set \
+                    `openwebui_admin_key`, or say `--admin-token`";
+    let token = token.ok_or_else(|| RegisterError::refused(no_token))?;
+    let token = token.reveal();
     let client = Client::new(url.as_str()).within(PATIENCE);
 
     let mut lines = vec![where_it_is(&client, url)?];
@@ -183,7 +206,9 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
         }
         let stored = ours.kind.write(&client, token, &list)?;
         if ours.find(&stored).is_none() {
-            return Err(RegisterError::NotStored);
+            return Err(RegisterError::refused(
+                "Open WebUI did not keep the connection",
+            ));
         }
     }
     let users = grant::shown(&client, token, &wanted["config"]["access_grants"]);
@@ -279,9 +304,17 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 /// Why a question has no answer.
 fn asked(error: CallError) -> RegisterError {
     match error {
-        CallError::Status(401 | 403) => RegisterError::Denied,
-        CallError::Status(status @ 300..=399) => RegisterError::Redirected(status),
-        CallError::Status(404 | 405) | CallError::Unreadable(_) => RegisterError::NotOpenWebUi,
+        CallError::Status(401 | 403) => RegisterError::refused(
+            "Open WebUI does not accept the credential for its settings: it must be the session token \
+             or the API key of an administrator",
+        ),
+        CallError::Status(status @ 300..=399) => RegisterError::Refused(format!(
+            "the address of Open WebUI redirects (status {status}), perhaps to https: say the one that \
+             it leads to"
+        )),
+        CallError::Status(404 | 405) | CallError::Unreadable(_) => {
+            RegisterError::refused(NOT_OPEN_WEBUI)
+        }
         error => RegisterError::Call(error),
     }
 }

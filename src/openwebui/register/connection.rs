@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::auth::{Auth, ConnectionHeader};
 use super::grant::{self, Grant};
-use super::{CallError, Client, ConnectionOptions, RegisterError, asked, printable, text};
+use super::{
+    CallError, Client, ConnectionOptions, NOT_OPEN_WEBUI, RegisterError, asked, printable, text,
+};
 use crate::config::{Config, local_address};
 use crate::openapi;
 
@@ -80,7 +82,7 @@ impl ConnectionKind {
         match answer.remove(self.list().1) {
             Some(Value::Array(list)) => Ok(list),
             Some(Value::Null) => Ok(Vec::new()),
-            _ => Err(RegisterError::NotOpenWebUi),
+            _ => Err(RegisterError::refused(NOT_OPEN_WEBUI)),
         }
     }
 
@@ -132,14 +134,14 @@ impl RegisteredConnection {
     ) -> Result<Self, RegisterError> {
         let (kind, keys, no_key) = if options.terminal {
             let keys = &config.terminal_api_keys;
-            (ConnectionKind::Terminal, keys, RegisterError::NoTerminalKey)
+            let no_key = "`--auth bearer` needs a key for terminals: set `terminal_api_keys`, or say \
+                          `--auth session`";
+            (ConnectionKind::Terminal, keys, no_key)
         } else {
             let keys = &config.api_keys;
-            (
-                ConnectionKind::ToolServer,
-                keys,
-                RegisterError::NoServiceKey,
-            )
+            let no_key =
+                "`--auth bearer` needs a service key: set `api_keys`, or say `--auth session`";
+            (ConnectionKind::ToolServer, keys, no_key)
         };
         let auth = options.auth.unwrap_or(match keys[..] {
             [] => Auth::Session,
@@ -148,7 +150,7 @@ impl RegisteredConnection {
         let key = match (auth, keys.first()) {
             (Auth::Session, _) => "",
             (Auth::Bearer, Some(key)) => key.reveal(),
-            (Auth::Bearer, None) => return Err(no_key),
+            (Auth::Bearer, None) => return Err(RegisterError::refused(no_key)),
         };
         let mut headers = ConnectionHeader::all(config, auth);
         if kind == ConnectionKind::Terminal {
@@ -304,8 +306,14 @@ impl RegisteredConnection {
         };
         let found = self.kind.verify(client, token, connection);
         let found = found.map_err(|error| match error {
-            CallError::Status(400) => RegisterError::OutOfReach(place.clone()),
-            CallError::Status(403) => RegisterError::Off,
+            CallError::Status(400) => RegisterError::Refused(format!(
+                "Open WebUI cannot read {place}: fileshed has to run, and `--server-url` has to be its \
+                 address as Open WebUI sees it, from within its container; nothing was changed \
+                 (`--no-verify` does without)"
+            )),
+            CallError::Status(403) => RegisterError::refused(
+                "Open WebUI does not use tool servers: ENABLE_TOOL_SERVERS is off there",
+            ),
             error => asked(error),
         })?;
         match self.kind {
@@ -320,7 +328,9 @@ impl RegisteredConnection {
                     "Open WebUI reads {place}: fileshed {version}, {count} operations"
                 ))
             }
-            _ => Err(RegisterError::SomebodyElse(place)),
+            _ => Err(RegisterError::Refused(format!(
+                "what Open WebUI finds at {place} is not fileshed; nothing was changed"
+            ))),
         }
     }
 

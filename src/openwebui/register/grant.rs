@@ -121,7 +121,10 @@ pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, Registe
         let name = name.to_owned();
         match uuid::Uuid::try_parse(&name) {
             Ok(_) => Ok(name),
-            Err(_) => Err(RegisterError::NoId { kind, name }),
+            Err(_) => Err(RegisterError::Refused(format!(
+                "`--grant {kind}:{name}` must name the {kind} by its id, as it stands in the address of \
+                 its page in Open WebUI: only `fileshed openwebui register` can look a name up"
+            ))),
         }
     })
 }
@@ -239,15 +242,13 @@ fn one(
 ) -> Result<String, RegisterError> {
     match ids {
         [id] => Ok((*id).to_owned()),
-        [] => Err(RegisterError::NoSuch {
-            kind,
-            name: name.to_owned(),
-            known: known(),
-        }),
-        ids => Err(RegisterError::Several {
-            kind,
-            name: name.to_owned(),
-            ids: ids.join(", "),
-        }),
+        [] => Err(RegisterError::Refused(format!(
+            "Open WebUI has no {kind} `{name}`{}",
+            known()
+        ))),
+        ids => Err(RegisterError::Refused(format!(
+            "Open WebUI has several {kind}s `{name}`: say which by its id, one of {}",
+            ids.join(", ")
+        ))),
     }
 }

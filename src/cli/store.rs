@@ -1,13 +1,15 @@
-//! `fileshed registry`: where locks, tokens, links and owners are kept.
+//! `fileshed registry` and `fileshed accept-loss`: the parts of the store that hold no files of people:
+//! where the registry is kept, and the way on where a part is lost and no backup has it.
 
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use fileshed_core::Store;
 use fileshed_core::settings::RegistryUrl;
+use fileshed_core::store::Part;
 
 use super::{Failure, cannot_open, name_directory, print, print_all};
-use crate::config::Config;
+use crate::config::{Config, one_of};
 
 /// What to do with the registry.
 #[derive(Debug, Subcommand)]
@@ -63,7 +65,8 @@ impl RegistryCommand {
         let Self::Copy { from, to } = self;
         let (from, to) = (from.url(config), to.url(config));
         if from == to {
-            return Err(Failure::SamePlace);
+            let text = "--from and --to are the same place: name the other one";
+            return Err(Failure::Refused(text.to_owned()));
         }
         name_directory(config);
         let copied = Store::copy_registry(&config.core, from, to)
@@ -74,5 +77,40 @@ impl RegistryCommand {
         print(&format!(
             "copied and compared {rows} rows; what they were copied from is set aside"
         ))
+    }
+}
+
+/// What is lost, and whether that is meant.
+#[derive(Debug, Args)]
+pub struct LossArguments {
+    /// What is lost: the server does not start without it, and says so
+    #[arg(value_parser = one_of(&["pepper", "registry"], part))]
+    part: Part,
+    /// It is meant: without this nothing is changed
+    #[arg(long)]
+    yes: bool,
+}
+
+fn part(name: &str) -> Option<Part> {
+    let parts = [Part::Pepper, Part::Registry];
+    parts.into_iter().find(|part| part.as_str() == name)
+}
+
+impl LossArguments {
+    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
+        let part = self.part;
+        name_directory(config);
+        let failed = |error| cannot_open(config, error);
+        if !self.yes {
+            let loss = Store::loss(&config.core, part).map_err(failed)?;
+            return Err(Failure::Refused(format!(
+                "without the {} this is lost: {}. Add --yes if that is meant",
+                part.as_str(),
+                loss.text
+            )));
+        }
+        let loss = Store::accept_loss(&config.core, part).map_err(failed)?;
+        print(&format!("lost: {}", loss.text))?;
+        print(&format!("a new {} is there", part.as_str()))
     }
 }
