@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, to_bytes};
 use fileshed_core::{Clock, Error, Store, Timings, diagnostics};
-use http_body_util::BodyExt as _;
+use futures_util::StreamExt as _;
+use http_body_util::BodyDataStream;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
@@ -132,25 +133,9 @@ pub fn parse(
     }
 }
 
-/// The next piece; nothing at the end.
-async fn next_piece(body: &mut Body) -> Result<Option<Bytes>, BodyError> {
-    loop {
-        match body.frame().await {
-            None => return Ok(None),
-            Some(Err(_)) => return Err(BodyError::Incomplete),
-            // Trailers carry no arguments.
-            Some(Ok(frame)) => {
-                if let Ok(piece) = frame.into_data() {
-                    return Ok(Some(piece));
-                }
-            }
-        }
-    }
-}
-
 /// The minimum rate of a body, from its first byte on: a client cannot keep its permit by sending
 /// next to nothing. Time that the server takes does not count.
-pub(super) struct MinimumRate {
+struct MinimumRate {
     /// Bytes that must arrive within each [`RATE_WINDOW`], unless the body ends.
     least: usize,
     clock: Clock,
@@ -161,12 +146,12 @@ pub(super) struct MinimumRate {
 
 impl MinimumRate {
     /// For what goes to disk as it arrives.
-    pub(super) fn of_files(clock: &Clock) -> Self {
+    fn of_files(clock: &Clock) -> Self {
         Self::new(64 * 1024, clock)
     }
 
     /// For what is held in memory.
-    pub(super) fn of_calls(clock: &Clock) -> Self {
+    fn of_calls(clock: &Clock) -> Self {
         Self::new(1024 * 1024, clock)
     }
 
@@ -181,10 +166,13 @@ impl MinimumRate {
     }
 
     /// The next piece; nothing at the end.
-    pub(super) async fn piece(&mut self, body: &mut Body) -> Result<Option<Bytes>, BodyError> {
+    async fn piece(&mut self, body: &mut Body) -> Result<Option<Bytes>, BodyError> {
         let pause = RATE_WINDOW.saturating_sub(self.waited);
-        let piece = timer::within(&self.clock, pause, next_piece(body)).await;
-        let piece = piece.ok_or(BodyError::Incomplete)??;
+        // Trailers, which carry no arguments, are left out.
+        let mut pieces = BodyDataStream::new(body);
+        let piece = timer::within(&self.clock, pause, pieces.next()).await;
+        let piece = piece.ok_or(BodyError::Incomplete)?.transpose();
+        let piece = piece.map_err(|_| BodyError::Incomplete)?;
         let now = self.clock.instant();
         self.waited += now.saturating_duration_since(self.begun);
         self.begun = now;
@@ -197,7 +185,7 @@ impl MinimumRate {
     }
 
     /// Leaves out the time since the last piece: the server took it.
-    pub(super) fn resume(&mut self) {
+    fn resume(&mut self) {
         self.begun = self.clock.instant();
     }
 }

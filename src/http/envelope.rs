@@ -96,6 +96,21 @@ pub fn failure(error: impl Into<Error>) -> Response {
     response
 }
 
+/// A failure that a handler returns.
+pub(super) struct HandlerError(Error);
+
+impl<E: Into<Error>> From<E> for HandlerError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for HandlerError {
+    fn into_response(self) -> Response {
+        failure(self.0)
+    }
+}
+
 /// The answer of a call that failed. It keeps the permit until it has been written out: it may hold the
 /// output of a command.
 pub(super) fn failure_of_call(error: Error, admitted: CallPermit) -> Response {

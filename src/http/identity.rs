@@ -5,16 +5,16 @@
 //! there is a caller only where none is configured. Contradictions are refused, never guessed.
 //! Credentials appear in no log and no answer.
 
-use fileshed_core::fair::Grant;
-use fileshed_core::limiter::Limiter;
 use std::sync::Arc;
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::directory::GroupId;
+use fileshed_core::fair::Grant;
+use fileshed_core::limiter::Limiter;
 use fileshed_core::settings::GroupSource;
 use fileshed_core::sign_in::Principal;
-use fileshed_core::{Caller, Chat, Error, GroupClaim, Store, UserId};
+use fileshed_core::{Caller, Chat, Clock, Error, GroupClaim, Store, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
@@ -35,7 +35,7 @@ pub use error::{AcceptedCredentials, IdentityError};
 use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub(super) use jwt::{JwtHeader, check as check_jwt};
-use openwebui::{SessionCredential, SessionOrigin, SessionVerifier, SignedUserVerifier};
+use openwebui::{SessionCredential, SessionOrigin, SessionVerifier};
 use surfaces::OwnPage;
 pub(super) use surfaces::{CookieUse, is_by_page};
 
@@ -47,25 +47,24 @@ pub(super) const X_SESSION_ID: HeaderName = HeaderName::from_static("x-session-i
 
 /// Authenticates requests.
 #[derive(Debug)]
-pub struct Authenticator {
+pub(super) struct Authenticator {
     /// Digests, so that a comparison tells nothing about the length of a key.
     keys: Vec<[u8; 32]>,
     /// Whether a credential is needed at all.
     asks: bool,
     /// Digests of the keys of terminals.
     terminal_keys: Vec<[u8; 32]>,
-    /// Verifies signed users, if gateways must sign them.
-    signatures: Option<SignedUserVerifier>,
     /// Verifies sessions of Open WebUI, if they are accepted.
     sessions: Option<SessionVerifier>,
     page: OwnPage,
     /// The headers that say who calls, and the sites whose pages may call without a credential.
     config: Config,
+    clock: Clock,
 }
 
 /// The credentials that a surface accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accepts {
+pub(super) enum Accepts {
     /// Those in the header `Authorization`.
     Programs,
     /// The same, but of no page of a site that is not listed: no page of this server calls either.
@@ -80,7 +79,7 @@ pub enum Accepts {
 
 /// The sources that are asked for the user of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sources {
+pub(super) enum Sources {
     /// The memory of this process, which does not block.
     Memory,
     /// The registry and Open WebUI too.
@@ -89,10 +88,7 @@ pub enum Sources {
 
 /// The credential that a request presents.
 #[derive(Debug)]
-pub struct Credential(CredentialKind);
-
-#[derive(Debug)]
-enum CredentialKind {
+pub(super) enum Credential {
     /// Nothing has to be looked up.
     Resolved(Caller),
     /// A personal token, which may not exist.
@@ -105,7 +101,7 @@ enum CredentialKind {
 
 /// What the headers say of the caller besides the credential.
 #[derive(Debug)]
-struct PrincipalHeaders {
+pub(super) struct PrincipalHeaders {
     /// The user that the headers name; it must be the one of the credential.
     user: Option<UserId>,
     signed: Option<Principal>,
@@ -115,21 +111,28 @@ struct PrincipalHeaders {
 
 impl Authenticator {
     /// The authenticator that `config` describes.
-    #[must_use]
-    pub fn new(config: &Config, limiter: &Limiter, openwebui: Option<Arc<OpenWebUi>>) -> Self {
+    pub(super) fn new(
+        config: &Config,
+        limiter: &Limiter,
+        openwebui: Option<Arc<OpenWebUi>>,
+    ) -> Self {
         Self {
             keys: digests(&config.api_keys),
             asks: config.asks_who_calls(),
             terminal_keys: digests(&config.terminal_api_keys),
-            signatures: SignedUserVerifier::new(config, limiter.clock()),
             sessions: SessionVerifier::new(config, limiter, openwebui),
             page: OwnPage::new(config.core.public_url.as_str()),
             config: config.clone(),
+            clock: limiter.clock().clone(),
         }
     }
 
     /// Reads the credential of a request, without disk, registry or network.
-    pub fn read(&self, request: &Parts, accepts: Accepts) -> Result<Credential, IdentityError> {
+    pub(super) fn read(
+        &self,
+        request: &Parts,
+        accepts: Accepts,
+    ) -> Result<Credential, IdentityError> {
         match accepts {
             Accepts::Programs => self.read_header(request, self.accepted()),
             Accepts::Models => {
@@ -149,39 +152,38 @@ impl Authenticator {
         accepted: AcceptedCredentials,
     ) -> Result<Credential, IdentityError> {
         let headers = &request.headers;
-        let kind = match (credential(headers, accepted)?, &self.sessions) {
+        Ok(match (credential(headers, accepted)?, &self.sessions) {
             (None, None) if !self.asks => {
                 headers::refuse_foreign_pages(request, &self.config.cors_origins)?;
                 let mut caller = Caller::shared(self.chat(headers)?);
                 caller.message = self.message(headers)?;
                 caller.client.gateway = caller.message.is_some();
-                CredentialKind::Resolved(caller)
+                Credential::Resolved(caller)
             }
             (None, _) => return Err(IdentityError::NoCredential(accepted)),
             (Some(secret), _) if is_among(&self.keys, &secret) => {
-                CredentialKind::Resolved(self.gateway(headers)?)
+                Credential::Resolved(self.gateway(headers)?)
             }
             (Some(secret), Some(sessions)) if !secret.reveal().starts_with(TOKEN_PREFIX) => {
-                CredentialKind::Session(
+                Credential::Session(
                     sessions.read(secret, SessionOrigin::Header, accepted)?,
                     self.principal_headers(headers)?,
                 )
             }
             (Some(secret), _) => {
-                CredentialKind::PersonalToken(secret, self.principal_headers(headers)?)
+                Credential::PersonalToken(secret, self.principal_headers(headers)?)
             }
-        };
-        Ok(Credential(kind))
+        })
     }
 
     /// Waits for a permit to ask Open WebUI, if the credential needs its answer. Dropping the permit
     /// gives it back.
-    pub async fn lookup_permit(
+    pub(super) async fn lookup_permit(
         &self,
         credential: &Credential,
     ) -> Result<Option<Grant>, IdentityError> {
-        match (&credential.0, &self.sessions) {
-            (CredentialKind::Session(session, _), Some(sessions)) => {
+        match (credential, &self.sessions) {
+            (Credential::Session(session, _), Some(sessions)) => {
                 sessions.lookup_permit(session).await
             }
             _ => Ok(None),
@@ -190,15 +192,15 @@ impl Authenticator {
 
     /// Finds the caller of a credential; `None` if the sources know nobody. Entries in memory are as new as
     /// those of the other sources.
-    pub fn authenticate(
+    pub(super) fn authenticate(
         &self,
         credential: &Credential,
         store: &Store,
         sources: Sources,
     ) -> Result<Option<Caller>, Error> {
-        let caller = match (&credential.0, &self.sessions) {
-            (CredentialKind::Resolved(caller), _) => Some(caller.clone()),
-            (CredentialKind::Session(session, headers), Some(sessions)) => {
+        let caller = match (credential, &self.sessions) {
+            (Credential::Resolved(caller), _) => Some(caller.clone()),
+            (Credential::Session(session, headers), Some(sessions)) => {
                 let signed = headers.signed.as_ref();
                 let found = sessions.find(session, signed, self.accepted(), sources)?;
                 let caller = found.map(|found| {
@@ -209,14 +211,14 @@ impl Authenticator {
                 });
                 caller.transpose()?
             }
-            (CredentialKind::PersonalToken(secret, headers), _) => {
+            (Credential::PersonalToken(secret, headers), _) => {
                 let principal = match sources {
                     Sources::Memory => store.principal_of_token_at_once(secret.reveal()),
                     Sources::All => store.principal_of_token(secret.reveal())?,
                 };
                 principal.map(|it| headers.caller_of(it)).transpose()?
             }
-            (CredentialKind::PageSession(secret, headers), _) if sources == Sources::All => {
+            (Credential::PageSession(secret, headers), _) if sources == Sources::All => {
                 let principal = store.principal_of_session(secret.reveal())?;
                 let principal = principal.ok_or(IdentityError::SessionEnded)?;
                 let mut caller = headers.caller_of(principal)?;
@@ -224,7 +226,7 @@ impl Authenticator {
                 caller.session = Some(secret.clone());
                 Some(caller)
             }
-            (CredentialKind::Session(..) | CredentialKind::PageSession(..), _) => None,
+            (Credential::Session(..) | Credential::PageSession(..), _) => None,
         };
         Ok(caller)
     }
@@ -253,9 +255,10 @@ impl Authenticator {
     }
 
     fn gateway(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
-        let mut caller = match &self.signatures {
-            Some(signatures) => self.signed_user(signatures, headers)?,
-            None => self.plain_user(headers)?,
+        let mut caller = if self.config.forward_jwt_secret.is_some() {
+            self.signed_user(headers)?
+        } else {
+            self.plain_user(headers)?
         };
         caller.groups = self.group_claims(headers)?;
         self.of_gateway(caller, headers)
@@ -269,20 +272,17 @@ impl Authenticator {
         Ok(caller)
     }
 
-    fn signed_user(
-        &self,
-        signatures: &SignedUserVerifier,
-        headers: &HeaderMap,
-    ) -> Result<Caller, IdentityError> {
-        let signed = signatures.read(headers)?;
+    fn signed_user(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
+        let header = &self.config.header_user_jwt;
+        let signed = self.signed(headers)?;
         let signed = signed.ok_or_else(|| IdentityError::Unsigned {
-            header: signatures.header.clone(),
+            header: header.clone(),
         })?;
         let plain = self.named_user(headers)?;
         if plain.is_some_and(|plain| plain != signed.user) {
             return Err(IdentityError::TwoUsers {
                 header: self.config.header_user_id.clone(),
-                other: signatures.header.clone(),
+                other: header.clone(),
             });
         }
         let mut caller = Caller::known(signed.user.clone(), Chat::default());
@@ -306,11 +306,10 @@ impl Authenticator {
     }
 
     fn principal_headers(&self, headers: &HeaderMap) -> Result<PrincipalHeaders, IdentityError> {
-        let signatures = self.signatures.as_ref();
-        let signed = signatures.map(|signatures| signatures.read(headers));
+        let signed = self.signed(headers)?;
         Ok(PrincipalHeaders {
             user: self.named_user(headers)?,
-            signed: signed.transpose()?.flatten(),
+            signed,
             chat: self.chat(headers)?,
             message: self.message(headers)?,
         })

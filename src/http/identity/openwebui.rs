@@ -12,7 +12,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::HeaderMap;
 use fileshed_core::fair::{FairSemaphore, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::sign_in::Principal;
@@ -20,7 +20,7 @@ use fileshed_core::{Clock, Code, Error, Role, UserId};
 use serde::Deserialize;
 
 use super::headers::single;
-use super::{AcceptedCredentials, IdentityError, JwtError, Sources, jwt};
+use super::{AcceptedCredentials, Authenticator, IdentityError, JwtError, Sources, jwt};
 use crate::config::{Config, Secret};
 use crate::http::admission;
 use crate::http::serve::current;
@@ -44,7 +44,7 @@ pub(super) struct SessionVerifier {
 
 /// A session or an API key of Open WebUI.
 #[derive(Debug)]
-pub(super) struct SessionCredential {
+pub(in crate::http) struct SessionCredential {
     pub(super) secret: Secret,
     /// The user, if the signature was checked.
     user: Option<UserId>,
@@ -53,7 +53,7 @@ pub(super) struct SessionCredential {
 
 /// How a session gets here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SessionOrigin {
+pub(in crate::http) enum SessionOrigin {
     /// Open WebUI sends it, for a model.
     Header,
     /// The browser of a person sends it, because Open WebUI is at the same address.
@@ -188,14 +188,6 @@ impl SessionVerifier {
 /// The issuer that a signature must name.
 const ISSUER: &str = "open-webui";
 
-/// Verifies signed users.
-#[derive(Debug)]
-pub(super) struct SignedUserVerifier {
-    secret: Secret,
-    pub(super) header: HeaderName,
-    clock: Clock,
-}
-
 #[derive(Deserialize)]
 struct SignedUserClaims {
     iss: String,
@@ -209,26 +201,23 @@ struct SignedUserClaims {
     role: Option<String>,
 }
 
-impl SignedUserVerifier {
-    pub(super) fn new(config: &Config, clock: &Clock) -> Option<Self> {
-        Some(Self {
-            secret: config.forward_jwt_secret.clone()?,
-            header: config.header_user_jwt.clone(),
-            clock: clock.clone(),
-        })
-    }
-
-    /// The signed user, if there is one. A token that is there must be valid.
-    pub(super) fn read(&self, headers: &HeaderMap) -> Result<Option<Principal>, IdentityError> {
-        let Some(token) = single(headers, &self.header)? else {
+impl Authenticator {
+    /// Returns the user that a gateway has signed; `None` if there is none, or gateways sign nobody. A token
+    /// that is there must be valid.
+    pub(super) fn signed(&self, headers: &HeaderMap) -> Result<Option<Principal>, IdentityError> {
+        let header = &self.config.header_user_jwt;
+        let Some(secret) = &self.config.forward_jwt_secret else {
+            return Ok(None);
+        };
+        let Some(token) = single(headers, header)? else {
             return Ok(None);
         };
         let wrong = |cause| IdentityError::WronglySigned {
-            header: self.header.clone(),
+            header: header.clone(),
             cause,
         };
         let now = self.clock.now().as_second();
-        let claims = jwt::verify::<SignedUserClaims>(token, &self.secret, now).map_err(wrong)?;
+        let claims = jwt::verify::<SignedUserClaims>(token, secret, now).map_err(wrong)?;
         if claims.iss != ISSUER {
             return Err(wrong(JwtError::Claims));
         }

@@ -1,8 +1,8 @@
 //! Claims that need no server.
 
 use axum::http::Request;
+use fileshed_core::Role;
 use fileshed_core::limiter::Limiter;
-use fileshed_core::{Clock, Role};
 
 use super::*;
 
@@ -17,9 +17,9 @@ fn caller(config: &Config, headers: &[(&str, &str)]) -> Caller {
     let credential = authenticator
         .read(&parts, Accepts::Programs)
         .expect("a credential");
-    match credential.0 {
-        CredentialKind::Resolved(caller) => caller,
-        CredentialKind::Session(session, headers) => {
+    match credential {
+        Credential::Resolved(caller) => caller,
+        Credential::Session(session, headers) => {
             let sessions = authenticator.sessions.as_ref().expect("sessions");
             let found = sessions
                 .find(&session, None, authenticator.accepted(), Sources::All)
@@ -27,7 +27,7 @@ fn caller(config: &Config, headers: &[(&str, &str)]) -> Caller {
                 .expect("a user");
             headers.caller(found).expect("a caller")
         }
-        CredentialKind::PersonalToken(_, headers) | CredentialKind::PageSession(_, headers) => {
+        Credential::PersonalToken(_, headers) | Credential::PageSession(_, headers) => {
             let ada = Principal::of(UserId::parse("ada").expect("an id"));
             headers.caller(ada).expect("a caller")
         }
