@@ -10,7 +10,6 @@ use std::sync::Arc;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::directory::GroupId;
-use fileshed_core::fair::Grant;
 use fileshed_core::limiter::Limiter;
 use fileshed_core::settings::GroupSource;
 use fileshed_core::sign_in::Principal;
@@ -35,7 +34,7 @@ pub use error::{AcceptedCredentials, IdentityError};
 use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub(super) use jwt::{JwtHeader, check as check_jwt};
-use openwebui::{SessionCredential, SessionOrigin, SessionVerifier};
+use openwebui::{SessionCredential, SessionOrigin, SessionQueues};
 use surfaces::OwnPage;
 pub(super) use surfaces::{CookieUse, is_by_page};
 
@@ -54,8 +53,9 @@ pub(super) struct Authenticator {
     asks: bool,
     /// Digests of the keys of terminals.
     terminal_keys: Vec<[u8; 32]>,
-    /// Verifies sessions of Open WebUI, if they are accepted.
-    sessions: Option<SessionVerifier>,
+    /// Questions about sessions of Open WebUI, if they are accepted.
+    sessions: Option<SessionQueues>,
+    openwebui: Option<Arc<OpenWebUi>>,
     page: OwnPage,
     /// The headers that say who calls, and the sites whose pages may call without a credential.
     config: Config,
@@ -120,7 +120,8 @@ impl Authenticator {
             keys: digests(&config.api_keys),
             asks: config.asks_who_calls(),
             terminal_keys: digests(&config.terminal_api_keys),
-            sessions: SessionVerifier::new(config, limiter, openwebui),
+            sessions: config.takes_sessions().then(|| SessionQueues::new(limiter)),
+            openwebui,
             page: OwnPage::new(config.core.public_url.as_str()),
             config: config.clone(),
             clock: limiter.clock().clone(),
@@ -152,42 +153,28 @@ impl Authenticator {
         accepted: AcceptedCredentials,
     ) -> Result<Credential, IdentityError> {
         let headers = &request.headers;
-        Ok(match (credential(headers, accepted)?, &self.sessions) {
-            (None, None) if !self.asks => {
+        Ok(match credential(headers, accepted)? {
+            None if !self.asks => {
                 headers::refuse_foreign_pages(request, &self.config.cors_origins)?;
                 let mut caller = Caller::shared(self.chat(headers)?);
                 caller.message = self.message(headers)?;
                 caller.client.gateway = caller.message.is_some();
                 Credential::Resolved(caller)
             }
-            (None, _) => return Err(IdentityError::NoCredential(accepted)),
-            (Some(secret), _) if is_among(&self.keys, &secret) => {
+            None => return Err(IdentityError::NoCredential(accepted)),
+            Some(secret) if is_among(&self.keys, &secret) => {
                 Credential::Resolved(self.gateway(headers)?)
             }
-            (Some(secret), Some(sessions)) if !secret.reveal().starts_with(TOKEN_PREFIX) => {
+            Some(secret)
+                if self.sessions.is_some() && !secret.reveal().starts_with(TOKEN_PREFIX) =>
+            {
                 Credential::Session(
-                    sessions.read(secret, SessionOrigin::Header, accepted)?,
+                    self.read_session(secret, SessionOrigin::Header, accepted)?,
                     self.principal_headers(headers)?,
                 )
             }
-            (Some(secret), _) => {
-                Credential::PersonalToken(secret, self.principal_headers(headers)?)
-            }
+            Some(secret) => Credential::PersonalToken(secret, self.principal_headers(headers)?),
         })
-    }
-
-    /// Waits for a permit to ask Open WebUI, if the credential needs its answer. Dropping the permit
-    /// gives it back.
-    pub(super) async fn lookup_permit(
-        &self,
-        credential: &Credential,
-    ) -> Result<Option<Grant>, IdentityError> {
-        match (credential, &self.sessions) {
-            (Credential::Session(session, _), Some(sessions)) => {
-                sessions.lookup_permit(session).await
-            }
-            _ => Ok(None),
-        }
     }
 
     /// Finds the caller of a credential; `None` if the sources know nobody. Entries in memory are as new as
@@ -198,11 +185,10 @@ impl Authenticator {
         store: &Store,
         sources: Sources,
     ) -> Result<Option<Caller>, Error> {
-        let caller = match (credential, &self.sessions) {
-            (Credential::Resolved(caller), _) => Some(caller.clone()),
-            (Credential::Session(session, headers), Some(sessions)) => {
-                let signed = headers.signed.as_ref();
-                let found = sessions.find(session, signed, self.accepted(), sources)?;
+        let caller = match credential {
+            Credential::Resolved(caller) => Some(caller.clone()),
+            Credential::Session(session, headers) => {
+                let found = self.find_session(session, headers.signed.as_ref(), sources)?;
                 let caller = found.map(|found| {
                     let mut caller = headers.caller(found)?;
                     caller.credential = Some(session.secret.clone());
@@ -211,14 +197,14 @@ impl Authenticator {
                 });
                 caller.transpose()?
             }
-            (Credential::PersonalToken(secret, headers), _) => {
+            Credential::PersonalToken(secret, headers) => {
                 let principal = match sources {
                     Sources::Memory => store.principal_of_token_at_once(secret.reveal()),
                     Sources::All => store.principal_of_token(secret.reveal())?,
                 };
                 principal.map(|it| headers.caller_of(it)).transpose()?
             }
-            (Credential::PageSession(secret, headers), _) if sources == Sources::All => {
+            Credential::PageSession(secret, headers) if sources == Sources::All => {
                 let principal = store.principal_of_session(secret.reveal())?;
                 let principal = principal.ok_or(IdentityError::SessionEnded)?;
                 let mut caller = headers.caller_of(principal)?;
@@ -226,7 +212,7 @@ impl Authenticator {
                 caller.session = Some(secret.clone());
                 Some(caller)
             }
-            (Credential::Session(..) | Credential::PageSession(..), _) => None,
+            Credential::PageSession(..) => None,
         };
         Ok(caller)
     }

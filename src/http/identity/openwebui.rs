@@ -9,37 +9,40 @@
 //! The group headers are not part of what a gateway signs: they are believed from a service key, as
 //! everything that an administrator writes into a connection.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use axum::http::HeaderMap;
 use fileshed_core::fair::{FairSemaphore, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::sign_in::Principal;
-use fileshed_core::{Clock, Code, Error, Role, UserId};
+use fileshed_core::{Code, Error, Role, UserId};
 use serde::Deserialize;
 
 use super::headers::single;
-use super::{AcceptedCredentials, Authenticator, IdentityError, JwtError, Sources, jwt};
-use crate::config::{Config, Secret};
+use super::{
+    AcceptedCredentials, Authenticator, Credential, IdentityError, JwtError, Sources, jwt,
+};
+use crate::config::Secret;
 use crate::http::admission;
 use crate::http::serve::current;
-use crate::openwebui::{OpenWebUi, presentable, role};
+use crate::openwebui::{presentable, role};
 
 /// Requests to Open WebUI that run at once.
 const LOOKUPS: u64 = 16;
 
-/// Verifies sessions.
+/// Queues of questions to Open WebUI.
 #[derive(Debug)]
-pub(super) struct SessionVerifier {
-    secret: Option<Secret>,
-    openwebui: Option<Arc<OpenWebUi>>,
-    clock: Clock,
-    /// How long a call waits until its question can be asked.
-    patience: Duration,
+pub(super) struct SessionQueues {
     /// Separate, so that forged credentials do not delay those whose signature is right.
     unchecked: FairSemaphore,
     checked: FairSemaphore,
+}
+
+impl SessionQueues {
+    pub(super) fn new(limiter: &Limiter) -> Self {
+        Self {
+            unchecked: limiter.open(Pool::Sessions, Shares::dynamic(LOOKUPS)),
+            checked: limiter.open(Pool::SignedSessions, Shares::dynamic(LOOKUPS)),
+        }
+    }
 }
 
 /// A session or an API key of Open WebUI.
@@ -66,125 +69,6 @@ struct SessionClaims {
     typ: Option<String>,
 }
 
-impl SessionVerifier {
-    pub(super) fn new(
-        config: &Config,
-        limiter: &Limiter,
-        openwebui: Option<Arc<OpenWebUi>>,
-    ) -> Option<Self> {
-        config.takes_sessions().then(|| Self {
-            secret: config.webui_secret_key.clone(),
-            openwebui,
-            clock: limiter.clock().clone(),
-            patience: config.core.timings.calls.lookup,
-            unchecked: limiter.open(Pool::Sessions, Shares::dynamic(LOOKUPS)),
-            checked: limiter.open(Pool::SignedSessions, Shares::dynamic(LOOKUPS)),
-        })
-    }
-
-    /// Checks what can be checked without Open WebUI.
-    pub(super) fn read(
-        &self,
-        secret: Secret,
-        origin: SessionOrigin,
-        accepted: AcceptedCredentials,
-    ) -> Result<SessionCredential, IdentityError> {
-        let is_token = jwt::is_token(secret.reveal());
-        let user = match &self.secret {
-            Some(key) if is_token => Some(self.signed(&secret, key, accepted)?),
-            _ if self.openwebui.is_some() => None,
-            _ => return Err(IdentityError::NotChecked),
-        };
-        Ok(SessionCredential {
-            secret,
-            user,
-            origin,
-        })
-    }
-
-    fn signed(
-        &self,
-        secret: &Secret,
-        key: &Secret,
-        accepted: AcceptedCredentials,
-    ) -> Result<UserId, IdentityError> {
-        let wrong = || IdentityError::WrongCredential(accepted);
-        let now = self.clock.now().as_second();
-        let claims = jwt::verify::<SessionClaims>(secret.reveal(), key, now);
-        let claims = claims.map_err(|_| wrong())?;
-        // Other tokens that Open WebUI signs are not credentials.
-        if !matches!(claims.typ.as_deref(), None | Some("session" | "automation")) {
-            return Err(wrong());
-        }
-        UserId::parse(&claims.id).map_err(|_| wrong())
-    }
-
-    /// Waits for a permit to ask Open WebUI, if it has to be asked.
-    pub(super) async fn lookup_permit(
-        &self,
-        session: &SessionCredential,
-    ) -> Result<Option<Grant>, IdentityError> {
-        let Some(openwebui) = &self.openwebui else {
-            return Ok(None);
-        };
-        let secret = session.secret.reveal();
-        if openwebui.remembers_account(secret) {
-            return Ok(None);
-        }
-        let (places, who) = match &session.user {
-            Some(user) => (&self.checked, user.as_str().to_owned()),
-            None => (&self.unchecked, current::client()),
-        };
-        let place = admission::wait(places, &who, 1, self.patience).await;
-        Ok(Some(place.map_err(|_| IdentityError::Busy)?))
-    }
-
-    /// Finds the user; `None` if the sources know nobody. If the signature alone counts, the rest is as a
-    /// gateway has signed it.
-    pub(super) fn find(
-        &self,
-        session: &SessionCredential,
-        described: Option<&Principal>,
-        accepted: AcceptedCredentials,
-        sources: Sources,
-    ) -> Result<Option<Principal>, Error> {
-        let signed = session.user.as_ref();
-        let by_signature = || {
-            let described = described.filter(|described| Some(&described.user) == signed);
-            described
-                .cloned()
-                .or_else(|| Some(Principal::of(signed?.clone())))
-        };
-        let Some(openwebui) = &self.openwebui else {
-            return Ok(by_signature());
-        };
-        let secret = session.secret.reveal();
-        let asked = match sources {
-            Sources::Memory => match openwebui.remembered_account(secret) {
-                // A refusal from memory counts too.
-                Ok(None) => return Err(IdentityError::WrongCredential(accepted).into()),
-                remembered => Ok(remembered.ok().flatten()),
-            },
-            Sources::All => openwebui.account(secret, jwt::is_token(secret)),
-        };
-        let account = match asked {
-            Err(error) if signed.is_some() && error.code() == Code::OpenwebuiApiUnavailable => {
-                tracing::debug!("Open WebUI cannot be asked: the signature counts");
-                return Ok(by_signature());
-            }
-            asked => asked?,
-        };
-        match (account, signed) {
-            (Some(account), Some(user)) if *user != account.principal.user => {
-                tracing::warn!("Open WebUI names another user than the session's signature");
-                Err(IdentityError::WrongCredential(accepted).into())
-            }
-            (Some(account), _) if account.is_pending => Err(IdentityError::Pending.into()),
-            (account, _) => Ok(account.map(|account| account.principal)),
-        }
-    }
-}
-
 /// The issuer that a signature must name.
 const ISSUER: &str = "open-webui";
 
@@ -202,6 +86,104 @@ struct SignedUserClaims {
 }
 
 impl Authenticator {
+    /// Checks what can be checked of a session without Open WebUI.
+    pub(super) fn read_session(
+        &self,
+        secret: Secret,
+        origin: SessionOrigin,
+        accepted: AcceptedCredentials,
+    ) -> Result<SessionCredential, IdentityError> {
+        let user = match &self.config.webui_secret_key {
+            Some(key) if jwt::is_token(secret.reveal()) => {
+                let user = self.signed_session(&secret, key);
+                Some(user.ok_or(IdentityError::WrongCredential(accepted))?)
+            }
+            _ if self.openwebui.is_some() => None,
+            _ => return Err(IdentityError::NotChecked),
+        };
+        Ok(SessionCredential {
+            secret,
+            user,
+            origin,
+        })
+    }
+
+    /// Returns the user of a session that is signed with this key.
+    fn signed_session(&self, secret: &Secret, key: &Secret) -> Option<UserId> {
+        let now = self.clock.now().as_second();
+        let claims = jwt::verify::<SessionClaims>(secret.reveal(), key, now).ok()?;
+        // Other tokens that Open WebUI signs are not credentials.
+        matches!(claims.typ.as_deref(), None | Some("session" | "automation"))
+            .then(|| UserId::parse(&claims.id).ok())?
+    }
+
+    /// Waits for a permit to ask Open WebUI, if the credential needs its answer. Dropping the permit
+    /// gives it back.
+    pub(in crate::http) async fn lookup_permit(
+        &self,
+        credential: &Credential,
+    ) -> Result<Option<Grant>, IdentityError> {
+        let (Credential::Session(session, _), Some(openwebui), Some(queues)) =
+            (credential, &self.openwebui, &self.sessions)
+        else {
+            return Ok(None);
+        };
+        if openwebui.remembers_account(session.secret.reveal()) {
+            return Ok(None);
+        }
+        let (places, who) = match &session.user {
+            Some(user) => (&queues.checked, user.as_str().to_owned()),
+            None => (&queues.unchecked, current::client()),
+        };
+        let patience = self.config.core.timings.calls.lookup;
+        let place = admission::wait(places, &who, 1, patience).await;
+        Ok(Some(place.map_err(|_| IdentityError::Busy)?))
+    }
+
+    /// Finds the user of a session; `None` if the sources know nobody. If the signature alone counts, the
+    /// rest is as a gateway has signed it.
+    pub(super) fn find_session(
+        &self,
+        session: &SessionCredential,
+        described: Option<&Principal>,
+        sources: Sources,
+    ) -> Result<Option<Principal>, Error> {
+        let signed = session.user.as_ref();
+        let by_signature = || {
+            let described = described.filter(|described| Some(&described.user) == signed);
+            described
+                .cloned()
+                .or_else(|| Some(Principal::of(signed?.clone())))
+        };
+        let Some(openwebui) = &self.openwebui else {
+            return Ok(by_signature());
+        };
+        let secret = session.secret.reveal();
+        let asked = match sources {
+            Sources::Memory => match openwebui.remembered_account(secret) {
+                // A refusal from memory counts too.
+                Ok(None) => return Err(self.wrong_credential().into()),
+                remembered => Ok(remembered.ok().flatten()),
+            },
+            Sources::All => openwebui.account(secret, jwt::is_token(secret)),
+        };
+        let account = match asked {
+            Err(error) if signed.is_some() && error.code() == Code::OpenwebuiApiUnavailable => {
+                tracing::debug!("Open WebUI cannot be asked: the signature counts");
+                return Ok(by_signature());
+            }
+            asked => asked?,
+        };
+        match (account, signed) {
+            (Some(account), Some(user)) if *user != account.principal.user => {
+                tracing::warn!("Open WebUI names another user than the session's signature");
+                Err(self.wrong_credential().into())
+            }
+            (Some(account), _) if account.is_pending => Err(IdentityError::Pending.into()),
+            (account, _) => Ok(account.map(|account| account.principal)),
+        }
+    }
+
     /// Returns the user that a gateway has signed; `None` if there is none, or gateways sign nobody. A token
     /// that is there must be valid.
     pub(super) fn signed(&self, headers: &HeaderMap) -> Result<Option<Principal>, IdentityError> {

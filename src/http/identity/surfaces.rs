@@ -102,11 +102,11 @@ impl Authenticator {
             return Ok(Credential::PageSession(secret, headers));
         }
         let of_open_webui = cookie::read(headers, OPEN_WEBUI_COOKIE);
-        let (Some(sessions), Some(secret)) = (&self.sessions, of_open_webui) else {
+        let Some(secret) = of_open_webui.filter(|_| self.sessions.is_some()) else {
             return self.read_header(request, self.accepted());
         };
         CookieUse::note(request);
-        let session = sessions.read(secret, SessionOrigin::Page, self.accepted())?;
+        let session = self.read_session(secret, SessionOrigin::Page, self.accepted())?;
         Ok(Credential::Session(
             session,
             self.principal_headers(headers)?,

@@ -20,9 +20,8 @@ fn caller(config: &Config, headers: &[(&str, &str)]) -> Caller {
     match credential {
         Credential::Resolved(caller) => caller,
         Credential::Session(session, headers) => {
-            let sessions = authenticator.sessions.as_ref().expect("sessions");
-            let found = sessions
-                .find(&session, None, authenticator.accepted(), Sources::All)
+            let found = authenticator
+                .find_session(&session, None, Sources::All)
                 .expect("an answer")
                 .expect("a user");
             headers.caller(found).expect("a caller")
