@@ -47,9 +47,11 @@ impl OpenWebUiCommand {
         match self {
             Self::Register(options) => print(&register(config, &options)?.join("\n")),
             Self::Connection(options) => {
-                let file = connection_file(config, &options)?;
-                file.lines.iter().for_each(|line| tell(line));
-                print(&file.json)
+                let (file, lines) = connection_file(config, &options)?;
+                for line in &lines {
+                    tell(line);
+                }
+                print(&file)
             }
         }
     }

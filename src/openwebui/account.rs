@@ -39,17 +39,13 @@ pub fn presentable(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty() && is_short_text(text))
 }
 
+/// A user in answers of Open WebUI.
 #[derive(Deserialize)]
-struct AnyUser {
-    role: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct AccountResponse {
+pub(super) struct AccountResponse {
     #[serde(default)]
-    id: String,
+    pub(super) id: String,
     name: Option<String>,
-    email: Option<String>,
+    pub(super) email: Option<String>,
     role: Option<String>,
 }
 
@@ -140,7 +136,7 @@ impl OpenWebUi {
     fn is_there(&self, user: &UserId, key: &str) -> Result<bool, CallError> {
         let user = segment(user.as_str()).ok_or(CallError::Status(404))?;
         let path = format!("/api/v1/users/{user}");
-        match self.client.get::<AnyUser>(key, &path) {
+        match self.client.get::<AccountResponse>(key, &path) {
             Ok(user) => Ok(user.role.as_deref().is_none_or(|text| role(text).is_some())),
             Err(CallError::Status(400 | 404)) => Ok(false),
             Err(error) => Err(error),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use fileshed_core::chat_host::{
     Attached, Attachment, ChatHost, Line, Publication, Published, Sink, Task,
@@ -303,7 +303,7 @@ impl ChatHost for OpenWebUi {
         let reporter = self.reporter.as_ref()?;
         let work = RunningTask {
             started: self.client.clock.instant(),
-            shown: Arc::default(),
+            shown: AtomicBool::default(),
             path: events(caller)?,
             key: Secret::new(self.key(caller)?.reveal()),
             task,

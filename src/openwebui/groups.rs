@@ -14,10 +14,11 @@ use super::{Key, OpenWebUi};
 /// Pages of members that are read, of some thirty each.
 const PAGES_MAX: u32 = 100;
 
+/// A group in lists of Open WebUI.
 #[derive(Deserialize)]
-struct ListedGroup {
-    id: String,
-    name: String,
+pub(super) struct ListedGroup {
+    pub(super) id: String,
+    pub(super) name: String,
     #[serde(default)]
     description: Option<String>,
     #[serde(default)]

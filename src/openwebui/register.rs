@@ -24,19 +24,18 @@ mod auth;
 mod change;
 mod connection;
 mod grant;
-mod terminal_check;
 #[cfg(test)]
 mod tests;
 
 pub use auth::Auth;
 pub use grant::Grantee;
-pub use terminal_check::check_terminal;
 
 use change::Change;
-use connection::{ConnectionKind, RegisteredConnection};
+pub(super) use connection::ConnectionKind;
+use connection::RegisteredConnection;
 
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
-const PATIENCE: Duration = OpenWebUiTimings::STANDARD.register;
+pub(super) const PATIENCE: Duration = OpenWebUiTimings::STANDARD.register;
 
 /// Why the server was not registered; for the administrator who reads it in a terminal.
 #[derive(Debug, thiserror::Error)]
@@ -223,20 +222,13 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     Ok(lines)
 }
 
-/// A connection as a file that the settings of Open WebUI import, with notes for the administrator.
-#[derive(Debug)]
-pub struct ConnectionFile {
-    /// The file, with the service key where the connection has one.
-    pub json: String,
-    /// Instructions for the administrator.
-    pub lines: Vec<String>,
-}
-
-/// Makes the file as Open WebUI's own export writes it: a list with one connection. Asks nobody.
+/// Makes the connection as a file that the settings of Open WebUI import, with the service key where it has
+/// one, and instructions for the administrator. The file is as Open WebUI's own export writes it: a list with
+/// one connection. Asks nobody.
 pub fn connection_file(
     config: &Config,
     options: &ConnectionFileOptions,
-) -> Result<ConnectionFile, RegisterError> {
+) -> Result<(String, Vec<String>), RegisterError> {
     let grants = grant::by_ids(&options.grants)?;
     let ours = RegisteredConnection::new(config, &options.connection, grants)?;
     let mut lines = vec![ours.next_step()];
@@ -252,10 +244,8 @@ pub fn connection_file(
         lines.push("remember: the file holds the service key".to_owned());
     }
     lines.extend(remember(config, config.takes_sessions(), &ours));
-    Ok(ConnectionFile {
-        json: format!("{:#}", json!([ours.connection(None)])),
-        lines,
-    })
+    let file = json!([ours.connection(None)]);
+    Ok((format!("{file:#}"), lines))
 }
 
 fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError> {
@@ -297,7 +287,7 @@ fn remember(config: &Config, sessions_are_taken: bool, ours: &RegisteredConnecti
 }
 
 /// A text field of a JSON object.
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
 }
 

@@ -6,9 +6,7 @@
 //! could not be shown is not a failure. An end that was not accepted is sent again, because a line
 //! without an end never disappears.
 
-use std::collections::HashMap;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -32,22 +30,21 @@ pub(super) struct StatusReporter {
     client: Client,
     /// Started with the first line.
     thread: OnceLock<Sender<StatusEvent>>,
-    next: AtomicU64,
 }
 
 /// Event for the thread.
 #[derive(Debug)]
 pub(super) enum StatusEvent {
-    Begun(u64, Box<RunningTask>),
+    Begun(Arc<RunningTask>),
     /// The sender is dropped when the end was reported.
-    Ended(u64, Ending, Sender<()>),
+    Ended(Arc<RunningTask>, Ending, Sender<()>),
     Arrived(Box<UploadNotice>),
 }
 
 #[derive(Debug)]
 pub(super) struct RunningTask {
     pub(super) started: Instant,
-    pub(super) shown: Arc<AtomicBool>,
+    pub(super) shown: AtomicBool,
     pub(super) path: String,
     pub(super) key: Secret,
     pub(super) task: Task,
@@ -102,8 +99,7 @@ struct PendingRetry {
 /// One status line.
 #[derive(Debug)]
 pub(super) struct StatusLine {
-    number: u64,
-    is_seen: Arc<AtomicBool>,
+    work: Arc<RunningTask>,
     thread: Sender<StatusEvent>,
     ending: Ending,
     client: Client,
@@ -118,9 +114,9 @@ impl Line for StatusLine {
 impl Drop for StatusLine {
     fn drop(&mut self) {
         let (reported, wait) = channel();
-        let event = StatusEvent::Ended(self.number, self.ending.clone(), reported);
+        let event = StatusEvent::Ended(Arc::clone(&self.work), self.ending.clone(), reported);
         let _nobody_listens_at_the_end = self.thread.send(event);
-        if self.is_seen.load(Ordering::Acquire) {
+        if self.work.shows() {
             let Client { clock, timings, .. } = &self.client;
             let _reported_or_not = clock.receive(&wait, timings.status_end);
         }
@@ -132,7 +128,6 @@ impl StatusReporter {
         Self {
             client,
             thread: OnceLock::new(),
-            next: AtomicU64::new(0),
         }
     }
 
@@ -141,7 +136,7 @@ impl StatusReporter {
             let (sender, receiver) = channel();
             let reporter = ReporterThread {
                 client: self.client.clone(),
-                tasks: HashMap::new(),
+                tasks: Vec::new(),
                 retries: Vec::new(),
                 notices: Vec::new(),
             };
@@ -156,12 +151,10 @@ impl StatusReporter {
     }
 
     pub(super) fn begin(&self, work: RunningTask) -> StatusLine {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let is_seen = Arc::clone(&work.shown);
-        self.send(StatusEvent::Begun(number, Box::new(work)));
+        let work = Arc::new(work);
+        self.send(StatusEvent::Begun(Arc::clone(&work)));
         StatusLine {
-            number,
-            is_seen,
+            work,
             thread: self.thread().clone(),
             ending: Ending::Stopped,
             client: self.client.clone(),
@@ -172,7 +165,7 @@ impl StatusReporter {
 /// The thread that reports to Open WebUI.
 struct ReporterThread {
     client: Client,
-    tasks: HashMap<u64, Box<RunningTask>>,
+    tasks: Vec<Arc<RunningTask>>,
     retries: Vec<PendingRetry>,
     notices: Vec<UploadNotice>,
 }
@@ -188,11 +181,9 @@ impl ReporterThread {
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match received {
-                Ok(StatusEvent::Begun(number, work)) => {
-                    self.tasks.insert(number, work);
-                }
-                Ok(StatusEvent::Ended(number, ending, reported)) => {
-                    self.end(number, &ending);
+                Ok(StatusEvent::Begun(work)) => self.tasks.push(work),
+                Ok(StatusEvent::Ended(work, ending, reported)) => {
+                    self.end(&work, &ending);
                     drop(reported);
                 }
                 Ok(StatusEvent::Arrived(notice)) => self.gather(*notice),
@@ -204,28 +195,20 @@ impl ReporterThread {
 
     /// When something is to be sent, unless an event comes before.
     fn next(&self) -> Option<Instant> {
-        let waiting = self.tasks.values().filter(|work| !work.shows());
+        let waiting = self.tasks.iter().filter(|work| !work.shows());
         let waiting = waiting.map(|work| work.started + self.client.timings.status);
         let retries = self.retries.iter().map(|retry| retry.due);
-        let notices = self
-            .notices
-            .iter()
-            .map(|notice| notice.due(&self.client.timings));
+        let notices = self.notices.iter();
+        let notices = notices.map(|notice| notice.due(&self.client.timings));
         waiting.chain(retries).chain(notices).min()
     }
 
-    fn end(&mut self, number: u64, ending: &Ending) {
-        let work = self.tasks.remove(&number);
-        let Some(work) = work.filter(|work| work.shows()) else {
-            return;
-        };
-        let event = work.event(
-            &work
-                .task
-                .ended(ending, self.client.clock.elapsed(work.started)),
-            true,
-        );
-        self.send_until_accepted(event);
+    fn end(&mut self, work: &Arc<RunningTask>, ending: &Ending) {
+        self.tasks.retain(|other| !Arc::ptr_eq(other, work));
+        if work.shows() {
+            let elapsed = self.client.clock.elapsed(work.started);
+            self.send_until_accepted(work.event(&work.task.ended(ending, elapsed), true));
+        }
     }
 
     /// Sends what must arrive, if not now then later.
@@ -240,37 +223,26 @@ impl ReporterThread {
     }
 
     fn gather(&mut self, notice: UploadNotice) {
-        let mut notices = self.notices.iter_mut();
-        let left = notices.try_fold(notice, |notice, earlier| {
-            earlier
-                .join(notice)
-                .map_or(ControlFlow::Break(()), ControlFlow::Continue)
-        });
-        if let ControlFlow::Continue(notice) = left {
-            self.notices.push(notice);
+        let mut left = Some(notice);
+        for earlier in &mut self.notices {
+            left = left.and_then(|notice| earlier.join(notice));
         }
+        self.notices.extend(left);
     }
 
     fn show(&mut self, now: Instant) {
-        for work in self.tasks.values() {
+        for work in &self.tasks {
             if !work.shows() && work.started + self.client.timings.status <= now {
                 work.shown.store(true, Ordering::Release);
                 work.event(work.task.doing(), false).send(&self.client);
             }
         }
-        let (due, wait) = std::mem::take(&mut self.notices)
-            .into_iter()
-            .partition(|notice: &UploadNotice| notice.due(&self.client.timings) <= now);
-        self.notices = wait;
-        let due: Vec<UploadNotice> = due;
+        let is_due = |notice: &mut UploadNotice| notice.due(&self.client.timings) <= now;
+        let due: Vec<UploadNotice> = self.notices.extract_if(.., is_due).collect();
         for notice in due {
             if let Some(path) = notice.path(&self.client) {
-                self.send_until_accepted(ChatEvent::new(
-                    path,
-                    notice.key.clone(),
-                    &notice.text(),
-                    true,
-                ));
+                let (text, key) = (notice.text(), notice.key);
+                self.send_until_accepted(ChatEvent::new(path, key, &text, true));
             }
         }
         let (client, again) = (&self.client, self.client.timings.status_again);

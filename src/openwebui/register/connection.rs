@@ -30,7 +30,7 @@ const TERMINAL_DOCUMENT: &str = "/openapi.json";
 
 /// A kind of connection, of which Open WebUI keeps a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ConnectionKind {
+pub(in crate::openwebui) enum ConnectionKind {
     /// A server whose OpenAPI document is tools.
     ToolServer,
     /// A server of files and commands.
@@ -50,7 +50,11 @@ impl ConnectionKind {
     }
 
     /// Reads the list as it is now.
-    pub(super) fn read(self, client: &Client, token: &str) -> Result<Vec<Value>, RegisterError> {
+    pub(in crate::openwebui) fn read(
+        self,
+        client: &Client,
+        token: &str,
+    ) -> Result<Vec<Value>, RegisterError> {
         let (path, _) = self.list();
         self.parse(client.get(token, path).map_err(asked)?)
     }
@@ -68,7 +72,7 @@ impl ConnectionKind {
     }
 
     /// Has Open WebUI itself look at a connection, and returns what it found.
-    pub(super) fn verify(
+    pub(in crate::openwebui) fn verify(
         self,
         client: &Client,
         token: &str,
@@ -97,7 +101,11 @@ impl ConnectionKind {
     }
 
     /// Returns the address at which Open WebUI reaches the surface for this kind.
-    pub(super) fn address(self, config: &Config, server_url: Option<&PublicUrl>) -> String {
+    pub(in crate::openwebui) fn address(
+        self,
+        config: &Config,
+        server_url: Option<&PublicUrl>,
+    ) -> String {
         let public = Some(&config.core.public_url).filter(|url| !url.is_empty());
         let url = server_url.or(public);
         let here = || format!("http://{}", local_address(config.bind));
