@@ -16,7 +16,6 @@ use crate::http::{self, McpToolset, state_name};
 use crate::openapi;
 use crate::openwebui::health;
 use crate::openwebui::register::RegisterError;
-use crate::openwebui::register::check_terminal;
 
 mod arguments;
 mod group;
@@ -80,15 +79,7 @@ pub fn usage(answer: &clap::Error) -> ExitCode {
 /// Says why a command could not be carried out.
 #[must_use]
 pub fn complain(failure: &Failure) -> ExitCode {
-    let mut text = format!("fileshed: {failure}");
-    let mut source = std::error::Error::source(failure);
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
+    let mut text = format!("fileshed: {}", http::with_causes(failure));
     if let Failure::Data(_, error) | Failure::Core(error) = failure {
         text = format!("{text}\nfileshed: {}", error.hint());
     }
@@ -234,7 +225,7 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     };
     checks.push(start::links(config, config.bind));
     checks.extend(health::check(config));
-    checks.extend(check_terminal(config));
+    checks.extend(health::check_terminal(config));
     checks.extend(start::weak_keys(config));
     checks.extend(start::ends_of_trust(config));
     if storage {

@@ -51,6 +51,7 @@ use admission::Admission;
 pub use health::state_name;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
+pub use middleware::with_causes;
 pub use seal::Seal;
 pub use serve::{ServeOptions, ServingEvent, ShutdownSignal, serve};
 use terminal::Listings;
