@@ -5,7 +5,6 @@
 //! everywhere. Programs send a personal token as the password; pages of browsers are refused.
 
 mod headers;
-mod incoming;
 mod locks;
 mod node;
 mod request;
@@ -19,7 +18,6 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, WWW_AUTHENTICATE};
-use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
@@ -39,9 +37,8 @@ use super::response_body::{HeldBody, trusted};
 use super::route::{self, RouteError};
 use super::{Server, header, pool};
 use crate::config::Config;
-use incoming::IncomingFile;
 use node::{SidecarPlace, Sidecars};
-use request::{DavRequest, reads, tree_path, view_path};
+use request::{DavRequest, IncomingFile, reads, tree_path, view_path};
 use tree::DavTree;
 
 /// Where the surface begins.
@@ -123,10 +120,10 @@ async fn serve(State(server): State<Arc<Server>>, request: Request) -> Response 
 async fn answer(mut call: Call) -> Result<Response, Error> {
     call.caller.names_zones = true;
     call.caller.joins_commits = true;
-    call.caller.lock_tokens = lock_tokens(&call.parts);
     let method = begin(&call)?;
     let parts = &mut call.parts;
-    if let Some(response) = headers::normalize(parts, &call.server.public_url)? {
+    let lock_tokens = &mut call.caller.lock_tokens;
+    if let Some(response) = headers::normalize(parts, &call.server.public_url, lock_tokens)? {
         return Ok(response);
     }
     let path = DavPath::new(parts.uri.path()).map_err(|_| AddressError)?;
@@ -148,14 +145,13 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
     let mut admitted = None;
     if method != DavMethod::Put {
         let mut permit = call.admit().await?;
-        let document = call.read_body(xml::MAX_BYTES, &mut permit).await?;
-        let checked = pool::blocking(move || {
-            if TAKE_XML.contains(&method) {
-                xml::check(&document, method == DavMethod::PropFind)?;
-            }
-            Ok::<_, Error>(document)
-        });
-        call.body = Body::from(checked.await??);
+        let mut document = call.read_body(xml::MAX_BYTES, &mut permit).await?;
+        if TAKE_XML.contains(&method) {
+            let asks = method == DavMethod::PropFind;
+            let checked = pool::blocking(move || xml::check(&document, asks).map(|()| document));
+            document = checked.await??;
+        }
+        call.body = Body::from(document);
         admitted = Some(permit);
     }
     let Call {
@@ -220,18 +216,6 @@ async fn incoming_file(call: &mut Call, method: DavMethod) -> Result<IncomingFil
     let body = std::mem::take(&mut call.body);
     let body = trusted(body, call.caller.cancellation.trust());
     Ok(IncomingFile { body, size, permit })
-}
-
-/// The locks whose tokens a request has in its conditions.
-fn lock_tokens(parts: &Parts) -> Vec<String> {
-    let conditions = parts.headers.get_all(IF).into_iter();
-    let texts = conditions.filter_map(|value| value.to_str().ok());
-    let named = texts.flat_map(|text| text.split('<').skip(1));
-    named
-        .filter_map(|rest| rest.split_once('>'))
-        .filter(|(token, _)| token.starts_with("urn:uuid:"))
-        .map(|(token, _)| token.to_owned())
-        .collect()
 }
 
 /// What can be refused by the headers alone.

@@ -13,7 +13,6 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::trust::Trust;
 use fileshed_core::{Answers, Caller, Client, Code, Error, Store, diagnostics};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::admission::{CallPermit, Slot};
@@ -46,11 +45,6 @@ struct FailureExtension(Arc<Error>);
 pub(super) fn text(data: &dyn AnswerData) -> Result<Vec<u8>, Error> {
     data.text()
         .map_err(|error| SerializeError { source: error }.into())
-}
-
-/// An answer as JSON text.
-pub(super) fn json_text(answer: &impl Serialize) -> Result<Vec<u8>, Error> {
-    serde_json::to_vec(answer).map_err(|error| SerializeError { source: error }.into())
 }
 
 /// An answer as data.

@@ -17,7 +17,8 @@ use fileshed_core::{Caller, Chat, Clock, Error, GroupClaim, Store, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
-use crate::config::{AUTO, Config, Secret};
+use super::cookie::Cookie;
+use crate::config::{AUTO, Config, Origin, Secret};
 use crate::openwebui::{OpenWebUi, role};
 
 mod error;
@@ -35,8 +36,8 @@ use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub(super) use jwt::{JwtHeader, check as check_jwt};
 use openwebui::{SessionCredential, SessionOrigin, SessionQueues};
-use surfaces::OwnPage;
 pub(super) use surfaces::{CookieUse, is_by_page};
+use surfaces::{SESSION_COOKIE, site_of};
 
 /// What every personal token begins with.
 const TOKEN_PREFIX: &str = "shed_";
@@ -56,7 +57,10 @@ pub(super) struct Authenticator {
     /// Questions about sessions of Open WebUI, if they are accepted.
     sessions: Option<SessionQueues>,
     openwebui: Option<Arc<OpenWebUi>>,
-    page: OwnPage,
+    /// Holds the secret of a session on the page.
+    cookie: Cookie,
+    /// The site of the public address, if that is set.
+    site: Option<Origin>,
     /// The headers that say who calls, and the sites whose pages may call without a credential.
     config: Config,
     clock: Clock,
@@ -116,13 +120,15 @@ impl Authenticator {
         limiter: &Limiter,
         openwebui: Option<Arc<OpenWebUi>>,
     ) -> Self {
+        let public_url = config.core.public_url.as_str();
         Self {
             keys: digests(&config.api_keys),
             asks: config.asks_who_calls(),
             terminal_keys: digests(&config.terminal_api_keys),
             sessions: config.takes_sessions().then(|| SessionQueues::new(limiter)),
             openwebui,
-            page: OwnPage::new(config.core.public_url.as_str()),
+            cookie: Cookie::new(SESSION_COOKIE, public_url, ""),
+            site: site_of(public_url),
             config: config.clone(),
             clock: limiter.clock().clone(),
         }

@@ -22,9 +22,8 @@ use fileshed_core::view::{View, ViewError, ViewPath, ViewPlace};
 use fileshed_core::{Code, Error};
 use futures_util::stream;
 
-use super::incoming;
 use super::node::{self, Node, SidecarPlace};
-use super::request::{DavRequest, OPERATION, reads};
+use super::request::{self, DavRequest, OPERATION, reads};
 
 /// The tree and its locks, for one request.
 #[derive(Clone)]
@@ -110,7 +109,7 @@ impl DavFileSystem for DavTree {
         Box::pin(async move {
             let path = self.0.path(path)?;
             let sidecar = self.vacant(&path).await?;
-            let stored = incoming::take(&self.0, path, sidecar, options).await?;
+            let stored = request::take_in(&self.0, path, sidecar, options).await?;
             Ok(Box::new(stored) as Box<dyn DavFile>)
         })
     }

@@ -19,7 +19,7 @@ use fileshed_core::{Error, Zone, ZonePath, diagnostics};
 
 use crate::http::call::Call;
 use crate::http::files::FileQuery;
-use crate::http::files::browser::{CACHE, INERT, disposition};
+use crate::http::files::page::{CACHE, INERT, disposition};
 use crate::http::response_body::{self, CHUNK_BYTES};
 
 /// Writes an archive; blocks.

@@ -59,27 +59,14 @@ impl CookieUse {
 /// The cookie in which Open WebUI keeps its session.
 const OPEN_WEBUI_COOKIE: &str = "token";
 
-/// The cookie and origin of the server's own page.
-#[derive(Debug)]
-pub(super) struct OwnPage {
-    /// Holds the secret of a session.
-    pub(super) cookie: Cookie,
-    /// The site of the public address, if that is set.
-    origin: Option<Origin>,
-}
+/// The name of the cookie with the secret of a session on the page.
+pub(super) const SESSION_COOKIE: &str = "fileshed-session";
 
-impl OwnPage {
-    /// The page at a public address, which is empty if none was set.
-    pub(super) fn new(public_url: &str) -> Self {
-        let origin = public_url.split_once("://").and_then(|(scheme, rest)| {
-            let authority = rest.split('/').next()?;
-            format!("{scheme}://{authority}").parse().ok()
-        });
-        Self {
-            cookie: Cookie::new("fileshed-session", public_url, ""),
-            origin,
-        }
-    }
+/// Returns the site of a public address; `None` if that is empty.
+pub(super) fn site_of(public_url: &str) -> Option<Origin> {
+    let (scheme, rest) = public_url.split_once("://")?;
+    let authority = rest.split('/').next()?;
+    format!("{scheme}://{authority}").parse().ok()
 }
 
 impl Authenticator {
@@ -93,7 +80,7 @@ impl Authenticator {
             self.expect_own_page(request)?;
         } else if !is_shown(request) {
             return self.read_header(request, self.accepted());
-        } else if !headers::is_of_site_or_person(request, self.page.origin.as_ref()) {
+        } else if !headers::is_of_site_or_person(request, self.site.as_ref()) {
             // The refusal comes before any lookup, so that the answer tells the other page nothing.
             return Err(IdentityError::OtherPage);
         }
@@ -124,7 +111,7 @@ impl Authenticator {
 
     /// Refuses what a page of another site makes a browser ask.
     pub(in crate::http) fn expect_own_page(&self, request: &Parts) -> Result<(), IdentityError> {
-        if headers::is_of_site(request, self.page.origin.as_ref()) {
+        if headers::is_of_site(request, self.site.as_ref()) {
             Ok(())
         } else {
             Err(IdentityError::OtherPage)
@@ -143,12 +130,12 @@ impl Authenticator {
 
     /// The cookie with the secret of a session on the page.
     pub(in crate::http) fn session_cookie(&self) -> &Cookie {
-        &self.page.cookie
+        &self.cookie
     }
 
     /// The secret of the session on the page that a request brings.
     pub(in crate::http) fn page_session(&self, request: &Parts) -> Option<Secret> {
-        let secret = self.page.cookie.read(&request.headers);
+        let secret = self.cookie.read(&request.headers);
         if secret.is_some() {
             CookieUse::note(request);
         }
