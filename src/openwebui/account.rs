@@ -69,11 +69,6 @@ impl AccountResponse {
 pub(crate) struct NotRemembered;
 
 impl OpenWebUi {
-    /// Returns `true` if Open WebUI said lately whose credential it is, or that it is nobody's.
-    pub(crate) fn remembers_account(&self, credential: &str) -> bool {
-        self.accounts.contains_key(&key(credential))
-    }
-
     /// Returns the account of a credential, or that it has none, if Open WebUI said so lately.
     pub(crate) fn remembered_account(
         &self,

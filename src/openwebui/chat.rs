@@ -15,10 +15,10 @@ use fileshed_core::chat_host::Attachment;
 use fileshed_core::{Caller, Chat, UserId};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::client::{CallError, Client, segment};
-use super::file::FileEntry;
+use super::file::{self, FileEntry};
 use super::{Key, OpenWebUi};
 
 /// Files of one chat that are looked at.
@@ -91,6 +91,37 @@ impl OpenWebUi {
         let stored = stored_chat(&self.client, key, &kept(&caller.chat)?).ok()?;
         let mut messages = stored.chat.history?.messages;
         messages.remove(caller.message.as_deref()?)
+    }
+
+    /// Hangs a file on the answer that is being written. Returns `true` if that worked.
+    pub(super) fn attach(&self, caller: &Caller, key: &str, item: &Value) -> bool {
+        let Some(path) = events(caller) else {
+            return false;
+        };
+        let tell = |kind: &str, files: &Value| {
+            let event = json!({"type": kind, "data": {"files": files}});
+            self.tell(key, &path, &event)
+        };
+        if !tell("files", &json!([item])) {
+            return false;
+        }
+        // The chat keeps the files of all such events, the newest first; a browser that is open
+        // shows those of the last one: it is told of all, and of no file as it was before.
+        let message = self.message(caller, key);
+        if let Some(Value::Array(mut files)) = message.map(|message| message.files)
+            && files.len() > 1
+        {
+            file::keep_newest(&mut files);
+            let _only_shown = tell("chat:message:files", &files.into());
+        }
+        true
+    }
+
+    /// Sends an event of a message. Returns `true` if it was taken.
+    pub(super) fn tell(&self, key: &str, path: &str, event: &Value) -> bool {
+        let told = self.client.post::<Option<bool>>(key, path, event);
+        let told = told.inspect_err(|error| tracing::debug!(%error, "the message takes no event"));
+        matches!(told, Ok(Some(true)))
     }
 
     /// Leaves those that are gone.

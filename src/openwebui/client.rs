@@ -107,6 +107,16 @@ impl Client {
         read(self.ask(key, path, self.timings.call)?)
     }
 
+    /// Returns the version of Open WebUI, as it says itself.
+    pub fn version(&self) -> Result<String, CallError> {
+        #[derive(serde::Deserialize)]
+        struct VersionResponse {
+            version: String,
+        }
+        let answer: VersionResponse = self.get("", "/api/version")?;
+        Ok(answer.version)
+    }
+
     /// `GET` of the bytes at `path`.
     pub fn bytes(&self, key: &str, path: &str) -> Result<impl Read + use<>, CallError> {
         let response = self.ask(key, path, self.timings.transfer)?;

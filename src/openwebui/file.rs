@@ -1,5 +1,5 @@
-//! Files in Open WebUI: its records of them, the entries for them in messages, as browsers write and read
-//! them, and what this server hangs on an answer.
+//! Files in Open WebUI: its records of them, and the entries for them in messages, as browsers write and
+//! read them.
 //!
 //! Files that this server puts there are the caller's own files, marked in their metadata. They hang on
 //! the answer that is being written, where that is known; a link to one works by itself as well. Open WebUI
@@ -17,7 +17,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::chat::events;
 use super::client::CallError;
 use super::{Key, OpenWebUi};
 use crate::content_type::is_picture;
@@ -98,37 +97,6 @@ impl OpenWebUi {
             Err(CallError::Status(404)) => Ok(None),
             answer => answer,
         }
-    }
-
-    /// Hangs a file on the answer that is being written. Returns `true` if that worked.
-    pub(super) fn attach(&self, caller: &Caller, key: &str, item: &Value) -> bool {
-        let Some(path) = events(caller) else {
-            return false;
-        };
-        let tell = |kind: &str, files: &Value| {
-            let event = json!({"type": kind, "data": {"files": files}});
-            self.tell(key, &path, &event)
-        };
-        if !tell("files", &json!([item])) {
-            return false;
-        }
-        // The chat keeps the files of all such events, the newest first; a browser that is open
-        // shows those of the last one: it is told of all, and of no file as it was before.
-        let message = self.message(caller, key);
-        if let Some(Value::Array(mut files)) = message.map(|message| message.files)
-            && files.len() > 1
-        {
-            keep_newest(&mut files);
-            let _only_shown = tell("chat:message:files", &files.into());
-        }
-        true
-    }
-
-    /// Sends an event of a message. Returns `true` if it was taken.
-    pub(super) fn tell(&self, key: &str, path: &str, event: &Value) -> bool {
-        let told = self.client.post::<Option<bool>>(key, path, event);
-        let told = told.inspect_err(|error| tracing::debug!(%error, "the message takes no event"));
-        matches!(told, Ok(Some(true)))
     }
 }
 
@@ -225,7 +193,7 @@ pub(super) fn names(files: &Value, id: &str) -> bool {
 }
 
 /// Leaves out what comes after a newer entry for the same file of ours.
-fn keep_newest(files: &mut Vec<Value>) {
+pub(super) fn keep_newest(files: &mut Vec<Value>) {
     let mut seen = HashSet::new();
     files.retain(|file| {
         let source = file["file"]["meta"]["data"][MARK]["source"].as_str();

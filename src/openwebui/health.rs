@@ -2,7 +2,6 @@
 //! and reaches this server by it. The server itself is ready without it.
 
 use fileshed_core::Check;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -10,17 +9,6 @@ use super::client::{CallError, Client};
 use super::printable;
 use super::register::{Auth, ConnectionKind, PATIENCE, text};
 use crate::config::Config;
-
-#[derive(Deserialize)]
-struct VersionResponse {
-    version: String,
-}
-
-/// Returns its version, as it says itself, for a terminal.
-pub(super) fn version(client: &Client) -> Result<String, CallError> {
-    let VersionResponse { version } = client.get("", "/api/version")?;
-    Ok(printable(&version))
-}
 
 /// Asks once; nothing where no Open WebUI is configured.
 #[must_use]
@@ -35,13 +23,14 @@ pub fn check(config: &Config) -> Option<Check> {
 
 fn ask(config: &Config, client: &Client) -> Result<String, String> {
     let url = &config.openwebui_api_url;
-    let version = version(client).map_err(|error| {
+    let version = client.version().map_err(|error| {
         if error.passes() {
             format!("does not answer at {url}: its groups, attachments and links are away, all else works")
         } else {
             format!("what answers at {url} is not Open WebUI: openwebui_api_url is wrong")
         }
     })?;
+    let version = printable(&version);
     let Some(key) = &config.openwebui_admin_key else {
         return Ok(format!(
             "version {version} answers; no openwebui_admin_key is set"

@@ -16,7 +16,6 @@ use fileshed_core::timings::OpenWebUiTimings;
 use serde_json::{Value, json};
 
 use super::client::{CallError, Client};
-use super::health::version;
 use super::printable;
 use crate::config::{Config, Secret, one_of};
 
@@ -249,8 +248,8 @@ pub fn connection_file(
 }
 
 fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError> {
-    match version(client) {
-        Ok(version) => Ok(format!("Open WebUI {version} at {url}")),
+    match client.version() {
+        Ok(version) => Ok(format!("Open WebUI {} at {url}", printable(&version))),
         Err(error) if error.passes() => Err(error.into()),
         // What follows says what this is.
         Err(_) => Ok(format!("Open WebUI at {url}")),

@@ -215,10 +215,7 @@ impl RegisteredConnection {
             }
             ConnectionKind::Terminal => {
                 set("id", json!(self.id));
-                let unnamed = at("name").and_then(Value::as_str).is_none_or(str::is_empty);
-                if let Some(name) = self.name.as_ref().or(unnamed.then_some(&self.id)) {
-                    set("name", json!(name));
-                }
+                set("name", json!(self.shown_name(at("name"))));
                 set("enabled", json!(true));
                 set("url", json!(self.url));
                 set("path", json!(TERMINAL_DOCUMENT));
@@ -289,15 +286,17 @@ impl RegisteredConnection {
     fn info(&self, existing: Option<&Value>) -> Map<String, Value> {
         let mut info = object(existing);
         info.insert("id".to_owned(), json!(self.id));
-        let unnamed = info
-            .get("name")
-            .and_then(Value::as_str)
-            .is_none_or(str::is_empty);
-        if let Some(name) = self.name.as_ref().or(unnamed.then_some(&self.id)) {
-            info.insert("name".to_owned(), json!(name));
-        }
+        let name = json!(self.shown_name(info.get("name")));
+        info.insert("name".to_owned(), name);
         info.entry("description").or_insert(json!(DESCRIPTION));
         info
+    }
+
+    /// Returns the name for people: what was said, else that of the existing connection.
+    fn shown_name<'a>(&'a self, existing: Option<&'a Value>) -> &'a str {
+        let existing = existing.and_then(Value::as_str);
+        let existing = existing.filter(|name| !name.is_empty());
+        self.name.as_deref().or(existing).unwrap_or(&self.id)
     }
 
     /// Has Open WebUI look at it, and returns a line about what it found.
