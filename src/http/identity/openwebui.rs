@@ -128,7 +128,10 @@ impl Authenticator {
         else {
             return Ok(None);
         };
-        if openwebui.remembers_account(session.secret.reveal()) {
+        if openwebui
+            .remembered_account(session.secret.reveal())
+            .is_ok()
+        {
             return Ok(None);
         }
         let (places, who) = match &session.user {

@@ -80,7 +80,9 @@ impl Authenticator {
             self.expect_own_page(request)?;
         } else if !is_shown(request) {
             return self.read_header(request, self.accepted());
-        } else if !headers::is_of_site_or_person(request, self.site.as_ref()) {
+        } else if !headers::is_by_program(request)
+            && !headers::is_of_site(request, self.site.as_ref())
+        {
             // The refusal comes before any lookup, so that the answer tells the other page nothing.
             return Err(IdentityError::OtherPage);
         }
