@@ -19,8 +19,8 @@ mod misnamed;
 mod parameter_type;
 mod request;
 
-pub(super) use error::ArgumentError;
-use error::{Meaning, Received};
+use error::Meaning;
+pub(super) use error::{ArgumentError, Received};
 pub(super) use misnamed::is_other_name;
 use parameter_type::ParameterType;
 pub(super) use parameter_type::is_true;
@@ -184,7 +184,11 @@ pub(super) fn at_least(
     range: &'static str,
 ) -> Result<Option<u64>, ArgumentError> {
     match value {
-        Some(value) if value < least => Err(ArgumentError::range(parameter, value, range)),
+        Some(received) if received < least => Err(ArgumentError::Range {
+            parameter,
+            received,
+            range,
+        }),
         value => Ok(value.map(i64::unsigned_abs)),
     }
 }

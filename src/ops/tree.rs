@@ -9,7 +9,7 @@ use fileshed_core::{Caller, Code, Error, Hint, Repeat, Store, Zone, ZoneName, Zo
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::arguments::ArgumentError;
+use super::arguments::at_least;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::AnyZone;
@@ -46,7 +46,7 @@ pub struct Response {
     /// The tree as lines of text, sizes in brackets.
     tree: String,
     /// Levels that are shown at most.
-    depth: i64,
+    depth: u64,
     /// Directory at which the tree begins.
     path: String,
     /// Zone that was listed.
@@ -80,10 +80,7 @@ impl Operation for Tree {
                 None => error,
             }
         })?;
-        let depth = request.depth.unwrap_or(3);
-        if depth < 0 {
-            return Err(ArgumentError::range("depth", depth, "1 to 10").into());
-        }
+        let depth = at_least("depth", request.depth, 0, "1 to 10")?.unwrap_or(3);
         let depth = depth.clamp(1, 10);
         let mut drawing = Drawing {
             zone: &zone,
@@ -118,7 +115,7 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    fn directory(&mut self, path: &ZonePath, indent: &str, depth: i64) -> Result<(), Error> {
+    fn directory(&mut self, path: &ZonePath, indent: &str, depth: u64) -> Result<(), Error> {
         let (entries, more) = self
             .entries(path)
             .map_err(|error| self.zone.explain_disk(error))?;

@@ -1,6 +1,5 @@
 //! Arguments with which an operation cannot run, and what to do about them.
 
-use fileshed_core::nearest::nearest;
 use fileshed_core::{Call, Hint, Repeat, diagnostics};
 use serde_json::Value;
 
@@ -37,7 +36,7 @@ pub(in crate::ops) struct Received {
 impl Received {
     const SHOWN_CHARACTERS: usize = 80;
 
-    pub(super) fn of(value: &Value) -> Self {
+    pub(in crate::ops) fn of(value: &Value) -> Self {
         let kind = match value {
             Value::Null => "null",
             Value::Bool(_) => "boolean",
@@ -235,35 +234,6 @@ impl ArgumentError {
             parameter: parameter.to_owned(),
             meaning: Meaning::of(&parameters::<O>()["properties"][parameter]),
             meant: None,
-        }
-    }
-
-    /// Two parameters that are two calls.
-    pub(in crate::ops) fn exclusive(first: &'static str, second: &'static str) -> Self {
-        Self::Exclusive { first, second }
-    }
-
-    /// A guide that does not exist.
-    pub(in crate::ops) fn unknown_topic<'a>(
-        topic: &str,
-        known: impl Iterator<Item = &'a str>,
-    ) -> Self {
-        Self::Topic {
-            meant: nearest(topic, known).map(str::to_owned),
-            received: Received::of(&topic.into()),
-        }
-    }
-
-    /// A number that no operation can work with.
-    pub(in crate::ops) fn range(
-        parameter: &'static str,
-        received: i64,
-        range: &'static str,
-    ) -> Self {
-        Self::Range {
-            parameter,
-            received,
-            range,
         }
     }
 }
