@@ -13,7 +13,8 @@ use utoipa::ToSchema;
 use super::codes::errors;
 use super::short_answer::Keep;
 use super::vocabulary::{WritableZone, write_mode};
-use super::{Access, Effect, Operation, Reply, write};
+use super::write::{self, Response};
+use super::{Access, Effect, Operation, Reply};
 
 /// `shed_patch_text`
 pub struct PatchText;
@@ -88,18 +89,14 @@ impl Operation for PatchText {
     const CHANGES: bool = true;
     const ACCESS: Access = Access::Change;
     type Request = Request;
-    type Response = write::Response;
+    type Response = Response;
 
     fn prepare(arguments: &mut Map<String, Value>) {
         write::drop_what_overwrite_ignores(arguments);
         write::drop_mode_outside_groups(arguments);
     }
 
-    fn run(
-        store: &Store,
-        caller: &Caller,
-        request: Request,
-    ) -> Result<Reply<write::Response>, Error> {
+    fn run(store: &Store, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let position = request.position.as_deref().map(Position::parse);
         let position = position.transpose()?;
@@ -155,24 +152,16 @@ impl Operation for PatchText {
                 }
             })
         });
-        let created = written.created;
-        let position = if request.overwrite {
-            "overwrite"
-        } else {
-            edit.position.as_str()
+        let lines = edited.map(|edited| edited.lines);
+        let response = Response {
+            position: write::position(request.overwrite, edit.position.as_str()),
+            safe_mode: request.safe,
+            lines_affected: Some(lines_affected),
+            pattern_matches: (matches > 0).then_some(matches),
+            lines: lines.filter(|_| !written.created),
+            ..Response::default()
         };
-        let (response, message, note) = write::answer(&zone, &written, position, request.safe)?;
-        Ok(Reply::new(
-            write::Response {
-                lines_affected: Some(lines_affected),
-                pattern_matches: (matches > 0).then_some(matches),
-                lines: edited.map(|edited| edited.lines).filter(|_| !created),
-                ..response
-            },
-            message,
-        )
-        .noting(literally)
-        .noting(note))
+        write::reply(&zone, &written, literally, response)
     }
 }
 
