@@ -115,11 +115,7 @@ impl Operation for AllowedCommands {
         }
     }
 
-    fn run(
-        store: &Store,
-        _caller: &Caller,
-        _request: NoParameters,
-    ) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, _: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
         let mode = store.settings().network_mode;
         let offered = |rule: &&CommandRule| !rule.network || mode != NetworkMode::Disabled;
         // Of the many that the machine has, `*` is all that need be said.

@@ -48,11 +48,7 @@ impl Operation for GroupList {
     type Request = NoParameters;
     type Response = Response;
 
-    fn run(
-        store: &Store,
-        caller: &Caller,
-        _request: NoParameters,
-    ) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
         let groups: Vec<GroupSummary> = store
             .groups(caller)?
             .into_iter()

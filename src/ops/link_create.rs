@@ -151,26 +151,25 @@ impl Operation for LinkCreate {
         };
         let kind = entry.as_ref().map(Entry::kind);
         let file = entry.filter(|entry| entry.kind() == Kind::File);
-        let target = match purpose {
-            Purpose::Upload => LinkTarget::Server,
-            // A file in Open WebUI stays there until it is taken away.
-            Purpose::Download if request.expires_hours.is_some() => LinkTarget::Server,
-            // The page makes links for other people, and a file in Open WebUI is for its user alone.
-            Purpose::Download if caller.channel == Some(Channel::Page) => LinkTarget::Server,
-            Purpose::Download => link_target(store, &zone, &path, file.as_ref())?,
+        // A file in Open WebUI stays there until it is taken away, and is for its user alone; the page
+        // makes links for other people.
+        let is_public = purpose == Purpose::Upload
+            || request.expires_hours.is_some()
+            || caller.channel == Some(Channel::Page);
+        let published = if is_public {
+            Ok(None)
+        } else {
+            publish(store, &zone, &path, file.as_ref())
         };
-        let instead = match target {
-            LinkTarget::Server => None,
-            LinkTarget::ServerInstead(reason) => Some(reason),
-            LinkTarget::OpenWebui {
-                file: there,
-                attached,
-            } => {
-                let shows = shows(store, &zone, &path, file.as_ref());
-                return Ok(reply_of(there, attached, shows));
-            }
+        let (published, instead) = match published {
+            Ok(published) => (published, None),
+            Err(error) if leads_here_instead(store, &error) => (None, Some(error)),
+            Err(error) => return Err(error),
         };
         let shows = shows(store, &zone, &path, file.as_ref());
+        if let Some((file, attached)) = published {
+            return Ok(reply_of(file, attached, shows));
+        }
         let links = store.links();
         let link = links.create(&zone, &path, purpose, request.expires_hours)?;
         let upload = purpose == Purpose::Upload;
@@ -290,32 +289,19 @@ fn shows(store: &Store, zone: &Zone<'_>, path: &ZonePath, file: Option<&Entry>) 
     }
 }
 
-/// Where a download link leads.
-enum LinkTarget {
-    /// To this server.
-    Server,
-    /// To this server, because Open WebUI could not be used.
-    ServerInstead(Error),
-    /// Into Open WebUI, where the file is now.
-    OpenWebui { file: PublishedFile, attached: bool },
-}
-
-/// Puts the file where links lead. Nothing but files goes into Open WebUI.
-fn link_target(
+/// Puts a file into Open WebUI if links lead there, and returns it with a mark if it is attached to the
+/// answer. Nothing but files goes there.
+fn publish(
     store: &Store,
     zone: &Zone<'_>,
     path: &ZonePath,
     file: Option<&Entry>,
-) -> Result<LinkTarget, Error> {
+) -> Result<Option<(PublishedFile, bool)>, Error> {
     let publications = store.publications();
-    let host = store.settings().links;
-    let (file, must) = match (host, file) {
-        (LinkHost::Own, _) | (LinkHost::Auto, None) => return Ok(LinkTarget::Server),
-        (LinkHost::Auto, Some(_)) if !publications.are_possible(zone.caller()) => {
-            return Ok(LinkTarget::Server);
-        }
-        (LinkHost::Auto, Some(file)) => (file, false),
-        (LinkHost::Openwebui, Some(file)) => (file, true),
+    let file = match (store.settings().links, file) {
+        (LinkHost::Openwebui, Some(file)) => file,
+        (LinkHost::Auto, Some(file)) if publications.are_possible(zone.caller()) => file,
+        (LinkHost::Own | LinkHost::Auto, _) => return Ok(None),
         (LinkHost::Openwebui, None) => {
             let (path, zone) = (path.clone(), zone.name());
             return Err(PublicationError::Directory { path, zone }.into());
@@ -323,18 +309,14 @@ fn link_target(
     };
     let name = path.name().unwrap_or_default();
     let content_type = content_type::by_name(name).unwrap_or(content_type::BYTES);
-    match publications.create(zone, path, file, content_type) {
-        Ok((file, attached)) => Ok(LinkTarget::OpenWebui { file, attached }),
-        Err(error) if !must && is_of_openwebui(error.code()) => {
-            Ok(LinkTarget::ServerInstead(error))
-        }
-        Err(error) => Err(error),
-    }
+    let published = publications.create(zone, path, file, content_type)?;
+    Ok(Some(published))
 }
 
-fn is_of_openwebui(code: Code) -> bool {
-    let codes = [Code::OpenwebuiApiUnavailable, Code::OpenwebuiInsertError];
-    codes.contains(&code)
+/// Returns `true` if the link leads to this server because Open WebUI failed.
+fn leads_here_instead(store: &Store, error: &Error) -> bool {
+    let of_openwebui = [Code::OpenwebuiApiUnavailable, Code::OpenwebuiInsertError];
+    store.settings().links == LinkHost::Auto && of_openwebui.contains(&error.code())
 }
 
 fn reply_of(file: PublishedFile, attached: bool, shows: Shows) -> Reply<Response> {

@@ -99,11 +99,7 @@ impl Operation for LinkList {
         }
     }
 
-    fn run(
-        store: &Store,
-        caller: &Caller,
-        _request: NoParameters,
-    ) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
         let links = store.links().list(caller)?.into_iter();
         let links = links.map(|link| (link.created_at, listed(store, link)));
         let published = store.publications().list(caller)?.into_iter();

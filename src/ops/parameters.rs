@@ -126,11 +126,7 @@ impl Operation for Parameters {
     type Request = Request;
     type Response = Response;
 
-    fn run(
-        store: &Store,
-        caller: &Caller,
-        _request: Request,
-    ) -> Result<Reply<Self::Response>, Error> {
+    fn run(store: &Store, caller: &Caller, _: Request) -> Result<Reply<Response>, Error> {
         let settings = store.settings();
         let report = store.workspace_report(caller, &settings.fs_workspace);
         let data = Response {

@@ -198,14 +198,18 @@ impl Operation for Sqlite {
         let if_exists = request.if_exists.unwrap_or(IfExists::Fail);
         let query = request.query.clone();
         let (table, output) = (request.table.clone(), request.output_csv.clone());
+        let exclusive = |first| ArgumentError::Exclusive {
+            first,
+            second: "import_csv",
+        };
         let task = match (&query, &request.import_csv) {
             (Some(_), Some(_)) => {
-                return Err(ArgumentError::exclusive("query", "import_csv").into());
+                return Err(exclusive("query").into());
             }
             (None, None) => return Err(ArgumentError::missing::<Self>("query").into()),
             (None, Some(csv)) => {
                 if output.is_some() {
-                    return Err(ArgumentError::exclusive("output_csv", "import_csv").into());
+                    return Err(exclusive("output_csv").into());
                 }
                 let csv = csv.clone();
                 DatabaseTask::Import(request.import(csv, if_exists)?)

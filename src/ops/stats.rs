@@ -118,11 +118,7 @@ impl Operation for Stats {
         }
     }
 
-    fn run(
-        store: &Store,
-        caller: &Caller,
-        _request: NoParameters,
-    ) -> Result<Reply<Response>, Error> {
+    fn run(store: &Store, caller: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
         let usage = store.usage(caller)?;
         let space = |zone: &str| {
             let totals = usage
