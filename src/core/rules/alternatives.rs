@@ -16,19 +16,13 @@ pub(super) fn command(
     args: &[String],
     context: &CommandContext<'_>,
 ) -> Result<&'static CommandRule, CommandError> {
-    let refusal = |reason: String, hint: Hint| {
-        Box::new(CommandRefusal {
-            command: text::shown(cmd).replace('\0', "\\0"),
-            argument: None,
-            reason,
-            hint,
-            zone: context.zone,
-        })
+    let refusal = |kind, reason: &str, hint: Hint| {
+        CommandRefusal::error(kind, cmd, None, reason, hint, context)
     };
-    let refuse = |reason: &str, hint| CommandError::Command(refusal(reason.to_owned(), hint));
+    let refuse = |reason: &str, hint| refusal(CommandError::Command, reason, hint);
     if cmd.trim().is_empty() {
-        let reason = "no command was named".to_owned();
-        return Err(CommandError::Missing(refusal(reason, hints::said("@none"))));
+        let hint = hints::said("@none");
+        return Err(refusal(CommandError::Missing, "no command was named", hint));
     }
     let Some(rule) = rule_of(cmd) else {
         let (reason, hint) = unknown(cmd, args);

@@ -230,23 +230,13 @@ impl<'a> Checker<'a> {
         reason: impl Into<String>,
         hint: impl Into<Hint>,
     ) -> CommandError {
-        kind(Box::new(CommandRefusal {
-            command: self.rule.name.to_owned(),
-            argument: Some(text::shown(argument)),
-            reason: reason.into(),
-            hint: hint.into(),
-            zone: self.context.zone,
-        }))
+        let (command, context) = (self.rule.name, self.context);
+        CommandRefusal::error(kind, command, Some(argument), reason, hint, context)
     }
 
     pub(super) fn required(&self, reason: &str, hint: &'static str) -> CommandError {
-        CommandError::Required(Box::new(CommandRefusal {
-            command: self.rule.name.to_owned(),
-            argument: None,
-            reason: reason.to_owned(),
-            hint: hint.into(),
-            zone: self.context.zone,
-        }))
+        let (kind, command) = (CommandError::Required, self.rule.name);
+        CommandRefusal::error(kind, command, None, reason, hint, self.context)
     }
 
     pub(super) fn download_hint(&self, address: &str) -> Hint {

@@ -150,7 +150,7 @@ pub(super) fn reply(
                 ..Response::default()
             };
             let reply = Reply::new(data, message).noting(lost);
-            reply.noting(imported.flawed.then_some(FLAWED))
+            reply.noting(imported.flawed.then(|| FLAWED.to_owned()))
         }
     }
 }
