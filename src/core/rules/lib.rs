@@ -16,7 +16,7 @@
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
 //! - `archives`, `curl`, `documents`, `find`, `git`, `media`: tools with a grammar of their own;
 //! - `check`: a command line from its name to its plan;
-//! - `alternatives`, `hints`: calls to make instead of a command that is not offered;
+//! - `alternatives`: calls to make instead of a command that is not offered;
 //! - `correction`: the command line that a refused one was probably meant to be.
 
 mod alternatives;
@@ -29,7 +29,6 @@ mod documents;
 mod error;
 mod find;
 mod git;
-mod hints;
 mod media;
 mod plan;
 mod script;

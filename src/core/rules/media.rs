@@ -57,12 +57,7 @@ pub(super) fn convert(checker: &mut Checker<'_>, args: &[String]) -> Result<(), 
                     pdf_instead(checker.context, &images, word, last),
                 ));
             }
-            let role = if last {
-                ArgumentRole::Write
-            } else {
-                ArgumentRole::Read
-            };
-            image(role, word, checker)?;
+            image(ArgumentRole::of_file(last), word, checker)?;
             images.push(word);
             continue;
         };
@@ -235,14 +230,9 @@ const MINUS: char = '\u{2212}';
 
 /// Checks the arguments of exiftool.
 pub(super) fn exiftool(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
-    let writes = args.iter().any(|word| {
+    let role = ArgumentRole::of_file(args.iter().any(|word| {
         word.starts_with('-') && (word.contains('=') || folded(word).starts_with("-tagsfromfile"))
-    });
-    let role = if writes {
-        ArgumentRole::Write
-    } else {
-        ArgumentRole::Read
-    };
+    }));
     let mut words = args.iter().map(String::as_str).peekable();
     let mut ended = false;
     while let Some(word) = words.next() {
