@@ -17,6 +17,7 @@ mod markdown;
 mod missing_file;
 mod operation;
 pub mod parameters;
+mod prelude;
 mod read_only_zone;
 mod schema;
 pub mod short_answer;

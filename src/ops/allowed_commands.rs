@@ -2,14 +2,8 @@
 
 use fileshed_core::rules::{self, CommandRule};
 use fileshed_core::settings::NetworkMode;
-use fileshed_core::{Caller, Code, Error, Store};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::short_answer::Keep;
-use super::vocabulary::NoParameters;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_allowed_commands`
 pub struct AllowedCommands;

@@ -3,16 +3,10 @@
 use fileshed_core::changes::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, decode, line_count};
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::{WritableZone, content_format, write_mode};
+use super::prelude::*;
+use super::vocabulary::{content_format, write_mode};
 use super::write::{self, Response};
-use super::{Access, Effect, Operation, Reply};
 
 /// `shed_create_file`
 pub struct CreateFile;

@@ -3,14 +3,8 @@
 use fileshed_core::inspect::FileType as Found;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Kind;
-use fileshed_core::{Caller, Code, Error, Store};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_file_type`
 pub struct FileType;

@@ -2,15 +2,9 @@
 
 use fileshed_core::changes::Holder;
 use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::arguments::ArgumentError;
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_force_unlock`
 pub struct ForceUnlock;

@@ -1,12 +1,6 @@
 //! `shed_group_list`: the groups of the caller.
 
-use fileshed_core::{Caller, Code, Error, Store};
-use serde::Serialize;
-use utoipa::ToSchema;
-
-use super::short_answer::Keep;
-use super::vocabulary::NoParameters;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_group_list`
 pub struct GroupList;

@@ -4,15 +4,12 @@
 
 use std::collections::BTreeMap;
 
+use fileshed_core::Toolset;
 use fileshed_core::nearest::nearest;
-use fileshed_core::{Caller, Code, Error, Store, Toolset};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
-use utoipa::ToSchema;
+use serde_json::json;
 
 use super::arguments::{ArgumentError, Received};
-use super::short_answer::Keep;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 mod offered;
 

@@ -11,15 +11,12 @@ mod error;
 
 use fileshed_core::chat_host::{Attached, Attachment};
 use fileshed_core::storage::Kind;
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::{Zone, ZonePath};
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::{Effect, Operation, Reply};
 use choice::Choice;
 use error::{ImportError, Missing, Unknown};
+
+use super::prelude::*;
 
 /// Failures that an answer lists.
 const ERRORS_MAX: usize = 20;

@@ -8,16 +8,11 @@ use fileshed_core::publication::{PublicationError, PublishedFile};
 use fileshed_core::settings::LinkHost;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{Entry, Kind};
-use fileshed_core::{Caller, Channel, Code, Error, Store, Zone, ZoneName, ZonePath};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use fileshed_core::{Channel, Zone, ZonePath};
 
 use super::arguments::ArgumentError;
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Effect, Operation, Reply, markdown};
+use super::markdown;
+use super::prelude::*;
 use crate::content_type;
 
 /// `shed_link_create`

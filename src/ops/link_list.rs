@@ -3,15 +3,10 @@
 use fileshed_core::link::{Link, Purpose};
 use fileshed_core::publication::PublishedFile;
 use fileshed_core::storage::{Entry, Kind};
-use fileshed_core::{Caller, Code, Error, Store};
 use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::short_answer::Keep;
-use super::vocabulary::NoParameters;
-use super::{Effect, Operation, Reply, markdown};
+use super::markdown;
+use super::prelude::*;
 use crate::content_type;
 
 /// `shed_link_list`

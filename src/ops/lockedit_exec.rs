@@ -3,16 +3,9 @@
 use fileshed_core::chat_host::Task;
 use fileshed_core::command::{CommandLine, run_on_copy};
 use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Store, ZoneName};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
 use super::arguments::{not_negative, split_words};
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_lockedit_exec`
 pub struct LockeditExec;

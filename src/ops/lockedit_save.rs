@@ -1,14 +1,8 @@
 //! `shed_lockedit_save`: save a locked file and unlock it.
 
 use fileshed_core::lockedit;
-use fileshed_core::{Caller, Code, Error, Store};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_lockedit_save`
 pub struct LockeditSave;

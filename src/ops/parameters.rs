@@ -2,12 +2,8 @@
 //! secret: what is here is chosen by name, nothing is passed on wholesale.
 
 use fileshed_core::settings::NetworkMode;
-use fileshed_core::{Caller, Code, Error, Store};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::short_answer::Keep;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_parameters`
 pub struct Parameters;

@@ -1,20 +1,15 @@
 //! `shed_patch_text`: write text, whole or at a line or pattern.
 
+use fileshed_core::Repeat;
 use fileshed_core::changes::{FileWrite, WrittenFile};
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
 };
-use fileshed_core::{Caller, Code, Error, Repeat, Store, ZoneName};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::{WritableZone, write_mode};
+use super::prelude::*;
+use super::vocabulary::write_mode;
 use super::write::{self, Response};
-use super::{Access, Effect, Operation, Reply};
 
 /// `shed_patch_text`
 pub struct PatchText;

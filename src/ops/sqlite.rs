@@ -5,16 +5,11 @@ use fileshed_core::databases::{
     self, DatabaseTask, DateFormat, Export, IfExists, Import, Parameters, Query,
 };
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Caller, Client, Code, Error, Repeat, Settings, Store};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use fileshed_core::{Client, Repeat, Settings};
 
 use super::arguments::{ArgumentError, choice, not_negative};
-use super::codes::errors;
-use super::short_answer::{Keep, csv};
-use super::vocabulary::AnyZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
+use super::short_answer::csv;
 
 mod dialect;
 mod response;

@@ -3,14 +3,8 @@
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Totals;
-use fileshed_core::{Caller, Code, Error, Store};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::short_answer::Keep;
-use super::vocabulary::NoParameters;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_stats`
 pub struct Stats;

@@ -5,15 +5,10 @@ use std::fmt::Write;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{DiskError, Found, Kind};
 use fileshed_core::zone::is_git_name;
-use fileshed_core::{Caller, Code, Error, Hint, Repeat, Store, Zone, ZoneName, ZonePath};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::{Hint, Repeat, Zone, ZonePath};
 
 use super::arguments::at_least;
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// Entries of one directory that are drawn.
 const ENTRIES: usize = 100;

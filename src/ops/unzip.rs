@@ -3,14 +3,9 @@
 use fileshed_core::archive::Archive;
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::storage::{DiskError, Kind, Target, Totals};
-use fileshed_core::{Caller, Code, Error, Store, Zone, ZoneName, ZonePath};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::{Zone, ZonePath};
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::{AnyZone, WritableZone};
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// Files that are named.
 const NAMED: usize = 50;
