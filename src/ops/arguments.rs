@@ -19,7 +19,7 @@ mod misnamed;
 mod parameter_type;
 mod request;
 
-use error::Meaning;
+use error::meaning;
 pub(super) use error::{ArgumentError, Received};
 pub(super) use misnamed::is_other_name;
 use parameter_type::ParameterType;
@@ -116,7 +116,7 @@ fn coerce(
                 coerced.append(&mut arguments);
                 return Err(ArgumentError::Missing {
                     parameter: name.clone(),
-                    meaning: Meaning::of(property),
+                    meaning: meaning(property),
                     meant: misnamed::meant(schema, coerced, is_harmless).map(Box::new),
                 });
             }
@@ -130,7 +130,7 @@ fn coerce(
             received: Received::of(&value),
             expected: kind,
             meant: kind.meant(&value, name).map(Box::new),
-            meaning: Meaning::of(property),
+            meaning: meaning(property),
         })?;
         coerced.insert(name.clone(), value);
     }

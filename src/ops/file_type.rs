@@ -22,7 +22,7 @@ pub struct Request {
 }
 
 /// What is there.
-#[derive(Serialize, ToSchema)]
+#[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Path of what was looked at.
     path: String,
@@ -73,11 +73,7 @@ impl Operation for FileType {
                     path: path.display().to_owned(),
                     r#type: "directory",
                     mime: "inode/directory".to_owned(),
-                    encoding: None,
-                    magic: None,
-                    extension: None,
-                    size: None,
-                    size_human: None,
+                    ..Response::default()
                 },
                 format!("{path} is a directory"),
             ));

@@ -45,9 +45,9 @@ pub struct Response {
     #[serde(skip_serializing_if = "Option::is_none")]
     file_id: Option<String>,
     /// Address of the link.
-    download_url: String,
+    pub(crate) download_url: String,
     /// The link in Markdown, to be shown to the user as it is.
-    clickable_link: String,
+    pub(crate) clickable_link: String,
     /// Name of the file or directory; absent for the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     filename: Option<String>,
@@ -67,7 +67,7 @@ pub struct Response {
     expires_at: Option<String>,
     /// Whether the file shows with the answer; absent where it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
-    attached: Option<bool>,
+    pub(crate) attached: Option<bool>,
 }
 
 impl Operation for LinkCreate {
@@ -228,18 +228,12 @@ fn relative(store: &Store) -> Option<String> {
     })
 }
 
-/// A file in the hands of its person.
-pub(crate) struct Handed {
-    /// Where it is opened.
-    pub(crate) url: String,
-    /// The link in Markdown, to be shown as it is.
-    pub(crate) link: String,
-    /// Whether the person sees it already, with the answer.
-    pub(crate) shows: bool,
-}
-
-/// Hands a file of the storage zone to its person.
-pub(crate) fn hand_over(store: &Store, caller: &Caller, path: &ZonePath) -> Result<Handed, Error> {
+/// Hands a file of the storage zone to its person, as a link.
+pub(crate) fn hand_over(
+    store: &Store,
+    caller: &Caller,
+    path: &ZonePath,
+) -> Result<Response, Error> {
     let request = Request {
         zone: Some(ZoneName::Storage.as_str().to_owned()),
         path: Some(path.as_str().to_owned()),
@@ -248,12 +242,7 @@ pub(crate) fn hand_over(store: &Store, caller: &Caller, path: &ZonePath) -> Resu
         expires_hours: None,
         group: None,
     };
-    let link = LinkCreate::run(store, caller, request)?.data;
-    Ok(Handed {
-        url: link.download_url,
-        link: link.clickable_link,
-        shows: link.attached == Some(true),
-    })
+    Ok(LinkCreate::run(store, caller, request)?.data)
 }
 
 /// Said of what the person sees already.

@@ -82,11 +82,9 @@ impl Operation for LinkList {
             return;
         };
         for file in files.iter_mut().filter_map(Value::as_object_mut) {
-            let directory = file.get("upload") == Some(&Value::Bool(true));
-            file.insert(
-                "brings".to_owned(),
-                if directory { true.into() } else { Value::Null },
-            );
+            let brings = file.get("upload").filter(|upload| **upload == true);
+            let brings = brings.cloned().unwrap_or_default();
+            file.insert("brings".to_owned(), brings);
             if let Some(Value::String(moment)) = file.get_mut("expires_at") {
                 // The day is enough.
                 moment.truncate(10);

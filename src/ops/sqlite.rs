@@ -198,9 +198,7 @@ impl Operation for Sqlite {
             second: "import_csv",
         };
         let task = match (&query, &request.import_csv) {
-            (Some(_), Some(_)) => {
-                return Err(exclusive("query").into());
-            }
+            (Some(_), Some(_)) => return Err(exclusive("query").into()),
             (None, None) => return Err(ArgumentError::missing::<Self>("query").into()),
             (None, Some(csv)) => {
                 if output.is_some() {

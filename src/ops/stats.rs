@@ -115,11 +115,8 @@ impl Operation for Stats {
     fn run(store: &Store, caller: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
         let usage = store.usage(caller)?;
         let space = |zone: &str| {
-            let totals = usage
-                .iter()
-                .find(|usage| usage.zone == zone)
-                .map(|usage| usage.totals)
-                .unwrap_or_default();
+            let usage = usage.iter().find(|usage| usage.zone == zone);
+            let totals = usage.map(|usage| usage.totals).unwrap_or_default();
             Space {
                 size_bytes: totals.bytes,
                 size_human: human_size(totals.bytes),

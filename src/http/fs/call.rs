@@ -166,17 +166,18 @@ impl Workspace<'_> {
     pub(super) fn output_file(&self, request: &OutputFile) -> Sent {
         self.files.output_file(request, |file| {
             let path = self.in_storage(file)?;
-            let handed = link_create::hand_over(self.store, self.caller, &path)?;
+            let link = link_create::hand_over(self.store, self.caller, &path)?;
             let description = request.description.as_deref().unwrap_or_default();
             let about = match description {
                 "" => String::new(),
                 description => format!(" — {description}"),
             };
             let mut message = format!("[File sent to user: \"{}\"{about}]", request.path);
-            if !handed.shows {
-                message = format!("{message} Show this link as it is: {}", handed.link);
+            if link.attached != Some(true) {
+                let link = &link.clickable_link;
+                message = format!("{message} Show this link as it is: {link}");
             }
-            Ok((Some(handed.url), Some(message)))
+            Ok((Some(link.download_url), Some(message)))
         })
     }
 
