@@ -20,8 +20,8 @@ use rustix::fs::{Mode, OFlags};
 use super::csv::{is_sheet, write_sheet};
 use super::sql;
 use super::work::{
-    Action, Answer, Database, MOST_COLUMNS, OpenMode, PRIVATE_CSV, PRIVATE_NAME, PRIVATE_SHEET,
-    Refusal, Work,
+    Action, Answer, Database, Import, MOST_COLUMNS, OpenMode, PRIVATE_CSV, PRIVATE_NAME,
+    PRIVATE_SHEET, Refusal, Work,
 };
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::{Clock, ZonePath, timings};
@@ -162,7 +162,12 @@ impl Opened {
             Action::Import(import) => match self.csv {
                 Some(mut book) if let Some(mut csv) = self.sheet => {
                     write_sheet(&mut book, &mut csv)?;
-                    let import = import.of_sheet();
+                    let import = Import {
+                        delimiter: Some(",".to_owned()),
+                        encoding: Some("utf-8".to_owned()),
+                        decimal: Some(".".to_owned()),
+                        ..import
+                    };
                     engine.import(&import, csv).map(Answer::Imported)
                 }
                 Some(csv) => engine.import(&import, csv).map(Answer::Imported),

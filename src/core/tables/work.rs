@@ -161,19 +161,6 @@ pub struct Import {
     pub has_header: Option<bool>,
 }
 
-impl Import {
-    /// This import for rows that the server wrote itself.
-    pub(super) fn of_sheet(self) -> Self {
-        let as_written = |text: &str| Some(text.to_owned());
-        Self {
-            delimiter: as_written(","),
-            encoding: as_written("utf-8"),
-            decimal: as_written("."),
-            ..self
-        }
-    }
-}
-
 /// What an import does when the table is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
