@@ -161,9 +161,13 @@ impl Operation for LinkCreate {
             Err(error) if leads_here_instead(store, &error) => (None, Some(error)),
             Err(error) => return Err(error),
         };
-        let shows = shows(store, &zone, &path, file.as_ref());
+        let content = content_type::by_name(path.name().unwrap_or_default()).unwrap_or_default();
+        let is_picture = file.is_some() && content_type::is_picture(content);
+        let page = file.as_ref().filter(|_| content_type::is_page(content));
+        // The person sees a page with the answer that is being written, without opening its link.
+        let is_shown = page.is_some_and(|page| store.publications().show_page(&zone, &path, page));
         if let Some((file, attached)) = published {
-            return Ok(reply_of(file, attached, shows));
+            return Ok(reply_of(file, attached || is_shown, is_picture));
         }
         let links = store.links();
         let link = links.create(&zone, &path, purpose, request.expires_hours)?;
@@ -179,10 +183,7 @@ impl Operation for LinkCreate {
             instead.map(|reason| format!("it does not lead into Open WebUI: {}", reason.message()));
         Ok(Reply::new(
             Response {
-                clickable_link: match shows {
-                    Shows::Pasted => markdown::picture(&link.url, &filename),
-                    Shows::Page | Shows::Not => markdown::link(purpose, &link.url, &filename),
-                },
+                clickable_link: markdown::link(purpose, &link.url, &filename, is_picture),
                 filename: Some(filename),
                 file_id: Some(link.id),
                 download_url: link.url,
@@ -191,12 +192,12 @@ impl Operation for LinkCreate {
                 path: Some(path.display().to_owned()),
                 upload,
                 expires_at: Some(link.expires_at.to_string()),
-                attached: (shows == Shows::Page).then_some(true),
+                attached: is_shown.then_some(true),
             },
             message,
         )
         .noting(relative)
-        .noting((shows == Shows::Page).then_some(SHOWN))
+        .noting(is_shown.then_some(SHOWN))
         .noting(instead))
     }
 }
@@ -211,7 +212,7 @@ fn link_to_workspace(store: &Store, caller: &Caller) -> Result<Reply<Response>, 
     };
     Ok(Reply::new(
         Response {
-            clickable_link: markdown::link(Purpose::Download, &link.url, "Open my files"),
+            clickable_link: markdown::link(Purpose::Download, &link.url, "Open my files", false),
             download_url: link.url,
             expires_at: link.expires_at.map(|end| end.to_string()),
             ..Response::default()
@@ -248,31 +249,6 @@ pub(crate) fn hand_over(
 /// Said of what the person sees already.
 const SHOWN: &str = "it shows with your answer";
 
-/// What the person sees of a file without opening its link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shows {
-    /// The page, with the answer.
-    Page,
-    /// The picture, where its link is pasted.
-    Pasted,
-    /// Nothing.
-    Not,
-}
-
-/// Shows a page with the answer that is being written.
-fn shows(store: &Store, zone: &Zone<'_>, path: &ZonePath, file: Option<&Entry>) -> Shows {
-    let kind = content_type::by_name(path.name().unwrap_or_default()).unwrap_or_default();
-    match file {
-        Some(_) if content_type::is_picture(kind) => Shows::Pasted,
-        Some(file)
-            if content_type::is_page(kind) && store.publications().show_page(zone, path, file) =>
-        {
-            Shows::Page
-        }
-        _ => Shows::Not,
-    }
-}
-
 /// Puts a file into Open WebUI if links lead there, and returns it with a mark if it is attached to the
 /// answer. Nothing but files goes there.
 fn publish(
@@ -303,19 +279,17 @@ fn leads_here_instead(store: &Store, error: &Error) -> bool {
     store.settings().links == LinkHost::Auto && of_openwebui.contains(&error.code())
 }
 
-fn reply_of(file: PublishedFile, attached: bool, shows: Shows) -> Reply<Response> {
-    let attached = attached || shows == Shows::Page;
+fn reply_of(file: PublishedFile, attached: bool, is_picture: bool) -> Reply<Response> {
     let message = format!(
         "{} is in Open WebUI as it is now; only this user can open it",
         file.path
     );
     Reply::new(
         Response {
-            // A picture that hangs on the answer would show twice.
-            clickable_link: if shows == Shows::Pasted && !attached {
-                markdown::picture(&file.url, &file.name)
-            } else {
-                markdown::link(Purpose::Download, &file.url, &file.name)
+            clickable_link: {
+                // A picture that hangs on the answer would show twice.
+                let is_picture = is_picture && !attached;
+                markdown::link(Purpose::Download, &file.url, &file.name, is_picture)
             },
             filename: Some(file.name),
             file_id: Some(file.id),

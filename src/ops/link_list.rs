@@ -118,12 +118,9 @@ fn listed(store: &Store, link: Link) -> Listed {
     } else {
         content_type::by_name(&filename).unwrap_or(content_type::BYTES)
     };
+    let is_picture = file.is_some() && content_type::is_picture(content_type);
     Listed {
-        clickable_link: if file.is_some() && content_type::is_picture(content_type) {
-            markdown::picture(&link.url, &filename)
-        } else {
-            markdown::link(link.purpose, &link.url, &filename)
-        },
+        clickable_link: markdown::link(link.purpose, &link.url, &filename, is_picture),
         created_at: link.created_at.to_string(),
         expires_at: Some(link.expires_at.to_string()),
         size_bytes: file.map(|file| file.size()),
@@ -140,7 +137,7 @@ fn listed(store: &Store, link: Link) -> Listed {
 
 fn listed_in_openwebui(file: PublishedFile) -> Listed {
     Listed {
-        clickable_link: markdown::link(Purpose::Download, &file.url, &file.name),
+        clickable_link: markdown::link(Purpose::Download, &file.url, &file.name, false),
         created_at: file.created_at.to_string(),
         expires_at: None,
         size_bytes: Some(file.size),

@@ -151,18 +151,13 @@ fn default_destination(
         });
     }
     let path = source.as_str();
-    let name = source.name().unwrap_or_default();
-    match name.rsplit_once('.') {
-        Some((stem, ending)) if !stem.is_empty() => {
-            let path = &path[..path.len() - ending.len() - 1];
-            if path.eq_ignore_ascii_case(zone.name().as_str()) {
-                below_root(&format!("{path}{DIRECTORY_ENDING}"))
-            } else {
-                below_root(path)
-            }
-        }
-        _ => below_root(&format!("{path}{DIRECTORY_ENDING}")),
+    let parts = source.name().and_then(|name| name.rsplit_once('.'));
+    let ending = parts.filter(|(stem, _)| !stem.is_empty());
+    let stem = ending.map_or(path, |(_, ending)| &path[..path.len() - ending.len() - 1]);
+    if ending.is_none() || stem.eq_ignore_ascii_case(zone.name().as_str()) {
+        return below_root(&format!("{stem}{DIRECTORY_ENDING}"));
     }
+    below_root(stem)
 }
 
 /// A directory that is there, or a free name for one.
