@@ -8,6 +8,7 @@ use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use super::entry::file_mode;
+use super::handle::{create_at, if_there, open_at};
 use super::{DiskError, Root};
 use fileshed_types::zone::ZonePath;
 
@@ -33,17 +34,17 @@ pub enum OpenedArrivingFile {
 impl ArrivingFile {
     /// Makes the file `name`, with nothing in it.
     pub fn create(directory: &Root, name: &str) -> Result<(), DiskError> {
-        open(directory, name, OFlags::CREATE | OFlags::EXCL).map_err(DiskError::server)?;
-        Ok(())
+        let made = create_at(directory.handle(), name, file_mode(false));
+        made.map(drop).map_err(DiskError::server)
     }
 
     /// Opens the file `name` for whoever comes first.
     pub fn open(directory: &Root, name: &str) -> Result<OpenedArrivingFile, DiskError> {
-        let file = match open(directory, name, OFlags::APPEND) {
-            Ok(file) => file,
-            Err(Errno::NOENT) => return Ok(OpenedArrivingFile::Missing),
-            Err(error) => return Err(DiskError::server(error)),
+        let opened = open_at(directory.handle(), name, OFlags::RDWR | OFlags::APPEND);
+        let Some(file) = if_there(opened).map_err(DiskError::server)? else {
+            return Ok(OpenedArrivingFile::Missing);
         };
+        let file = File::from(file);
         match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => {}
             Err(Errno::WOULDBLOCK) => return Ok(OpenedArrivingFile::Taken),
@@ -75,12 +76,6 @@ impl ArrivingFile {
             .map_err(|error| DiskError::of("write", &ZonePath::root(), error))
     }
 }
-
-fn open(directory: &Root, name: &str, flags: OFlags) -> Result<File, Errno> {
-    let flags = flags | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat(directory.handle(), name, flags, file_mode(false)).map(File::from)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,12 +13,9 @@ mod cached;
 mod directory;
 mod entry;
 mod error;
-mod file_system;
-mod grant;
 mod handle;
 mod kind;
 mod log_file;
-mod priority;
 mod promises;
 mod rename;
 mod reserve;
@@ -35,7 +32,6 @@ fileshed_types::catalogue_test!("../../../tests/texts/failures/storage.md");
 
 #[cfg(test)]
 mod tests;
-mod unclosed;
 mod walk;
 mod watch;
 
@@ -47,17 +43,15 @@ pub use entry::{Entry, Target, Vacancy};
 pub use error::DiskError;
 pub use kind::Kind;
 pub use log_file::LogFile;
-pub use priority::give_way;
 pub use promises::{Kept, Promise};
 pub use reserve::Reserve;
 pub use root::Root;
-pub use staging::{Appendable, Appended};
 pub use staging::{
-    Displaced, Installed, Journal, PrivateDirectory, Removals, Removed, Remover, Renamed,
+    Appendable, Appended, Displaced, Installed, Journal, Merge, PrivateDirectory, Removals,
+    Removed, Remover, Renamed, Staged, StagedDirectory, StagedEntry, Staging, give_way,
 };
-pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
 pub use stamp::{FileIdentity, Stamp};
+pub use store::UnclosedFile;
 pub use sync::Flusher;
-pub use unclosed::UnclosedFile;
 pub use walk::{Found, Totals, TreeSummary, Weight};
 pub use watch::Watch;

@@ -6,6 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use super::handle::{create_at, if_there, open_at};
 use super::{DiskError, Root};
 
 /// An open file that only grows. What was appended survives the process that did it.
@@ -18,7 +19,7 @@ pub struct LogFile {
 impl LogFile {
     /// Makes the file `name` in a directory of the server's own; nothing where the name is taken.
     pub fn create(directory: &Root, name: &str) -> Result<Option<Self>, DiskError> {
-        match open(directory, name, OFlags::CREATE | OFlags::EXCL) {
+        match create_at(directory.handle(), name, Mode::RUSR | Mode::WUSR) {
             Ok(file) => Ok(Some(Self { file, size: 0 })),
             Err(Errno::EXIST) => Ok(None),
             Err(error) => Err(DiskError::server(error)),
@@ -27,11 +28,11 @@ impl LogFile {
 
     /// Opens the file `name`; nothing where it is not there.
     pub fn open(directory: &Root, name: &str) -> Result<Option<Self>, DiskError> {
-        let file = match open(directory, name, OFlags::empty()) {
-            Ok(file) => file,
-            Err(Errno::NOENT) => return Ok(None),
-            Err(error) => return Err(DiskError::server(error)),
+        let opened = open_at(directory.handle(), name, OFlags::RDWR);
+        let Some(file) = if_there(opened).map_err(DiskError::server)? else {
+            return Ok(None);
         };
+        let file = File::from(file);
         let size = file.metadata().map_err(DiskError::server)?.len();
         Ok(Some(Self { file, size }))
     }
@@ -79,10 +80,9 @@ impl LogFile {
             .append_from(self, 0, from)
             .and_then(|()| shorter.append(instead))
             .and_then(|()| shorter.append_from(self, to, self.size));
-        let directory_handle = directory.handle();
+        let handle = directory.handle();
         let moved = copied.and_then(|()| {
-            rustix::fs::renameat(directory_handle, &*fresh, directory_handle, name)
-                .map_err(DiskError::server)
+            rustix::fs::renameat(handle, &*fresh, handle, name).map_err(DiskError::server)
         });
         if let Err(error) = moved {
             let _gone = directory.remove_file(&fresh);
@@ -102,10 +102,4 @@ impl LogFile {
         }
         Ok(())
     }
-}
-
-fn open(directory: &Root, name: &str, flags: OFlags) -> Result<File, Errno> {
-    let flags = flags | OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let mode = Mode::RUSR | Mode::WUSR;
-    rustix::fs::openat(directory.handle(), name, flags, mode).map(File::from)
 }

@@ -20,7 +20,7 @@ impl Root {
         mut is_wanted: impl FnMut(&str) -> bool,
     ) -> Vec<ZonePath> {
         let mut found = Vec::new();
-        let mut pending = VecDeque::from([Below::of(&ZonePath::root())]);
+        let mut pending = VecDeque::from([Below::at(b"")]);
         while let Some(below) = pending.pop_front() {
             let Ok(directory) = self.open_below(&below).map(Rc::new) else {
                 continue;

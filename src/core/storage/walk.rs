@@ -14,6 +14,7 @@ use rustix::io::Errno;
 
 use super::handle::open_raw;
 use super::kind::kind_of;
+use super::rights::{DIRECTORY, FILE, SPECIAL};
 use super::{DiskError, Entry, Kind, Root, Stamp};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
 
@@ -240,7 +241,7 @@ impl Root {
         path: &ZonePath,
         mut visit: impl FnMut(&[u8], Kind, &Stat),
     ) -> Result<Vec<Vec<u8>>, DiskError> {
-        let mut pending = vec![Below::of(path)];
+        let mut pending = vec![Below::at(path.as_str().as_bytes())];
         let mut closed = Vec::new();
         while let Some(below) = pending.pop() {
             let directory = match self.open_below(&below) {
@@ -270,6 +271,31 @@ impl Root {
             }
         }
         Ok(closed)
+    }
+
+    /// Gives the server back what it needs of every file and directory, after a command that may have
+    /// taken it away.
+    pub fn grant_owner(&self) -> Result<(), DiskError> {
+        let mut lacking = Vec::new();
+        self.survey(&ZonePath::root(), |path, kind, stat| {
+            let needed = match kind {
+                Kind::File => FILE,
+                Kind::Directory => DIRECTORY,
+                Kind::Symlink | Kind::Special => return,
+            };
+            let lacks = stat.st_mode & needed != needed || stat.st_mode & SPECIAL != 0;
+            if let (true, Ok(path)) = (lacks, std::str::from_utf8(path)) {
+                let mode = (stat.st_mode & 0o777) | needed | 0o044;
+                lacking.push((path.to_owned(), mode));
+            }
+        })?;
+        for (path, mode) in lacking {
+            match self.entry(&ZonePath::found(path)) {
+                Err(error) if error.is_gone() => {}
+                entry => entry?.set_mode(mode)?,
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn open_below(&self, below: &Below) -> Result<OwnedFd, Errno> {
@@ -310,15 +336,6 @@ pub(super) struct Below {
 }
 
 impl Below {
-    /// A directory that a path can say.
-    pub(super) fn of(path: &ZonePath) -> Self {
-        Self {
-            base: None,
-            relative: path.display().as_bytes().to_vec(),
-            path: path.as_str().as_bytes().to_vec(),
-        }
-    }
-
     /// A directory whose path may be no text, and is no longer than the kernel takes.
     pub(super) fn at(path: &[u8]) -> Self {
         let relative = if path.is_empty() { b"." } else { path };

@@ -9,16 +9,16 @@
 //! aside, or by a file that has both names.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write as _};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::append::Addition;
-use super::note::{aside_of, below_home, forget, home_of, parent_of, write_note};
-use super::{Place, make_directories, remove_tree, report};
-use crate::kind::kind_of;
+use super::append::Appendable;
+use super::note::{ENDING, below_home, home_of, opened};
+use super::{Place, StagedName, report};
+use crate::handle::{create_at, if_there, open_at};
 use crate::rename;
 use crate::{DiskError, Entry, Kind, Root, Staging};
 use fileshed_types::zone::ZonePath;
@@ -37,46 +37,71 @@ pub(super) struct RenameStep {
     pub(super) to: String,
 }
 
-/// Renames under way, or done and not final. Dropped without [`Journal::keep`], all is as it was.
+/// A change as it is written down.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Noted {
+    Addition(Appendable),
+    Renames(Vec<RenameStep>),
+}
+
+/// A change under way, or made and not final. Dropped without [`Journal::keep`], all is as it was.
 #[derive(Debug)]
 pub struct Journal {
     staging: Staging,
     home: Root,
     name: String,
-    steps: Vec<RenameStep>,
+    noted: Noted,
     /// Where a step may put something aside.
     aside: String,
     /// What the steps leave behind in staging.
-    rest: Option<String>,
+    rest: Option<StagedName>,
     kept: bool,
 }
+
+/// An addition to a file that is not final. Dropped without [`Journal::keep`], the file is as long as
+/// before.
+pub type Appended = Journal;
 
 /// A step that could not be taken: its number and why.
 type StoppedStep = (usize, Errno);
 
 impl Journal {
-    /// Writes down the steps. `rest` is the name in staging that is removed in the end.
+    /// Writes down a change; on disk when this returns. `rest` is removed in the end.
     pub(super) fn write(
         staging: &Staging,
-        rest: Option<String>,
-        steps: Vec<RenameStep>,
+        noted: Noted,
+        rest: Option<StagedName>,
     ) -> Result<Self, DiskError> {
-        let text = serde_json::to_vec(&steps).map_err(DiskError::server)?;
-        let name = write_note(staging, &text)?;
-        Ok(Self {
-            home: home_of(staging)?,
-            aside: aside_of(staging, &name)?,
+        let text = serde_json::to_vec(&noted).map_err(DiskError::server)?;
+        let name = format!("{}{ENDING}", staging.fresh_name());
+        let (home, aside) = (home_of(staging)?, aside_of(staging, &name)?);
+        let mode = Mode::RUSR | Mode::WUSR;
+        let mut file = create_at(&staging.directory, &*name, mode).map_err(DiskError::server)?;
+        let journal = Self {
+            staging: staging.clone(),
+            home,
             name,
-            steps,
+            noted,
+            aside,
             rest,
             kept: false,
-            staging: staging.try_clone()?,
-        })
+        };
+        let written = file.write_all(&text).and_then(|()| file.sync_all());
+        written.map_err(DiskError::server)?;
+        Ok(journal)
     }
 
-    /// Takes all steps.
+    /// Makes the change.
     pub(super) fn carry_out(&self) -> Result<(), StoppedStep> {
-        for (number, step) in self.steps.iter().enumerate() {
+        let steps = match &self.noted {
+            Noted::Addition(addition) => {
+                let errno = |error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+                return addition.append().map_err(|error| (0, errno(error)));
+            }
+            Noted::Renames(steps) => steps,
+        };
+        for (number, step) in steps.iter().enumerate() {
             step.take(&self.home, &self.aside)
                 .map_err(|error| (number, error))?;
         }
@@ -86,7 +111,10 @@ impl Journal {
     /// Takes the first steps only, as a process that is killed; how many.
     #[cfg(test)]
     pub(crate) fn take_some(&self, steps: usize) -> usize {
-        let taken = self.steps.iter().take(steps);
+        let Noted::Renames(all) = &self.noted else {
+            return 0;
+        };
+        let taken = all.iter().take(steps);
         taken
             .filter(|step| step.take(&self.home, &self.aside).is_ok())
             .count()
@@ -94,31 +122,9 @@ impl Journal {
 
     /// Makes the change final.
     pub fn keep(mut self) -> Result<(), DiskError> {
+        forget(&self.staging, &self.name)?;
         self.kept = true;
-        self.forget()?;
-        self.remove_rest()
-    }
-
-    /// Takes the steps and makes the change final; or nothing is changed.
-    pub(super) fn take_at_once(mut self) -> Result<Result<(), Errno>, DiskError> {
-        if let Err((_, error)) = self.carry_out() {
-            return Ok(Err(error));
-        }
-        self.forget()?;
-        self.kept = true;
-        self.remove_rest()?;
-        Ok(Ok(()))
-    }
-
-    fn remove_rest(&self) -> Result<(), DiskError> {
-        match &self.rest {
-            Some(rest) => remove_tree(&self.staging.directory, rest),
-            None => Ok(()),
-        }
-    }
-
-    fn forget(&self) -> Result<(), DiskError> {
-        forget(&self.staging, &self.name)
+        Ok(())
     }
 }
 
@@ -128,23 +134,34 @@ impl Drop for Journal {
             return;
         }
         // What cannot be undone now is undone when this process is gone.
-        let undone = undo(&self.home, &self.steps, &self.aside).and_then(|()| self.forget());
+        let undone = self.noted.undo(&self.home, &self.aside);
+        let undone = undone.and_then(|()| forget(&self.staging, &self.name));
         report(&undone);
-        if undone.is_ok() {
-            report(&self.remove_rest());
+        if undone.is_err()
+            && let Some(rest) = self.rest.take()
+        {
+            rest.leave();
         }
     }
 }
 
 impl Staging {
+    /// Writes to the end of a file.
+    pub fn append(&self, file: Appendable, path: &ZonePath) -> Result<Appended, DiskError> {
+        let journal = Journal::write(self, Noted::Addition(file), None)?;
+        journal
+            .carry_out()
+            .map_err(|(_, error)| DiskError::of("write", path, error))?;
+        Ok(journal)
+    }
+
     /// Moves `entry` to the place of `target`, which goes when the change is final.
     pub fn supplant(&self, entry: &Entry, target: &Entry) -> Result<Journal, DiskError> {
         let gone = || DiskError::NotFound {
             path: entry.path().clone(),
         };
-        let inode = entry.place().stat()?.ok_or_else(gone)?.st_ino;
-        let name = self.fresh_name();
-        let beside = self.place(name.clone())?;
+        let inode = entry.inode()?.ok_or_else(gone)?;
+        let beside = self.place(self.fresh_name());
         let waiting = below_home(self, &beside)?;
         let steps = vec![
             RenameStep {
@@ -160,7 +177,8 @@ impl Staging {
                 to: below_home(self, target.place())?,
             },
         ];
-        let journal = Journal::write(self, Some(name), steps)?;
+        let rest = StagedName::new(beside.clone());
+        let journal = Journal::write(self, Noted::Renames(steps), Some(rest))?;
         journal.carry_out().map_err(|(number, error)| {
             let path = [entry.path(), target.path()][number];
             DiskError::of("move", path, error)
@@ -177,34 +195,44 @@ impl Staging {
 
     /// Undoes what the process that wrote this journal did.
     pub fn roll_back(&self, journal: &str) -> Result<(), DiskError> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut text = Vec::new();
-        match rustix::fs::openat(&self.directory, journal, flags, Mode::empty()) {
-            Ok(file) => File::from(file)
-                .read_to_end(&mut text)
-                .map_err(DiskError::server)?,
+        let opened = open_at(&self.directory, journal, OFlags::RDONLY);
+        let Some(file) = if_there(opened).map_err(DiskError::server)? else {
             // Somebody else was here first.
-            Err(Errno::NOENT) => return Ok(()),
-            Err(error) => return Err(DiskError::server(error)),
+            return Ok(());
         };
-        let home = home_of(self)?;
-        if let Some(addition) = Addition::read(&text) {
-            addition.undo(&home)?;
-        } else {
-            // Written in part: no step was taken.
-            let steps: Vec<RenameStep> = serde_json::from_slice(&text).unwrap_or_default();
-            undo(&home, &steps, &aside_of(self, journal)?)?;
-        }
+        let mut text = Vec::new();
+        File::from(file)
+            .read_to_end(&mut text)
+            .map_err(DiskError::server)?;
+        // Of one that was written in part, no step was taken.
+        let noted = serde_json::from_slice(&text).unwrap_or(Noted::Renames(Vec::new()));
+        noted.undo(&home_of(self)?, &aside_of(self, journal)?)?;
         forget(self, journal)
     }
 }
 
-/// Undoes the steps that were taken, the last one first.
-fn undo(home: &Root, steps: &[RenameStep], aside: &str) -> Result<(), DiskError> {
-    for step in steps.iter().rev() {
-        step.undo(home, aside)?;
+/// Returns the path, below the directory that holds staging, where the steps of a journal may put something
+/// aside.
+fn aside_of(staging: &Staging, journal: &str) -> Result<String, DiskError> {
+    below_home(staging, &staging.place(format!("{journal}.aside")))
+}
+
+fn forget(staging: &Staging, journal: &str) -> Result<(), DiskError> {
+    let gone = rustix::fs::unlinkat(&staging.directory, journal, AtFlags::empty());
+    if_there(gone).map(drop).map_err(DiskError::server)
+}
+
+impl Noted {
+    /// Undoes what was done, the last step first.
+    fn undo(&self, home: &Root, aside: &str) -> Result<(), DiskError> {
+        match self {
+            Self::Addition(addition) => addition.undo(home),
+            Self::Renames(steps) => {
+                let mut steps = steps.iter().rev();
+                steps.try_for_each(|step| step.undo(home, aside))
+            }
+        }
     }
-    Ok(())
 }
 
 impl RenameStep {
@@ -287,23 +315,7 @@ impl RenameStep {
     }
 }
 
-/// Returns a name below the directory that holds staging, in its open directory.
-fn opened(home: &Root, place: &str) -> Result<Place, Errno> {
-    let (parent, name) = parent_of(home, place)?;
-    Ok(Place::new(parent, name.to_owned(), ZonePath::root()))
-}
-
 impl Place {
-    fn inode(&self) -> Result<Option<u64>, DiskError> {
-        Ok(self.stat()?.map(|stat| stat.st_ino))
-    }
-
-    pub(super) fn is_directory(&self) -> Result<bool, DiskError> {
-        Ok(self
-            .stat()?
-            .is_some_and(|stat| kind_of(&stat) == Kind::Directory))
-    }
-
     fn unlink(&self) -> Result<(), DiskError> {
         rustix::fs::unlinkat(&self.parent, &*self.name, AtFlags::empty())
             .map_err(|error| DiskError::of("undo", &ZonePath::root(), error))
@@ -326,7 +338,7 @@ impl Place {
                 Err(DiskError::Exists { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            let (free, _made) = make_directories(vacancy)?;
+            let (free, _made) = vacancy.make_directories()?;
             match rename::to_free(self.as_name(), (&free.parent, &free.name)) {
                 Err(Errno::EXIST) => {}
                 other => return other.map_err(|error| DiskError::of("undo", &own, error)),
