@@ -65,7 +65,7 @@ pub fn run<'n>(
     let (stderr, stderr_pipe) = match stderr {
         Sink::Output => (
             stdout.try_clone().map_err(SandboxError::start)?,
-            Pipe::none(),
+            Pipe::default(),
         ),
         other => other.open()?,
     };
@@ -238,7 +238,7 @@ impl Sink {
     /// The process's end of the stream, and the server's.
     fn open(self) -> Result<(OwnedFd, Pipe), SandboxError> {
         let limit = match self {
-            Self::File(file) => return Ok((file.into(), Pipe::none())),
+            Self::File(file) => return Ok((file.into(), Pipe::default())),
             Self::Answer(limit) => limit,
             Self::Output => 0,
         };
@@ -255,8 +255,9 @@ impl Sink {
     }
 }
 
-/// A pipe from the child, read up to a limit and drained beyond it.
-#[derive(Debug)]
+/// A pipe from the child, read up to a limit and drained beyond it. By default it is that of a stream that
+/// goes elsewhere.
+#[derive(Debug, Default)]
 struct Pipe {
     file: Option<File>,
     stream: Stream,
@@ -264,15 +265,6 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// The pipe of a stream that goes elsewhere.
-    fn none() -> Self {
-        Self {
-            file: None,
-            stream: Stream::default(),
-            limit: 0,
-        }
-    }
-
     /// Reads what is there; closes the pipe at its end.
     fn read(&mut self, buffer: &mut [u8]) {
         while let Some(file) = &mut self.file {

@@ -2,9 +2,9 @@
 
 use std::os::fd::BorrowedFd;
 
-use super::access::{Access, NetworkAccess, landlock_version};
+use super::access::{Access, NEWEST, NetworkAccess, landlock_version};
 use super::child::{Sink, run};
-use super::jail::{Enforcement, NOT_ENABLED, ProbeReport};
+use super::jail::{NOT_ENABLED, ProbeReport};
 use super::job::{BindMount, CountedMemory, Job, JobSpec, Limits, MountNamespace};
 use super::started::StartedJob;
 use super::zygote::Zygote;
@@ -54,7 +54,7 @@ impl Confinement {
         };
         if !report.calls {
             Err("seccomp")
-        } else if report.files == Enforcement::None {
+        } else if report.version <= 0 {
             Err("Landlock")
         } else if !report.namespaces && self.policy == NamespacePolicy::Required {
             Err(NAMESPACES)
@@ -147,7 +147,7 @@ impl Confinement {
     /// Returns `true` if the kernel knows every right that is asked for.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        let is_full = |report: ProbeReport| report.files == Enforcement::Full;
+        let is_full = |report: ProbeReport| report.version == NEWEST;
         self.enforced().is_ok() && self.report.is_some_and(is_full)
     }
 }
@@ -239,8 +239,7 @@ mod tests {
     }
 
     const HELD: ProbeReport = ProbeReport {
-        files: Enforcement::Full,
-        version: 7,
+        version: NEWEST,
         calls: true,
         namespaces: false,
         supervised: false,
@@ -261,7 +260,6 @@ mod tests {
         };
         assert_eq!(holds(own), Ok(()));
         let older = ProbeReport {
-            files: Enforcement::Partial,
             version: 1,
             ..supervised
         };
@@ -272,8 +270,9 @@ mod tests {
                 calls: false,
                 ..supervised
             },
+            ProbeReport { version: 0, ..own },
             ProbeReport {
-                files: Enforcement::None,
+                version: NOT_ENABLED,
                 ..own
             },
         ] {

@@ -29,13 +29,14 @@ mod serve;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use grant::Grants;
 pub use grant::{Grant, RefusalStyle};
 pub use public::is_public;
 
 use super::SandboxError;
+use super::mutex::lock;
 use fileshed_types::settings::{Destination, MEBIBYTE, NetworkMode};
 use fileshed_types::timings::EgressTimings;
 use fileshed_types::{Clock, Settings};
@@ -79,11 +80,7 @@ impl ProxyRules {
     }
 
     fn is_served(&self, port: u16) -> bool {
-        self.served().contains(&port)
-    }
-
-    fn served(&self) -> std::sync::MutexGuard<'_, Vec<u16>> {
-        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.served).contains(&port)
     }
 }
 
@@ -98,7 +95,7 @@ pub struct Egress {
 #[derive(Debug)]
 struct Shared {
     rules: ProxyRules,
-    grants: Arc<Grants>,
+    grants: Grants,
     open: AtomicUsize,
     clock: Clock,
     timings: EgressTimings,
@@ -123,7 +120,7 @@ impl Egress {
                     downloads_only: settings.network_mode != NetworkMode::All,
                     ..ProxyRules::new(settings.max_file_size_mb)
                 },
-                grants: Arc::default(),
+                grants: Grants::default(),
                 open: AtomicUsize::new(0),
                 clock: clock.clone(),
                 timings: settings.timings.egress.clone(),
@@ -134,12 +131,12 @@ impl Egress {
 
     /// Keeps commands from a port on which this server listens, whatever else is opened.
     pub fn protect(&self, port: u16) {
-        self.shared.rules.served().push(port);
+        lock(&self.shared.rules.served).push(port);
     }
 
     /// The right of one command to ask the proxy, until it is dropped.
     pub fn grant(&self, style: RefusalStyle) -> Result<Grant, SandboxError> {
-        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listener = lock(&self.listener);
         let listener = match &mut *listener {
             Some(listener) => listener,
             none => none.insert(self.listen().map_err(SandboxError::start)?),

@@ -1,7 +1,9 @@
 //! Kernel accounts of the owners of jobs: who has which at the time.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use super::mutex::lock;
 
 /// The first number. No distribution gives such numbers to people, services or containers
 /// (<https://systemd.io/UIDS-GIDS/>).
@@ -48,7 +50,7 @@ impl KernelAccounts {
     /// The account of an owner: the one that it has for its other jobs, otherwise the first that is free.
     /// There is none where more owners have jobs than a server has accounts.
     pub(super) fn lend(&self, owner: &str) -> Option<LentAccount> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = lock(&self.taken);
         let own = |one: &Taken| one.jobs > 0 && one.owner == owner;
         let place = taken.iter().position(own);
         let place = place.or_else(|| taken.iter().position(|one| one.jobs == 0));
@@ -76,7 +78,7 @@ impl LentAccount {
 
 impl Drop for LentAccount {
     fn drop(&mut self) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = lock(&self.taken);
         taken[self.place].jobs -= 1;
     }
 }

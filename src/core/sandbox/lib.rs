@@ -18,6 +18,7 @@ mod kept_rules;
 mod kernel_accounts;
 mod memory;
 mod message;
+mod mutex;
 mod processes;
 mod pseudo_terminal;
 mod started;

@@ -195,8 +195,9 @@ impl StartedJob<'_> {
             Err(Errno::INTR | Errno::CONNRESET) => return Ok(None),
             Err(error) => return Err(SandboxError::Wait(error.into())),
         };
-        let ended = || SandboxError::Wait(ErrorKind::UnexpectedEof.into());
-        let event = JobEvent::read(&received.text).ok_or_else(ended)?;
+        // An empty message is the end of the zygote.
+        let event = serde_json::from_slice(&received.text);
+        let event = event.map_err(|_| SandboxError::Wait(ErrorKind::UnexpectedEof.into()))?;
         Ok(Some((event, received.handles.pop())))
     }
 }

@@ -1,12 +1,12 @@
 //! The program that a process becomes, opened before that is forbidden.
 
 use std::ffi::CString;
+use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use rustix::process::{Resource, Rlimit};
 
-use super::JailError;
 use super::process::checked;
 
 /// Everything that the exec needs.
@@ -27,8 +27,8 @@ impl Executable {
         name: &str,
         arguments: &[String],
         environment: &[(String, String)],
-    ) -> Result<Self, JailError> {
-        let text = |value: String| CString::new(value).map_err(|_| JailError::Nul);
+    ) -> io::Result<Self> {
+        let text = |value: String| CString::new(value);
         let arguments = std::iter::once(name).chain(arguments.iter().map(String::as_str));
         let environment = environment.iter();
         let environment = environment.map(|(name, value)| format!("{name}={value}"));
@@ -50,7 +50,7 @@ impl Executable {
     }
 
     /// Becomes the program, which has its limits from the start. Comes back only in failure.
-    pub(super) fn execute(&self, limited: impl Fn() -> std::io::Result<()>) -> std::io::Error {
+    pub(super) fn execute(&self, limited: impl Fn() -> io::Result<()>) -> io::Error {
         let pointers = |texts: &[CString]| -> Vec<*const libc::c_char> {
             texts
                 .iter()
@@ -75,12 +75,12 @@ impl Executable {
                 libc::AT_EMPTY_PATH,
             );
         }
-        std::io::Error::last_os_error()
+        io::Error::last_os_error()
     }
 }
 
 /// The number for the program: the highest that this machine allows a process to have.
-fn highest_descriptor() -> Result<i32, std::io::Error> {
+fn highest_descriptor() -> Result<i32, io::Error> {
     let limit = rustix::process::getrlimit(Resource::Nofile);
     let most = limit.maximum.unwrap_or(u64::MAX);
     let highest = HIGHEST_DESCRIPTOR.min(most.saturating_sub(1));
@@ -91,5 +91,5 @@ fn highest_descriptor() -> Result<i32, std::io::Error> {
         };
         rustix::process::setrlimit(Resource::Nofile, raised)?;
     }
-    i32::try_from(highest).map_err(std::io::Error::other)
+    i32::try_from(highest).map_err(io::Error::other)
 }

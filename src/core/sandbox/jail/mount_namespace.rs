@@ -8,16 +8,16 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, OFlags};
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
+use rustix::mount::MountAttrFlags;
 
 use super::JailError;
 use super::account::{Account, KernelAccount, directory_of};
 use super::network::{name_machine, raise_loopback};
-use super::root::{NODEV, NOEXEC, NOSUID, RDONLY, Root, below, copy, keep_mounts, restrict};
+use super::root::{NODEV, NOEXEC, NOSUID, RDONLY, Root, below, copy, fresh, keep_mounts, restrict};
 use super::supervisor::MACHINE_NAME;
 use crate::access::Access;
 use crate::descriptor::open_at;
@@ -166,13 +166,11 @@ pub(super) fn enter_namespaces(
     let Some((mounts, root, bind_mounts)) = files else {
         return Ok(false);
     };
-    let entered = mounts.enter(&root, &bind_mounts, &spec.access, &spec.limits);
+    let mut entered = mounts.enter(&root, &bind_mounts, &spec.access, &spec.limits);
     // A machine that allows the other namespaces allows one of the network too.
-    let entered = if spec.probe {
-        entered.and_then(|()| raise_loopback())
-    } else {
-        entered
-    };
+    if spec.probe {
+        entered = entered.and_then(|()| raise_loopback());
+    }
     match entered {
         Ok(()) => Ok(true),
         Err(_) if spec.probe => Ok(false),
@@ -265,10 +263,13 @@ fn mount_own(root: &Root, access: &Access, limits: &Limits) -> io::Result<()> {
     }
     let size = (limits.memory / 2).to_string();
     let options = [("mode", "1777"), ("size", &*size)];
-    let memory = fresh("tmpfs", &options, MountAttrFlags::empty())?;
+    let nothing_runs = MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let memory = fresh("tmpfs", &options, nothing_runs)?;
     root.attach(&memory, Path::new(SHARED_MEMORY))?;
     // The kernel refuses a new /proc if the host hides parts of its own.
-    let read_only = MountAttrFlags::MOUNT_ATTR_RDONLY;
+    let read_only = nothing_runs | MountAttrFlags::MOUNT_ATTR_RDONLY;
     if let Ok(processes) = fresh("proc", &[("subset", "pid")], read_only) {
         root.attach(&processes, Path::new(PROCESSES))?;
     }
@@ -278,22 +279,4 @@ fn mount_own(root: &Root, access: &Access, limits: &Limits) -> io::Result<()> {
 fn create(root: &Root, path: &str) -> io::Result<File> {
     root.make_place_for(Path::new(path), FileType::RegularFile)?;
     Ok(open_at(&root.0, below(Path::new(path)), OFlags::WRONLY)?.into())
-}
-
-/// A file system of this namespace's own, in which nothing is executed.
-fn fresh(kind: &str, options: &[(&str, &str)], more: MountAttrFlags) -> io::Result<OwnedFd> {
-    let made = rustix::mount::fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
-    for (name, value) in options {
-        rustix::mount::fsconfig_set_string(made.as_fd(), *name, *value)?;
-    }
-    rustix::mount::fsconfig_create(made.as_fd())?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
-        | MountAttrFlags::MOUNT_ATTR_NODEV
-        | more
-        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    Ok(rustix::mount::fsmount(
-        made.as_fd(),
-        FsMountFlags::FSMOUNT_CLOEXEC,
-        attributes,
-    )?)
 }

@@ -70,7 +70,7 @@ pub(super) fn lead(answer: &OwnedFd, begin: &mut dyn FnMut() -> io::Error) -> io
         match rustix::process::wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == command => {
                 ended = Some(number(status));
-                kill_others();
+                signals::send_to_all_others(libc::SIGKILL);
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => break,
@@ -124,12 +124,3 @@ fn borrow(become_program: &mut dyn FnMut() -> io::Error) -> io::Result<Pid> {
 /// Stack that the command's process may use until it has memory of its own, in pieces of 16
 /// bytes.
 const STACK: usize = 64 * 1024 / 16;
-
-/// Ends every other process of the namespace.
-pub(super) fn kill_others() {
-    // SAFETY: takes no pointers; to an init, -1 is everything in its namespace but itself.
-    #[expect(unsafe_code, reason = "no safe crate sends a signal to all")]
-    unsafe {
-        libc::kill(-1, libc::SIGKILL);
-    }
-}

@@ -14,7 +14,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::fs::OFlags;
 use rustix::process::Pid;
 
-use crate::descriptor::{DirectoryStamp, directory_stamp, expect_same, open, poll};
+use crate::descriptor::{FoundDirectories, expect_same, open, poll};
 use crate::message::JailKind;
 use fileshed_types::{Clock, Timings};
 
@@ -87,7 +87,7 @@ pub(super) struct Surroundings {
     mounts: OwnedFd,
     /// Directories of the files that its root shows by themselves: one that is replaced is another
     /// file.
-    directories: Vec<(&'static str, DirectoryStamp)>,
+    directories: FoundDirectories,
     made: Instant,
 }
 
@@ -99,9 +99,7 @@ impl Surroundings {
     pub(super) fn now() -> io::Result<Self> {
         Ok(Self {
             mounts: open("/proc/self/mountinfo", OFlags::RDONLY)?,
-            directories: DIRECTORIES
-                .map(|path| (path, directory_stamp(Path::new(path))))
-                .into(),
+            directories: FoundDirectories::find(DIRECTORIES.map(Path::new)),
             made: Clock::SYSTEM.instant(),
         })
     }
@@ -113,9 +111,7 @@ impl Surroundings {
     fn are_current(&self) -> bool {
         let mut mounts = [PollFd::new(&self.mounts, PollFlags::PRI)];
         let told = poll(&mut mounts, Some(Duration::ZERO));
-        let is_as_before =
-            |(path, before): &(&str, DirectoryStamp)| directory_stamp(Path::new(path)) == *before;
-        matches!(told, Ok(0)) && !self.left().is_zero() && self.directories.iter().all(is_as_before)
+        matches!(told, Ok(0)) && !self.left().is_zero() && self.directories.are_current()
     }
 }
 

@@ -10,16 +10,18 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd as _, OwnedFd};
 
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, set_dumpable_behavior,
+};
 
-use super::account::{Account, AccountMaps, KernelAccount, set_dumpable};
+use super::account::{Account, AccountMaps, KernelAccount};
 use super::children::{ForkedChild, attend, end};
 use super::file_rules::FileRules;
 use super::mount_namespace::system_root;
 use super::process::{close, fork};
 use super::root::Root;
 use super::spare::{self, SpareJail, SpareJails, Surroundings};
-use super::{JailError, begin, children, signals};
+use super::{begin, children, signals};
 use crate::access::NetworkAccess;
 use crate::job::JobSpec;
 use crate::memory::release_program_pages;
@@ -27,41 +29,26 @@ use crate::message::{
     Incoming, JailKind, JobEvent, JobHandles, StartRequest, WrittenJob, pair, tell_exhausted,
 };
 
-/// A job as its process has read it.
-pub(super) struct ZygoteJob {
-    pub(super) spec: JobSpec,
-    /// Those of its file rules that are kept for its owner.
-    pub(super) rules: Option<FileRules>,
-}
+/// A job as its process has read it, with those of its file rules that are kept for its owner.
+pub(super) type ReadJob = (JobSpec, Option<FileRules>);
 
-impl ZygoteJob {
-    /// Reads it; in a jail that waited, `waited` in the working directory as it is there.
-    fn read(
-        mut spec: File,
-        rules: Option<OwnedFd>,
-        waited: Option<&OwnedFd>,
-    ) -> Result<Self, JailError> {
-        let mut text = Vec::new();
-        spec.rewind()?;
-        spec.read_to_end(&mut text)?;
-        let job: WrittenJob<JobSpec> = serde_json::from_slice(&text).map_err(io::Error::from)?;
-        if let Some(directory) = waited
-            && !job.place.as_os_str().is_empty()
-        {
-            spare::enter(&job.place, directory.as_fd())?;
-        }
-        let rules = rules.map(|rules| FileRules::received(rules, &job.spec.access));
-        Ok(Self {
-            spec: job.spec,
-            rules,
-        })
+/// Reads a job. A jail that waited enters the working directory as it is there. No handle stays open.
+fn read(mut written: File, rules: Option<OwnedFd>, waited: Option<OwnedFd>) -> io::Result<ReadJob> {
+    let mut text = Vec::new();
+    written.rewind()?;
+    written.read_to_end(&mut text)?;
+    let WrittenJob::<JobSpec> { place, spec } = serde_json::from_slice(&text)?;
+    if let Some(directory) = waited
+        && !place.as_os_str().is_empty()
+    {
+        spare::enter(&place, directory.as_fd())?;
     }
+    let rules = rules.map(|rules| FileRules::received(rules, &spec.access));
+    Ok((spec, rules))
 }
 
 /// A new process that is to do a job.
 pub(super) struct JobStart {
-    /// The job, or why it could not be read.
-    pub(super) job: Result<ZygoteJob, JailError>,
     /// Readable when the zygote is gone.
     pub(super) zygote: OwnedFd,
     /// Socket on which the server waits for the end of the job.
@@ -75,13 +62,17 @@ pub(super) struct JobStart {
     pub(super) root: Option<io::Result<Root>>,
 }
 
+/// A new process with its job, or the reason for which that could not be read.
+type NewProcess = (JobStart, io::Result<ReadJob>);
+
 /// Starts a process for every request of the server. Comes back in each of them, and with `None` in
 /// the zygote when the server is gone.
-pub(super) fn serve() -> io::Result<Option<JobStart>> {
+pub(super) fn serve() -> io::Result<Option<NewProcess>> {
     // Whatever the process that started this one left open.
     close(3, u32::MAX);
-    // Its copies begin so, too.
-    set_dumpable(false)?;
+    // A command is not to read the zygote, its init and its supervisor, which begin so, too: they may be
+    // in its namespaces, and under the same file rules.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     // A process that is asked to end before it can hear of it is asked as soon as it can.
     signals::hold_back();
     // What ends the server's group in a terminal leaves its children to it.
@@ -137,7 +128,7 @@ fn become_job(
     zygote: OwnedFd,
     account: Account,
     root: Option<io::Result<Root>>,
-) -> io::Result<Option<JobStart>> {
+) -> io::Result<Option<NewProcess>> {
     rustix::stdio::dup2_stdin(&handles.input)?;
     rustix::stdio::dup2_stdout(&handles.output)?;
     rustix::stdio::dup2_stderr(&handles.error)?;
@@ -145,18 +136,18 @@ fn become_job(
     if let Some(group) = handles.group {
         rustix::io::write(&group, b"0")?;
     }
-    let waited = matches!(root, Some(Ok(_))).then_some(&handles.directory);
-    let job = ZygoteJob::read(File::from(handles.spec), handles.rules, waited);
+    let waited = matches!(root, Some(Ok(_))).then_some(handles.directory);
+    let job = read(handles.spec.into(), handles.rules, waited);
     let kernel_account = request.account.zip(handles.map);
     let kernel_account = kernel_account.map(|(number, map)| KernelAccount::new(number, map));
-    Ok(Some(JobStart {
-        job,
+    let start = JobStart {
         zygote,
         answer: handles.answer,
         account,
         kernel_account: kernel_account.transpose()?,
         root,
-    }))
+    };
+    Ok(Some((start, job)))
 }
 
 /// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process,
@@ -265,7 +256,7 @@ fn wait_for_job(
     kind: &JailKind,
     zygote: OwnedFd,
     account: Account,
-) -> io::Result<Option<JobStart>> {
+) -> io::Result<Option<NewProcess>> {
     // In the place of the zygote's own.
     rustix::stdio::dup2_stdin(socket)?;
     rustix::thread::set_name(WAITING)?;

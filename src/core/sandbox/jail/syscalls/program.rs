@@ -4,6 +4,8 @@
 //! of every call, and runs it before each call that is not always allowed: a list of some two hundred
 //! comparisons cost as much as all file rules together.
 
+use std::os::fd::{FromRawFd as _, OwnedFd};
+
 use libc::sock_filter;
 
 use crate::jail::process::checked;
@@ -29,7 +31,7 @@ const THIS_MACHINE: u32 = 0xc000_003e;
 const THIS_MACHINE: u32 = 0xc000_00b7;
 
 /// A whole program.
-pub(super) struct Program(Vec<sock_filter>);
+pub(in crate::jail) struct Program(Vec<sock_filter>);
 
 impl Program {
     /// Translates a policy. Calls above `newest` are answered with `unknown`.
@@ -47,8 +49,8 @@ impl Program {
         Self(steps)
     }
 
-    /// Applies it to this process, which can gain no privilege any more; what the kernel answers.
-    pub(super) fn apply(&self, flags: libc::c_ulong) -> std::io::Result<i32> {
+    /// Applies it to this process, which can gain no privilege any more. Returns the kernel's answer.
+    pub(in crate::jail) fn apply(&self, flags: libc::c_ulong) -> std::io::Result<i32> {
         let program = libc::sock_fprog {
             len: u16::try_from(self.0.len()).map_err(std::io::Error::other)?,
             filter: self.0.as_ptr().cast_mut(),
@@ -65,7 +67,22 @@ impl Program {
         };
         checked(result)
     }
+
+    /// Applies it and returns the descriptor on which the kernel asks the supervisor.
+    pub(in crate::jail) fn apply_supervised(&self) -> std::io::Result<OwnedFd> {
+        // A call that the supervisor has taken up is not cut off by a signal of its caller's children,
+        // which programs do not expect of calls that make processes. Linux 5.19.
+        let listener = self
+            .apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | WAITS_FOR_ANSWER)
+            .or_else(|_| self.apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER))?;
+        // SAFETY: the kernel has just made this descriptor, and nothing else knows it.
+        #[expect(unsafe_code, reason = "a descriptor that the kernel has made")]
+        Ok(unsafe { OwnedFd::from_raw_fd(listener) })
+    }
 }
+
+/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`
+const WAITS_FOR_ANSWER: libc::c_ulong = 1 << 5;
 
 fn step(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
     sock_filter { code, jt, jf, k }
