@@ -130,10 +130,7 @@ impl Entry {
         if self.kind == Kind::File {
             Ok(())
         } else {
-            Err(DiskError::NotAFile {
-                path: self.place.path.clone(),
-                found: self.kind.describe(),
-            })
+            Err(DiskError::not_a_file(self.path(), self.kind))
         }
     }
 
@@ -213,10 +210,7 @@ pub(super) fn open_file(parent: &OwnedFd, name: &str, path: &ZonePath) -> Result
     let attempt = || open_at(parent, name, OFlags::RDONLY | OFlags::NONBLOCK);
     let handle = rights::with_rights(|| rights::give(parent, name, rights::READ), attempt)
         .map_err(|error| match error {
-            Errno::LOOP => DiskError::NotAFile {
-                path: path.clone(),
-                found: Kind::Symlink.describe(),
-            },
+            Errno::LOOP => DiskError::not_a_file(path, Kind::Symlink),
             error => DiskError::of("open", path, error),
         })?;
     regular_file(handle, path)
@@ -227,10 +221,7 @@ pub(super) fn regular_file(handle: OwnedFd, path: &ZonePath) -> Result<File, Dis
     let stat = rustix::fs::fstat(&handle).map_err(|error| DiskError::of("look at", path, error))?;
     match kind_of(&stat) {
         Kind::File => Ok(File::from(handle)),
-        other => Err(DiskError::NotAFile {
-            path: path.clone(),
-            found: other.describe(),
-        }),
+        other => Err(DiskError::not_a_file(path, other)),
     }
 }
 

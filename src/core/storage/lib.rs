@@ -7,21 +7,19 @@
 //! the same file system that no path of a zone can name, and moved in by one rename, so that
 //! readers see the old file or the new one.
 
-mod arriving_file;
 mod attributes;
 mod cached;
 mod directory;
 mod entry;
 mod error;
+mod growing_file;
 mod handle;
 mod kind;
-mod log_file;
 mod promises;
 mod rename;
 mod reserve;
 mod rights;
 mod root;
-mod search;
 mod spelling;
 mod staging;
 mod stamp;
@@ -35,14 +33,13 @@ mod tests;
 mod walk;
 mod watch;
 
-pub use arriving_file::{ArrivingFile, OpenedArrivingFile};
 pub use attributes::{Attributes, is_media_type};
 pub use cached::{CachedFile, CachedReader};
 pub use directory::{Directory, Name};
 pub use entry::{Entry, Target, Vacancy};
 pub use error::DiskError;
+pub use growing_file::{ArrivingFile, LogFile, OpenedArrivingFile};
 pub use kind::Kind;
-pub use log_file::LogFile;
 pub use promises::{Kept, Promise};
 pub use reserve::Reserve;
 pub use root::Root;

@@ -99,16 +99,15 @@ impl Weight {
     #[must_use]
     pub fn of_file(size: u64) -> Self {
         let mut weight = Self::default();
-        weight.add(b"", size);
+        weight.add(&ZonePath::root(), size);
         weight
     }
 
     /// One file more, `path` below the top.
-    fn add(&mut self, path: &[u8], size: u64) {
+    fn add(&mut self, path: &ZonePath, size: u64) {
         self.totals.add(size);
         if self.largest.as_ref().is_none_or(|(_, most)| size > *most) {
-            let path = String::from_utf8_lossy(path).into_owned();
-            self.largest = Some((ZonePath::found(path), size));
+            self.largest = Some((path.clone(), size));
         }
     }
 }
@@ -215,7 +214,7 @@ impl Root {
             }
             match expect_movable(path, kind, entry) {
                 Err(error) => fault = Some(error),
-                Ok(()) if kind == Kind::File => weight.add(inside.as_str().as_bytes(), size),
+                Ok(()) if kind == Kind::File => weight.add(&inside, size),
                 Ok(()) => {}
             }
         };
@@ -227,7 +226,7 @@ impl Root {
             })?;
         }
         if let Some(path) = closed.first() {
-            let path = ZonePath::found(String::from_utf8_lossy(path).into_owned());
+            let path = lossy(path);
             fault = fault.or(Some(DiskError::Denied { path }));
         }
         fault.map_or(Ok(weight), Err)
@@ -251,10 +250,9 @@ impl Root {
                     closed.push(below.path);
                     continue;
                 }
-                other => other.map_err(|error| {
-                    let path = ZonePath::found(String::from_utf8_lossy(&below.path).into_owned());
-                    DiskError::of("measure", &path, error)
-                })?,
+                other => {
+                    other.map_err(|error| DiskError::of("measure", &lossy(&below.path), error))?
+                }
             };
             let directory = Rc::new(directory);
             let looked = each(&directory, &ZonePath::root(), |name, stat| {
@@ -308,10 +306,15 @@ impl Root {
     }
 }
 
+/// Returns a path that may be no text, for messages.
+fn lossy(path: &[u8]) -> ZonePath {
+    ZonePath::found(String::from_utf8_lossy(path).into_owned())
+}
+
 /// Fails unless what has this path, which is `entry` or below it, goes with it to another place.
 pub(super) fn expect_movable(path: &[u8], kind: Kind, entry: &Entry) -> Result<(), DiskError> {
     let stays = |what| {
-        let path = ZonePath::found(String::from_utf8_lossy(path).into_owned());
+        let path = lossy(path);
         Err(DiskError::Stays { path, what })
     };
     match kind {

@@ -75,10 +75,10 @@ impl StagedDirectory {
             .weigh(&self.root.entry(&ZonePath::root())?, |_| false)
     }
 
-    /// Every file in it, below it.
-    fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
+    /// Every file below a directory in it.
+    fn files(&self, below: &ZonePath) -> Result<Vec<ZonePath>, DiskError> {
         let mut files = Vec::new();
-        self.root.walk(&ZonePath::root(), |found| {
+        self.root.walk(below, |found| {
             if found.kind == Kind::File {
                 files.push(found.path.clone());
             }
@@ -145,6 +145,7 @@ impl StagedDirectory {
                 let mut arrive = |replaces, path| {
                     arrivals.push(MergeItem {
                         inode: found.stat.st_ino,
+                        kind: found.kind,
                         replaces,
                         inside: found.path.clone(),
                         path,
@@ -222,6 +223,7 @@ fn there_as(
 #[derive(Debug)]
 pub(crate) struct MergeItem {
     inode: u64,
+    kind: Kind,
     /// Whether a file is there, which it exchanges places with.
     replaces: bool,
     /// Below the staged directory.
@@ -251,21 +253,19 @@ impl Merge {
 
     /// Every file that comes into being, in the zone.
     pub fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
-        let places: HashMap<&str, &ZonePath> = self
-            .arrivals
-            .iter()
-            .map(|arrival| (arrival.inside.as_str(), &arrival.path))
-            .collect();
-        let place = |inside: ZonePath| {
-            let found = std::iter::successors(Some(inside.clone()), ZonePath::parent)
-                .find_map(|above| Some((above.as_str().len(), *places.get(above.as_str())?)));
-            match found {
-                Some((length, path)) if length == inside.as_str().len() => path.clone(),
-                Some((length, path)) => path.join(&inside.as_str()[length + 1..]),
-                None => self.directory.join(inside.as_str()),
+        let mut files = Vec::new();
+        for arrival in &self.arrivals {
+            match arrival.kind {
+                Kind::Directory => {
+                    for file in self.staged.files(&arrival.inside)? {
+                        files.push(arrival.path.join(file.below(&arrival.inside)));
+                    }
+                }
+                Kind::File => files.push(arrival.path.clone()),
+                Kind::Symlink | Kind::Special => {}
             }
-        };
-        Ok(self.staged.files()?.into_iter().map(place).collect())
+        }
+        Ok(files)
     }
 
     /// What arrives.
@@ -346,7 +346,7 @@ impl StagedEntry {
     pub fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
         match self {
             Self::File(_) => Ok(vec![ZonePath::root()]),
-            Self::Directory(directory) => directory.files(),
+            Self::Directory(directory) => directory.files(&ZonePath::root()),
         }
     }
 

@@ -141,10 +141,7 @@ impl Installed {
             if undone.is_err() {
                 staged.leave();
             }
-            return Err(DiskError::NotAFile {
-                path: at.path.clone(),
-                found: Kind::Directory.describe(),
-            });
+            return Err(DiskError::not_a_file(&at.path, Kind::Directory));
         }
         Ok(Self {
             at,

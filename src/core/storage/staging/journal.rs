@@ -185,10 +185,7 @@ impl Staging {
         })?;
         // A command that runs meanwhile may have put a directory there: it goes back whole.
         if beside.is_directory()? && target.kind() != Kind::Directory {
-            return Err(DiskError::NotAFile {
-                path: target.path().clone(),
-                found: Kind::Directory.describe(),
-            });
+            return Err(DiskError::not_a_file(target.path(), Kind::Directory));
         }
         Ok(journal)
     }
