@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -124,19 +124,15 @@ impl RunningProcess<'_> {
         patience: Duration,
         watch_end: bool,
     ) -> Result<bool, SandboxError> {
-        let mut handles: Vec<BorrowedFd<'_>> = [&self.stdout, &self.stderr]
-            .into_iter()
-            .filter_map(|pipe| pipe.file.as_ref().map(AsFd::as_fd))
-            .collect();
+        let pipes = [&self.stdout, &self.stderr];
+        let files = pipes.into_iter().filter_map(|pipe| pipe.file.as_ref());
+        let mut watched: Vec<PollFd<'_>> =
+            files.map(|file| PollFd::new(file, PollFlags::IN)).collect();
         if watch_end {
-            handles.insert(0, self.job.end());
+            watched.push(PollFd::from_borrowed_fd(self.job.end(), PollFlags::IN));
         }
-        let mut watched: Vec<PollFd<'_>> = handles
-            .iter()
-            .map(|handle| PollFd::from_borrowed_fd(*handle, PollFlags::IN))
-            .collect();
-        poll(&mut watched, Some(patience)).map_err(|error| SandboxError::Wait(error.into()))?;
-        let ended = watch_end && watched.first().is_some_and(|end| !end.revents().is_empty());
+        poll(&mut watched, Some(patience)).map_err(SandboxError::wait)?;
+        let ended = watch_end && watched.last().is_some_and(|end| !end.revents().is_empty());
         drop(watched);
         self.stdout.read(&mut self.buffer);
         self.stderr.read(&mut self.buffer);

@@ -9,7 +9,7 @@
 //! request fails in the tool that asked: none may take the text of the proxy for the resource.
 //!
 //! - `head`, `request`: the request, read strictly;
-//! - `public`, `reach`: the addresses that it may lead to;
+//! - `reach`: the addresses that it may lead to;
 //! - `relay`, `serve`: its execution, within bounds;
 //! - `grant`: the commands that may ask. Each has a random token that ends with it.
 //!
@@ -20,7 +20,6 @@
 pub mod fuzzing;
 mod grant;
 mod head;
-mod public;
 mod reach;
 mod refusal;
 mod relay;
@@ -33,7 +32,7 @@ use std::sync::{Arc, Mutex};
 
 use grant::Grants;
 pub use grant::{Grant, RefusalStyle};
-pub use public::is_public;
+pub use reach::is_public;
 
 use super::SandboxError;
 use super::mutex::lock;

@@ -15,7 +15,6 @@
 
 mod account;
 mod children;
-mod executable;
 mod file_rules;
 mod limits;
 mod mount_namespace;
@@ -37,15 +36,14 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::Uid;
 
-use super::access::NetworkAccess;
 use super::descriptor::poll;
-use super::job::{BuiltInJob, Job, JobSpec, MountNamespace, PreparedJob};
+use super::job::{BuiltInJob, Job, JobSpec, MountNamespace, NetworkAccess, PreparedJob};
 use super::message::{self, tell_exhausted};
-use executable::Executable;
 pub(crate) use file_rules::{FileRules, NOT_ENABLED};
 use limits::{PROCESSES_OF_ACCOUNT, PROCESSES_OF_ACCOUNT_SUPERVISED, drop_capabilities, limit};
-use mount_namespace::{enter_namespaces, prepare_files};
+use mount_namespace::prepare_files;
 pub(crate) use probe::ProbeReport;
+use process::Executable;
 use supervisor::Supervisor;
 use syscalls::{Circumstances, Supervision, filter};
 use zygote::{JobStart, ReadJob};
@@ -135,7 +133,8 @@ fn carry_out(
         let judged = (spec.mounts.is_none() || spec.probe).then_some(&spec.access);
         Supervisor::new(judged, spec.access.network, spec.limits.processes)
     });
-    let namespaces = enter_namespaces(&spec, own_files)?;
+    let entered = own_files.map(|files| files.enter(&spec)).transpose()?;
+    let namespaces = entered.unwrap_or(false);
     if namespaces {
         renew_input()?;
     }

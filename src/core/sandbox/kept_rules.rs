@@ -11,10 +11,9 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::access::Access;
 use crate::descriptor::{FoundDirectories, descriptor_limit};
 use crate::jail::{FileRules, JailError};
-use crate::job::{Job, JobSpec};
+use crate::job::{Access, Job, JobSpec};
 use fileshed_types::{Clock, Timings};
 
 /// Most owners whose rules are kept.

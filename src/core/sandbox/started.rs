@@ -146,7 +146,7 @@ impl StartedJob<'_> {
                 }
                 // The descriptor was lost: this process has as many as it may.
                 Some((JobEvent::Listening, None)) => {
-                    return Err(SandboxError::Wait(ErrorKind::UnexpectedEof.into()));
+                    return Err(SandboxError::wait(ErrorKind::UnexpectedEof));
                 }
                 Some((JobEvent::Exhausted(error), _)) => {
                     let error = std::io::Error::from_raw_os_error(error);
@@ -193,11 +193,11 @@ impl StartedJob<'_> {
             Ok(received) => received,
             // The zygote has not read all that it was sent; what it told is still there.
             Err(Errno::INTR | Errno::CONNRESET) => return Ok(None),
-            Err(error) => return Err(SandboxError::Wait(error.into())),
+            Err(error) => return Err(SandboxError::wait(error)),
         };
         // An empty message is the end of the zygote.
         let event = serde_json::from_slice(&received.text);
-        let event = event.map_err(|_| SandboxError::Wait(ErrorKind::UnexpectedEof.into()))?;
+        let event = event.map_err(|_| SandboxError::wait(ErrorKind::UnexpectedEof))?;
         Ok(Some((event, received.handles.pop())))
     }
 }
@@ -241,5 +241,5 @@ impl std::fmt::Debug for StartedJob<'_> {
 fn is_readable(handle: BorrowedFd<'_>, patience: Option<Duration>) -> Result<bool, SandboxError> {
     let mut watched = [PollFd::from_borrowed_fd(handle, PollFlags::IN)];
     let ready = poll(&mut watched, patience);
-    Ok(ready.map_err(|error| SandboxError::Wait(error.into()))? > 0)
+    Ok(ready.map_err(SandboxError::wait)? > 0)
 }

@@ -13,9 +13,8 @@ use rustix::fs::{FileType, OFlags};
 use super::JailError;
 use super::mount_namespace::ZEROS;
 use super::process::checked;
-use crate::access::{Access, NEWEST, NetworkAccess};
 use crate::descriptor::open;
-use crate::job::{CountedMemory, Limits};
+use crate::job::{Access, CountedMemory, Limits, NEWEST, NetworkAccess};
 
 fn reading() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::ReadDir

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::OFlags;
-use rustix::process::Pid;
 
+use super::children::ForkedChild;
 use crate::descriptor::{FoundDirectories, expect_same, open, poll};
 use crate::message::JailKind;
 use fileshed_types::{Clock, Timings};
@@ -27,11 +27,8 @@ const AGE: Duration = Timings::STANDARD.jail.spare;
 /// A process that waits.
 pub(super) struct SpareJail {
     pub(super) kind: JailKind,
-    pub(super) pid: Pid,
-    /// Readable once it ended.
-    pub(super) ended: OwnedFd,
-    /// Socket to which its job is sent. Closed, it ends.
-    pub(super) socket: OwnedFd,
+    /// Its job is sent to its answer socket. Closed, it ends.
+    pub(super) child: ForkedChild,
     pub(super) surroundings: Surroundings,
 }
 
@@ -78,6 +75,17 @@ impl SpareJails {
     pub(super) fn take_outdated(&mut self) -> Vec<SpareJail> {
         let is_outdated = |spare: &mut SpareJail| !spare.surroundings.are_current();
         self.waiting.extract_if(.., is_outdated).collect()
+    }
+}
+
+/// Ends processes that wait; they are collected with the others.
+pub(super) fn end(spares: Vec<SpareJail>, children: &mut Vec<ForkedChild>) {
+    for spare in spares {
+        let mut child = spare.child;
+        child.kill();
+        // Nobody listens there any more.
+        child.stopped = true;
+        children.push(child);
     }
 }
 

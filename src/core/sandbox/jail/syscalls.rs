@@ -10,13 +10,10 @@
 mod calls;
 mod denied;
 mod program;
-mod rules;
 
-use crate::access::NetworkAccess;
-use crate::job::JobSpec;
+use crate::job::{JobSpec, NetworkAccess};
 use calls::{attributes, ordinary};
-use program::Program;
-use rules::{Action, Condition, Policy};
+use program::{Action, Condition, Policy, Program};
 
 /// Returns `true` if these flags of clone make namespaces.
 pub(super) fn makes_namespaces(flags: u32) -> bool {

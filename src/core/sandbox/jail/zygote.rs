@@ -15,18 +15,17 @@ use rustix::process::{
 };
 
 use super::account::{Account, AccountMaps, KernelAccount};
-use super::children::{ForkedChild, attend, end};
+use super::children::{ForkedChild, attend};
 use super::file_rules::FileRules;
 use super::mount_namespace::system_root;
 use super::process::{close, fork};
 use super::root::Root;
-use super::spare::{self, SpareJail, SpareJails, Surroundings};
+use super::spare::{self, SpareJail, SpareJails, Surroundings, end};
 use super::{begin, children, signals};
-use crate::access::NetworkAccess;
-use crate::job::JobSpec;
+use crate::job::{JobSpec, NetworkAccess};
 use crate::memory::release_program_pages;
 use crate::message::{
-    Incoming, JailKind, JobEvent, JobHandles, StartRequest, WrittenJob, pair, tell_exhausted,
+    Incoming, JailKind, JobHandles, StartRequest, WrittenJob, pair, tell_exhausted,
 };
 
 /// A job as its process has read it, with those of its file rules that are kept for its owner.
@@ -159,26 +158,16 @@ fn start(
     children: &mut Vec<ForkedChild>,
 ) -> io::Result<Option<(JobHandles<OwnedFd>, Option<io::Error>)>> {
     let takes_account = handles.map.is_some();
-    let child = |pid: Pid, ended, answer, separate| {
-        JobEvent::Started(pid.as_raw_pid()).tell(&answer);
-        ForkedChild {
-            pid,
-            ended,
-            answer,
-            stopped: false,
-            separate,
-            makes_groups: request.makes_groups,
-        }
-    };
     if let Some(kind) = request.kind.clone() {
         let (spare, outdated) = spares.take(JailKind {
             takes_account,
             ..kind
         });
         end(outdated, children);
-        if let Some(spare) = spare {
-            if request.clone().send(&spare.socket, &handles).is_ok() {
-                children.push(child(spare.pid, spare.ended, handles.answer, true));
+        if let Some(mut spare) = spare {
+            if request.clone().send(&spare.child.answer, &handles).is_ok() {
+                spare.child.answer = handles.answer;
+                spare.child.begin(request, children);
                 return Ok(None);
             }
             // It has ended; the job has not begun.
@@ -207,22 +196,23 @@ fn start(
         Err(error) => Err(error),
     };
     match begun {
-        Ok((pid, ended)) => children.push(child(pid, ended, handles.answer, separate)),
+        Ok((pid, ended)) => {
+            let child = ForkedChild::new(pid, ended, handles.answer, separate);
+            child.begin(request, children);
+        }
         Err(error) => tell_exhausted(&handles.answer, &error),
     }
     Ok(None)
 }
 
-/// A handle on a new process, which is ended where there is none to be had.
+/// Opens a handle on a new process, which is ended if there is none to be had.
 fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
-    match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
-        Ok(ended) => Ok(ended),
-        Err(error) => {
-            rustix::process::kill_process(pid, Signal::KILL)?;
-            rustix::process::waitpid(Some(pid), WaitOptions::empty())?;
-            Err(error.into())
-        }
+    let opened = rustix::process::pidfd_open(pid, PidfdFlags::empty());
+    if opened.is_err() {
+        rustix::process::kill_process(pid, Signal::KILL)?;
+        rustix::process::waitpid(Some(pid), WaitOptions::empty())?;
     }
+    Ok(opened?)
 }
 
 /// Starts a process that waits for a job. Comes back with its socket in that process.
@@ -236,9 +226,7 @@ fn prepare(kind: &JailKind, spares: &mut SpareJails) -> io::Result<Option<OwnedF
     };
     spares.add(SpareJail {
         kind: kind.clone(),
-        pid,
-        ended: handle_of(pid)?,
-        socket: ours,
+        child: ForkedChild::new(pid, handle_of(pid)?, ours, true),
         surroundings,
     });
     Ok(None)
@@ -261,7 +249,7 @@ fn wait_for_job(
     rustix::stdio::dup2_stdin(socket)?;
     rustix::thread::set_name(WAITING)?;
     begin(&zygote).map_err(io::Error::other)?;
-    let root = system_root(&kind.access(), kind.counted, account, kind.takes_account)?;
+    let root = system_root(kind, account)?;
     let Some(Incoming::Start(request, handles)) = Incoming::receive()? else {
         return Ok(None);
     };
