@@ -279,6 +279,13 @@ impl Root {
         self.directory
     }
 
+    /// Opens the directory of a name below this one. No link is followed.
+    pub(super) fn place(&self, path: &str) -> Result<Place, Errno> {
+        let (above, name) = path.rsplit_once('/').unwrap_or((".", path));
+        let parent = self.open_directory(above)?;
+        Ok(Place::new(parent, name.to_owned(), ZonePath::root()))
+    }
+
     /// The directory at `path`, which the server names: no link is followed.
     pub(super) fn open_directory(&self, path: &str) -> Result<OwnedFd, Errno> {
         resolve(self.handle(), path, DIRECTORY, ResolveFlags::NO_SYMLINKS)

@@ -9,7 +9,6 @@ mod copy;
 mod directory;
 mod effect;
 mod journal;
-mod note;
 mod remove;
 
 use std::fs::File;
@@ -23,7 +22,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::entry::{Place, file_mode, regular_file};
-use super::handle::{DIRECTORY, create_at, open_at, resolve};
+use super::handle::{DIRECTORY, create_at, open_at, path_of, resolve};
 use super::{DiskError, Kind, Root, Stamp, Target};
 use fileshed_types::zone::ZonePath;
 
@@ -34,6 +33,9 @@ pub use journal::{Appended, Journal};
 use remove::StagedName;
 pub(super) use remove::remove_tree;
 pub use remove::{Removals, Remover, StagedName as Displaced, give_way};
+
+/// Ending of the names of journals.
+const ENDING: &str = ".journal";
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
@@ -149,6 +151,26 @@ impl Staging {
         Ok(self.staged(file, name))
     }
 
+    /// Opens the directory that holds staging and the zones.
+    fn home(&self) -> Result<Root, DiskError> {
+        let home = open_at(&self.directory, "..", DIRECTORY).map_err(DiskError::server)?;
+        let location = self.location.parent().unwrap_or(&self.location);
+        Ok(Root::of(home, location.to_owned()))
+    }
+
+    /// Returns the path of a place, below the directory that holds staging.
+    fn below_home(&self, place: &Place) -> Result<String, DiskError> {
+        let own = path_of(&self.directory).map_err(DiskError::server)?;
+        let above = path_of(&place.parent).map_err(DiskError::server)?;
+        let home = own.parent().unwrap_or(Path::new("/"));
+        let below = above.strip_prefix(home).ok().and_then(Path::to_str);
+        below
+            .map(|above| format!("{above}/{}", place.name))
+            .ok_or_else(|| DiskError::Escape {
+                path: place.path.clone(),
+            })
+    }
+
     /// Removes what processes left here that are gone: every name that does not begin with one of
     /// `living`, which is asked after the names were read: who stages later is among them. What a
     /// journal may need stays until that was rolled back.
@@ -157,7 +179,7 @@ impl Staging {
         living: impl FnOnce() -> Result<Vec<String>, DiskError>,
     ) -> Result<(), DiskError> {
         let left = self.left_behind(living)?;
-        if !left.iter().any(|name| note::is_journal(name)) {
+        if !left.iter().any(|name| name.ends_with(ENDING)) {
             for name in left {
                 remove_tree(&self.directory, &name)?;
             }
@@ -171,7 +193,7 @@ impl Staging {
         living: impl FnOnce() -> Result<Vec<String>, DiskError>,
     ) -> Result<Vec<String>, DiskError> {
         let mut left = self.left_behind(living)?;
-        left.retain(|name| note::is_journal(name));
+        left.retain(|name| name.ends_with(ENDING));
         Ok(left)
     }
 

@@ -14,7 +14,6 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::note::{below_home, opened};
 use super::{Place, Staging};
 use crate::handle::open_at;
 use crate::kind::kind_of;
@@ -61,7 +60,7 @@ impl Staging {
             return Ok(None);
         }
         Ok(Some(Appendable {
-            file: below_home(self, entry.place())?,
+            file: self.below_home(entry.place())?,
             inode: stat.st_ino,
             length: stat.st_size as u64,
             added: added.to_vec(),
@@ -83,7 +82,7 @@ impl Appendable {
         if let Some(file) = &self.open {
             return self.cut(file).map_err(DiskError::server);
         }
-        let file = match opened(home, &self.file).and_then(|place| open(&place)) {
+        let file = match home.place(&self.file).and_then(|place| open(&place)) {
             Ok(file) => file,
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => return Ok(()),
             Err(error) => return Err(DiskError::server(error)),

@@ -8,7 +8,6 @@ use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::journal::{Journal, Noted, RenameStep};
-use super::note::below_home;
 use super::{Installed, Staged, StagedName, Staging};
 use crate::entry::{DIRECTORY_MODE, create_file, file_mode, open_file};
 use crate::handle::{DIRECTORY, open_at};
@@ -182,7 +181,7 @@ impl StagedDirectory {
         }
         Ok(Merge {
             directory: directory.path().clone(),
-            into: below_home(&self.staging, directory.place())?,
+            into: self.staging.below_home(directory.place())?,
             weight: self.weight()?,
             staged: self,
             arrivals,
@@ -300,7 +299,7 @@ impl Merge {
     pub(crate) fn prepare(self) -> Result<(Journal, Vec<MergeItem>), DiskError> {
         self.staged.flush()?;
         let StagedDirectory { staging, name, .. } = self.staged;
-        let from = below_home(&staging, name.place())?;
+        let from = staging.below_home(name.place())?;
         let steps = self.arrivals.iter().map(|arrival| RenameStep {
             exchange: arrival.replaces,
             inode: arrival.inode,

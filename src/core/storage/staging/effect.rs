@@ -7,7 +7,6 @@
 use rustix::io::Errno;
 
 use super::journal::{Journal, Noted, RenameStep};
-use super::note::below_home;
 use super::{Place, StagedName, Staging, report};
 use crate::entry::remove_made;
 use crate::rename::{self, NamedIn};
@@ -88,8 +87,8 @@ impl Staging {
         let step = RenameStep {
             exchange,
             inode: from.inode()?.ok_or_else(|| fail(Errno::NOENT))?,
-            from: below_home(self, from)?,
-            to: below_home(self, to)?,
+            from: self.below_home(from)?,
+            to: self.below_home(to)?,
         };
         let journal = Journal::write(self, Noted::Renames(vec![step]), None)?;
         journal.carry_out().map_err(|(_, error)| fail(error))?;

@@ -16,8 +16,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::append::Appendable;
-use super::note::{ENDING, below_home, home_of, opened};
-use super::{Place, StagedName, report};
+use super::{ENDING, Place, StagedName, report};
 use crate::handle::{create_at, if_there, open_at};
 use crate::rename;
 use crate::{DiskError, Entry, Kind, Root, Staging};
@@ -75,7 +74,7 @@ impl Journal {
     ) -> Result<Self, DiskError> {
         let text = serde_json::to_vec(&noted).map_err(DiskError::server)?;
         let name = format!("{}{ENDING}", staging.fresh_name());
-        let (home, aside) = (home_of(staging)?, aside_of(staging, &name)?);
+        let (home, aside) = (staging.home()?, aside_of(staging, &name)?);
         let mode = Mode::RUSR | Mode::WUSR;
         let mut file = create_at(&staging.directory, &*name, mode).map_err(DiskError::server)?;
         let journal = Self {
@@ -162,19 +161,19 @@ impl Staging {
         };
         let inode = entry.inode()?.ok_or_else(gone)?;
         let beside = self.place(self.fresh_name());
-        let waiting = below_home(self, &beside)?;
+        let waiting = self.below_home(&beside)?;
         let steps = vec![
             RenameStep {
                 exchange: false,
                 inode,
-                from: below_home(self, entry.place())?,
+                from: self.below_home(entry.place())?,
                 to: waiting.clone(),
             },
             RenameStep {
                 exchange: true,
                 inode,
                 from: waiting,
-                to: below_home(self, target.place())?,
+                to: self.below_home(target.place())?,
             },
         ];
         let rest = StagedName::new(beside.clone());
@@ -203,7 +202,7 @@ impl Staging {
             .map_err(DiskError::server)?;
         // Of one that was written in part, no step was taken.
         let noted = serde_json::from_slice(&text).unwrap_or(Noted::Renames(Vec::new()));
-        noted.undo(&home_of(self)?, &aside_of(self, journal)?)?;
+        noted.undo(&self.home()?, &aside_of(self, journal)?)?;
         forget(self, journal)
     }
 }
@@ -211,7 +210,7 @@ impl Staging {
 /// Returns the path, below the directory that holds staging, where the steps of a journal may put something
 /// aside.
 fn aside_of(staging: &Staging, journal: &str) -> Result<String, DiskError> {
-    below_home(staging, &staging.place(format!("{journal}.aside")))
+    staging.below_home(&staging.place(format!("{journal}.aside")))
 }
 
 fn forget(staging: &Staging, journal: &str) -> Result<(), DiskError> {
@@ -234,9 +233,9 @@ impl Noted {
 
 impl RenameStep {
     fn take(&self, home: &Root, aside: &str) -> Result<(), Errno> {
-        let (from, to) = (opened(home, &self.from)?, opened(home, &self.to)?);
+        let (from, to) = (home.place(&self.from)?, home.place(&self.to)?);
         if self.exchange {
-            let aside = opened(home, aside)?;
+            let aside = home.place(aside)?;
             rename::exchange(from.as_name(), to.as_name(), aside.as_name())
         } else {
             rename::to_free(from.as_name(), to.as_name())
@@ -245,7 +244,7 @@ impl RenameStep {
 
     fn undo(&self, home: &Root, aside: &str) -> Result<(), DiskError> {
         let fail = |error| DiskError::of("undo", &ZonePath::found(self.to.clone()), error);
-        let to = match opened(home, &self.to) {
+        let to = match home.place(&self.to) {
             Ok(to) => Some(to),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
             Err(error) => return Err(fail(error)),
@@ -260,12 +259,12 @@ impl RenameStep {
                 None => Ok(()),
             };
         }
-        let aside = opened(home, aside).map_err(fail)?;
+        let aside = home.place(aside).map_err(fail)?;
         if aside.inode()?.is_none() {
             let Some(to) = arrived else {
                 return Ok(());
             };
-            let from = opened(home, &self.from).map_err(fail)?;
+            let from = home.place(&self.from).map_err(fail)?;
             match rename::exchange_in_one_call(to.as_name(), from.as_name()) {
                 Ok(true) => return Ok(()),
                 // What it replaced is gone.
@@ -286,7 +285,7 @@ impl RenameStep {
     ) -> Result<(), DiskError> {
         let fail = |error| DiskError::of("undo", &ZonePath::found(self.to.clone()), error);
         if let Some(to) = arrived {
-            let from = opened(home, &self.from).map_err(fail)?;
+            let from = home.place(&self.from).map_err(fail)?;
             if !to.is_directory()? && !aside.is_directory()? {
                 // So that the name always has one of the two.
                 if from.inode()? != Some(self.inode) {
@@ -296,7 +295,7 @@ impl RenameStep {
             }
             rename::to_free(to.as_name(), from.as_name()).map_err(fail)?;
         }
-        match opened(home, &self.to) {
+        match home.place(&self.to) {
             // It was linked aside, and nothing more.
             Ok(to) if rename::is_same(to.as_name(), aside.as_name()) => aside.unlink(),
             _ => aside.put_back(home, &self.to),
@@ -305,7 +304,7 @@ impl RenameStep {
 
     /// Moves back what has its new name, and maybe its old one too.
     fn take_back(&self, home: &Root, to: &Place) -> Result<(), DiskError> {
-        match opened(home, &self.from) {
+        match home.place(&self.from) {
             Ok(from) if rename::is_same(from.as_name(), to.as_name()) => to.unlink(),
             _ => to.put_back(home, &self.from),
         }
