@@ -1,5 +1,5 @@
 //! Messages between the server, the zygote and the processes of jobs: datagrams with descriptors.
-//! All of them are JSON.
+//! Requests are JSON; events, which the zygote writes, are a few bytes.
 
 use std::error::Error;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -226,7 +226,7 @@ impl Incoming {
 }
 
 /// Event of a job, as the server is told of it.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug)]
 pub(crate) enum JobEvent {
     /// It has a network of its own, in which the socket that comes along listens.
     Listening,
@@ -238,15 +238,40 @@ pub(crate) enum JobEvent {
     Ended(i32),
 }
 
+/// First bytes of events but the end, which is four bytes alone.
+const LISTENING: u8 = 0;
+const STARTED: u8 = 1;
+const EXHAUSTED: u8 = 2;
+
 impl JobEvent {
     /// Sends the event with descriptors.
     pub(crate) fn send(&self, answer: &OwnedFd, handles: &[BorrowedFd<'_>]) -> io::Result<()> {
-        send(answer, &serde_json::to_vec(self)?, handles)
+        match self {
+            Self::Listening => send(answer, &[LISTENING], handles),
+            Self::Started(first) => {
+                let [a, b, c, d] = first.to_ne_bytes();
+                send(answer, &[STARTED, a, b, c, d], handles)
+            }
+            // All of the kernel's errors that are told are below 128.
+            Self::Exhausted(error) => send(answer, &[EXHAUSTED, *error as u8], handles),
+            Self::Ended(status) => send(answer, &status.to_ne_bytes(), handles),
+        }
     }
 
     /// Tells the server, unless the server is gone.
     pub(crate) fn tell(&self, answer: &OwnedFd) {
         let _server_is_gone = self.send(answer, &[]);
+    }
+
+    /// Reads an event; `None` if the text is none.
+    pub(crate) fn read(text: &[u8]) -> Option<Self> {
+        match *text {
+            [LISTENING] => Some(Self::Listening),
+            [STARTED, a, b, c, d] => Some(Self::Started(i32::from_ne_bytes([a, b, c, d]))),
+            [EXHAUSTED, error] => Some(Self::Exhausted(error.into())),
+            [a, b, c, d] => Some(Self::Ended(i32::from_ne_bytes([a, b, c, d]))),
+            _ => None,
+        }
     }
 }
 

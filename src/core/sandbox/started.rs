@@ -195,9 +195,8 @@ impl StartedJob<'_> {
             Err(Errno::INTR | Errno::CONNRESET) => return Ok(None),
             Err(error) => return Err(SandboxError::wait(error)),
         };
-        // An empty message is the end of the zygote.
-        let event = serde_json::from_slice(&received.text);
-        let event = event.map_err(|_| SandboxError::wait(ErrorKind::UnexpectedEof))?;
+        let ended = || SandboxError::wait(ErrorKind::UnexpectedEof);
+        let event = JobEvent::read(&received.text).ok_or_else(ended)?;
         Ok(Some((event, received.handles.pop())))
     }
 }
