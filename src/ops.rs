@@ -8,7 +8,7 @@
 use fileshed_core::Code;
 
 mod answer;
-pub(crate) mod arguments;
+mod arguments;
 mod call;
 mod codes;
 mod cross_zone;
@@ -28,6 +28,7 @@ pub use answer::{Answer, AnswerData, Picture, SuccessEnvelope};
 pub use call::{Handler, ImmediateHandler, OperationCall, offered};
 pub use effect::{Access, Effect};
 pub use operation::{ImmediateRun, Operation, Reply};
+pub(crate) use schema::parameters_of;
 pub(crate) use tool::request;
 pub use tool::{Entry, Tool};
 

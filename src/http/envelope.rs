@@ -96,6 +96,12 @@ pub fn failure(error: impl Into<Error>) -> Response {
     response
 }
 
+/// Returns the failure that an answer remembers.
+pub(super) fn error_of(response: &Response) -> Option<&Error> {
+    let failure = response.extensions().get::<FailureExtension>();
+    failure.map(|failure| &*failure.0)
+}
+
 /// The answer of a call that failed. It keeps the permit until it has been written out: it may hold the
 /// output of a command.
 pub(super) fn failure_of_call(error: Error, admitted: CallPermit) -> Response {

@@ -15,15 +15,16 @@ use fileshed_core::files::{
     EditFile, Files, GlobSearch, GrepSearch, ListFiles, Read, ReadFile, RemoveFile, StatFile,
     WriteFile,
 };
+use fileshed_core::settings::MEBIBYTE;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::Server;
-use crate::config::{Config, FailureEnvelope};
+use super::tool::{CallableTool, Content, Step, ToolCall};
 use crate::ops::{self, Answer, Effect, Picture, Tool};
-use call::Workspace;
+use call::{Scope, Workspace};
 
 pub(super) mod call;
 pub mod document;
@@ -32,22 +33,11 @@ pub(super) mod failure;
 /// The beginning of every path of the surface.
 const BASE: &str = "/fs";
 
-/// A compact tool.
-pub(super) type CompactTool = Tool<CompactCall>;
-
-/// The calls of a compact tool.
-pub(super) struct CompactCall {
-    /// Its name in the log.
-    address: &'static str,
-    run: CompactHandler,
-}
-
-/// Runs a call with these arguments. Blocks.
-type CompactHandler =
-    Box<dyn Fn(&Workspace<'_>, Map<String, Value>) -> Result<Answer, Error> + Send + Sync>;
+/// Bytes of an answer besides its text.
+const SURROUNDINGS: u64 = 256 * 1024;
 
 /// Every tool, in the order in which the document shows them.
-pub(super) static TOOLS: LazyLock<Vec<CompactTool>> = LazyLock::new(|| {
+pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
     const READS: Effect = Effect::READS;
     const REPLACES: Effect = Effect::REPLACES;
     let read = "Read a text file as numbered lines, or an image.";
@@ -116,24 +106,43 @@ fn tool<T: DeserializeOwned + ToSchema + 'static>(
     doc: &'static str,
     effect: Effect,
     run: impl Fn(&Workspace<'_>, &T) -> Result<Answer, Error> + Send + Sync + 'static,
-) -> CompactTool {
-    let run = move |workspace: &Workspace<'_>, mut arguments: Map<String, Value>| {
-        for (name, other) in [("cwd", "path"), ("mimeType", "mime_type")] {
-            if let Some(value) = arguments.remove(name) {
-                arguments.entry(other).or_insert(value);
-            }
-        }
-        run(workspace, &ops::request(arguments)?)
-    };
-    let call = CompactCall {
-        address,
-        run: Box::new(run),
-    };
+) -> CallableTool {
     let id = address.trim_start_matches("fs/");
+    let call = ToolCall {
+        processes: None,
+        answer_max: match id {
+            // A text is held as bytes and as what is made of them; bytes in base64 are longer.
+            "read_file" | "edit_file" | "grep_search" => |settings, _| {
+                let text = settings.fs_text_limit_mb.saturating_mul(MEBIBYTE);
+                text.saturating_mul(3).saturating_add(SURROUNDINGS)
+            },
+            _ => |_, _| SURROUNDINGS,
+        },
+        begin: Box::new(move |view, headers, mut arguments| {
+            let scope = Scope::of(view.store.settings(), headers)?;
+            let asked = arguments.get("path").and_then(Value::as_str);
+            let asked = asked.unwrap_or_default().to_owned();
+            for (name, other) in [("cwd", "path"), ("mimeType", "mime_type")] {
+                if let Some(value) = arguments.remove(name) {
+                    arguments.entry(other).or_insert(value);
+                }
+            }
+            let answered = Workspace::open(view, address, &scope, |workspace| {
+                run(workspace, &ops::request(arguments)?)
+            });
+            match answered {
+                Ok(answer) => Ok(Step::Answered(Content::Answer(answer))),
+                Err(error) if asked.is_empty() => Err(error),
+                Err(error) => Err(error.with_detail("asked", asked)),
+            }
+        }),
+        at_once: None,
+    };
     Tool {
         doc,
         effect,
         changes: !effect.reads_only,
+        body_max: u64::MAX,
         ..Tool::new::<T>(id, call)
     }
 }
@@ -144,7 +153,7 @@ fn of_files<T, R>(
     doc: &'static str,
     effect: Effect,
     run: impl Fn(&Files<'_>, &T) -> Result<R, Error> + Send + Sync + 'static,
-) -> CompactTool
+) -> CallableTool
 where
     T: DeserializeOwned + ToSchema + 'static,
     R: Serialize + Send + 'static,
@@ -167,28 +176,14 @@ fn read_file(files: &Files<'_>, request: &ReadFile) -> Result<Answer, Error> {
     })
 }
 
-/// Settings of the surface.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CompactTools {
-    envelope: FailureEnvelope,
-}
-
-impl CompactTools {
-    pub(super) fn new(config: &Config) -> Self {
-        Self {
-            envelope: config.fs_envelope,
-        }
-    }
-}
-
 /// Every address of the surface.
 pub(super) fn routes() -> Router<Arc<Server>> {
     let mut router = Router::new();
-    for entry in TOOLS.iter() {
+    for tool in TOOLS.iter() {
         let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            call::answer(server, entry, request).await
+            call::answer(server, tool, request).await
         };
-        router = router.route(&format!("/{}", entry.id), post(handler));
+        router = router.route(&format!("/{}", tool.id), post(handler));
     }
     let router = router
         .route("/info", get(call::info))
@@ -199,6 +194,6 @@ pub(super) fn routes() -> Router<Arc<Server>> {
 }
 
 /// The tool of that name.
-fn find(name: &str) -> Option<&'static CompactTool> {
-    TOOLS.iter().find(|entry| entry.id == name)
+fn find(name: &str) -> Option<&'static CallableTool> {
+    TOOLS.iter().find(|tool| tool.id == name)
 }

@@ -38,7 +38,7 @@ pub(super) fn of_request<O: Operation>() -> Value {
 }
 
 /// The schema of a request, made once.
-pub(super) fn parameters_of<T: ToSchema + 'static>() -> &'static Value {
+pub(crate) fn parameters_of<T: ToSchema + 'static>() -> &'static Value {
     cached::<T>(of::<T>)
 }
 

@@ -71,14 +71,44 @@ impl<C> Tool<C> {
         }
     }
 
-    /// The schema of the request, made once.
-    pub(crate) fn parameters(&self) -> &'static Value {
-        (self.parameters)()
+    /// The same tool with calls in another form.
+    pub(crate) fn with_call<D>(&self, call: D) -> Tool<D> {
+        Tool {
+            id: self.id,
+            summary: self.summary,
+            doc: self.doc,
+            core: self.core,
+            effect: self.effect,
+            changes: self.changes,
+            body_max: self.body_max,
+            errors: self.errors,
+            examples: self.examples,
+            short_answer: self.short_answer,
+            request_schema: self.request_schema,
+            response_schema: self.response_schema,
+            parameters: self.parameters,
+            call,
+        }
     }
 
     /// Returns `true` if it has a parameter of that name.
     pub(crate) fn has_parameter(&self, name: &str) -> bool {
-        self.parameters()["properties"].get(name).is_some()
+        (self.parameters)()["properties"].get(name).is_some()
+    }
+
+    /// Returns `true` if clients with this toolset are offered it.
+    #[must_use]
+    pub fn is_in(&self, toolset: Toolset) -> bool {
+        toolset == Toolset::All || self.core
+    }
+
+    /// Address for clients with this toolset: it tells which operations they know.
+    #[must_use]
+    pub fn path(&self, toolset: Toolset) -> String {
+        match toolset {
+            Toolset::All => format!("/{}", self.id),
+            Toolset::Core => format!("/core/{}", self.id),
+        }
     }
 
     /// Returns `true` if it has the parameter `group`.
@@ -108,21 +138,6 @@ impl Entry {
         }
     }
 
-    /// Returns `true` if clients with this toolset are offered it.
-    #[must_use]
-    pub fn is_in(&self, toolset: Toolset) -> bool {
-        toolset == Toolset::All || self.core
-    }
-
-    /// Address for clients with this toolset: it tells which operations they know.
-    #[must_use]
-    pub fn path(&self, toolset: Toolset) -> String {
-        match toolset {
-            Toolset::All => format!("/{}", self.id),
-            Toolset::Core => format!("/core/{}", self.id),
-        }
-    }
-
     /// Every code that it may answer.
     pub fn codes(&self) -> impl Iterator<Item = Code> {
         let groups = if self.takes_group() {
@@ -135,15 +150,9 @@ impl Entry {
             .flatten()
             .copied()
     }
-
-    /// Returns `true` if an argument of that name says something to it: a parameter, or a name that
-    /// other programs have for one.
-    pub(crate) fn is_known(&self, name: &str) -> bool {
-        self.has_parameter(name) || arguments::is_other_name(self.parameters(), name)
-    }
 }
 
-/// Reads a request, coerced to the schema of its type.
+/// Reads a request of a tool that is no operation, coerced to the schema of its type.
 pub(crate) fn request<T: DeserializeOwned + ToSchema + 'static>(
     arguments: Map<String, Value>,
 ) -> Result<T, Error> {

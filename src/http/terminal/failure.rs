@@ -34,7 +34,7 @@ pub(super) async fn wrong_method(request: Request) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let endpoint = route.and_then(|route| super::endpoints_at(route.as_str()).next());
     shaped(match endpoint {
-        Some(entry) => route::refuse_method(&request, entry.call.method.clone()),
+        Some(endpoint) => route::refuse_method(&request, endpoint.method.clone()),
         None => route::wrong_method(request).await,
     })
 }

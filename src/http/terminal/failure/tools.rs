@@ -52,7 +52,7 @@ const COUNTERPARTS: &[(&str, &str)] = &[
 impl Surface for TerminalTools<'_> {
     fn is_offered(&self, operation: &str) -> bool {
         let mut tools = terminal::tools();
-        tools.any(|entry| entry.id == operation) || counterpart(operation).is_some()
+        tools.any(|tool| tool.id == operation) || counterpart(operation).is_some()
     }
 
     fn name<'n>(&self, operation: &'n str) -> &'n str {

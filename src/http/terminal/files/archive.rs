@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
 use axum::response::Response;
 use fileshed_core::archive::PackContent;
 use fileshed_core::settings::MEBIBYTE;
@@ -13,8 +12,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use crate::http::call::Call;
-use crate::http::terminal::stream;
-use crate::http::{Server, body, files};
+use crate::http::{body, files};
 use crate::ops;
 
 /// What an archive of several things is called.
@@ -33,14 +31,7 @@ struct Paths {
 type ArchivePart = (String, String);
 
 /// `POST /files/archive`
-pub(in crate::http::terminal) async fn archive(
-    State(server): State<Arc<Server>>,
-    request: Request,
-) -> Response {
-    stream(server, request, send).await
-}
-
-async fn send(mut call: Call) -> Result<Response, Error> {
+pub(in crate::http::terminal) async fn archive(mut call: Call) -> Result<Response, Error> {
     let mut permit = call.admit().await?;
     let text = call.read_body(MEBIBYTE, &mut permit).await?;
     let packed = call.run(permit, move |view, _| {
@@ -53,13 +44,8 @@ async fn send(mut call: Call) -> Result<Response, Error> {
     drop(permit);
     let permit = call.transfer_permit().await?;
     let (store, caller) = (Arc::clone(&call.server.store), call.caller);
-    let write_archive = move |writer: &mut dyn std::io::Write| {
-        let view = View {
-            store: &store,
-            caller: &caller,
-        };
-        write(view, &contents, writer)
-    };
+    let write_archive =
+        move |writer: &mut dyn std::io::Write| write(View::of(&store, &caller), &contents, writer);
     let write_archive = Box::new(write_archive);
     Ok(files::archive::answer(
         &call.parts,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::http::terminal::endpoint::Nothing;
+use crate::http::tool::Content;
 
 /// What `list_files` takes.
 #[derive(Deserialize, ToSchema)]
@@ -83,9 +84,9 @@ fn zone_directory(directory: &Resolved<'_>) -> Result<ListedDirectory, Error> {
 pub(in crate::http::terminal) fn list_at_once(
     view: View<'_>,
     request: &ListRequest,
-) -> Option<ListedDirectory> {
+) -> Option<Content> {
     let (at, listing) = view.directory_at_once(request.directory())?;
-    Some(answer(&at, &listing))
+    Some(Content::data(answer(&at, &listing)))
 }
 
 fn answer(at: &ViewPath, listing: &DirectoryListing) -> ListedDirectory {

@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 
 use crate::content_type;
 use crate::http::files::download::FileDownload;
-use crate::http::terminal::endpoint::Content;
+use crate::http::tool::Content;
 use crate::ops::read::document;
 use lines::{Lines, Range};
 
@@ -103,11 +103,11 @@ pub(in crate::http::terminal) fn read_at_once(
 }
 
 fn answer(at: &ViewPath, total_lines: u64, content: String) -> Content {
-    Content::Data(Box::new(Text {
+    Content::data(Text {
         path: at.as_str().to_owned(),
         total_lines,
         content,
-    }))
+    })
 }
 
 /// The type of a file by its name.

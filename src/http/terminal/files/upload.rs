@@ -1,25 +1,21 @@
 //! `POST /files/upload`: a file that a person or a program sends, or one from an address.
 
-mod fetch;
-pub(in crate::http) mod message_box;
-
-use std::sync::Arc;
-
 use axum::Json;
-use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
+use fileshed_core::command;
 use fileshed_core::transfer::{OnConflict, TransferPermit, Upload, UploadError};
 use fileshed_core::view::{Resolved, View, ViewError, ViewPlace};
 use fileshed_core::zone::portable_name;
 use fileshed_core::{Error, Zone, ZoneName, ZonePath};
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use crate::http::Server;
 use crate::http::call::Call;
 use crate::http::files::multipart::MultipartReader;
-use crate::http::terminal::arguments::Query;
-use crate::http::terminal::stream;
+use crate::http::terminal::endpoint::{query_value, required_value};
 use message_box::Sender;
+
+pub(in crate::http) mod message_box;
 
 /// The name in intents, for repairs.
 const OPERATION: &str = "terminal/upload";
@@ -27,30 +23,52 @@ const OPERATION: &str = "terminal/upload";
 /// Where what is attached to a conversation goes.
 const UPLOADS: &str = "/uploads";
 
+/// Name of a file whose address has none.
+const NAMELESS: &str = "download";
+
 /// `POST /files/upload`
-pub(in crate::http::terminal) async fn upload(
-    State(server): State<Arc<Server>>,
-    request: Request,
-) -> Response {
-    stream(server, request, |call| async move {
-        let query = Query::of(&call.parts.uri);
-        let directory = query.required("directory")?;
-        match query.given("url") {
-            Some(url) => fetch::fetch(call, directory, url).await,
-            None => receive(call, directory).await,
-        }
-    })
-    .await
+pub(in crate::http::terminal) async fn upload(mut call: Call) -> Result<Response, Error> {
+    let directory = required_value(&call.parts.uri, "directory")?;
+    let stored = if let Some(url) = query_value(&call.parts.uri, "url") {
+        let permit = call.admit().await?;
+        let fetched = call.run(permit, move |view, _| fetch(view, &directory, &url));
+        fetched.await?.0?
+    } else {
+        let permit = call.transfer_permit().await?;
+        let sender = call.server.listings.sender(&call.parts.headers, &directory);
+        let received = call.receive(move |view, parts, reader| {
+            let form = MultipartReader::new(&parts.headers, reader)?;
+            store_files(view, &directory, sender, permit, form)
+        });
+        received.await?
+    };
+    Ok(Json(stored).into_response())
 }
 
-async fn receive(mut call: Call, directory: String) -> Result<Response, Error> {
-    let permit = call.transfer_permit().await?;
-    let sender = call.server.listings.sender(&call.parts.headers, &directory);
-    let stored = call.receive(move |view, parts, reader| {
-        let form = MultipartReader::new(&parts.headers, reader)?;
-        store_files(view, &directory, sender, permit, form)
-    });
-    Ok(Json(stored.await?).into_response())
+/// Fetches a file into a directory, as commands fetch files: confined, and as far as the network mode
+/// lets them.
+fn fetch(view: View<'_>, directory: &str, url: &str) -> Result<Value, Error> {
+    let found = to_fill(view, directory)?;
+    found.explained(|| {
+        let path = found.zone.path_below("url", &found.path, &name_at(url))?;
+        let size = command::fetch(&found.zone, &path, url, OPERATION)?;
+        if found.zone.name() == ZoneName::Uploads {
+            view.store.uploaded_by_terminal(view.caller, &path)?;
+        }
+        let path = found.at.root().join(path.as_str());
+        Ok(json!({"path": path.as_str(), "size": size}))
+    })
+}
+
+/// The name that an address gives to its file.
+fn name_at(url: &str) -> String {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    let name = path.split('/').skip(1).last().unwrap_or_default();
+    match &*percent_decode_str(name).decode_utf8_lossy() {
+        "" => NAMELESS.to_owned(),
+        name => portable_name(name),
+    }
 }
 
 /// Stores every file of a form; answers the first.
@@ -141,5 +159,23 @@ fn name_of(zone: &Zone<'_>, directory: &ZonePath, sent: &str) -> String {
         name.to_owned()
     } else {
         portable_name(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_called_as_its_address_ends() {
+        for (url, name) in [
+            ("https://example.org/data.csv", "data.csv"),
+            ("https://example.org/a/b%20c.md?x=/y#z", "b c.md"),
+            ("https://example.org/", "download"),
+            ("https://example.org", "download"),
+            ("https://example.org/a/..%2f..%2fetc%2fpasswd", "passwd"),
+        ] {
+            assert_eq!(name_at(url), name, "{url}");
+        }
     }
 }

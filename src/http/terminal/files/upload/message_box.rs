@@ -24,7 +24,7 @@ use fileshed_core::Timings;
 use moka::sync::Cache;
 
 use crate::http::identity::{X_SESSION_ID, X_USER_ID};
-use crate::http::terminal::arguments::Query;
+use crate::http::terminal::endpoint::query_value;
 
 /// How long after the directory was listed the file may come: a proxy collects all of it first.
 const PATIENCE: Duration = Timings::STANDARD.http.message_box;
@@ -75,7 +75,7 @@ impl Listings {
             return;
         }
         let conversation = self.conversation(headers);
-        match Query::of(&parts.uri).given("directory") {
+        match query_value(&parts.uri, "directory") {
             Some(directory) if is_bare(&directory) => {
                 let directory = self.hasher.hash_one(directory);
                 self.listed.insert(conversation, directory);

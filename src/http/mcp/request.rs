@@ -1,19 +1,104 @@
-//! Work for one request, which learns when nobody waits for it any more.
+//! Requests of the protocol: their callers, and work for them, which learns when nobody waits for it any
+//! more.
 
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use axum::http::request::Parts;
 use fileshed_core::view::View;
-use fileshed_core::{Caller, Error};
+use fileshed_core::{Answers, Caller, Channel, Error};
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
 use rmcp::service::RequestContext;
+use tokio::sync::watch;
 
-use super::Arrival;
-use super::person::closed;
-use crate::http::admission::CallPermit;
+use super::subscriptions::{Looker, SharedWatched};
+use crate::http::admission::{CallPermit, Slot};
+use crate::http::middleware::Outcome;
 use crate::http::{Server, call, timer};
+
+/// A request as the handler of its message sees it.
+#[derive(Clone)]
+pub(super) struct Arrival {
+    pub(super) caller: Caller,
+    /// The id of the request, for failures of the server.
+    pub(super) id: String,
+    /// How long the message is.
+    pub(super) bytes: u64,
+    /// The right to run, until the answer has been written out.
+    pub(super) permit: PermitSlot,
+    /// What came of the call.
+    pub(super) outcome: Outcome,
+    /// The end of the connection, where that is the end of everything.
+    pub(super) closing: Option<Closing>,
+}
+
+/// Where the permit of a call lies.
+pub(super) type PermitSlot = Slot<CallPermit>;
+
+impl Arrival {
+    /// Returns `true` if the caller wants what it cannot know yet, and no more.
+    pub(super) fn is_short(&self) -> bool {
+        self.caller.client.answers == Answers::Minimal
+    }
+}
+
+/// The user of a process on standard streams, who makes all of its requests.
+pub(super) struct LocalPerson {
+    caller: Caller,
+    closing: Closing,
+    /// What the client wants to hear of.
+    pub(super) watched: SharedWatched,
+    is_watching: AtomicBool,
+}
+
+impl LocalPerson {
+    pub(super) fn new(caller: Caller, closing: Closing) -> Self {
+        Self {
+            caller: Caller {
+                channel: Some(Channel::Mcp),
+                ..caller
+            },
+            closing,
+            watched: Arc::default(),
+            is_watching: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns `true` if nobody has looked for changes so far; from now on somebody does.
+    pub(super) fn begins_to_watch(&self) -> bool {
+        !self.is_watching.swap(true, Ordering::SeqCst)
+    }
+
+    /// A request of theirs.
+    pub(super) fn arrival(&self) -> Arrival {
+        let mut caller = self.caller.clone();
+        caller.cancellation = caller.cancellation.detached();
+        Arrival {
+            caller,
+            id: uuid::Uuid::new_v4().to_string(),
+            bytes: 0,
+            permit: PermitSlot::default(),
+            outcome: Outcome::default(),
+            closing: Some(self.closing.clone()),
+        }
+    }
+}
+
+/// Becomes true when the connection ends.
+pub(super) type Closing = watch::Receiver<bool>;
+
+/// Waits for the end of the connection, if that is the end of everything.
+pub(super) async fn closed(closing: Option<Closing>) {
+    match closing {
+        Some(mut closing) => {
+            let _gone_too = closing.wait_for(|closed| *closed).await;
+        }
+        None => std::future::pending().await,
+    }
+}
 
 /// A request that is being answered.
 pub(super) struct Work<'a> {
@@ -48,6 +133,15 @@ impl<'a> Work<'a> {
         };
         caller.place = admitted.place();
         Ok((caller, admitted))
+    }
+
+    /// The request of HTTP.
+    pub(super) fn parts(&self) -> Option<&'a Parts> {
+        self.context.extensions.get()
+    }
+
+    pub(super) fn looker(&self) -> Looker {
+        (Arc::clone(self.server), self.arrival.caller.clone())
     }
 
     /// Waits for the permit of the call, which it keeps; the caller who has it, for work that does
@@ -109,15 +203,9 @@ impl<'a> Work<'a> {
 
     /// Waits until nobody waits for the answer.
     pub(super) async fn given_up(&self) {
-        let ended = async {
-            match &self.arrival.closing {
-                Some(closing) => closed(closing).await,
-                None => std::future::pending().await,
-            }
-        };
         tokio::select! {
             () = self.context.ct.cancelled() => {}
-            () = ended => {}
+            () = closed(self.arrival.closing.clone()) => {}
         }
     }
 }

@@ -21,27 +21,24 @@ const PIECE_BYTES: u64 = 64 * 1024;
 /// How long a stream waits for news before it looks for itself.
 const NEWS: Duration = Timings::STANDARD.http.news;
 
-/// What comes of the first look at a request.
-pub(super) enum Begun {
-    /// It is done now.
-    Ready,
-    /// It is done after this.
-    Waits(Awaited),
-    /// Its answer is what this process writes, as it comes.
-    Streams(Arc<Process>),
-}
-
 /// News of a process that a call waits for.
 pub(in crate::http) struct Awaited {
     pub(in crate::http) process: Arc<Process>,
-    /// Entries that the caller has seen; [`Self::END`] to wait for the end alone.
-    pub(super) seen: u64,
-    pub(super) patience: Duration,
+    /// Entries that the caller has seen.
+    seen: u64,
+    patience: Duration,
 }
 
 impl Awaited {
-    /// More entries than any process has.
-    pub(super) const END: u64 = u64::MAX;
+    /// The end of a process.
+    pub(in crate::http) fn end(process: Arc<Process>, patience: Duration) -> Self {
+        Self {
+            process,
+            // More entries than any process has.
+            seen: u64::MAX,
+            patience,
+        }
+    }
 
     /// Waits until there are more entries than were seen, or the process ends, at most as long as there
     /// is patience.
