@@ -9,7 +9,6 @@ use fileshed_core::Code;
 
 mod answer;
 mod arguments;
-mod call;
 mod codes;
 mod cross_zone;
 mod effect;
@@ -25,12 +24,11 @@ mod vocabulary;
 mod write;
 
 pub use answer::{Answer, AnswerData, Picture, SuccessEnvelope};
-pub use call::{Handler, ImmediateHandler, OperationCall, offered};
 pub use effect::{Access, Effect};
 pub use operation::{ImmediateRun, Operation, Reply};
 pub(crate) use schema::parameters_of;
 pub(crate) use tool::request;
-pub use tool::{Entry, Tool};
+pub use tool::{Entry, Handler, ImmediateHandler, OperationCall, Tool, offered};
 
 pub mod allowed_commands;
 pub mod convert_eol;

@@ -12,17 +12,16 @@ use axum::extract::{Request, State};
 use axum::routing::{get, post};
 use fileshed_core::Error;
 use fileshed_core::files::{
-    EditFile, Files, GlobSearch, GrepSearch, ListFiles, Read, ReadFile, RemoveFile, StatFile,
+    EditFile, GlobSearch, GrepSearch, ListFiles, OutputFile, Read, ReadFile, RemoveFile, StatFile,
     WriteFile,
 };
 use fileshed_core::settings::MEBIBYTE;
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::Server;
-use super::tool::{CallableTool, Content, Step, ToolCall};
+use super::tool::{CallableTool, Content, IntoStep, ToolCall};
 use crate::ops::{self, Answer, Effect, Picture, Tool};
 use call::{Scope, Workspace};
 
@@ -32,6 +31,9 @@ pub(super) mod failure;
 
 /// The beginning of every path of the surface.
 const BASE: &str = "/fs";
+
+/// Names that the parameters of compact tools have elsewhere.
+const ALIASES: &[(&str, &str)] = &[("cwd", "path"), ("mimeType", "mime_type")];
 
 /// Bytes of an answer besides its text.
 const SURROUNDINGS: u64 = 256 * 1024;
@@ -43,50 +45,48 @@ pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
     let read = "Read a text file as numbered lines, or an image.";
     let output = Effect::ADDS.each_time().outside();
     vec![
-        tool("fs/read_file", read, READS, |workspace, request| {
-            read_file(&workspace.files, request)
-        }),
-        of_files(
+        tool("fs/read_file", read, READS, read_file),
+        tool(
             "fs/write_file",
             "Write a whole file, new or not.",
             REPLACES,
-            |files, request: &WriteFile| files.write_file(request),
+            |workspace, request: &WriteFile| workspace.files.write_file(request),
         ),
-        of_files(
+        tool(
             "fs/edit_file",
             "Replace a text in a file.",
             Effect::CHANGES,
-            |files, request: &EditFile| files.edit_file(request),
+            |workspace, request: &EditFile| workspace.files.edit_file(request),
         ),
-        of_files(
+        tool(
             "fs/glob_search",
             "Find files by their names.",
             READS,
-            |files, request: &GlobSearch| files.glob_search(request),
+            |workspace, request: &GlobSearch| workspace.files.glob_search(request),
         ),
-        of_files(
+        tool(
             "fs/grep_search",
             "Find lines in files.",
             READS,
-            |files, request: &GrepSearch| files.grep_search(request),
+            |workspace, request: &GrepSearch| workspace.files.grep_search(request),
         ),
-        of_files(
+        tool(
             "fs/list_files",
             "List a directory.",
             READS,
-            |files, request: &ListFiles| files.list_files(request),
+            |workspace, request: &ListFiles| workspace.files.list_files(request),
         ),
-        of_files(
+        tool(
             "fs/remove_file",
             "Remove a file or a directory.",
             REPLACES,
-            |files, request: &RemoveFile| files.remove_file(request),
+            |workspace, request: &RemoveFile| workspace.files.remove_file(request),
         ),
-        of_files(
+        tool(
             "fs/stat_file",
             "Type, size and times of a file.",
             READS,
-            |files, request: &StatFile| files.stat_file(request),
+            |workspace, request: &StatFile| workspace.files.stat_file(request),
         ),
         Tool {
             // It changes no file.
@@ -95,18 +95,22 @@ pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
                 "fs/output_file",
                 "Send a file to the user.",
                 output,
-                |workspace, request| Ok(Answer::of(workspace.output_file(request))),
+                |workspace, request: &OutputFile| Ok(workspace.output_file(request)),
             )
         },
     ]
 });
 
-fn tool<T: DeserializeOwned + ToSchema + 'static>(
+fn tool<T, R>(
     address: &'static str,
     doc: &'static str,
     effect: Effect,
-    run: impl Fn(&Workspace<'_>, &T) -> Result<Answer, Error> + Send + Sync + 'static,
-) -> CallableTool {
+    run: impl Fn(&Workspace<'_>, &T) -> Result<R, Error> + Send + Sync + 'static,
+) -> CallableTool
+where
+    T: DeserializeOwned + ToSchema + 'static,
+    R: IntoStep,
+{
     let id = address.trim_start_matches("fs/");
     let call = ToolCall {
         processes: None,
@@ -118,20 +122,21 @@ fn tool<T: DeserializeOwned + ToSchema + 'static>(
             },
             _ => |_, _| SURROUNDINGS,
         },
+        aliases: ALIASES,
         begin: Box::new(move |view, headers, mut arguments| {
             let scope = Scope::of(view.store.settings(), headers)?;
             let asked = arguments.get("path").and_then(Value::as_str);
             let asked = asked.unwrap_or_default().to_owned();
-            for (name, other) in [("cwd", "path"), ("mimeType", "mime_type")] {
-                if let Some(value) = arguments.remove(name) {
-                    arguments.entry(other).or_insert(value);
+            for (alias, parameter) in ALIASES {
+                if let Some(value) = arguments.remove(*alias) {
+                    arguments.entry(*parameter).or_insert(value);
                 }
             }
             let answered = Workspace::open(view, address, &scope, |workspace| {
                 run(workspace, &ops::request(arguments)?)
             });
             match answered {
-                Ok(answer) => Ok(Step::Answered(Content::Answer(answer))),
+                Ok(answer) => Ok(answer.into_step()),
                 Err(error) if asked.is_empty() => Err(error),
                 Err(error) => Err(error.with_detail("asked", asked)),
             }
@@ -147,32 +152,16 @@ fn tool<T: DeserializeOwned + ToSchema + 'static>(
     }
 }
 
-/// A tool that answers one object.
-fn of_files<T, R>(
-    address: &'static str,
-    doc: &'static str,
-    effect: Effect,
-    run: impl Fn(&Files<'_>, &T) -> Result<R, Error> + Send + Sync + 'static,
-) -> CallableTool
-where
-    T: DeserializeOwned + ToSchema + 'static,
-    R: Serialize + Send + 'static,
-{
-    tool(address, doc, effect, move |workspace, request| {
-        Ok(Answer::of(run(&workspace.files, request)?))
-    })
-}
-
-fn read_file(files: &Files<'_>, request: &ReadFile) -> Result<Answer, Error> {
-    Ok(match files.read_file(request)? {
+fn read_file(workspace: &Workspace<'_>, request: &ReadFile) -> Result<Content, Error> {
+    Ok(match workspace.files.read_file(request)? {
         Read::Image { mime_type, bytes } => {
             let mime_type = mime_type.into();
-            Answer {
+            Content::Answer(Answer {
                 picture: Some(Picture { mime_type, bytes }),
                 ..Answer::of(())
-            }
+            })
         }
-        read => Answer::of(read),
+        read => Content::data(read),
     })
 }
 

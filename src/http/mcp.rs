@@ -39,7 +39,7 @@ mod tools;
 use handler::{McpHandler, Requester};
 use message::Message;
 use request::{Arrival, PermitSlot};
-use subscriptions::{BegunListeners, Listener, Watched};
+use subscriptions::{Listener, Watched};
 pub use tools::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
@@ -159,13 +159,13 @@ async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<R
         }
     }
     let permit = PermitSlot::default();
-    let begun = BegunListeners::default();
+    let mut listener = None;
     if let Some(uris) = message.awaited_resources() {
         // Who listens holds nobody up.
         drop(admitted);
         let looker = (Arc::clone(&server), caller.clone());
         let accepted = Watched::accepted(&uris);
-        begun.keep(accepted, Listener::begin(looker, uris).await);
+        listener = Some((accepted, Listener::begin(looker, uris).await));
     } else {
         permit.put(admitted);
     }
@@ -178,10 +178,12 @@ async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<R
         bytes: text.len() as u64,
         permit: permit.clone(),
         outcome: outcome.clone(),
-        closing: None,
+        ..Arrival::default()
     };
-    let requester = Requester::Caller(Box::new(arrival), begun);
-    let handler = McpHandler::new(server, toolset, requester);
+    let handler = McpHandler::new(server, toolset, Requester::Caller(Box::new(arrival)));
+    if let Some((uris, listener)) = listener {
+        handler.begun.keep(uris, listener);
+    }
     Ok(handled(handler, &parts, text, permit).await)
 }
 

@@ -22,18 +22,24 @@ use super::envelope::FailureForm;
 use super::identity::Accepts;
 use super::tool::CallableTool;
 use crate::ops::Effect;
-use discovery::skills;
 use endpoint::{Endpoint, Nothing, endpoint};
-pub(super) use files::upload::message_box::Listings;
-use files::{archive, compare, entries, find, read, upload, write};
+pub(super) use upload::message_box::Listings;
 
+mod archive;
+mod compare;
 mod discovery;
 pub mod document;
 mod endpoint;
+mod entries;
 mod execute;
 pub(in crate::http) mod failure;
 mod files;
+mod find;
+mod read;
 mod shell;
+mod skills;
+mod upload;
+mod write;
 
 const GET: Method = Method::GET;
 const POST: Method = Method::POST;
@@ -255,7 +261,7 @@ fn offered() -> impl Iterator<Item = &'static Endpoint> {
 /// Returns the text of a tool that a model reads, with the commands of this server. Blocks.
 pub(super) fn description(tool: &CallableTool, store: &Store) -> String {
     if tool.id == RUN {
-        execute::describe::describe_execute(store)
+        discovery::describe_execute(store)
     } else {
         tool.doc.to_owned()
     }

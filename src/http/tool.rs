@@ -40,6 +40,8 @@ pub(super) struct ToolCall {
     pub(super) processes: Option<ProcessUse>,
     /// Most bytes of an answer, where that can be more than a few.
     pub(super) answer_max: fn(&Settings, &Map<String, Value>) -> u64,
+    /// Other names of parameters.
+    pub(super) aliases: &'static [(&'static str, &'static str)],
     /// Begins a call, whose request has these headers. Blocks.
     pub(super) begin: Begin,
     /// Answers a call without blocking, if that is possible.
@@ -78,6 +80,29 @@ pub(super) enum Step<A = Content> {
     Streams(Arc<Process>),
 }
 
+/// The result of a function: an answer in JSON, a content, or a step.
+pub(super) trait IntoStep {
+    fn into_step(self) -> Step;
+}
+
+impl<T: Serialize + Send + 'static> IntoStep for T {
+    fn into_step(self) -> Step {
+        Step::data(self)
+    }
+}
+
+impl IntoStep for Content {
+    fn into_step(self) -> Step {
+        Step::Answered(self)
+    }
+}
+
+impl IntoStep for Step {
+    fn into_step(self) -> Step {
+        self
+    }
+}
+
 impl Step {
     /// An answer in JSON.
     pub(super) fn data(data: impl Serialize + Send + 'static) -> Self {
@@ -103,6 +128,7 @@ impl CallableTool {
         entry.with_call(ToolCall {
             processes: None,
             answer_max: call.answer_max,
+            aliases: &[],
             begin: Box::new(move |View { store, caller }, _, arguments| {
                 let answer = (call.run)(store, caller, arguments)?;
                 Ok(Step::Answered(Content::Answer(answer)))
@@ -174,7 +200,7 @@ pub(super) async fn run(
     let headers = call.parts.headers.clone();
     let begun = call.run(permit, move |view, permit| {
         let bytes = body.len() as u64;
-        let arguments = arguments(outside, &body)?;
+        let arguments = arguments(tool, outside, &body)?;
         drop(body);
         let answer = (tool.call.answer_max)(view.store.settings(), &arguments);
         permit.reserve_blocking(bytes.saturating_add(answer), &view.caller.cancellation)?;
@@ -188,7 +214,11 @@ pub(super) async fn run(
         }
         (Ok(Step::Waits(awaited, rest)), permit) => {
             drop(permit);
-            Box::pin(wait(tool, &mut call, awaited, rest)).await?
+            // A call that waits holds nobody up.
+            call.caller.place = Place::default();
+            Box::pin(awaited.wait(&call.server, &call.caller, tool.changes)).await?;
+            let permit = call.admit().await?;
+            call.run(permit, |view, _| rest(view)?.written()).await?
         }
         (Ok(Step::Answered(written)), permit) => (Ok(written), permit),
         (Err(error), permit) => (Err(error), permit),
@@ -197,27 +227,6 @@ pub(super) async fn run(
         Ok(written) => written.response(&mut call, permit).await,
         Err(error) => Ok(envelope::failure_of_call(error, permit)),
     }
-}
-
-/// Waits for a process, and does the rest of a call.
-async fn wait(
-    tool: &CallableTool,
-    call: &mut Call,
-    awaited: Awaited,
-    rest: Rest,
-) -> Result<(Result<WrittenContent, Error>, CallPermit), Error> {
-    let user = call.server.store.namespace(&call.caller);
-    let waits = call.server.admission.wait_permit(&user);
-    // A call that waits holds nobody up.
-    call.caller.place = Place::default();
-    match waits {
-        Ok(_waits) => awaited.happened(call.server.store.clock()).await,
-        // A call that has begun is answered at once if its caller may not wait.
-        Err(_) if tool.changes => {}
-        Err(full) => return Err(full.into()),
-    }
-    let permit = call.admit().await?;
-    call.run(permit, |view, _| rest(view)?.written()).await
 }
 
 /// Returns the answer to a call that needs no thread; `None` if it needs one.
@@ -230,15 +239,18 @@ fn at_once(
     let at_once = tool.call.at_once.as_ref();
     let at_once = at_once.filter(|_| body.len() <= SHORT_BODY)?;
     let view = View::of(&call.server.store, &call.caller);
-    at_once(view, arguments(outside.clone(), body).ok()?)
+    at_once(view, arguments(tool, outside.clone(), body).ok()?)
 }
 
 /// Returns the arguments of a call, of which those in the body count.
 fn arguments(
+    tool: &CallableTool,
     mut outside: Map<String, Value>,
     body: &[u8],
 ) -> Result<Map<String, Value>, BodyError> {
-    outside.extend(body::parse(body, |_| true)?);
+    let is_alias = |name: &str| tool.call.aliases.iter().any(|(alias, _)| *alias == name);
+    let is_known = |name: &str| tool.is_known(name) || is_alias(name);
+    outside.extend(body::parse(body, is_known)?);
     Ok(outside)
 }
 
@@ -303,6 +315,7 @@ mod tests {
         let call = ToolCall {
             processes: None,
             answer_max: |_, _| 0,
+            aliases: &[],
             begin: Box::new(move |view, _, arguments| {
                 let answer = run(view.store, view.caller, arguments)?;
                 Ok(Step::Answered(Content::Answer(answer)))

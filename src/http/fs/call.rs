@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::files::{Files, Limits, Metadata, OutputFile, Provider, Sent, ToolError, path};
+use fileshed_core::files::{Files, Limits, OutputFile, Provider, Sent, ToolError, path};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::view::View;
 use fileshed_core::{
@@ -105,8 +105,14 @@ impl Workspace<'_> {
     /// Hands a file to the user, as a link.
     pub(super) fn output_file(&self, request: &OutputFile) -> Sent {
         self.files.output_file(request, |file| {
-            let path = self.in_storage(file)?;
-            let handed = link_create::hand_over(self.store, self.caller, &path)?;
+            if !self.store.files().is_zone() {
+                // It is brought into the storage zone of the caller first.
+                let read = self.provider.read(&file.path, 0..u64::MAX);
+                let content =
+                    read.map_err(|error| ToolError::of_provider(file.path.as_str(), error))?;
+                self.store.hand_in(self.caller, &file.path, &content)?;
+            }
+            let handed = link_create::hand_over(self.store, self.caller, &file.path)?;
             let description = request.description.as_deref().unwrap_or_default();
             let about = match description {
                 "" => String::new(),
@@ -118,18 +124,6 @@ impl Workspace<'_> {
             }
             Ok((Some(handed.url), Some(message)))
         })
-    }
-
-    /// The path that a file has in the caller's storage zone, where it is brought first if it is
-    /// somewhere else.
-    fn in_storage(&self, file: &Metadata) -> Result<ZonePath, Error> {
-        if !self.store.files().is_zone() {
-            let read = self.provider.read(&file.path, 0..u64::MAX);
-            let content =
-                read.map_err(|error| ToolError::of_provider(file.path.as_str(), error))?;
-            self.store.hand_in(self.caller, &file.path, &content)?;
-        }
-        Ok(file.path.clone())
     }
 }
 

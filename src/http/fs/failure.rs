@@ -71,21 +71,16 @@ fn text(error: &Error, request_id: &str) -> String {
         return format!("the server failed; tell the administrator the request id {request_id}");
     }
     let message = error.message();
-    match error.cause::<IdentityError>() {
+    let begins = match error.cause::<IdentityError>() {
         Some(IdentityError::NotItsUser) => return MISMATCH.to_owned(),
-        Some(_) if is_nobody(error.code()) => {
-            let hint = error.hint().offered(&CompactSurface);
-            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-            return format!("{REFUSED}: {message}{hint}");
-        }
-        _ => {}
-    }
-    match error.cause::<ToolError>() {
-        Some(ToolError::Path(_)) | None => match error.hint().offered(&CompactSurface) {
-            Some(hint) => format!("{message}; {hint}"),
-            None => message.to_owned(),
-        },
-        Some(_) => message.to_owned(),
+        Some(_) if is_nobody(error.code()) => format!("{REFUSED}: "),
+        _ => String::new(),
+    };
+    // The texts of the tools say all by themselves.
+    let says_all = !matches!(error.cause::<ToolError>(), None | Some(ToolError::Path(_)));
+    match error.hint().offered(&CompactSurface) {
+        Some(hint) if !says_all => format!("{begins}{message}; {hint}"),
+        _ => format!("{begins}{message}"),
     }
 }
 

@@ -40,9 +40,9 @@ const FILES_INSTRUCTIONS: &str = "Files lie in one workspace that stays. Paths a
 #[derive(Clone)]
 pub(super) enum Requester {
     /// One person makes all requests of a process.
-    Person(Arc<LocalPerson>, BegunListeners),
+    Person(Arc<LocalPerson>),
     /// One request over HTTP.
-    Caller(Box<Arrival>, BegunListeners),
+    Caller(Box<Arrival>),
     /// One request over HTTP that names no user.
     Nobody,
 }
@@ -53,6 +53,8 @@ pub(super) struct McpHandler {
     server: Arc<Server>,
     toolset: McpToolset,
     requester: Requester,
+    /// Who is about to be told that they will hear of changes.
+    pub(super) begun: BegunListeners,
 }
 
 impl McpHandler {
@@ -61,20 +63,26 @@ impl McpHandler {
             server,
             toolset,
             requester,
+            begun: BegunListeners::default(),
         }
     }
 
     /// A request with who makes it, and its permit.
     fn work<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Result<Work<'a>, ErrorData> {
         let arrival = match &self.requester {
-            Requester::Person(person, _) => person.arrival(),
-            Requester::Caller(arrival, _) => Arrival::clone(arrival),
+            Requester::Person(person) => person.arrival(),
+            Requester::Caller(arrival) => Arrival::clone(arrival),
             Requester::Nobody => {
                 let message = "the request does not say who makes it";
                 return Err(ErrorData::internal_error(message, None));
             }
         };
-        Ok(Work::new(&self.server, self.known(arrival), context))
+        Ok(Work {
+            server: &self.server,
+            arrival: self.known(arrival),
+            context,
+            begun: self.server.store.clock().instant(),
+        })
     }
 
     /// A request whose caller is known by what this handler has.
@@ -87,8 +95,8 @@ impl McpHandler {
     /// The person whose process this is.
     fn person(&self) -> Option<&Arc<LocalPerson>> {
         match &self.requester {
-            Requester::Person(person, _) => Some(person),
-            Requester::Caller(..) | Requester::Nobody => None,
+            Requester::Person(person) => Some(person),
+            Requester::Caller(_) | Requester::Nobody => None,
         }
     }
 
@@ -189,7 +197,7 @@ impl ServerHandler for McpHandler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
         self.answer(&context, "mcp.resources", move |view, _| {
-            resources::list(view.store, view.caller, cursor.as_deref())
+            resources::list(view, cursor.as_deref())
         })
         .await
     }
@@ -210,7 +218,7 @@ impl ServerHandler for McpHandler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
         let read = self.answer(&context, "mcp.resource", move |view, permit| {
-            resources::read(view.store, view.caller, &uri, permit)
+            resources::read(view, &uri, permit)
         });
         Ok(ReadResourceResult::new(vec![read.await?]).into())
     }
@@ -227,7 +235,7 @@ impl ServerHandler for McpHandler {
         let completed = self.answer(&context, "mcp.completion", move |view, _| {
             let begun = (&*request.argument.name, &*request.argument.value);
             let known = known.unwrap_or_default();
-            resources::complete(view.store, view.caller, &template.uri, begun, &known)
+            resources::complete(view, &template.uri, begun, &known)
         });
         Ok(CompleteResult::new(completed.await?))
     }
@@ -252,7 +260,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = self.answer(&context, "mcp.prompt", move |view, _| {
-            prompts::get(view.store, view.caller, &request.name)
+            prompts::get(view, &request.name)
         });
         Ok(prompt.await?.into())
     }
@@ -264,10 +272,10 @@ impl ServerHandler for McpHandler {
         let uris = requested.resource_subscriptions.as_deref();
         let uris = Watched::accepted(uris.unwrap_or_default());
         // The client hears of this next, and of changes from then on.
-        if let Requester::Person(person, begun) = &self.requester {
+        if let Some(person) = self.person() {
             let caller = self.known(person.arrival()).caller;
             let listener = Listener::begin_here(&(Arc::clone(&self.server), caller), &uris);
-            begun.keep(uris.clone(), listener);
+            self.begun.keep(uris.clone(), listener);
         }
         Some(
             SubscriptionFilter::builder()
@@ -283,12 +291,8 @@ impl ServerHandler for McpHandler {
         drop(work.arrival.permit.take());
         let uris = context.accepted().resource_subscriptions.as_deref();
         let uris = uris.unwrap_or_default();
-        let kept = match &self.requester {
-            Requester::Person(_, begun) | Requester::Caller(_, begun) => begun.take(uris),
-            Requester::Nobody => None,
-        };
         let listening = async {
-            let listener = match kept {
+            let listener = match self.begun.take(uris) {
                 Some(listener) => listener?,
                 None => Listener::begin(work.looker(), uris.to_vec()).await?,
             };

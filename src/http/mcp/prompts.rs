@@ -1,6 +1,7 @@
 //! The guides of `shed_help` as prompts.
 
-use fileshed_core::{Caller, Error, Store};
+use fileshed_core::Error;
+use fileshed_core::view::View;
 use rmcp::model::{GetPromptResult, Prompt, PromptMessage, Role};
 use serde_json::{Map, json};
 
@@ -16,12 +17,12 @@ pub(super) fn list() -> Vec<Prompt> {
 }
 
 /// The guide of a topic, which fails as the operation does.
-pub(super) fn get(store: &Store, caller: &Caller, topic: &str) -> Result<GetPromptResult, Error> {
+pub(super) fn get(view: View<'_>, topic: &str) -> Result<GetPromptResult, Error> {
     let mut arguments = Map::new();
     arguments.insert("howto".to_owned(), topic.into());
     let call = find(help::Help::ID).map(|entry| entry.call.run);
     let answer = match call {
-        Some(call) => envelope::value(&*call(store, caller, arguments)?.data)?,
+        Some(call) => envelope::value(&*call(view.store, view.caller, arguments)?.data)?,
         None => json!({}),
     };
     let text = answer["data"]["help"].as_str().or(answer["help"].as_str());

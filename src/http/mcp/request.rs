@@ -20,7 +20,7 @@ use crate::http::middleware::Outcome;
 use crate::http::{Server, call, timer};
 
 /// A request as the handler of its message sees it.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Arrival {
     pub(super) caller: Caller,
     /// The id of the request, for failures of the server.
@@ -79,10 +79,8 @@ impl LocalPerson {
         Arrival {
             caller,
             id: uuid::Uuid::new_v4().to_string(),
-            bytes: 0,
-            permit: PermitSlot::default(),
-            outcome: Outcome::default(),
             closing: Some(self.closing.clone()),
+            ..Arrival::default()
         }
     }
 }
@@ -105,23 +103,10 @@ pub(super) struct Work<'a> {
     pub(super) server: &'a Arc<Server>,
     pub(super) arrival: Arrival,
     pub(super) context: &'a RequestContext<RoleServer>,
-    begun: Instant,
+    pub(super) begun: Instant,
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(
-        server: &'a Arc<Server>,
-        arrival: Arrival,
-        context: &'a RequestContext<RoleServer>,
-    ) -> Self {
-        Self {
-            server,
-            arrival,
-            context,
-            begun: server.store.clock().instant(),
-        }
-    }
-
     /// The caller, with the permit of the call.
     async fn admit(&self) -> Result<(Caller, CallPermit), Error> {
         let mut caller = self.arrival.caller.clone();

@@ -5,7 +5,6 @@
 //! so that it shows no more than an operation would.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,9 +12,7 @@ use fileshed_core::storage::{Found, Kind};
 use fileshed_core::text::Encoding;
 use fileshed_core::view::View;
 use fileshed_core::zone::is_git_name;
-use fileshed_core::{
-    Call, Caller, Code, Error, Hint, Store, Zone, ZoneName, ZonePath, diagnostics,
-};
+use fileshed_core::{Call, Code, Error, Hint, Zone, ZoneName, ZonePath, diagnostics};
 use rmcp::model::{CompletionInfo, ResourceContents, ResourceTemplate};
 
 use crate::content_type;
@@ -62,8 +59,7 @@ const COPIES: u64 = 4;
 
 /// Reads a resource, whose address is given back as it was written. Blocks.
 pub(super) fn read(
-    store: &Store,
-    caller: &Caller,
+    View { store, caller }: View<'_>,
     uri: &str,
     admitted: &mut CallPermit,
 ) -> Result<ResourceContents, Error> {
@@ -139,29 +135,27 @@ const ZONES: [ZoneName; 3] = [ZoneName::Documents, ZoneName::Storage, ZoneName::
 
 /// Completes an argument of a template, whose other arguments are known. Blocks.
 pub(super) fn complete(
-    store: &Arc<Store>,
-    caller: &Caller,
+    view: View<'_>,
     template: &str,
     (name, begun): (&str, &str),
     known: &HashMap<String, String>,
 ) -> Result<CompletionInfo, Error> {
-    let values: Vec<String> = match (template, name) {
+    let mut values: Vec<String> = match (template, name) {
         (ZONE_TEMPLATE, "zone") => ZONES.iter().map(ToString::to_string).collect(),
-        (GROUP_TEMPLATE, "group") => View { store, caller }.groups()?,
+        (GROUP_TEMPLATE, "group") => view.groups()?,
         (ZONE_TEMPLATE, "path" | "+path") => {
             let zone = known.get("zone").map(String::as_str);
             let zone = ZONES.into_iter().find(|other| Some(other.as_str()) == zone);
             let root = zone.map(|zone| Address::root(zone, None));
-            paths(store, caller, root, begun)?
+            paths(view, root, begun)?
         }
         (GROUP_TEMPLATE, "path" | "+path") => {
             let group = known.get("group");
             let root = group.map(|group| Address::root(ZoneName::Group, Some(group)));
-            paths(store, caller, root, begun)?
+            paths(view, root, begun)?
         }
         _ => Vec::new(),
     };
-    let mut values = values;
     values.retain(|value| value.starts_with(begun));
     let total = values.len();
     values.truncate(CompletionInfo::MAX_VALUES);
@@ -172,18 +166,13 @@ pub(super) fn complete(
 }
 
 /// Returns the entries of the directory that holds a path.
-fn paths(
-    store: &Store,
-    caller: &Caller,
-    root: Option<Address>,
-    begun: &str,
-) -> Result<Vec<String>, Error> {
+fn paths(view: View<'_>, root: Option<Address>, begun: &str) -> Result<Vec<String>, Error> {
     let Some(root) = root else {
         return Ok(Vec::new());
     };
     let (directory, _) = begun.rsplit_once('/').unwrap_or(("", begun));
     let found = (|| {
-        let zone = root.zone(store, caller)?;
+        let zone = root.zone(view.store, view.caller)?;
         let path = root.at(directory).path(&zone)?;
         listed(&zone, &path)
     })();

@@ -7,7 +7,7 @@
 //! Anything else is read by a thread of its own, so that the end of the process does not wait for input.
 
 use std::io;
-use std::io::{IoSliceMut, Read as _};
+use std::io::{ErrorKind, IoSliceMut, Read as _};
 use std::os::fd::AsFd as _;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -28,7 +28,6 @@ use crate::config::Config;
 use crate::http::mcp::McpToolset;
 use crate::http::mcp::handler::{McpHandler, Requester};
 use crate::http::mcp::request::LocalPerson;
-use crate::http::mcp::subscriptions::BegunListeners;
 use crate::http::serve::ShutdownSignal;
 use crate::http::{Server, timer};
 
@@ -56,8 +55,7 @@ pub async fn serve(
         ended: Some(ended),
     };
     // The library moves the future of a request several times, and here it is a pointer.
-    let requester = Requester::Person(person, BegunListeners::default());
-    let handler = McpHandler::new(server, toolset, requester).into_dyn();
+    let handler = McpHandler::new(server, toolset, Requester::Person(person)).into_dyn();
     let ends = async {
         tokio::select! {
             _ = input_ended => timer::sleep(&clock, grace).await,
@@ -198,16 +196,11 @@ fn poll_asked(
                 buffer.advance(length);
                 return Poll::Ready(Ok(()));
             }
-            Err(error) if is_passing(&error) => {}
+            Err(error)
+                if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
             Err(error) => return Poll::Ready(Err(error)),
         }
     }
-}
-
-/// Returns `true` if the next attempt may succeed.
-fn is_passing(error: &io::Error) -> bool {
-    use io::ErrorKind::{Interrupted, WouldBlock};
-    matches!(error.kind(), WouldBlock | Interrupted)
 }
 
 /// Returns `true` if a read failed because the file supports no reads without waiting.

@@ -174,29 +174,20 @@ pub(super) async fn call(
         }
     };
     let starts = tool.call.processes == Some(ProcessUse::Starts);
-    let user = work.server.store.namespace(&work.arrival.caller);
-    let waits = match work.server.admission.wait_permit(&user) {
-        Ok(waits) => Some(waits),
-        // A call that has begun is answered at once if its caller may not wait.
-        Err(_) if starts => None,
-        Err(full) => return Err(full.into()),
-    };
     // A call that waits holds nobody up.
     drop(work.arrival.permit.take());
-    let happened = async {
+    let waiting = async {
         tokio::select! {
-            () = awaited.happened(work.server.store.clock()), if waits.is_some() => {}
-            () = work.given_up(), if !starts => {}
-            else => {}
+            waited = awaited.wait(work.server, &work.arrival.caller, tool.changes) => waited,
+            () = work.given_up(), if !starts => Ok(()),
         }
     };
-    work.waiting(happened, || {
+    let waited = work.waiting(waiting, || {
         if starts {
             awaited.process.stop(true);
         }
-    })
-    .await;
-    drop(waits);
+    });
+    waited.await?;
     work.blocking(move |view, _| result(rest(view)?, short))
         .await
 }

@@ -64,7 +64,7 @@ fn described(description: impl Fn(&CallableTool) -> String) -> Value {
 fn operation(endpoint: &Endpoint, description: &str) -> Value {
     let mut schema = (endpoint.tool.request_schema)();
     let has_body = ![Method::GET, Method::DELETE].contains(&endpoint.method);
-    let mut properties = match schema["properties"].take() {
+    let properties = match schema["properties"].take() {
         Value::Object(properties) => properties,
         _ => Map::new(),
     };
@@ -72,27 +72,25 @@ fn operation(endpoint: &Endpoint, description: &str) -> Value {
         let required = schema["required"].as_array();
         required.is_some_and(|names| names.iter().any(|other| other == name))
     };
-    let mut parameters = Vec::new();
-    let names: Vec<String> = properties.keys().cloned().collect();
-    for name in names {
-        let in_path = endpoint.path.contains(&format!("{{{name}}}"));
-        if has_body && !in_path {
-            continue;
-        }
-        let mut property = properties.remove(&name).unwrap_or_default();
-        let object = property.as_object_mut();
-        let description = object.and_then(|object| object.shift_remove("description"));
+    let is_in_path = |name: &str| endpoint.path.contains(&format!("{{{name}}}"));
+    let in_body = |name: &str| has_body && !is_in_path(name);
+    let (body, outside): (Map<_, _>, Map<_, _>) =
+        properties.into_iter().partition(|(name, _)| in_body(name));
+    let parameters = outside.into_iter().map(|(name, mut property)| {
+        let in_path = is_in_path(&name);
         let mut parameter = json!({
             "name": name,
             "in": if in_path { "path" } else { "query" },
             "required": in_path || is_required(&name),
         });
-        if let Some(description) = description {
+        let object = property.as_object_mut();
+        if let Some(description) = object.and_then(|object| object.shift_remove("description")) {
             parameter["description"] = description;
         }
         parameter["schema"] = property;
-        parameters.push(parameter);
-    }
+        parameter
+    });
+    let parameters: Vec<Value> = parameters.collect();
     let mut operation = json!({
         "operationId": endpoint.tool.id,
         "description": description,
@@ -100,7 +98,7 @@ fn operation(endpoint: &Endpoint, description: &str) -> Value {
         "responses": {"200": {"description": "Done"}},
     });
     if has_body {
-        schema["properties"] = properties.into();
+        schema["properties"] = body.into();
         operation["requestBody"] = json!({"content": {"application/json": {"schema": schema}}});
     }
     operation

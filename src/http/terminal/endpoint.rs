@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 
 use crate::http::Server;
 use crate::http::call::Call;
-use crate::http::tool::{self, CallableTool, Content, Step, ToolCall};
+use crate::http::tool::{self, CallableTool, Content, IntoStep, ToolCall};
 use crate::ops::{self, Effect, Tool};
 
 /// An endpoint: a tool with an address.
@@ -29,29 +29,6 @@ pub(super) struct Endpoint {
     pub(super) path: &'static str,
     /// Models are offered it if it has a text.
     pub(super) tool: CallableTool,
-}
-
-/// The result of an endpoint's function: an answer in JSON, a content, or a step.
-pub(super) trait IntoStep {
-    fn into_step(self) -> Step;
-}
-
-impl<T: Serialize + Send + 'static> IntoStep for T {
-    fn into_step(self) -> Step {
-        Step::data(self)
-    }
-}
-
-impl IntoStep for Content {
-    fn into_step(self) -> Step {
-        Step::Answered(self)
-    }
-}
-
-impl IntoStep for Step {
-    fn into_step(self) -> Step {
-        self
-    }
 }
 
 /// A request without parameters.
@@ -78,6 +55,7 @@ where
     let call = ToolCall {
         processes: None,
         answer_max: |_, _| 0,
+        aliases: &[],
         begin: Box::new(move |view, _, arguments| {
             view.store.expect_active(view.caller)?;
             Ok(run(view, &request(arguments)?)?.into_step())

@@ -18,7 +18,6 @@ use super::endpoint::{Nothing, Status};
 use crate::http::tool::{Awaited, Content, Step};
 use escapes::decode;
 
-pub(super) mod describe;
 mod escapes;
 
 /// Longest wait of one call in seconds: what the application's proxy has patience for.
@@ -53,15 +52,12 @@ impl ProcessSummary {
 /// A process and what it wrote.
 #[derive(Serialize)]
 struct ProcessAnswer {
-    id: String,
-    command: String,
+    #[serde(flatten)]
+    process: ProcessSummary,
     cwd: String,
-    status: ProcessStatus,
-    exit_code: Option<i32>,
     output: Vec<OutputEntry>,
     truncated: bool,
     next_offset: u64,
-    log_path: String,
 }
 
 impl ProcessAnswer {
@@ -75,7 +71,7 @@ impl ProcessAnswer {
         tail: Option<u64>,
     ) -> Result<Self, Error> {
         // Before the output: what ended has written all of it.
-        let (status, exit_code) = process.status();
+        let summary = ProcessSummary::of(process);
         let output = process.output(OutputSpan {
             offset: offset.unwrap_or(0),
             tail,
@@ -85,22 +81,22 @@ impl ProcessAnswer {
             },
         })?;
         Ok(Self {
-            id: process.id().to_owned(),
-            command: process.command().to_owned(),
+            process: summary,
             cwd: process.cwd().to_owned(),
-            status,
-            exit_code,
             output: output.entries,
             truncated: output.truncated,
             next_offset: output.next_offset,
-            log_path: process.log_path(),
         })
     }
 }
 
-/// Reads how long a call waits for the end of a process.
-fn patience(seconds: Option<f64>) -> Result<Duration, WaitError> {
-    let seconds = seconds.unwrap_or(0.0);
+/// Reads how long a call waits for the end of a process, and fails at a number of entries that means
+/// nothing.
+fn patience(wait: Option<f64>, tail: Option<u64>) -> Result<Duration, WaitError> {
+    if tail == Some(0) {
+        return Err(WaitError::Tail);
+    }
+    let seconds = wait.unwrap_or(0.0);
     if !(0.0..=WAIT_MAX).contains(&seconds) {
         return Err(WaitError::Range { seconds });
     }
@@ -123,14 +119,6 @@ fn when_ended<R: Serialize + Send + 'static>(
         Ok(Content::data(answer(view, &process)?))
     };
     Ok(Step::Waits(awaited, Box::new(rest)))
-}
-
-/// Fails at a number of entries that means nothing.
-fn expect_tail(tail: Option<u64>) -> Result<(), WaitError> {
-    match tail {
-        Some(0) => Err(WaitError::Tail),
-        _ => Ok(()),
-    }
 }
 
 diagnostics! {
@@ -178,9 +166,8 @@ pub(super) struct RunRequest {
 /// `POST /execute`: a line for the shell, run in the background.
 pub(super) fn run(view: View<'_>, request: &RunRequest) -> Result<Step, Error> {
     let tail = request.tail;
-    expect_tail(tail)?;
     // What cannot be answered is not started either.
-    let patience = patience(request.wait)?;
+    let patience = patience(request.wait, tail)?;
     if request.command.trim().is_empty() {
         return Err(RunError::Empty.into());
     }
@@ -266,8 +253,7 @@ pub(super) struct ProcessStatusRequest {
 /// `GET /execute/{process_id}/status`
 pub(super) fn status(view: View<'_>, request: &ProcessStatusRequest) -> Result<Step, Error> {
     let (offset, tail) = (request.offset, request.tail);
-    expect_tail(tail)?;
-    let patience = patience(request.wait)?;
+    let patience = patience(request.wait, tail)?;
     let process = view.store.line(view.caller, &request.process_id)?;
     when_ended(view, process, patience, move |view, process| {
         ProcessAnswer::of(view, process, offset, tail)

@@ -1,4 +1,4 @@
-//! Files of the tree: as people look at them, by links, and by the endpoints below.
+//! Files of the tree as people look at them, and links to them.
 
 use std::time::Duration;
 
@@ -11,16 +11,9 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::endpoint::{path_parameters, required_value};
+use super::upload::to_fill;
 use crate::http::call::Call;
 use crate::http::files::download::{Download, Presentation};
-
-pub(super) mod archive;
-pub(super) mod compare;
-pub(super) mod entries;
-pub(super) mod find;
-pub(super) mod read;
-pub(super) mod upload;
-pub(super) mod write;
 
 /// `GET /files/view`. A preview of a document is the document: nothing here makes a PDF of it.
 pub(super) async fn view(call: Call) -> Result<Response, Error> {
@@ -58,7 +51,7 @@ pub(super) struct UploadLinkRequest {
 
 /// `POST /files/upload/link`
 pub(super) fn upload_link(view: View<'_>, request: &UploadLinkRequest) -> Result<Value, Error> {
-    let found = upload::to_fill(view, &request.directory)?;
+    let found = to_fill(view, &request.directory)?;
     link(view, &found, Purpose::Upload)
 }
 

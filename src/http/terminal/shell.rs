@@ -168,11 +168,11 @@ async fn authenticate(
     };
     let introduction = introduction
         .filter(|introduction| introduction.r#type == "auth")
-        .ok_or(Farewell::Nobody)?;
+        .ok_or(Farewell::NOBODY)?;
     let token = introduction.token.trim();
     if !token.is_empty() {
         let bearer = HeaderValue::try_from(format!("Bearer {token}"));
-        let bearer = bearer.map_err(|_| Farewell::Nobody)?;
+        let bearer = bearer.map_err(|_| Farewell::NOBODY)?;
         parts.headers.insert(AUTHORIZATION, bearer);
     }
     let (wake, room) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
@@ -189,26 +189,26 @@ async fn authenticate(
         let shells = store.processes();
         let connected = match caller {
             Ok(caller) => {
-                store.expect_active(&caller).map_err(|_| Farewell::Nobody)?;
+                store.expect_active(&caller).map_err(|_| Farewell::NOBODY)?;
                 // What only reads types nothing.
                 if caller.scope == Scope::Read {
-                    return Err(Farewell::Nobody);
+                    return Err(Farewell::NOBODY);
                 }
                 shells.connect(caller.user.as_ref(), &id, false, wake_both)
             }
             // The gateway brings no credential of the user: the id is one.
             Err(_) if introduction.token.trim().is_empty() => {
-                let user = named.ok().flatten().ok_or(Farewell::Nobody)?;
+                let user = named.ok().flatten().ok_or(Farewell::NOBODY)?;
                 shells.connect(Some(&user), &id, true, wake_both)
             }
-            Err(_) => return Err(Farewell::Nobody),
+            Err(_) => return Err(Farewell::NOBODY),
         };
         connected.map_err(|error| match error {
-            ShellSessionError::Connected => Farewell::Taken,
-            _ => Farewell::NoShell,
+            ShellSessionError::Connected => Farewell::TAKEN,
+            _ => Farewell::NO_SHELL,
         })
     });
-    let connection = connected.await.map_err(|_| Farewell::NoShell)??;
+    let connection = connected.await.map_err(|_| Farewell::NO_SHELL)??;
     Ok(ShellClient {
         connection,
         wake,

@@ -9,12 +9,12 @@ use axum::body::{Body, Bytes};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::processes::{OutputSpan, Process};
-use fileshed_core::{Clock, Timings};
-use futures_util::stream;
+use fileshed_core::{Caller, Clock, Error, Timings};
+use futures_util::{StreamExt as _, stream};
 use serde_json::{Value, json};
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::Notify;
 
-use crate::http::{pool, timer};
+use crate::http::{Server, pool, timer};
 
 /// Bytes of output that are read for a stream at once.
 const PIECE_BYTES: u64 = 64 * 1024;
@@ -40,9 +40,26 @@ impl Awaited {
         }
     }
 
+    /// Waits without a place among the calls of its user. A call that has begun and changes something is
+    /// answered at once if its caller may not wait.
+    pub(in crate::http) async fn wait(
+        &self,
+        server: &Server,
+        caller: &Caller,
+        changes: bool,
+    ) -> Result<(), Error> {
+        let user = server.store.namespace(caller);
+        match server.admission.wait_permit(&user) {
+            Ok(_waits) => self.happened(server.store.clock()).await,
+            Err(_) if changes => {}
+            Err(full) => return Err(full.into()),
+        }
+        Ok(())
+    }
+
     /// Waits until there are more entries than were seen, or the process ends, at most as long as there
     /// is patience.
-    pub(in crate::http) async fn happened(&self, clock: &Clock) {
+    async fn happened(&self, clock: &Clock) {
         let called = Arc::new(Notify::new());
         let call = Arc::clone(&called);
         let wake = Box::new(move || call.notify_one());
@@ -54,31 +71,31 @@ impl Awaited {
 }
 
 /// The answer that shows a process while it runs: one JSON object a line, the first what was
-/// started, the last how it ended.
+/// started, the last how it ended. A client that goes away leaves the process as it is.
 pub(super) fn show(process: Arc<Process>, clock: Clock) -> Response {
-    let (sender, lines) = mpsc::channel(1);
-    tokio::spawn(async move {
-        // Whoever goes away leaves the process as it is.
-        let _gone = show_to(&process, &sender, &clock).await;
-    });
-    let body = Body::from_stream(stream::unfold(lines, |mut lines| async {
-        let line: Bytes = lines.recv().await?;
-        Some((Ok::<_, Infallible>(line), lines))
-    }));
-    ([(CONTENT_TYPE, "application/x-ndjson")], body).into_response()
-}
-
-/// Nothing where nobody reads any more, or the log cannot be read.
-async fn show_to(process: &Arc<Process>, lines: &mpsc::Sender<Bytes>, clock: &Clock) -> Option<()> {
-    let started = json!({
+    let started = line(&json!({
         "type": "start",
         "id": process.id(),
         "command": process.command(),
         "cwd": process.cwd(),
         "log_path": process.log_path(),
+    }));
+    let output = stream::unfold(Some(0), move |offset| {
+        let (process, clock) = (Arc::clone(&process), clock.clone());
+        async move { next_output(&process, &clock, offset?).await }
     });
-    lines.send(line(&started)).await.ok()?;
-    let mut offset = 0;
+    let lines = stream::iter([started]).chain(output);
+    let body = Body::from_stream(lines.map(Ok::<_, Infallible>));
+    ([(CONTENT_TYPE, "application/x-ndjson")], body).into_response()
+}
+
+/// Returns the next lines of a process, and the offset of those after them; `None` if the log cannot be
+/// read.
+async fn next_output(
+    process: &Arc<Process>,
+    clock: &Clock,
+    mut offset: u64,
+) -> Option<(Bytes, Option<u64>)> {
     loop {
         let (status, exit_code) = process.status();
         let runs = process.is_running();
@@ -92,29 +109,27 @@ async fn show_to(process: &Arc<Process>, lines: &mpsc::Sender<Bytes>, clock: &Cl
         let output = read.await.ok()?.ok()?;
         let is_all = output.next_offset == offset;
         offset = output.next_offset;
-        let mut text = Vec::new();
-        for entry in &output.entries {
-            text.extend_from_slice(&line(&serde_json::to_value(entry).ok()?));
-        }
-        if !text.is_empty() {
-            lines.send(text.into()).await.ok()?;
+        if !output.entries.is_empty() {
+            let entries = output.entries.iter();
+            let lines = entries.map(|entry| Some(line(&serde_json::to_value(entry).ok()?)));
+            return Some((
+                lines.collect::<Option<Vec<_>>>()?.concat().into(),
+                Some(offset),
+            ));
         }
         if !is_all {
             continue;
         }
         if !runs {
             let ended = json!({"type": "end", "status": status, "exit_code": exit_code});
-            return lines.send(line(&ended)).await.ok();
+            return Some((line(&ended), None));
         }
         let more = Awaited {
             process: Arc::clone(process),
             seen: offset,
             patience: NEWS,
         };
-        tokio::select! {
-            () = more.happened(clock) => {}
-            () = lines.closed() => return None,
-        }
+        more.happened(clock).await;
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod lines;
 
-use std::borrow::Cow;
 use std::io::{Read as _, Seek as _};
 
 use fileshed_core::storage::{DiskError, Entry};
@@ -26,7 +25,7 @@ const RAW_MAX: u64 = 20 * 1024 * 1024;
 
 /// What to read.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct Request {
+pub(super) struct Request {
     /// File to read.
     path: String,
     /// First line, from 1.
@@ -47,7 +46,7 @@ struct Text {
 }
 
 /// `GET /files/read`
-pub(in crate::http::terminal) fn read(view: View<'_>, request: &Request) -> Result<Content, Error> {
+pub(super) fn read(view: View<'_>, request: &Request) -> Result<Content, Error> {
     let range = Range::new(request.start_line, request.end_line)?;
     let file = view.resolve("path", &request.path)?;
     let entry = file.file()?;
@@ -66,9 +65,12 @@ pub(in crate::http::terminal) fn read(view: View<'_>, request: &Request) -> Resu
         document => document.map_err(|error| file.explain(error))?,
     };
     if let Some(text) = document {
-        let lines = range.of(&text);
-        let content = expect_short(&file, lines.content, limit)?.into_owned();
-        return Ok(answer(&file.at, lines.total, content));
+        let Lines { total, content } = range.of(&text);
+        let size = content.len() as u64;
+        if size > limit {
+            return Err(too_large(&file, size, limit));
+        }
+        return Ok(answer(&file.at, total, content.to_owned()));
     }
     if let Some((total, content)) = text_of(&file, &entry, &range, limit)? {
         return Ok(answer(&file.at, total, content));
@@ -85,10 +87,7 @@ pub(in crate::http::terminal) fn read(view: View<'_>, request: &Request) -> Resu
 }
 
 /// A small text that is in memory.
-pub(in crate::http::terminal) fn read_at_once(
-    view: View<'_>,
-    request: &Request,
-) -> Option<Content> {
+pub(super) fn read_at_once(view: View<'_>, request: &Request) -> Option<Content> {
     let range = Range::new(request.start_line, request.end_line).ok()?;
     if request.force_binary {
         return None;
@@ -162,18 +161,6 @@ fn text_of(
     let found = range.read(&mut source, limit as usize).map_err(fail)?;
     let Lines { total, content } = found.ok_or_else(|| too_large(file, entry.size(), limit))?;
     Ok(Some((total, encoding.decode(&content).into_owned())))
-}
-
-fn expect_short<'t>(
-    file: &Resolved<'_>,
-    content: &'t str,
-    limit: u64,
-) -> Result<Cow<'t, str>, Error> {
-    let size = content.len() as u64;
-    if size > limit {
-        return Err(too_large(file, size, limit));
-    }
-    Ok(Cow::Borrowed(content))
 }
 
 fn too_large(file: &Resolved<'_>, size: u64, limit: u64) -> Error {

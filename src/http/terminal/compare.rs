@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 /// What `compare_files` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct Request {
+pub(super) struct Request {
     /// The file as it was.
     original: String,
     /// The file as it is.
@@ -20,10 +20,7 @@ pub(in crate::http::terminal) struct Request {
 }
 
 /// `POST /files/compare`
-pub(in crate::http::terminal) fn compare(
-    view: View<'_>,
-    request: &Request,
-) -> Result<Value, Error> {
+pub(super) fn compare(view: View<'_>, request: &Request) -> Result<Value, Error> {
     let (original, old) = file(view, "original", &request.original)?;
     let (revised, new) = file(view, "revised", &request.revised)?;
     let comparison = old.against(&new, request.ignore_whitespace.unwrap_or(false));

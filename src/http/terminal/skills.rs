@@ -41,7 +41,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
 
 /// What a model knows of a skill before it reads it.
 #[derive(Clone, Debug, Serialize)]
-pub(in crate::http::terminal) struct Skill {
+pub(super) struct Skill {
     id: String,
     name: String,
     description: String,
@@ -52,30 +52,26 @@ pub(in crate::http::terminal) struct Skill {
 }
 
 /// Every skill of the caller.
-pub(in crate::http::terminal) fn all(view: View<'_>) -> Vec<Skill> {
+pub(super) fn all(view: View<'_>) -> Vec<Skill> {
     let mut places = vec![("global".to_owned(), HOME.to_owned())];
     // Who cannot be asked for groups must not hide the user's own.
     let groups = view.groups().unwrap_or_default().into_iter();
     places.extend(groups.map(|name| (name.clone(), format!("/groups/{name}"))));
     let (mut skills, mut names) = (Vec::new(), HashSet::new());
     for (scope, place) in places {
-        let Ok(found) = at(view, &scope, &place) else {
-            // What cannot be looked into has none, and the others count.
-            continue;
-        };
-        let found = found.into_iter();
+        // What cannot be looked into has none, and the others count.
+        let found = at(view, &scope, &place).into_iter().flatten();
         skills.extend(found.filter(|skill| names.insert(skill.name.clone())));
     }
     skills
 }
 
 /// Those at one place, by the names of their directories.
-fn at(view: View<'_>, scope: &str, place: &str) -> Result<Vec<Skill>, Error> {
-    let path = ViewPath::parse("path", &format!("{place}/{DIRECTORY}"), &ViewPath::home())?;
-    let (zone, directory) = view.zone("path", &path)?;
-    let Ok(mut found) = zone.data().list(&directory) else {
-        return Ok(Vec::new());
-    };
+fn at(view: View<'_>, scope: &str, place: &str) -> Option<Vec<Skill>> {
+    let place = format!("{place}/{DIRECTORY}");
+    let path = ViewPath::parse("path", &place, &ViewPath::home()).ok()?;
+    let (zone, directory) = view.zone("path", &path).ok()?;
+    let mut found = zone.data().list(&directory).ok()?;
     found.retain(|found| found.kind == Kind::Directory);
     found.sort_by(|one, other| one.path.cmp(&other.path));
     let skills = found.iter().take(SKILLS_MAX).filter_map(|found| {
@@ -93,7 +89,7 @@ fn at(view: View<'_>, scope: &str, place: &str) -> Result<Vec<Skill>, Error> {
             scope: scope.to_owned(),
         })
     });
-    Ok(skills.collect())
+    Some(skills.collect())
 }
 
 /// The text of a file, if it is a small one.
@@ -113,14 +109,14 @@ const RESOURCES_MAX: usize = 50;
 
 /// What it takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct ReadSkillRequest {
+pub(super) struct ReadSkillRequest {
     /// Name of the skill.
     name: String,
 }
 
 /// A skill.
 #[derive(Serialize)]
-pub(in crate::http::terminal) struct ReadSkillResponse {
+pub(super) struct ReadSkillResponse {
     #[serde(flatten)]
     skill: Skill,
     /// Paths of its other files, beside its own.
@@ -130,10 +126,7 @@ pub(in crate::http::terminal) struct ReadSkillResponse {
 }
 
 /// `GET /skills/read`
-pub(in crate::http::terminal) fn read(
-    view: View<'_>,
-    request: &ReadSkillRequest,
-) -> Result<ReadSkillResponse, Error> {
+pub(super) fn read(view: View<'_>, request: &ReadSkillRequest) -> Result<ReadSkillResponse, Error> {
     let mut skills = all(view).into_iter();
     let unknown = || SkillError::Unknown {
         name: request.name.chars().take(100).collect(),

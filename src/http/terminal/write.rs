@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 /// The name of `POST /files/write`.
-pub(in crate::http::terminal) const WRITE: &str = "write_file";
+pub(super) const WRITE: &str = "write_file";
 
 /// The file.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct WriteRequest {
+pub(super) struct WriteRequest {
     /// File to write; directories are made.
     path: String,
     /// The whole text.
@@ -22,10 +22,7 @@ pub(in crate::http::terminal) struct WriteRequest {
 }
 
 /// `POST /files/write`
-pub(in crate::http::terminal) fn write(
-    view: View<'_>,
-    request: &WriteRequest,
-) -> Result<Value, Error> {
+pub(super) fn write(view: View<'_>, request: &WriteRequest) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
     written(&target, WRITE, |write| {
         write.overwrite(request.content.as_bytes())
@@ -50,11 +47,11 @@ fn written(
 }
 
 /// The name of `POST /files/replace`.
-pub(in crate::http::terminal) const REPLACE: &str = "replace_file_content";
+pub(super) const REPLACE: &str = "replace_file_content";
 
 /// What to replace.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct ReplaceRequest {
+pub(super) struct ReplaceRequest {
     /// File to change.
     path: String,
     /// One after the other.
@@ -79,10 +76,7 @@ struct Replacement {
 }
 
 /// `POST /files/replace`
-pub(in crate::http::terminal) fn replace(
-    view: View<'_>,
-    request: &ReplaceRequest,
-) -> Result<Value, Error> {
+pub(super) fn replace(view: View<'_>, request: &ReplaceRequest) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
     target.file()?;
     let largest = view.store.settings().largest_file();

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::response::Response;
 use fileshed_core::archive::PackContent;
 use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::storage::Entry;
 use fileshed_core::view::{Resolved, View, ViewPath, ViewPlace};
 use fileshed_core::{Error, diagnostics};
 use serde::Deserialize;
@@ -31,7 +32,7 @@ struct Paths {
 type ArchivePart = (String, String);
 
 /// `POST /files/archive`
-pub(in crate::http::terminal) async fn archive(mut call: Call) -> Result<Response, Error> {
+pub(super) async fn archive(mut call: Call) -> Result<Response, Error> {
     let mut permit = call.admit().await?;
     let text = call.read_body(MEBIBYTE, &mut permit).await?;
     let packed = call.run(permit, move |view, _| {
@@ -74,9 +75,7 @@ fn contents(view: View<'_>, paths: &[String]) -> Result<(String, Vec<ArchivePart
         }
         called = path.name().map(str::to_owned);
         for path in places(view, &path)? {
-            if matches!(path.place(), ViewPlace::Zone(..) | ViewPlace::Logs(_)) {
-                view.resolve("paths", path.as_str())?.entry()?;
-            }
+            view.resolve_path("paths", path.clone())?.entry()?;
             // Those of one name are told apart by where they are.
             let whole = path.as_str().trim_start_matches('/').to_owned();
             let name = path.name().map_or_else(|| whole.clone(), str::to_owned);
@@ -106,10 +105,7 @@ fn places(view: View<'_>, path: &ViewPath) -> Result<Vec<ViewPath>, Error> {
             all
         }
         ViewPlace::Groups => groups(path)?,
-        _ => {
-            view.zone("paths", path)?;
-            vec![path.clone()]
-        }
+        _ => vec![path.clone()],
     })
 }
 
@@ -119,19 +115,19 @@ fn write(
     contents: &[ArchivePart],
     writer: &mut dyn std::io::Write,
 ) -> Result<(), Error> {
-    let found: Vec<(Resolved<'_>, &str)> = contents
+    let found: Vec<(Resolved<'_>, Entry, &str)> = contents
         .iter()
-        .filter_map(|(path, name)| Some((view.resolve("paths", path).ok()?, name.as_str())))
+        .filter_map(|(path, name)| {
+            let found = view.resolve("paths", path).ok()?;
+            let entry = found.entry().ok()?;
+            Some((found, entry, name.as_str()))
+        })
         .collect();
-    let entries: Vec<_> = found
+    let contents: Vec<PackContent<'_>> = found
         .iter()
-        .filter_map(|(found, name)| Some((&found.zone, found.entry().ok()?, *name)))
-        .collect();
-    let contents: Vec<PackContent<'_>> = entries
-        .iter()
-        .map(|(zone, entry, name)| PackContent {
+        .map(|(found, entry, name)| PackContent {
             name: Some((*name).to_owned()),
-            ..PackContent::of(zone, entry)
+            ..PackContent::of(&found.zone, entry)
         })
         .collect();
     PackContent::stream(&contents, writer)?;

@@ -1,18 +1,18 @@
 //! Endpoints for entries of the tree: list, make, move, delete, display, and the working directory.
 
 use fileshed_core::Error;
-use fileshed_core::listing::{DirectoryListing, ListedEntry as ListedFile};
-use fileshed_core::view::{HOME, Resolved, TOP, View, ViewError, ViewPath, ViewPlace};
+use fileshed_core::listing::DirectoryListing;
+use fileshed_core::view::{HOME, TOP, View, ViewError, ViewPath, ViewPlace};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::http::terminal::endpoint::Nothing;
+use super::endpoint::Nothing;
 use crate::http::tool::Content;
 
 /// What `list_files` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct ListRequest {
+pub(super) struct ListRequest {
     /// Directory; default: the working directory.
     directory: Option<String>,
 }
@@ -25,7 +25,7 @@ impl ListRequest {
 
 /// A directory.
 #[derive(Serialize)]
-pub(in crate::http::terminal) struct ListedDirectory {
+pub(super) struct ListedDirectory {
     dir: String,
     writable: bool,
     entries: Vec<ListedEntry>,
@@ -42,23 +42,40 @@ struct ListedEntry {
     writable: bool,
 }
 
-/// `GET /files/list`
-pub(in crate::http::terminal) fn list(
-    view: View<'_>,
-    request: &ListRequest,
-) -> Result<ListedDirectory, Error> {
-    let path = view.path("directory", request.directory())?;
-    match path.place() {
-        ViewPlace::Top => Ok(fixed(&path, TOP.map(str::to_owned))),
-        ViewPlace::Groups => Ok(fixed(&path, view.groups()?)),
-        ViewPlace::Chats | ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
-            zone_directory(&view.resolve("directory", path.as_str())?)
+impl ListedDirectory {
+    fn of(at: &ViewPath, listing: &DirectoryListing) -> Self {
+        let entries = listing.entries.iter().filter_map(|entry| {
+            let found = &entry.found;
+            Some(ListedEntry {
+                name: found.path.name()?.to_owned(),
+                r#type: found.kind.entry_type(),
+                size: found.size(),
+                modified: found.modified(),
+                writable: entry.is_writable,
+            })
+        });
+        Self {
+            dir: at.as_str().to_owned(),
+            writable: listing.is_writable,
+            entries: entries.collect(),
         }
     }
 }
 
-/// A directory that is there for everybody, and holds only such.
-fn fixed(path: &ViewPath, names: impl IntoIterator<Item = String>) -> ListedDirectory {
+/// `GET /files/list`
+pub(super) fn list(view: View<'_>, request: &ListRequest) -> Result<ListedDirectory, Error> {
+    let path = view.path("directory", request.directory())?;
+    let names = match path.place() {
+        ViewPlace::Top => TOP.map(str::to_owned).to_vec(),
+        ViewPlace::Groups => view.groups()?,
+        ViewPlace::Chats | ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
+            let found = view.resolve_path("directory", path)?;
+            found.directory()?;
+            let listing = found.explained(|| DirectoryListing::of(&found.zone, &found.path))?;
+            return Ok(ListedDirectory::of(&found.at, &listing));
+        }
+    };
+    // These are there for everybody, and hold only zones.
     let entry = |name| ListedEntry {
         name,
         r#type: "directory",
@@ -66,74 +83,42 @@ fn fixed(path: &ViewPath, names: impl IntoIterator<Item = String>) -> ListedDire
         modified: 0.0,
         writable: false,
     };
-    ListedDirectory {
+    Ok(ListedDirectory {
         dir: path.as_str().to_owned(),
         writable: false,
         entries: names.into_iter().map(entry).collect(),
-    }
-}
-
-/// A directory of a zone.
-fn zone_directory(directory: &Resolved<'_>) -> Result<ListedDirectory, Error> {
-    directory.directory()?;
-    let listing = directory.explained(|| DirectoryListing::of(&directory.zone, &directory.path))?;
-    Ok(answer(&directory.at, &listing))
-}
-
-/// A small directory that is in memory.
-pub(in crate::http::terminal) fn list_at_once(
-    view: View<'_>,
-    request: &ListRequest,
-) -> Option<Content> {
-    let (at, listing) = view.directory_at_once(request.directory())?;
-    Some(Content::data(answer(&at, &listing)))
-}
-
-fn answer(at: &ViewPath, listing: &DirectoryListing) -> ListedDirectory {
-    ListedDirectory {
-        dir: at.as_str().to_owned(),
-        writable: listing.is_writable,
-        entries: listing.entries.iter().filter_map(entry).collect(),
-    }
-}
-
-fn entry(entry: &ListedFile) -> Option<ListedEntry> {
-    let found = &entry.found;
-    Some(ListedEntry {
-        name: found.path.name()?.to_owned(),
-        r#type: found.kind.entry_type(),
-        size: found.size(),
-        modified: found.modified(),
-        writable: entry.is_writable,
     })
 }
 
+/// A small directory that is in memory.
+pub(super) fn list_at_once(view: View<'_>, request: &ListRequest) -> Option<Content> {
+    let (at, listing) = view.directory_at_once(request.directory())?;
+    Some(Content::data(ListedDirectory::of(&at, &listing)))
+}
+
 /// The name of `POST /files/mkdir`.
-pub(in crate::http::terminal) const MAKE: &str = "mkdir";
+pub(super) const MAKE: &str = "mkdir";
 
 /// The directory.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct MakeRequest {
+pub(super) struct MakeRequest {
     /// Directory to make; one that is there stays as it is.
     path: String,
 }
 
 /// `POST /files/mkdir`
-pub(in crate::http::terminal) fn make(
-    view: View<'_>,
-    request: &MakeRequest,
-) -> Result<Value, Error> {
+pub(super) fn make(view: View<'_>, request: &MakeRequest) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
     target.explained(|| target.zone.make_directory("path", &target.path, MAKE))?;
     Ok(json!({"path": target.at.as_str()}))
 }
 
 /// The name of `POST /files/move`.
-pub(in crate::http::terminal) const MOVE: &str = "move_entry";
+pub(super) const MOVE: &str = "move_entry";
 
 /// From where to where.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct MoveRequest {
+pub(super) struct MoveRequest {
     /// File or directory.
     source: String,
     /// Its new path, with the name; nothing may be there yet.
@@ -141,10 +126,7 @@ pub(in crate::http::terminal) struct MoveRequest {
 }
 
 /// `POST /files/move`
-pub(in crate::http::terminal) fn r#move(
-    view: View<'_>,
-    request: &MoveRequest,
-) -> Result<Value, Error> {
+pub(super) fn r#move(view: View<'_>, request: &MoveRequest) -> Result<Value, Error> {
     let from = view.resolve_to_change("source", &request.source)?;
     from.explained(|| from.zone.entry_itself(&from.path).map(drop))?;
     let to = view.resolve_to_change("destination", &request.destination)?;
@@ -163,20 +145,17 @@ pub(in crate::http::terminal) fn r#move(
 }
 
 /// The name of `DELETE /files/delete`.
-pub(in crate::http::terminal) const DELETE: &str = "delete_entry";
+pub(super) const DELETE: &str = "delete_entry";
 
 /// What to remove.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct DeleteRequest {
+pub(super) struct DeleteRequest {
     /// File or directory.
     path: String,
 }
 
 /// `DELETE /files/delete`
-pub(in crate::http::terminal) fn delete(
-    view: View<'_>,
-    request: &DeleteRequest,
-) -> Result<Value, Error> {
+pub(super) fn delete(view: View<'_>, request: &DeleteRequest) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
     let entry = target.remove(DELETE)?;
     let kind = entry.kind().entry_type();
@@ -185,16 +164,13 @@ pub(in crate::http::terminal) fn delete(
 
 /// The file.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct DisplayRequest {
+pub(super) struct DisplayRequest {
     /// File to show.
     path: String,
 }
 
 /// `GET /files/display`: where a file is, and if it is there.
-pub(in crate::http::terminal) fn display(
-    view: View<'_>,
-    request: &DisplayRequest,
-) -> Result<Value, Error> {
+pub(super) fn display(view: View<'_>, request: &DisplayRequest) -> Result<Value, Error> {
     let path = view.path("path", &request.path)?;
     let exists = matches!(path.place(), ViewPlace::Zone(..) | ViewPlace::Logs(_))
         && view
@@ -205,22 +181,19 @@ pub(in crate::http::terminal) fn display(
 }
 
 /// `GET /files/cwd`: the directory where relative paths begin, and the one where they do at first.
-pub(in crate::http::terminal) fn working_directory(
-    view: View<'_>,
-    _: &Nothing,
-) -> Result<Value, Error> {
+pub(super) fn working_directory(view: View<'_>, _: &Nothing) -> Result<Value, Error> {
     Ok(json!({"cwd": view.existing_cwd()?.as_str(), "home": HOME}))
 }
 
 /// The directory.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct SetDirectoryRequest {
+pub(super) struct SetDirectoryRequest {
     /// Directory to work in.
     path: String,
 }
 
 /// `POST /files/cwd`
-pub(in crate::http::terminal) fn set_working_directory(
+pub(super) fn set_working_directory(
     view: View<'_>,
     request: &SetDirectoryRequest,
 ) -> Result<Value, Error> {

@@ -52,7 +52,7 @@ fn results(asked: Option<i64>, usual: i64, most: i64) -> usize {
 
 /// What `glob_search` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct GlobRequest {
+pub(super) struct GlobRequest {
     /// As in a shell: *.md, src/**/*.{js,ts}
     pattern: String,
     /// Directory; default: the working directory.
@@ -67,10 +67,7 @@ pub(in crate::http::terminal) struct GlobRequest {
 }
 
 /// `GET /files/glob`
-pub(in crate::http::terminal) fn glob(
-    view: View<'_>,
-    request: &GlobRequest,
-) -> Result<Value, Error> {
+pub(super) fn glob(view: View<'_>, request: &GlobRequest) -> Result<Value, Error> {
     let path = directory(view, request.path.as_deref())?;
     let exclude = request.exclude.as_deref().unwrap_or_default();
     let glob = Glob {
@@ -92,7 +89,7 @@ pub(in crate::http::terminal) fn glob(
 
 /// What `grep_search` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct GrepRequest {
+pub(super) struct GrepRequest {
     /// Regular expression, or text.
     query: String,
     /// Directory or file; default: the working directory.
@@ -110,10 +107,7 @@ pub(in crate::http::terminal) struct GrepRequest {
 }
 
 /// `GET /files/grep`
-pub(in crate::http::terminal) fn grep(
-    view: View<'_>,
-    request: &GrepRequest,
-) -> Result<Value, Error> {
+pub(super) fn grep(view: View<'_>, request: &GrepRequest) -> Result<Value, Error> {
     let path = directory(view, request.path.as_deref())?;
     let is_regex = request.regex.unwrap_or(true);
     let ignores_case = request.case_insensitive.unwrap_or(false);
@@ -137,7 +131,7 @@ pub(in crate::http::terminal) fn grep(
 
 /// What `search_files` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct SearchRequest {
+pub(super) struct SearchRequest {
     /// What names hold, in any case.
     query: Option<String>,
     /// Directory; default: the working directory.
@@ -152,10 +146,7 @@ pub(in crate::http::terminal) struct SearchRequest {
 }
 
 /// `GET /files/search`: the nearest names first.
-pub(in crate::http::terminal) fn search(
-    view: View<'_>,
-    request: &SearchRequest,
-) -> Result<Value, Error> {
+pub(super) fn search(view: View<'_>, request: &SearchRequest) -> Result<Value, Error> {
     let path = directory(view, request.path.as_deref())?;
     let names = RankedNames {
         query: request.query.clone().unwrap_or_default(),
@@ -171,7 +162,7 @@ pub(in crate::http::terminal) fn search(
 
 /// What `match_files` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct MatchRequest {
+pub(super) struct MatchRequest {
     /// What names and lines hold, in any case.
     query: String,
     /// Directory; default: the working directory.
@@ -186,10 +177,7 @@ pub(in crate::http::terminal) struct MatchRequest {
 
 /// `GET /files/matches`: a page of names and lines, the nearest first. Columns count UTF-16 units, as
 /// browsers do; behind the last page the next offset is null.
-pub(in crate::http::terminal) fn matches(
-    view: View<'_>,
-    request: &MatchRequest,
-) -> Result<Value, Error> {
+pub(super) fn matches(view: View<'_>, request: &MatchRequest) -> Result<Value, Error> {
     let query = request.query.trim();
     if query.is_empty() {
         return Err(MatchError.into());
@@ -212,7 +200,7 @@ diagnostics! {
     /// A search for nothing.
     #[derive(Debug, thiserror::Error)]
     #[error("`query` is blank")]
-    pub(in crate::http::terminal) struct MatchError => {
+    pub(super) struct MatchError => {
         code: MissingParameter,
         hint: "give the text that names or lines hold in `query`",
         details: { "parameter": "query" },

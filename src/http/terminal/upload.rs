@@ -10,9 +10,9 @@ use fileshed_core::{Error, Zone, ZoneName, ZonePath};
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
+use super::endpoint::{query_value, required_value};
 use crate::http::call::Call;
 use crate::http::files::multipart::MultipartReader;
-use crate::http::terminal::endpoint::{query_value, required_value};
 use message_box::Sender;
 
 pub(in crate::http) mod message_box;
@@ -27,7 +27,7 @@ const UPLOADS: &str = "/uploads";
 const NAMELESS: &str = "download";
 
 /// `POST /files/upload`
-pub(in crate::http::terminal) async fn upload(mut call: Call) -> Result<Response, Error> {
+pub(super) async fn upload(mut call: Call) -> Result<Response, Error> {
     let directory = required_value(&call.parts.uri, "directory")?;
     let stored = if let Some(url) = query_value(&call.parts.uri, "url") {
         let permit = call.admit().await?;
