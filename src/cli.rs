@@ -8,8 +8,6 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use fileshed_core::store::Loss;
 use fileshed_core::{Check, CheckState, Core, Error};
 
 use crate::config::{Config, ConfigError, Effective};
@@ -18,32 +16,25 @@ use crate::http::{self, McpToolset, state_name};
 use crate::openapi;
 use crate::openwebui::health;
 use crate::openwebui::register::RegisterError;
-use crate::openwebui::register::check_terminal;
 
 mod arguments;
 mod group;
-mod log;
-mod login_link;
-mod loss;
 mod mcp;
 mod openwebui;
-mod registry;
 mod start;
+mod store;
 mod tenant;
 mod token;
 mod user;
 
 pub use arguments::{Command, CommandLine, parse};
 pub use group::GroupCommand;
-pub use log::init as log;
-pub use login_link::LoginLinkArguments;
-pub use loss::LossArguments;
 pub use mcp::{McpArguments, Serving};
 pub use openwebui::OpenWebUiCommand;
-pub use registry::RegistryCommand;
-pub use start::{report, report_store};
+pub use start::{log, report, report_store};
+pub use store::{LossArguments, RegistryCommand};
 pub use tenant::TenantCommand;
-pub use token::TokenCommand;
+pub use token::{LoginLinkArguments, TokenCommand};
 pub use user::UserCommand;
 
 /// Why a command could not be carried out.
@@ -70,44 +61,9 @@ pub enum Failure {
     /// The document cannot be written.
     #[error(transparent)]
     Json(#[from] serde_json::Error),
-    /// No such token.
-    #[error("there is no token `{0}`; `fileshed token list` lists them")]
-    NoToken(String),
-    /// Files would be removed, and nobody said that this is meant.
-    #[error("this removes for good: {what}. Add --yes if that is meant")]
-    NotConfirmed {
-        /// Amount and owner.
-        what: String,
-    },
-    /// Something would be removed, and it was not named once more.
-    #[error("this removes for good: {what}. Add --name with the same id if that is meant")]
-    NotNamed {
-        /// Amount and owner.
-        what: String,
-    },
-    /// An archive would go to a screen.
-    #[error("an archive is no text: send it to a file, with > user.zip")]
-    Terminal,
-    /// Neither a user nor a group was named.
-    #[error("say of whom with --user <id> or --group <id>")]
-    NoTenant,
-    /// A registry would be copied onto itself.
-    #[error("--from and --to are the same place: name the other one")]
-    SamePlace,
-    /// Something would be given up, and nobody said that this is meant.
-    #[error("without the {} this is lost: {}. Add --yes if that is meant", .0.part.as_str(), .0.text)]
-    LossNotConfirmed(Loss),
-    /// The directory to begin in cannot be entered.
-    #[error("cannot begin in `{0}`: {1}")]
-    Directory(String, #[source] std::io::Error),
-    /// Everybody has a workspace of their own, and nobody was named.
-    #[error(
-        "credentials are configured, so every user has a workspace: say whose with --user <id>"
-    )]
-    NoPerson,
-    /// A date too far away.
-    #[error("`--expires-days` is too large")]
-    NoSuchDate,
+    /// The command cannot be carried out as it was given, and the text says why.
+    #[error("{0}")]
+    Refused(String),
 }
 
 /// Answers a command line that asks for help, or that cannot be read.
@@ -123,15 +79,7 @@ pub fn usage(answer: &clap::Error) -> ExitCode {
 /// Says why a command could not be carried out.
 #[must_use]
 pub fn complain(failure: &Failure) -> ExitCode {
-    let mut text = format!("fileshed: {failure}");
-    let mut source = std::error::Error::source(failure);
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
+    let mut text = format!("fileshed: {}", http::with_causes(failure));
     if let Failure::Data(_, error) | Failure::Core(error) = failure {
         text = format!("{text}\nfileshed: {}", error.hint());
     }
@@ -277,7 +225,7 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
     };
     checks.push(start::links(config, config.bind));
     checks.extend(health::check(config));
-    checks.extend(check_terminal(config));
+    checks.extend(health::check_terminal(config));
     checks.extend(start::weak_keys(config));
     checks.extend(start::ends_of_trust(config));
     if storage {
@@ -309,12 +257,4 @@ fn print_all(lines: impl IntoIterator<Item = String>) -> Result<ExitCode, Failur
 fn print(text: &str) -> Result<ExitCode, Failure> {
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Makes a parser of values that have one of these names.
-fn one_of<T: Clone + Send + Sync + 'static>(
-    names: &'static [&'static str],
-    parse: fn(&str) -> Option<T>,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(names).try_map(move |name| parse(&name).ok_or("is not one of them"))
 }

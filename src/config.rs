@@ -21,88 +21,104 @@ mod value;
 
 pub use fileshed_core::Secret;
 
-pub use layers::{ConfigError, Effective, Fault, Inputs, Source};
+pub use layers::{ConfigError, Effective, Inputs, Source};
 pub use origin::Origin;
 pub use settings::{SETTINGS, Setting};
 pub use value::SettingValue;
+pub(crate) use value::one_of;
 
 /// A key in a list that stands for one that the server makes at its first start.
 pub const AUTO: &str = "auto";
 
-/// Everything that was decided.
-#[derive(Clone, Debug)]
-pub struct Config {
+/// Declares the configuration: each line is a decision, its type, and its value if nobody decides.
+macro_rules! config {
+    ($($(#[doc = $doc:literal])+ $name:ident: $type:ty = $default:expr,)+) => {
+        /// Everything that was decided.
+        #[derive(Clone, Debug)]
+        pub struct Config {
+            $($(#[doc = $doc])+ pub $name: $type,)+
+        }
+
+        impl Default for Config {
+            fn default() -> Self {
+                Self { $($name: $default,)+ }
+            }
+        }
+    };
+}
+
+config! {
     /// The settings of the core.
-    pub core: Settings,
+    core: Settings = Settings::new("./data"),
     /// Address to listen on.
-    pub bind: SocketAddr,
+    bind: SocketAddr = SocketAddr::from((Ipv4Addr::LOCALHOST, 8000)),
     /// Keys with which a gateway may name its users.
-    pub api_keys: Vec<Secret>,
+    api_keys: Vec<Secret> = Vec::new(),
     /// Keys with which a terminal connection may name its users.
-    pub terminal_api_keys: Vec<Secret>,
+    terminal_api_keys: Vec<Secret> = Vec::new(),
     /// Header in which a gateway names the user.
-    pub header_user_id: HeaderName,
+    header_user_id: HeaderName = HeaderName::from_static("x-openwebui-user-id"),
     /// Header with the user's display name.
-    pub header_user_name: HeaderName,
+    header_user_name: HeaderName = HeaderName::from_static("x-openwebui-user-name"),
     /// Header with the user's mail address.
-    pub header_user_email: HeaderName,
+    header_user_email: HeaderName = HeaderName::from_static("x-openwebui-user-email"),
     /// Header with the user's role.
-    pub header_user_role: HeaderName,
+    header_user_role: HeaderName = HeaderName::from_static("x-openwebui-user-role"),
     /// Header in which a gateway says all of this at once, signed.
-    pub header_user_jwt: HeaderName,
+    header_user_jwt: HeaderName = HeaderName::from_static("x-openwebui-user-jwt"),
     /// Header with the ids of the user's groups.
-    pub header_group_ids: HeaderName,
+    header_group_ids: HeaderName = HeaderName::from_static("x-openwebui-user-group-ids"),
     /// Header with the names of these groups.
-    pub header_group_names: HeaderName,
+    header_group_names: HeaderName = HeaderName::from_static("x-openwebui-user-groups"),
     /// Header that names the conversation.
-    pub header_chat_id: HeaderName,
+    header_chat_id: HeaderName = HeaderName::from_static("x-openwebui-chat-id"),
     /// Header that names the message that is being written.
-    pub header_message_id: HeaderName,
+    header_message_id: HeaderName = HeaderName::from_static("x-openwebui-message-id"),
     /// Secret with which a gateway signs its users; if it is set, nothing unsigned is believed.
-    pub forward_jwt_secret: Option<Secret>,
+    forward_jwt_secret: Option<Secret> = None,
     /// Secret with which Open WebUI signs sessions.
-    pub webui_secret_key: Option<Secret>,
+    webui_secret_key: Option<Secret> = None,
     /// Address at which this server reaches Open WebUI.
-    pub openwebui_api_url: PublicUrl,
+    openwebui_api_url: PublicUrl = PublicUrl::default(),
     /// Address at which people reach it; links within it need none.
-    pub openwebui_public_url: PublicUrl,
+    openwebui_public_url: PublicUrl = PublicUrl::default(),
     /// The key of one of its administrators.
-    pub openwebui_admin_key: Option<Secret>,
+    openwebui_admin_key: Option<Secret> = None,
     /// The provider of OpenID Connect with which people sign in on the page.
-    pub oidc_issuer: PublicUrl,
+    oidc_issuer: PublicUrl = PublicUrl::default(),
     /// Id of this server at the provider.
-    pub oidc_client_id: String,
+    oidc_client_id: String = String::new(),
     /// Secret that proves it, if the provider asks for that.
-    pub oidc_client_secret: Option<Secret>,
+    oidc_client_secret: Option<Secret> = None,
     /// The claim that is the user id.
-    pub oidc_user_claim: String,
+    oidc_user_claim: String = "sub".to_owned(),
     /// Scopes that it is asked for, separated by blanks.
-    pub oidc_scopes: String,
+    oidc_scopes: String = "openid profile email".to_owned(),
     /// Claim that says who administers the server; empty where none does.
-    pub oidc_admin_claim: String,
+    oidc_admin_claim: String = String::new(),
     /// Value of that claim for them.
-    pub oidc_admin_value: String,
+    oidc_admin_value: String = "admin".to_owned(),
     /// Sites whose pages may call this server from a browser.
-    pub cors_origins: Vec<Origin>,
+    cors_origins: Vec<Origin> = Vec::new(),
     /// Seconds for which its answers about groups count.
-    pub openwebui_groups_ttl: u64,
+    openwebui_groups_ttl: u64 = 20,
     /// `true` if long work shows in the conversation.
-    pub live_status: bool,
+    live_status: bool = true,
     /// For how long the server goes on when it is told to stop, and says that it is not ready, so that
     /// who sends it calls has time to see that.
-    pub drain_seconds: Option<NonZeroU64>,
+    drain_seconds: Option<NonZeroU64> = None,
     /// `true` if programs may mount the files, at `/dav`.
-    pub webdav: bool,
+    webdav: bool = true,
     /// Form in which the compact tools fail.
-    pub fs_envelope: FailureEnvelope,
+    fs_envelope: FailureEnvelope = FailureEnvelope::default(),
     /// Largest body of a request with the content of a file, in MiB.
-    pub max_body_mb: u64,
+    max_body_mb: u64 = 64,
     /// Calls that run at once.
-    pub max_concurrent_calls: u64,
+    max_concurrent_calls: u64 = 64,
     /// Format of log lines.
-    pub log_format: LogFormat,
+    log_format: LogFormat = LogFormat::default(),
     /// Level of log lines that are written.
-    pub log_level: Level,
+    log_level: Level = Level::INFO,
 }
 
 /// Form in which the compact tools fail.
@@ -123,48 +139,6 @@ pub enum LogFormat {
     Plain,
     /// For machines: one JSON object a line.
     Json,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            core: Settings::new("./data"),
-            bind: SocketAddr::from((Ipv4Addr::LOCALHOST, 8000)),
-            api_keys: Vec::new(),
-            terminal_api_keys: Vec::new(),
-            header_user_id: HeaderName::from_static("x-openwebui-user-id"),
-            header_user_name: HeaderName::from_static("x-openwebui-user-name"),
-            header_user_email: HeaderName::from_static("x-openwebui-user-email"),
-            header_user_role: HeaderName::from_static("x-openwebui-user-role"),
-            header_user_jwt: HeaderName::from_static("x-openwebui-user-jwt"),
-            header_group_ids: HeaderName::from_static("x-openwebui-user-group-ids"),
-            header_group_names: HeaderName::from_static("x-openwebui-user-groups"),
-            header_chat_id: HeaderName::from_static("x-openwebui-chat-id"),
-            header_message_id: HeaderName::from_static("x-openwebui-message-id"),
-            forward_jwt_secret: None,
-            webui_secret_key: None,
-            openwebui_api_url: PublicUrl::default(),
-            openwebui_public_url: PublicUrl::default(),
-            openwebui_admin_key: None,
-            oidc_issuer: PublicUrl::default(),
-            oidc_client_id: String::new(),
-            oidc_client_secret: None,
-            oidc_user_claim: "sub".to_owned(),
-            oidc_scopes: "openid profile email".to_owned(),
-            oidc_admin_claim: String::new(),
-            oidc_admin_value: "admin".to_owned(),
-            cors_origins: Vec::new(),
-            openwebui_groups_ttl: 20,
-            live_status: true,
-            drain_seconds: None,
-            webdav: true,
-            fs_envelope: FailureEnvelope::default(),
-            max_body_mb: 64,
-            max_concurrent_calls: 64,
-            log_format: LogFormat::default(),
-            log_level: Level::INFO,
-        }
-    }
 }
 
 impl Config {

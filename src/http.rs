@@ -14,7 +14,7 @@ use fileshed_core::settings::MEBIBYTE;
 use tokio::sync::{Mutex, OnceCell};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::config::Config;
+use crate::config::{Config, FailureEnvelope};
 use crate::openwebui::OpenWebUi;
 
 mod admin;
@@ -46,11 +46,13 @@ mod serve;
 mod sign_in;
 pub mod terminal;
 mod timer;
+mod tool;
 
 use admission::Admission;
 pub use health::state_name;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
+pub use middleware::with_causes;
 pub use seal::Seal;
 pub use serve::{ServeOptions, ServingEvent, ShutdownSignal, serve};
 use terminal::Listings;
@@ -73,8 +75,8 @@ pub(crate) struct Server {
     listings: Listings,
     /// Files for programs that mount them.
     dav: dav::WebDav,
-    /// The compact tools.
-    fs: fs::CompactTools,
+    /// The form of what the compact tools refuse.
+    fs_envelope: FailureEnvelope,
     /// Signing in with another server, if one is configured.
     oidc: Option<sign_in::OpenIdConnect>,
     metrics: health::Metrics,
@@ -96,7 +98,7 @@ impl Server {
             terminal_document: OnceCell::new(),
             listings: Listings::new(),
             dav: dav::WebDav::new(config),
-            fs: fs::CompactTools::new(config),
+            fs_envelope: config.fs_envelope,
             oidc: sign_in::OpenIdConnect::new(config, &limiter),
             metrics: health::Metrics::default(),
         }
@@ -124,7 +126,7 @@ pub(crate) fn router(
     toolset: McpToolset,
 ) -> Router {
     let server = Arc::new(Server::new(core, config, openwebui));
-    let routes = route::operations()
+    let routes = tool::routes()
         .merge(files::routes())
         .merge(terminal::routes())
         .merge(mcp::routes(toolset))

@@ -40,7 +40,7 @@ pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::R
         let members = KnownMembers { known, left: &left };
         TopLevel::Object(deserializer.deserialize_map(members)?)
     } else {
-        BoundedValue::skipped(&left).deserialize(&mut deserializer)?;
+        BoundedValue::SKIPPED.deserialize(&mut deserializer)?;
         match begins {
             Some(b'n') => TopLevel::Null,
             Some(b'[') => TopLevel::Other("a list"),
@@ -57,7 +57,7 @@ pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::R
 pub(crate) fn value(text: &str) -> serde_json::Result<Value> {
     let left = Cell::new(VALUES_MAX);
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = BoundedValue::kept(&left).deserialize(&mut deserializer)?;
+    let value = BoundedValue { left: Some(&left) }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)
 }
@@ -85,11 +85,11 @@ impl<'de, K: Fn(&str) -> bool> Visitor<'de> for KnownMembers<'_, K> {
         let mut unknown = 0;
         while let Some(name) = members.next_key::<String>()? {
             if (self.known)(&name) {
-                let value = members.next_value_seed(BoundedValue::kept(self.left))?;
-                object.insert(name, value);
+                let left = Some(self.left);
+                object.insert(name, members.next_value_seed(BoundedValue { left })?);
                 continue;
             }
-            let says = members.next_value_seed(BoundedValue::skipped(self.left))?;
+            let says = members.next_value_seed(BoundedValue::SKIPPED)?;
             if !says.is_null() && unknown < UNKNOWN_MAX {
                 unknown += 1;
                 object.insert(shortened(name), says);
@@ -107,35 +107,19 @@ fn shortened(mut name: String) -> String {
     name
 }
 
-/// A value. One that is kept is counted against the bytes that are left. One that is not must be JSON, no deeper
-/// than others, and becomes `true`, or null if it says nothing: null and an empty text.
+/// A value. One that is kept is counted. One that is not must be JSON, no deeper than others, and
+/// becomes `true`, or null if it says nothing: null and an empty text.
 #[derive(Clone, Copy)]
 struct BoundedValue<'a> {
-    left: &'a Cell<usize>,
-    is_kept: bool,
+    /// The number of values that may still be kept; `None` for a value that is not.
+    left: Option<&'a Cell<usize>>,
 }
 
-impl<'a> BoundedValue<'a> {
-    fn kept(left: &'a Cell<usize>) -> Self {
-        Self {
-            left,
-            is_kept: true,
-        }
-    }
-
-    fn skipped(left: &'a Cell<usize>) -> Self {
-        Self {
-            left,
-            is_kept: false,
-        }
-    }
+impl BoundedValue<'_> {
+    const SKIPPED: Self = BoundedValue { left: None };
 
     fn value(self, value: impl Into<Value>) -> Value {
-        if self.is_kept {
-            value.into()
-        } else {
-            Value::Bool(true)
-        }
+        self.left.map_or(Value::Bool(true), |_| value.into())
     }
 }
 
@@ -143,10 +127,9 @@ impl<'de> DeserializeSeed<'de> for BoundedValue<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        if self.is_kept {
-            let left = self.left.get().checked_sub(1);
-            self.left
-                .set(left.ok_or_else(|| D::Error::custom(TOO_MANY))?);
+        if let Some(left) = self.left {
+            let less = left.get().checked_sub(1);
+            left.set(less.ok_or_else(|| D::Error::custom(TOO_MANY))?);
         }
         deserializer.deserialize_any(self)
     }
@@ -180,7 +163,7 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        if text.is_empty() && !self.is_kept {
+        if text.is_empty() && self.left.is_none() {
             return Ok(Value::Null);
         }
         Ok(self.value(text))
@@ -189,7 +172,7 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut list = Vec::new();
         while let Some(member) = members.next_element_seed(self)? {
-            if self.is_kept {
+            if self.left.is_some() {
                 list.push(member);
             }
         }
@@ -200,7 +183,7 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
         let mut object = Map::new();
         while let Some(name) = members.next_key::<String>()? {
             let value = members.next_value_seed(self)?;
-            if self.is_kept {
+            if self.left.is_some() {
                 object.insert(name, value);
             }
         }

@@ -5,18 +5,12 @@
 //! the caller may. An administrator's key may everything, so that with it the answers are looked at:
 //! only what belongs to the caller is used.
 
-use std::collections::HashMap;
 use std::hash::Hash;
-use std::io::Read;
 use std::time::{Duration, Instant};
 
-use fileshed_core::chat_host::{
-    Attached, Attachment, ChatHost, Line, Publication, Published, Sink, Task,
-};
 use fileshed_core::directory::{Group, Member};
 use fileshed_core::settings::PublicUrl;
-use fileshed_core::timings::{self, OpenWebUiTimings};
-use fileshed_core::{Caller, Chat, Check, CheckState, Clock, Error, Secret, UserId};
+use fileshed_core::{Caller, Check, CheckState, Clock, Secret, timings};
 use moka::sync::Cache;
 
 use crate::config::Config;
@@ -24,15 +18,13 @@ use crate::config::Config;
 mod account;
 mod breaker;
 mod chat;
-mod chats;
+mod chat_host;
 pub mod client;
 mod error;
 mod file;
 mod groups;
 pub mod health;
-mod item;
 mod multipart;
-mod record;
 pub mod register;
 mod status;
 mod upload_notice;
@@ -51,8 +43,6 @@ pub struct OpenWebUi {
     /// Address at which people reach it; empty if nobody said it.
     public: PublicUrl,
     admin: Option<Secret>,
-    clock: Clock,
-    timings: OpenWebUiTimings,
     /// Reports status lines, if they are shown.
     reporter: Option<status::StatusReporter>,
     /// Accounts by a hash of their credential.
@@ -96,11 +86,9 @@ impl OpenWebUi {
             public: config.openwebui_public_url.clone(),
             reporter: config
                 .live_status
-                .then(|| status::StatusReporter::new(client.clone(), clock, timings)),
+                .then(|| status::StatusReporter::new(client.clone())),
             client,
             admin: config.openwebui_admin_key.clone(),
-            clock: clock.clone(),
-            timings: timings.clone(),
             accounts: remembered(timings.account),
             users: remembered(timings.account),
             groups: remembered(lifetime),
@@ -116,87 +104,6 @@ impl OpenWebUi {
     fn admin_key(&self) -> Option<Key<'_>> {
         let admin = self.admin.as_ref();
         admin.map(|admin| Key::Admin(admin.reveal()))
-    }
-}
-
-impl ChatHost for OpenWebUi {
-    fn has_account(&self, user: &UserId) -> Option<bool> {
-        self.knows_user(user)
-    }
-
-    fn gone_conversations(&self, user: &UserId, conversations: Vec<Chat>) -> Vec<Chat> {
-        self.gone_chats(user, conversations)
-    }
-
-    fn titles(&self, caller: &Caller, conversations: &[Chat]) -> HashMap<Chat, String> {
-        self.titles_of(caller, conversations)
-    }
-
-    fn groups(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error> {
-        self.groups_of(caller)
-    }
-
-    fn forget_groups(&self, caller: &Caller) -> bool {
-        self.forget_groups_of(caller)
-    }
-
-    fn members(&self, group: &Group) -> Result<Option<Vec<Member>>, Error> {
-        self.members_of(group)
-    }
-
-    fn attachments(&self, caller: &Caller) -> Result<Attached, Error> {
-        self.attachments_of(caller)
-    }
-
-    fn fetch(&self, caller: &Caller, file: &Attachment, sink: Sink<'_>) -> Result<(), Error> {
-        self.fetch_file(caller, file, sink)
-    }
-
-    fn can_publish(&self, caller: &Caller) -> bool {
-        // What an administrator's key puts there, the user cannot open.
-        caller.credential.is_some()
-    }
-
-    fn publish(
-        &self,
-        caller: &Caller,
-        file: &Publication<'_>,
-        content: &mut (dyn Read + Send),
-    ) -> Result<Published, Error> {
-        self.publish_file(caller, file, content)
-    }
-
-    fn publish_again(
-        &self,
-        caller: &Caller,
-        id: &str,
-        sha256: &str,
-    ) -> Result<Option<bool>, Error> {
-        self.publish_file_again(caller, id, sha256)
-    }
-
-    fn show_page(&self, caller: &Caller, source: &str, html: &str) -> bool {
-        self.embed(caller, source, html)
-    }
-
-    fn is_published(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
-        self.has_published(caller, id)
-    }
-
-    fn address(&self, id: &str) -> String {
-        file::address(self.public.as_str(), id)
-    }
-
-    fn withdraw(&self, caller: &Caller, id: &str) -> Result<bool, Error> {
-        self.withdraw_file(caller, id)
-    }
-
-    fn arrived(&self, caller: &Caller, place: &str, names: Vec<String>) {
-        self.report_upload(caller, place, names);
-    }
-
-    fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>> {
-        self.status_line(caller, task)
     }
 }
 

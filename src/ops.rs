@@ -8,8 +8,7 @@
 use fileshed_core::Code;
 
 mod answer;
-pub(crate) mod arguments;
-mod call;
+mod arguments;
 mod codes;
 mod cross_zone;
 mod effect;
@@ -17,6 +16,7 @@ mod markdown;
 mod missing_file;
 mod operation;
 pub mod parameters;
+mod prelude;
 mod read_only_zone;
 mod schema;
 pub mod short_answer;
@@ -25,11 +25,11 @@ mod vocabulary;
 mod write;
 
 pub use answer::{Answer, AnswerData, Picture, SuccessEnvelope};
-pub use call::{Handler, ImmediateHandler, OperationCall, offered};
 pub use effect::{Access, Effect};
 pub use operation::{ImmediateRun, Operation, Reply};
+pub(crate) use schema::parameters_of;
 pub(crate) use tool::request;
-pub use tool::{Entry, Tool};
+pub use tool::{Entry, Handler, ImmediateHandler, OperationCall, Tool, offered};
 
 pub mod allowed_commands;
 pub mod convert_eol;

@@ -7,16 +7,13 @@ use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 use fileshed_core::Toolset;
 
 use super::group::GroupCommand;
-use super::login_link::LoginLinkArguments;
-use super::loss::LossArguments;
 use super::mcp::McpArguments;
-use super::one_of;
 use super::openwebui::OpenWebUiCommand;
-use super::registry::RegistryCommand;
+use super::store::{LossArguments, RegistryCommand};
 use super::tenant::TenantCommand;
-use super::token::TokenCommand;
+use super::token::{LoginLinkArguments, TokenCommand};
 use super::user::UserCommand;
-use crate::config::{Config, Inputs, SETTINGS};
+use crate::config::{Config, Inputs, SETTINGS, one_of};
 
 const TWINS: &str =
     "Every variable has a twin with _FILE that names a file with the value, for secrets.";

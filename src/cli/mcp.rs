@@ -5,30 +5,20 @@ use std::path::PathBuf;
 
 use clap::Args;
 use fileshed_core::caller::Chat;
-use fileshed_core::{Caller, UserId};
+use fileshed_core::{Caller, UserId, names};
 
-use super::{Failure, one_of};
-use crate::config::Config;
+use super::Failure;
+use crate::config::{Config, one_of};
 use crate::http::McpToolset;
 
-/// How a client reaches the process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Transport {
-    /// On its standard streams.
-    Stdio,
-    /// At an address.
-    StreamableHttp,
-}
-
-impl Transport {
-    const NAMES: [&str; 2] = ["stdio", "streamable-http"];
-
-    fn parse(name: &str) -> Option<Self> {
-        match name {
-            "stdio" => Some(Self::Stdio),
-            "streamable-http" => Some(Self::StreamableHttp),
-            _ => None,
-        }
+names! {
+    /// How a client reaches the process.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Transport {
+        /// On its standard streams.
+        Stdio = "stdio",
+        /// At an address.
+        StreamableHttp = "streamable-http",
     }
 }
 
@@ -37,7 +27,7 @@ impl Transport {
 pub struct McpArguments {
     /// How the client reaches it: on its standard streams, or at /mcp of an address
     #[arg(long, value_name = "transport", default_value = "stdio",
-        value_parser = one_of(&Transport::NAMES, Transport::parse))]
+        value_parser = one_of(&["stdio", "streamable-http"], Transport::parse))]
     transport: Transport,
     /// Address to listen on, with streamable-http [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]
@@ -100,8 +90,12 @@ impl McpArguments {
         let Some(directory) = &self.cwd else {
             return Ok(());
         };
-        std::env::set_current_dir(directory)
-            .map_err(|error| Failure::Directory(directory.display().to_string(), error))
+        std::env::set_current_dir(directory).map_err(|error| {
+            Failure::Refused(format!(
+                "cannot begin in `{}`: {error}",
+                directory.display()
+            ))
+        })
     }
 
     /// What is to be served with this configuration.
@@ -111,7 +105,11 @@ impl McpArguments {
         }
         let caller = match self.user {
             Some(user) => Caller::known(user, Chat::default()),
-            None if config.asks_who_calls() => return Err(Failure::NoPerson),
+            None if config.asks_who_calls() => {
+                let text = "credentials are configured, so every user has a workspace: say whose with \
+                            --user <id>";
+                return Err(Failure::Refused(text.to_owned()));
+            }
             None => Caller::shared(Chat::default()),
         };
         Ok(Serving::Streams(self.toolset, Box::new(caller)))

@@ -66,7 +66,10 @@ impl OneTenant {
         match (&self.user, &self.group) {
             (Some(user), None) => Ok(TenantId::User(user.clone())),
             (None, Some(group)) => Ok(TenantId::Group(group.clone())),
-            _ => Err(Failure::NoTenant),
+            _ => {
+                let text = "say of whom with --user <id> or --group <id>";
+                Err(Failure::Refused(text.to_owned()))
+            }
         }
     }
 }
@@ -85,7 +88,8 @@ impl TenantCommand {
             Self::Export(tenant) => {
                 let output = std::io::stdout();
                 if output.is_terminal() {
-                    return Err(Failure::Terminal);
+                    let text = "an archive is no text: send it to a file, with > user.zip";
+                    return Err(Failure::Refused(text.to_owned()));
                 }
                 let mut output = BufWriter::new(output.lock());
                 let exported = core.admin.export_tenant(&tenant.id()?, &mut output)?;
@@ -113,7 +117,9 @@ impl TenantCommand {
                 let found = core.admin.tenant_summary(&id)?;
                 let what = format!("{} files ({} bytes) of {id}", found.files, found.bytes);
                 if name.as_deref() != Some(id.to_string().as_str()) {
-                    return Err(Failure::NotNamed { what });
+                    return Err(Failure::Refused(format!(
+                        "this removes for good: {what}. Add --name with the same id if that is meant"
+                    )));
                 }
                 core.admin.delete_tenant(&id)?;
                 print(&format!("removed {what}"))

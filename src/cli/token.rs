@@ -1,14 +1,15 @@
-//! `fileshed token`: personal tokens.
+//! `fileshed token` and `fileshed login-link`: personal tokens, and links that let somebody into the page.
 
 use std::process::ExitCode;
 
-use clap::{Subcommand, value_parser};
-use fileshed_core::timings;
+use clap::{Args, Subcommand, value_parser};
+use fileshed_core::sign_in::Principal;
 use fileshed_core::tokens::Token;
-use fileshed_core::{Core, Role, Scope, UserId};
+use fileshed_core::{Core, Role, Scope, UserId, timings};
 use jiff::Timestamp;
 
-use super::{Failure, one_of, print, print_all};
+use super::{Failure, open, print, print_all};
+use crate::config::{Config, local_address, one_of};
 
 /// What to do with tokens.
 #[derive(Debug, Subcommand)]
@@ -53,7 +54,9 @@ impl TokenCommand {
             } => {
                 let span = expires_days.map(|days| timings::hours(u64::from(days) * 24));
                 let expires_at = span.map(|span| core.store.clock().now().checked_add(span));
-                let expires_at = expires_at.transpose().map_err(|_| Failure::NoSuchDate)?;
+                let expires_at = expires_at.transpose();
+                let too_late = |_| Failure::Refused("`--expires-days` is too large".to_owned());
+                let expires_at = expires_at.map_err(too_late)?;
                 let tokens = core.store.tokens();
                 let token = tokens.create_with_role(user, *scope, expires_at, label)?;
                 print(&token.secret)
@@ -72,7 +75,9 @@ impl TokenCommand {
                 if core.store.tokens().revoke(id)? {
                     print(&format!("revoked {id}"))
                 } else {
-                    Err(Failure::NoToken(id.clone()))
+                    Err(Failure::Refused(format!(
+                        "there is no token `{id}`; `fileshed token list` lists them"
+                    )))
                 }
             }
         }
@@ -108,4 +113,21 @@ fn line(token: &Token, now: Timestamp) -> String {
 
 fn day(moment: Timestamp) -> String {
     moment.strftime("%Y-%m-%d").to_string()
+}
+
+/// Whom the link signs in.
+#[derive(Debug, Args)]
+pub struct LoginLinkArguments {
+    /// The user whose files it opens
+    #[arg(long, value_name = "ID", value_parser = UserId::parse)]
+    user: UserId,
+}
+
+impl LoginLinkArguments {
+    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
+        let core = open(config)?;
+        core.store.listens_at(local_address(config.bind));
+        let principal = Principal::of(self.user.clone());
+        print(&core.admin.sign_in_link_of(&principal)?.url)
+    }
 }

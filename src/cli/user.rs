@@ -112,7 +112,9 @@ fn delete(
     };
     let what = format!("{} of {id}; {in_groups}", what(&found));
     if !confirmed {
-        return Err(Failure::NotConfirmed { what });
+        return Err(Failure::Refused(format!(
+            "this removes for good: {what}. Add --yes if that is meant"
+        )));
     }
     print(&format!("removed {what}"))?;
     if found.suspended {

@@ -39,6 +39,7 @@ impl Effective {
                 sources: BTreeMap::new(),
             },
             faults: Vec::new(),
+            faulty: Vec::new(),
         };
         let environment = reading.variables(&inputs.environment);
         reading.file(inputs.file.as_deref(), &environment);
@@ -115,47 +116,15 @@ impl fmt::Display for Source {
     }
 }
 
-/// One thing that is wrong.
-#[derive(Clone, Debug)]
-pub struct Fault {
-    /// Its source.
-    pub source: Source,
-    /// Its name there.
-    pub key: String,
-    /// Its value, unless that may be a secret.
-    pub value: Option<String>,
-    /// The rule that it breaks.
-    pub problem: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: `{}`", self.source, self.key)?;
-        if let Some(value) = &self.value {
-            write!(formatter, " = `{value}`")?;
-        }
-        write!(formatter, " {}", self.problem)
-    }
-}
-
-/// The configuration cannot be used.
+/// The configuration cannot be used, for each of these reasons.
 #[derive(Debug, thiserror::Error)]
-pub struct ConfigError(Vec<Fault>);
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let faults = if self.0.len() == 1 { "fault" } else { "faults" };
-        write!(
-            formatter,
-            "the configuration has {} {faults}:",
-            self.0.len()
-        )?;
-        for fault in &self.0 {
-            write!(formatter, "\n  {fault}")?;
-        }
-        Ok(())
-    }
-}
+#[error(
+    "the configuration has {} {}:\n  {}",
+    .0.len(),
+    if .0.len() == 1 { "fault" } else { "faults" },
+    .0.join("\n  ")
+)]
+pub struct ConfigError(Vec<String>);
 
 enum RawValue<'a> {
     Text(&'a str),
@@ -164,17 +133,19 @@ enum RawValue<'a> {
 
 struct Loader {
     effective: Effective,
-    faults: Vec<Fault>,
+    faults: Vec<String>,
+    /// Names of the settings, variables and lines that the faults are about.
+    faulty: Vec<String>,
 }
 
 impl Loader {
-    fn fault(&mut self, source: Source, key: &str, value: Option<&str>, problem: String) {
-        self.faults.push(Fault {
-            source,
-            key: key.to_owned(),
-            value: value.map(str::to_owned),
-            problem,
-        });
+    /// Notes a fault; the value is left out if it may be a secret.
+    fn fault(&mut self, source: &Source, key: &str, value: Option<&str>, problem: &str) {
+        let value = value.map(|value| format!(" = `{value}`"));
+        let value = value.unwrap_or_default();
+        self.faults
+            .push(format!("{source}: `{key}`{value} {problem}"));
+        self.faulty.push(key.to_owned());
     }
 
     fn set(&mut self, setting: &'static Setting, source: Source, given: &RawValue<'_>) {
@@ -198,7 +169,7 @@ impl Loader {
             }
             Err(problem) => {
                 let shown = (!setting.secret).then_some(shown.as_str());
-                self.fault(source, setting.key, shown, problem);
+                self.fault(&source, setting.key, shown, &problem);
             }
         }
     }
@@ -217,7 +188,7 @@ impl Loader {
                 }
                 None => {
                     let source = Source::Variable(name.to_owned());
-                    self.fault(source, name, None, "is not valid UTF-8".to_owned());
+                    self.fault(&source, name, None, "is not valid UTF-8");
                 }
             }
         }
@@ -241,7 +212,7 @@ impl Loader {
                 let path = path.display().to_string();
                 let source = asked_by.unwrap_or(source);
                 let problem = format!("cannot be read: {error}");
-                return self.fault(source, "config", Some(&path), problem);
+                return self.fault(&source, "config", Some(&path), &problem);
             }
         };
         match text.parse::<toml::Table>() {
@@ -256,7 +227,7 @@ impl Loader {
                         .max(1)
                 });
                 let problem = format!("is not TOML: {}", error.message().trim());
-                self.fault(source, &format!("line {line}"), None, problem);
+                self.fault(&source, &format!("line {line}"), None, &problem);
             }
         }
     }
@@ -272,7 +243,7 @@ impl Loader {
                 (None, _) => {
                     let names = SETTINGS.iter().map(|setting| setting.key);
                     let problem = unknown(&key, names, "fileshed config lists what there is");
-                    self.fault(source.clone(), &key, None, problem);
+                    self.fault(source, &key, None, &problem);
                 }
                 (Some(setting), toml::Value::Array(items)) => {
                     let items: Vec<String> = items.iter().map(plain).collect();
@@ -299,7 +270,7 @@ impl Loader {
             match by_file {
                 Some((variable, _)) if environment.contains_key(variable) => {
                     let problem = format!("and {variable} are both set: keep one");
-                    self.fault(source, name, None, problem);
+                    self.fault(&source, name, None, &problem);
                 }
                 Some((_, setting)) => match read(Path::new(value)) {
                     Ok(text) => {
@@ -308,7 +279,7 @@ impl Loader {
                     }
                     Err(error) => {
                         let problem = format!("cannot be read: {error}");
-                        self.fault(source, name, Some(value), problem);
+                        self.fault(&source, name, Some(value), &problem);
                     }
                 },
                 None if name == "FILESHED_CONFIG" => {}
@@ -316,7 +287,7 @@ impl Loader {
                     let names: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
                     let names = names.iter().map(String::as_str);
                     let problem = unknown(name, names, "fileshed --help lists what there is");
-                    self.fault(source, name, None, problem);
+                    self.fault(&source, name, None, &problem);
                 }
             }
         }
@@ -325,7 +296,7 @@ impl Loader {
     fn contradictions(&mut self) {
         for (keys, problem) in self.effective.config.contradictions() {
             // A value that could not be read was not decided: nothing contradicts it.
-            let unread = |key: &&str| self.faults.iter().any(|fault| fault.key == **key);
+            let unread = |key: &&str| self.faulty.iter().any(|faulty| faulty == *key);
             let Some(setting) = Setting::find(keys[0]) else {
                 continue;
             };
@@ -334,7 +305,7 @@ impl Loader {
             }
             let source = self.effective.source(setting).clone();
             let value = setting.shown(&self.effective.config);
-            self.fault(source, keys[0], Some(value.trim_matches('"')), problem);
+            self.fault(&source, keys[0], Some(value.trim_matches('"')), &problem);
         }
     }
 }

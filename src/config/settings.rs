@@ -192,10 +192,8 @@ const fn open(key: &'static str, doc: &'static str, field: Field) -> Setting {
 
 const fn secret(key: &'static str, doc: &'static str, field: Field) -> Setting {
     Setting {
-        key,
-        doc,
         secret: true,
-        field,
+        ..open(key, doc, field)
     }
 }
 

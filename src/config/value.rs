@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use axum::http::HeaderName;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use fileshed_core::settings::{
     Destination, Durability, FilesUrl, GroupSource, LinkHost, MimePrefix, NamespacePolicy,
     NamespaceStyle, NetworkMode, PeerAddress, ProgramName, PublicUrl, RegistryUrl, SandboxPolicy,
@@ -305,6 +306,14 @@ choice!(
     "debug" => Self::DEBUG,
     "trace" => Self::TRACE,
 );
+
+/// Makes a parser of options of a command that have one of these names.
+pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(
+    names: &'static [&'static str],
+    parse: fn(&str) -> Option<T>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(move |name| parse(&name).ok_or("is not one of them"))
+}
 
 fn items(text: &str) -> Vec<String> {
     text.split([',', '\n']).map(str::to_owned).collect()

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes, to_bytes};
 use fileshed_core::{Clock, Core, Error, Timings, diagnostics};
-use http_body_util::BodyExt as _;
+use futures_util::StreamExt as _;
+use http_body_util::BodyDataStream;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, oneshot};
@@ -132,25 +133,9 @@ pub fn parse(
     }
 }
 
-/// The next piece; nothing at the end.
-async fn next_piece(body: &mut Body) -> Result<Option<Bytes>, BodyError> {
-    loop {
-        match body.frame().await {
-            None => return Ok(None),
-            Some(Err(_)) => return Err(BodyError::Incomplete),
-            // Trailers carry no arguments.
-            Some(Ok(frame)) => {
-                if let Ok(piece) = frame.into_data() {
-                    return Ok(Some(piece));
-                }
-            }
-        }
-    }
-}
-
 /// The minimum rate of a body, from its first byte on: a client cannot keep its permit by sending
 /// next to nothing. Time that the server takes does not count.
-pub(super) struct MinimumRate {
+struct MinimumRate {
     /// Bytes that must arrive within each [`RATE_WINDOW`], unless the body ends.
     least: usize,
     clock: Clock,
@@ -161,12 +146,12 @@ pub(super) struct MinimumRate {
 
 impl MinimumRate {
     /// For what goes to disk as it arrives.
-    pub(super) fn of_files(clock: &Clock) -> Self {
+    fn of_files(clock: &Clock) -> Self {
         Self::new(64 * 1024, clock)
     }
 
     /// For what is held in memory.
-    pub(super) fn of_calls(clock: &Clock) -> Self {
+    fn of_calls(clock: &Clock) -> Self {
         Self::new(1024 * 1024, clock)
     }
 
@@ -181,10 +166,13 @@ impl MinimumRate {
     }
 
     /// The next piece; nothing at the end.
-    pub(super) async fn piece(&mut self, body: &mut Body) -> Result<Option<Bytes>, BodyError> {
+    async fn piece(&mut self, body: &mut Body) -> Result<Option<Bytes>, BodyError> {
         let pause = RATE_WINDOW.saturating_sub(self.waited);
-        let piece = timer::within(&self.clock, pause, next_piece(body)).await;
-        let piece = piece.ok_or(BodyError::Incomplete)??;
+        // Trailers, which carry no arguments, are left out.
+        let mut pieces = BodyDataStream::new(body);
+        let piece = timer::within(&self.clock, pause, pieces.next()).await;
+        let piece = piece.ok_or(BodyError::Incomplete)?.transpose();
+        let piece = piece.map_err(|_| BodyError::Incomplete)?;
         let now = self.clock.instant();
         self.waited += now.saturating_duration_since(self.begun);
         self.begun = now;
@@ -197,7 +185,7 @@ impl MinimumRate {
     }
 
     /// Leaves out the time since the last piece: the server took it.
-    pub(super) fn resume(&mut self) {
+    fn resume(&mut self) {
         self.begun = self.clock.instant();
     }
 }
@@ -210,22 +198,18 @@ pub(super) struct BodyReader {
     chunks: mpsc::Receiver<BodyChunk>,
     /// Asks for the body.
     request_body: Option<oneshot::Sender<()>>,
+    /// Bytes that were announced and have not arrived.
+    missing: Option<u64>,
     ended: bool,
 }
 
 /// A piece of a body; `None` at the end.
-pub(super) type BodyChunk = Result<Option<Bytes>, BodyError>;
+type BodyChunk = Result<Option<Bytes>, BodyError>;
 
 impl BodyReader {
-    /// A reader of the chunks that are sent to it.
-    pub(super) fn new() -> (mpsc::Sender<BodyChunk>, Self) {
-        let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
-        let reader = Self {
-            chunks,
-            request_body: None,
-            ended: false,
-        };
-        (sender, reader)
+    /// Returns the bytes that were announced and have not arrived.
+    pub(super) fn announced(&self) -> Option<u64> {
+        self.missing
     }
 
     /// Returns the next chunk; `None` at the end. Blocks.
@@ -240,6 +224,13 @@ impl BodyReader {
         let chunk = self.chunks.blocking_recv();
         let chunk = chunk.unwrap_or(Err(BodyError::Incomplete))?;
         self.ended = chunk.is_none();
+        if let Some(missing) = &mut self.missing {
+            let length = chunk.as_ref().map_or(0, Bytes::len) as u64;
+            *missing = missing.checked_sub(length).ok_or(BodyError::Incomplete)?;
+            if self.ended && *missing > 0 {
+                return Err(BodyError::Incomplete);
+            }
+        }
         Ok(chunk)
     }
 }
@@ -255,20 +246,27 @@ impl BodyReader {
         Self {
             chunks,
             request_body: None,
+            missing: None,
             ended: false,
         }
     }
 }
 
-/// Runs `work` on a body while it arrives.
+/// Runs `work` on a body while it arrives; if its size is announced, it must have that.
 pub(super) async fn receive<T: Send + 'static>(
     clock: &Clock,
     mut body: Body,
+    announced: Option<u64>,
     work: impl FnOnce(&mut BodyReader) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
-    let (sender, mut reader) = BodyReader::new();
+    let (sender, chunks) = mpsc::channel(CHUNKS_QUEUED);
     let (request_body, body_requested) = oneshot::channel();
-    reader.request_body = Some(request_body);
+    let mut reader = BodyReader {
+        chunks,
+        request_body: Some(request_body),
+        missing: announced,
+        ended: false,
+    };
     let work = pool::blocking(move || work(&mut reader));
     let feed = async {
         if body_requested.await.is_ok() {
@@ -377,7 +375,9 @@ mod reader_tests {
     async fn work_that_wants_nothing_answers_at_once() {
         let clock = Clock::movable();
         let body = dripping(&clock, 10, seconds(1), 3);
-        let refused = receive(&clock, body, |_| Err::<(), _>(BodyError::Incomplete.into()));
+        let refused = receive(&clock, body, None, |_| {
+            Err::<(), _>(BodyError::Incomplete.into())
+        });
         assert!(refused.await.is_err());
     }
 }

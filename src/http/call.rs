@@ -248,9 +248,13 @@ impl Call {
     ) -> Result<T, Error> {
         let (core, caller, parts) = (Arc::clone(&self.server.core), self.caller, self.parts);
         let body = trusted(self.body, caller.cancellation.trust());
-        body::receive(self.server.core.store.clock(), body, move |reader| {
-            work(CallerView::of(&core, &caller), &parts, reader)
-        })
+        let announced = header::content_length(&parts.headers);
+        body::receive(
+            self.server.core.store.clock(),
+            body,
+            announced,
+            move |reader| work(CallerView::of(&core, &caller), &parts, reader),
+        )
         .await
     }
 }

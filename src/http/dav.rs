@@ -5,11 +5,9 @@
 //! everywhere. Programs send a personal token as the password; pages of browsers are refused.
 
 mod headers;
-mod incoming;
 mod locks;
 mod node;
 mod request;
-mod sidecar;
 mod tree;
 mod xml;
 
@@ -19,31 +17,28 @@ use std::sync::{Arc, OnceLock};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
-use axum::http::header::{ALLOW, CONTENT_RANGE, CONTENT_TYPE, WWW_AUTHENTICATE};
-use axum::http::request::Parts;
+use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
-use dav_server::DavHandler;
 use dav_server::davpath::DavPath;
+use dav_server::{DavHandler, DavMethod};
 use fileshed_core::storage::Kind;
 use fileshed_core::view::ViewPath;
-use fileshed_core::{Channel, Clock, Error};
-use futures_util::stream;
+use fileshed_core::{Channel, Error};
 use tokio::sync::OnceCell;
 
 use super::admission::Slot;
-use super::body::MinimumRate;
 use super::call::{Call, Surface};
 use super::files::content::PartialError;
 use super::files::download::{FileDownload, Presentation};
 use super::identity::Accepts;
 use super::response_body::{HeldBody, trusted};
 use super::route::{self, RouteError};
-use super::{Server, pool};
+use super::{Server, header, pool};
 use crate::config::Config;
-use request::{DavRequest, Verb, tree_path, view_path};
-use sidecar::{SidecarPlace, Sidecars};
+use node::{SidecarPlace, Sidecars};
+use request::{DavRequest, IncomingFile, reads, tree_path, view_path};
 use tree::DavTree;
 
 /// Where the surface begins.
@@ -55,6 +50,9 @@ const CHALLENGE: HeaderValue =
 
 const IF: HeaderName = HeaderName::from_static("if");
 const DEPTH: HeaderName = HeaderName::from_static("depth");
+
+/// The length of a file as macOS announces it, which sends the file in chunks.
+const X_EXPECTED_ENTITY_LENGTH: HeaderName = HeaderName::from_static("x-expected-entity-length");
 
 /// What the conformance suite names its tests in; the library answers such requests otherwise.
 const X_LITMUS: HeaderName = HeaderName::from_static("x-litmus");
@@ -71,7 +69,7 @@ impl WebDav {
     pub(super) fn new(config: &Config) -> Self {
         Self {
             enabled: config.webdav,
-            sidecars: sidecar::sidecars(),
+            sidecars: node::sidecars(),
         }
     }
 }
@@ -86,7 +84,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
 
 /// The name of a request in the log.
 pub(super) fn operation(method: &Method) -> String {
-    match Verb::of(method) {
+    match request::method(method) {
         Some(_) => format!("dav/{}", method.as_str().to_lowercase()),
         None => "dav".to_owned(),
     }
@@ -96,6 +94,9 @@ pub(super) fn operation(method: &Method) -> String {
 const METHODS: HeaderValue = HeaderValue::from_static(
     "OPTIONS, GET, HEAD, PUT, DELETE, MKCOL, COPY, MOVE, PROPFIND, PROPPATCH, LOCK, UNLOCK",
 );
+
+/// The methods whose bodies are XML.
+const TAKE_XML: [DavMethod; 3] = [DavMethod::PropFind, DavMethod::PropPatch, DavMethod::Lock];
 
 /// How programs that show files as a drive call.
 const SURFACE: Surface = Surface {
@@ -119,58 +120,61 @@ async fn serve(State(server): State<Arc<Server>>, request: Request) -> Response 
 async fn answer(mut call: Call) -> Result<Response, Error> {
     call.caller.names_zones = true;
     call.caller.joins_commits = true;
-    call.caller.lock_tokens = lock_tokens(&call.parts);
-    let verb = begin(&call)?;
+    let method = begin(&call)?;
     let parts = &mut call.parts;
-    if let Some(response) = headers::normalize(parts, &call.server.public_url)? {
+    let lock_tokens = &mut call.caller.lock_tokens;
+    if let Some(response) = headers::normalize(parts, &call.server.public_url, lock_tokens)? {
         return Ok(response);
     }
     let path = DavPath::new(parts.uri.path()).map_err(|_| AddressError)?;
     let path = tree_path(below(view_path(&path)?.as_str()))?;
-    match (verb, parts.headers.get(&DEPTH)) {
-        (Verb::Get, _) => return get(call, path).await,
-        (Verb::Propfind, Some(depth)) if depth != "0" && depth != "1" => return Ok(too_deep()),
+    match (method, parts.headers.get(&DEPTH)) {
+        (DavMethod::Get | DavMethod::Head, _) => return get(call, path).await,
+        (DavMethod::PropFind, Some(depth)) if depth != "0" && depth != "1" => return Ok(too_deep()),
         // Without it the whole tree is meant, which is more than anybody gets.
-        (Verb::Propfind, None) => {
+        (DavMethod::PropFind, None) => {
             parts.headers.insert(DEPTH, HeaderValue::from_static("1"));
         }
         _ => {}
     }
     parts.headers.remove(&X_LITMUS);
-    let transfer_permit = Slot::default();
-    if matches!(verb, Verb::Put | Verb::Lock) {
-        transfer_permit.put(call.transfer_permit().await?);
+    let file = Slot::default();
+    if [DavMethod::Put, DavMethod::Lock].contains(&method) {
+        file.put(incoming_file(&mut call, method).await?);
     }
     let mut admitted = None;
-    if verb != Verb::Put {
-        admitted = Some(call.admit().await?);
-    }
-    if let Some(permit) = admitted.as_mut().filter(|_| verb.takes_xml()) {
-        let document = call.read_body(xml::MAX_BYTES, permit).await?;
-        let checked = pool::blocking(move || {
-            xml::check(&document, verb == Verb::Propfind)?;
-            Ok::<_, Error>(document)
-        });
-        call.body = Body::from(checked.await??);
-    } else {
-        let body = paced(call.server.core.store.clock(), call.body);
-        call.body = trusted(body, call.caller.cancellation.trust());
+    if method != DavMethod::Put {
+        let mut permit = call.admit().await?;
+        let mut document = call.read_body(xml::MAX_BYTES, &mut permit).await?;
+        if TAKE_XML.contains(&method) {
+            let asks = method == DavMethod::PropFind;
+            let checked = pool::blocking(move || xml::check(&document, asks).map(|()| document));
+            document = checked.await??;
+        }
+        call.body = Body::from(document);
+        admitted = Some(permit);
     }
     let Call {
         server,
         caller,
-        parts,
+        mut parts,
         body,
     } = call;
+    let headers = parts.headers.clone();
+    if method == DavMethod::Put {
+        for name in [CONTENT_LENGTH, X_EXPECTED_ENTITY_LENGTH] {
+            parts.headers.remove(name);
+        }
+    }
     let _cancel = caller.cancellation.on_drop();
     let request = Arc::new(DavRequest {
         server,
         caller,
-        verb,
+        method,
         path,
-        deep: parts.headers.get(&DEPTH).is_none_or(|depth| depth != "0"),
-        headers: parts.headers.clone(),
-        transfer_permit,
+        deep: headers.get(&DEPTH).is_none_or(|depth| depth != "0"),
+        headers,
+        file,
         has_properties: OnceCell::new(),
         taken: OnceLock::new(),
         refusal: Slot::default(),
@@ -189,37 +193,44 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         return Err(error);
     }
     let mut response = response.map(|body| Body::new(HeldBody::new(Body::new(body), admitted)));
-    if verb == Verb::Options {
+    if method == DavMethod::Options {
         describe(&mut response);
     }
     Ok(response)
 }
 
-/// The locks whose tokens a request has in its conditions.
-fn lock_tokens(parts: &Parts) -> Vec<String> {
-    let conditions = parts.headers.get_all(IF).into_iter();
-    let texts = conditions.filter_map(|value| value.to_str().ok());
-    let named = texts.flat_map(|text| text.split('<').skip(1));
-    named
-        .filter_map(|rest| rest.split_once('>'))
-        .filter(|(token, _)| token.starts_with("urn:uuid:"))
-        .map(|(token, _)| token.to_owned())
-        .collect()
+/// Takes the file out of a request: the body of a PUT, and an empty one for the name that a LOCK may make.
+async fn incoming_file(call: &mut Call, method: DavMethod) -> Result<IncomingFile, Error> {
+    let permit = call.transfer_permit().await?;
+    if method != DavMethod::Put {
+        let (body, size) = (Body::empty(), None);
+        return Ok(IncomingFile { body, size, permit });
+    }
+    let headers = &call.parts.headers;
+    let expected = || {
+        header::text(headers, &X_EXPECTED_ENTITY_LENGTH)?
+            .parse()
+            .ok()
+    };
+    let size = header::content_length(headers).or_else(expected);
+    let body = std::mem::take(&mut call.body);
+    let body = trusted(body, call.caller.cancellation.trust());
+    Ok(IncomingFile { body, size, permit })
 }
 
 /// What can be refused by the headers alone.
-fn begin(call: &Call) -> Result<Verb, Error> {
+fn begin(call: &Call) -> Result<DavMethod, Error> {
     let parts = &call.parts;
-    let verb = Verb::of(&parts.method).ok_or_else(|| RouteError::Method {
+    let method = request::method(&parts.method).ok_or_else(|| RouteError::Method {
         method: parts.method.clone(),
         path: parts.uri.path().to_owned(),
         taken: Method::GET,
     })?;
-    call.expect_scope(!verb.reads())?;
-    if verb == Verb::Put && parts.headers.contains_key(CONTENT_RANGE) {
+    call.expect_scope(!reads(method))?;
+    if method == DavMethod::Put && parts.headers.contains_key(CONTENT_RANGE) {
         return Err(PartialError.into());
     }
-    Ok(verb)
+    Ok(method)
 }
 
 /// What a server says of itself.
@@ -283,18 +294,6 @@ fn below(path: &str) -> &str {
         Some("") | None => "/",
         Some(below) => below,
     }
-}
-
-/// A body that must keep up a minimum rate.
-fn paced(clock: &Clock, body: Body) -> Body {
-    let state = (MinimumRate::of_files(clock), body);
-    Body::from_stream(stream::unfold(state, |(mut rate, mut body)| async {
-        rate.resume();
-        match rate.piece(&mut body).await {
-            Ok(None) => None,
-            piece => Some((piece.map(Option::unwrap_or_default), (rate, body))),
-        }
-    }))
 }
 
 /// The answer where everything below a collection is asked for at once (RFC 4918, section 9.1).

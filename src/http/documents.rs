@@ -74,17 +74,7 @@ const FILES: [&str; 8] = [
 
 /// The initializer of the distribution shows a pet shop. The validator badge would call a server on the
 /// internet.
-const INITIALIZE: &str = r##"window.onload = () => {
-  window.ui = SwaggerUIBundle({
-    url: "../openapi.json",
-    dom_id: "#swagger-ui",
-    deepLinking: true,
-    validatorUrl: "none",
-    presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
-    layout: "StandaloneLayout",
-  });
-};
-"##;
+const INITIALIZE: &str = include_str!("documents/initializer.js");
 
 /// Scripts and calls of this address alone; Swagger UI writes styles into its elements.
 const POLICY: HeaderValue = HeaderValue::from_static(

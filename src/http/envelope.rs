@@ -13,7 +13,6 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::trust::Trust;
 use fileshed_core::{Answers, Caller, Client, Code, Core, Error, diagnostics};
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::admission::{CallPermit, Slot};
@@ -46,11 +45,6 @@ struct FailureExtension(Arc<Error>);
 pub(super) fn text(data: &dyn AnswerData) -> Result<Vec<u8>, Error> {
     data.text()
         .map_err(|error| SerializeError { source: error }.into())
-}
-
-/// An answer as JSON text.
-pub(super) fn json_text(answer: &impl Serialize) -> Result<Vec<u8>, Error> {
-    serde_json::to_vec(answer).map_err(|error| SerializeError { source: error }.into())
 }
 
 /// An answer as data.
@@ -94,6 +88,27 @@ pub fn failure(error: impl Into<Error>) -> Response {
         .extensions_mut()
         .insert(FailureExtension(Arc::new(error)));
     response
+}
+
+/// A failure that a handler returns.
+pub(super) struct HandlerError(Error);
+
+impl<E: Into<Error>> From<E> for HandlerError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for HandlerError {
+    fn into_response(self) -> Response {
+        failure(self.0)
+    }
+}
+
+/// Returns the failure that an answer remembers.
+pub(super) fn error_of(response: &Response) -> Option<&Error> {
+    let failure = response.extensions().get::<FailureExtension>();
+    failure.map(|failure| &*failure.0)
 }
 
 /// The answer of a call that failed. It keeps the permit until it has been written out: it may hold the

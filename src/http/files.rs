@@ -22,7 +22,6 @@ use super::Server;
 use super::call::{Call, Surface};
 
 pub(super) mod archive;
-mod browser;
 pub(super) mod condition;
 pub(super) mod content;
 pub(super) mod download;

@@ -12,18 +12,18 @@ use axum::extract::{Request, State};
 use axum::routing::{get, post};
 use fileshed_core::Error;
 use fileshed_core::files::{
-    EditFile, Files, GlobSearch, GrepSearch, ListFiles, Read, ReadFile, RemoveFile, StatFile,
+    EditFile, GlobSearch, GrepSearch, ListFiles, OutputFile, Read, ReadFile, RemoveFile, StatFile,
     WriteFile,
 };
-use serde::Serialize;
+use fileshed_core::settings::MEBIBYTE;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::Server;
-use crate::config::{Config, FailureEnvelope};
+use super::tool::{CallableTool, Content, IntoStep, ToolCall};
 use crate::ops::{self, Answer, Effect, Picture, Tool};
-use call::Workspace;
+use call::{Scope, Workspace};
 
 pub(super) mod call;
 pub mod document;
@@ -32,71 +32,61 @@ pub(super) mod failure;
 /// The beginning of every path of the surface.
 const BASE: &str = "/fs";
 
-/// A compact tool.
-pub(super) type CompactTool = Tool<CompactCall>;
+/// Names that the parameters of compact tools have elsewhere.
+const ALIASES: &[(&str, &str)] = &[("cwd", "path"), ("mimeType", "mime_type")];
 
-/// The calls of a compact tool.
-pub(super) struct CompactCall {
-    /// Its name in the log.
-    address: &'static str,
-    run: CompactHandler,
-}
-
-/// Runs a call with these arguments. Blocks.
-type CompactHandler =
-    Box<dyn Fn(&Workspace<'_>, Map<String, Value>) -> Result<Answer, Error> + Send + Sync>;
+/// Bytes of an answer besides its text.
+const SURROUNDINGS: u64 = 256 * 1024;
 
 /// Every tool, in the order in which the document shows them.
-pub(super) static TOOLS: LazyLock<Vec<CompactTool>> = LazyLock::new(|| {
+pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
     const READS: Effect = Effect::READS;
     const REPLACES: Effect = Effect::REPLACES;
     let read = "Read a text file as numbered lines, or an image.";
     let output = Effect::ADDS.each_time().outside();
     vec![
-        tool("fs/read_file", read, READS, |workspace, request| {
-            read_file(&workspace.files, request)
-        }),
-        of_files(
+        tool("fs/read_file", read, READS, read_file),
+        tool(
             "fs/write_file",
             "Write a whole file, new or not.",
             REPLACES,
-            |files, request: &WriteFile| files.write_file(request),
+            |workspace, request: &WriteFile| workspace.files.write_file(request),
         ),
-        of_files(
+        tool(
             "fs/edit_file",
             "Replace a text in a file.",
             Effect::CHANGES,
-            |files, request: &EditFile| files.edit_file(request),
+            |workspace, request: &EditFile| workspace.files.edit_file(request),
         ),
-        of_files(
+        tool(
             "fs/glob_search",
             "Find files by their names.",
             READS,
-            |files, request: &GlobSearch| files.glob_search(request),
+            |workspace, request: &GlobSearch| workspace.files.glob_search(request),
         ),
-        of_files(
+        tool(
             "fs/grep_search",
             "Find lines in files.",
             READS,
-            |files, request: &GrepSearch| files.grep_search(request),
+            |workspace, request: &GrepSearch| workspace.files.grep_search(request),
         ),
-        of_files(
+        tool(
             "fs/list_files",
             "List a directory.",
             READS,
-            |files, request: &ListFiles| files.list_files(request),
+            |workspace, request: &ListFiles| workspace.files.list_files(request),
         ),
-        of_files(
+        tool(
             "fs/remove_file",
             "Remove a file or a directory.",
             REPLACES,
-            |files, request: &RemoveFile| files.remove_file(request),
+            |workspace, request: &RemoveFile| workspace.files.remove_file(request),
         ),
-        of_files(
+        tool(
             "fs/stat_file",
             "Type, size and times of a file.",
             READS,
-            |files, request: &StatFile| files.stat_file(request),
+            |workspace, request: &StatFile| workspace.files.stat_file(request),
         ),
         Tool {
             // It changes no file.
@@ -105,90 +95,84 @@ pub(super) static TOOLS: LazyLock<Vec<CompactTool>> = LazyLock::new(|| {
                 "fs/output_file",
                 "Send a file to the user.",
                 output,
-                |workspace, request| Ok(Answer::of(workspace.output_file(request))),
+                |workspace, request: &OutputFile| Ok(workspace.output_file(request)),
             )
         },
     ]
 });
 
-fn tool<T: DeserializeOwned + ToSchema + 'static>(
+fn tool<T, R>(
     address: &'static str,
     doc: &'static str,
     effect: Effect,
-    run: impl Fn(&Workspace<'_>, &T) -> Result<Answer, Error> + Send + Sync + 'static,
-) -> CompactTool {
-    let run = move |workspace: &Workspace<'_>, mut arguments: Map<String, Value>| {
-        for (name, other) in [("cwd", "path"), ("mimeType", "mime_type")] {
-            if let Some(value) = arguments.remove(name) {
-                arguments.entry(other).or_insert(value);
-            }
-        }
-        run(workspace, &ops::request(arguments)?)
-    };
-    let call = CompactCall {
-        address,
-        run: Box::new(run),
-    };
+    run: impl Fn(&Workspace<'_>, &T) -> Result<R, Error> + Send + Sync + 'static,
+) -> CallableTool
+where
+    T: DeserializeOwned + ToSchema + 'static,
+    R: IntoStep,
+{
     let id = address.trim_start_matches("fs/");
+    let call = ToolCall {
+        processes: None,
+        answer_max: match id {
+            // A text is held as bytes and as what is made of them; bytes in base64 are longer.
+            "read_file" | "edit_file" | "grep_search" => |settings, _| {
+                let text = settings.fs_text_limit_mb.saturating_mul(MEBIBYTE);
+                text.saturating_mul(3).saturating_add(SURROUNDINGS)
+            },
+            _ => |_, _| SURROUNDINGS,
+        },
+        aliases: ALIASES,
+        begin: Box::new(move |view, headers, mut arguments| {
+            let scope = Scope::of(view.core.store.settings(), headers)?;
+            let asked = arguments.get("path").and_then(Value::as_str);
+            let asked = asked.unwrap_or_default().to_owned();
+            for (alias, parameter) in ALIASES {
+                if let Some(value) = arguments.remove(*alias) {
+                    arguments.entry(*parameter).or_insert(value);
+                }
+            }
+            let answered = Workspace::open(view, address, &scope, |workspace| {
+                run(workspace, &ops::request(arguments)?)
+            });
+            match answered {
+                Ok(answer) => Ok(answer.into_step()),
+                Err(error) if asked.is_empty() => Err(error),
+                Err(error) => Err(error.with_detail("asked", asked)),
+            }
+        }),
+        at_once: None,
+    };
     Tool {
         doc,
         effect,
         changes: !effect.reads_only,
+        body_max: u64::MAX,
         ..Tool::new::<T>(id, call)
     }
 }
 
-/// A tool that answers one object.
-fn of_files<T, R>(
-    address: &'static str,
-    doc: &'static str,
-    effect: Effect,
-    run: impl Fn(&Files<'_>, &T) -> Result<R, Error> + Send + Sync + 'static,
-) -> CompactTool
-where
-    T: DeserializeOwned + ToSchema + 'static,
-    R: Serialize + Send + 'static,
-{
-    tool(address, doc, effect, move |workspace, request| {
-        Ok(Answer::of(run(&workspace.files, request)?))
-    })
-}
-
-fn read_file(files: &Files<'_>, request: &ReadFile) -> Result<Answer, Error> {
-    Ok(match files.read_file(request)? {
+fn read_file(workspace: &Workspace<'_>, request: &ReadFile) -> Result<Content, Error> {
+    Ok(match workspace.files.read_file(request)? {
         Read::Image { mime_type, bytes } => {
             let mime_type = mime_type.into();
-            Answer {
+            Content::Answer(Answer {
                 picture: Some(Picture { mime_type, bytes }),
                 ..Answer::of(())
-            }
+            })
         }
-        read => Answer::of(read),
+        read => Content::data(read),
     })
-}
-
-/// Settings of the surface.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct CompactTools {
-    envelope: FailureEnvelope,
-}
-
-impl CompactTools {
-    pub(super) fn new(config: &Config) -> Self {
-        Self {
-            envelope: config.fs_envelope,
-        }
-    }
 }
 
 /// Every address of the surface.
 pub(super) fn routes() -> Router<Arc<Server>> {
     let mut router = Router::new();
-    for entry in TOOLS.iter() {
+    for tool in TOOLS.iter() {
         let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            call::answer(server, entry, request).await
+            call::answer(server, tool, request).await
         };
-        router = router.route(&format!("/{}", entry.id), post(handler));
+        router = router.route(&format!("/{}", tool.id), post(handler));
     }
     let router = router
         .route("/info", get(call::info))
@@ -199,6 +183,6 @@ pub(super) fn routes() -> Router<Arc<Server>> {
 }
 
 /// The tool of that name.
-fn find(name: &str) -> Option<&'static CompactTool> {
-    TOOLS.iter().find(|entry| entry.id == name)
+fn find(name: &str) -> Option<&'static CallableTool> {
+    TOOLS.iter().find(|tool| tool.id == name)
 }

@@ -13,7 +13,8 @@ use axum::response::{IntoResponse, Response};
 use fileshed_core::{Check, CheckState, Code, Core, WorkspaceMode};
 use serde_json::{Value, json};
 
-use crate::http::{Server, envelope, pool};
+use crate::http::envelope::HandlerError;
+use crate::http::{Server, pool};
 
 /// `GET /health`: the process answers, and says how commands are held.
 pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
@@ -54,17 +55,14 @@ pub(super) fn confinement(core: &Core) -> Value {
 
 /// `GET /ready`: what the server needs is there. Names and states only: the texts of
 /// `fileshed doctor` are for administrators.
-pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
+pub(super) async fn ready(State(server): State<Arc<Server>>) -> Result<Response, HandlerError> {
     let core = Arc::clone(&server.core);
     if core.store.is_draining() || core.store.is_taken_for_dead() {
         let word = json!({"status": "draining", "checks": {}});
-        return (StatusCode::SERVICE_UNAVAILABLE, Json(word)).into_response();
+        return Ok((StatusCode::SERVICE_UNAVAILABLE, Json(word)).into_response());
     }
     let _permit = server.checks.lock().await;
-    let checks = match pool::blocking(move || core.admin.check()).await {
-        Ok(checks) => checks,
-        Err(error) => return envelope::failure(error),
-    };
+    let checks = pool::blocking(move || core.admin.check()).await?;
     let failed = checks.iter().any(|check| check.state == CheckState::Failed);
     let (status, word) = if failed {
         (StatusCode::SERVICE_UNAVAILABLE, "failed")
@@ -80,7 +78,7 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Response {
     for check in checks {
         answer["checks"][check.name] = state_name(check.state).into();
     }
-    (status, Json(answer)).into_response()
+    Ok((status, Json(answer)).into_response())
 }
 
 /// The name of a state for people and programs.

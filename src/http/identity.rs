@@ -5,20 +5,20 @@
 //! there is a caller only where none is configured. Contradictions are refused, never guessed.
 //! Credentials appear in no log and no answer.
 
-use fileshed_core::fair::Grant;
-use fileshed_core::limiter::Limiter;
 use std::sync::Arc;
 
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use fileshed_core::directory::GroupId;
+use fileshed_core::limiter::Limiter;
 use fileshed_core::settings::GroupSource;
 use fileshed_core::sign_in::Principal;
-use fileshed_core::{Caller, Chat, Core, Error, GroupClaim, UserId};
+use fileshed_core::{Caller, Chat, Clock, Core, Error, GroupClaim, UserId};
 use sha2::{Digest as _, Sha256};
 use subtle::{Choice, ConstantTimeEq as _};
 
-use crate::config::{AUTO, Config, Secret};
+use super::cookie::Cookie;
+use crate::config::{AUTO, Config, Origin, Secret};
 use crate::openwebui::{OpenWebUi, role};
 
 mod error;
@@ -35,11 +35,9 @@ pub use error::{AcceptedCredentials, IdentityError};
 use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub(super) use jwt::{JwtHeader, check as check_jwt};
-use openwebui::{
-    SessionCredential, SessionOrigin, SessionUser, SessionVerifier, SignedUser, SignedUserVerifier,
-};
-use surfaces::OwnPage;
+use openwebui::{SessionCredential, SessionOrigin, SessionQueues};
 pub(super) use surfaces::{CookieUse, is_by_page};
+use surfaces::{SESSION_COOKIE, site_of};
 
 /// What every personal token begins with.
 const TOKEN_PREFIX: &str = "shed_";
@@ -49,25 +47,28 @@ pub(super) const X_SESSION_ID: HeaderName = HeaderName::from_static("x-session-i
 
 /// Authenticates requests.
 #[derive(Debug)]
-pub struct Authenticator {
+pub(super) struct Authenticator {
     /// Digests, so that a comparison tells nothing about the length of a key.
     keys: Vec<[u8; 32]>,
     /// Whether a credential is needed at all.
     asks: bool,
     /// Digests of the keys of terminals.
     terminal_keys: Vec<[u8; 32]>,
-    /// Verifies signed users, if gateways must sign them.
-    signatures: Option<SignedUserVerifier>,
-    /// Verifies sessions of Open WebUI, if they are accepted.
-    sessions: Option<SessionVerifier>,
-    page: OwnPage,
+    /// Questions about sessions of Open WebUI, if they are accepted.
+    sessions: Option<SessionQueues>,
+    openwebui: Option<Arc<OpenWebUi>>,
+    /// Holds the secret of a session on the page.
+    cookie: Cookie,
+    /// The site of the public address, if that is set.
+    site: Option<Origin>,
     /// The headers that say who calls, and the sites whose pages may call without a credential.
     config: Config,
+    clock: Clock,
 }
 
 /// The credentials that a surface accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Accepts {
+pub(super) enum Accepts {
     /// Those in the header `Authorization`.
     Programs,
     /// The same, but of no page of a site that is not listed: no page of this server calls either.
@@ -82,7 +83,7 @@ pub enum Accepts {
 
 /// The sources that are asked for the user of a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sources {
+pub(super) enum Sources {
     /// The memory of this process, which does not block.
     Memory,
     /// The registry and Open WebUI too.
@@ -91,10 +92,7 @@ pub enum Sources {
 
 /// The credential that a request presents.
 #[derive(Debug)]
-pub struct Credential(CredentialKind);
-
-#[derive(Debug)]
-enum CredentialKind {
+pub(super) enum Credential {
     /// Nothing has to be looked up.
     Resolved(Caller),
     /// A personal token, which may not exist.
@@ -107,31 +105,41 @@ enum CredentialKind {
 
 /// What the headers say of the caller besides the credential.
 #[derive(Debug)]
-struct PrincipalHeaders {
+pub(super) struct PrincipalHeaders {
     /// The user that the headers name; it must be the one of the credential.
     user: Option<UserId>,
-    signed: Option<SignedUser>,
+    signed: Option<Principal>,
     chat: Chat,
     message: Option<String>,
 }
 
 impl Authenticator {
     /// The authenticator that `config` describes.
-    #[must_use]
-    pub fn new(config: &Config, limiter: &Limiter, openwebui: Option<Arc<OpenWebUi>>) -> Self {
+    pub(super) fn new(
+        config: &Config,
+        limiter: &Limiter,
+        openwebui: Option<Arc<OpenWebUi>>,
+    ) -> Self {
+        let public_url = config.core.public_url.as_str();
         Self {
             keys: digests(&config.api_keys),
             asks: config.asks_who_calls(),
             terminal_keys: digests(&config.terminal_api_keys),
-            signatures: SignedUserVerifier::new(config, limiter.clock()),
-            sessions: SessionVerifier::new(config, limiter, openwebui),
-            page: OwnPage::new(config.core.public_url.as_str()),
+            sessions: config.takes_sessions().then(|| SessionQueues::new(limiter)),
+            openwebui,
+            cookie: Cookie::new(SESSION_COOKIE, public_url, ""),
+            site: site_of(public_url),
             config: config.clone(),
+            clock: limiter.clock().clone(),
         }
     }
 
     /// Reads the credential of a request, without disk, registry or network.
-    pub fn read(&self, request: &Parts, accepts: Accepts) -> Result<Credential, IdentityError> {
+    pub(super) fn read(
+        &self,
+        request: &Parts,
+        accepts: Accepts,
+    ) -> Result<Credential, IdentityError> {
         match accepts {
             Accepts::Programs => self.read_header(request, self.accepted()),
             Accepts::Models => {
@@ -151,76 +159,66 @@ impl Authenticator {
         accepted: AcceptedCredentials,
     ) -> Result<Credential, IdentityError> {
         let headers = &request.headers;
-        let kind = match (credential(headers, accepted)?, &self.sessions) {
-            (None, None) if !self.asks => {
+        Ok(match credential(headers, accepted)? {
+            None if !self.asks => {
                 headers::refuse_foreign_pages(request, &self.config.cors_origins)?;
                 let mut caller = Caller::shared(self.chat(headers)?);
                 caller.message = self.message(headers)?;
                 caller.client.gateway = caller.message.is_some();
-                CredentialKind::Resolved(caller)
+                Credential::Resolved(caller)
             }
-            (None, _) => return Err(IdentityError::NoCredential(accepted)),
-            (Some(secret), _) if is_among(&self.keys, &secret) => {
-                CredentialKind::Resolved(self.gateway(headers)?)
+            None => return Err(IdentityError::NoCredential(accepted)),
+            Some(secret) if is_among(&self.keys, &secret) => {
+                Credential::Resolved(self.gateway(headers)?)
             }
-            (Some(secret), Some(sessions)) if !secret.reveal().starts_with(TOKEN_PREFIX) => {
-                CredentialKind::Session(
-                    sessions.read(secret, SessionOrigin::Header, accepted)?,
+            Some(secret)
+                if self.sessions.is_some() && !secret.reveal().starts_with(TOKEN_PREFIX) =>
+            {
+                Credential::Session(
+                    self.read_session(secret, SessionOrigin::Header, accepted)?,
                     self.principal_headers(headers)?,
                 )
             }
-            (Some(secret), _) => {
-                CredentialKind::PersonalToken(secret, self.principal_headers(headers)?)
-            }
-        };
-        Ok(Credential(kind))
-    }
-
-    /// Waits for a permit to ask Open WebUI, if the credential needs its answer. Dropping the permit
-    /// gives it back.
-    pub async fn lookup_permit(
-        &self,
-        credential: &Credential,
-    ) -> Result<Option<Grant>, IdentityError> {
-        match (&credential.0, &self.sessions) {
-            (CredentialKind::Session(session, _), Some(sessions)) => {
-                sessions.lookup_permit(session).await
-            }
-            _ => Ok(None),
-        }
+            Some(secret) => Credential::PersonalToken(secret, self.principal_headers(headers)?),
+        })
     }
 
     /// Finds the caller of a credential; `None` if the sources know nobody. Entries in memory are as new as
     /// those of the other sources.
-    pub fn authenticate(
+    pub(super) fn authenticate(
         &self,
         credential: &Credential,
         core: &Core,
         sources: Sources,
     ) -> Result<Option<Caller>, Error> {
-        let caller = match (&credential.0, &self.sessions) {
-            (CredentialKind::Resolved(caller), _) => Some(caller.clone()),
-            (CredentialKind::Session(session, headers), Some(sessions)) => {
-                let found = sessions.find(session, self.accepted(), sources)?;
-                let caller = found.map(|found| session_caller(session, found, headers));
+        let caller = match credential {
+            Credential::Resolved(caller) => Some(caller.clone()),
+            Credential::Session(session, headers) => {
+                let found = self.find_session(session, headers.signed.as_ref(), sources)?;
+                let caller = found.map(|found| {
+                    let mut caller = headers.caller(found)?;
+                    caller.credential = Some(session.secret.clone());
+                    caller.client.gateway = session.origin == SessionOrigin::Header;
+                    Ok::<_, IdentityError>(caller)
+                });
                 caller.transpose()?
             }
-            (CredentialKind::PersonalToken(secret, headers), _) => {
+            Credential::PersonalToken(secret, headers) => {
                 let principal = match sources {
                     Sources::Memory => core.admin.principal_of_token_at_once(secret.reveal()),
                     Sources::All => core.admin.principal_of_token(secret.reveal())?,
                 };
                 principal.map(|it| headers.caller_of(it)).transpose()?
             }
-            (CredentialKind::PageSession(secret, headers), _) if sources == Sources::All => {
+            Credential::PageSession(secret, headers) if sources == Sources::All => {
                 let principal = core.admin.principal_of_session(secret.reveal())?;
-                let mut caller =
-                    headers.caller_of(principal.ok_or(IdentityError::SessionEnded)?)?;
+                let principal = principal.ok_or(IdentityError::SessionEnded)?;
+                let mut caller = headers.caller_of(principal)?;
                 caller.client.gateway = false;
                 caller.session = Some(secret.clone());
                 Some(caller)
             }
-            (CredentialKind::Session(..) | CredentialKind::PageSession(..), _) => None,
+            Credential::PageSession(..) => None,
         };
         Ok(caller)
     }
@@ -249,35 +247,37 @@ impl Authenticator {
     }
 
     fn gateway(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
-        let mut caller = if let Some(signatures) = &self.signatures {
-            self.signed_user(signatures, headers)?
+        let mut caller = if self.config.forward_jwt_secret.is_some() {
+            self.signed_user(headers)?
         } else {
             self.plain_user(headers)?
         };
+        caller.groups = self.group_claims(headers)?;
+        self.of_gateway(caller, headers)
+    }
+
+    /// The caller with what a gateway says of the conversation.
+    fn of_gateway(&self, mut caller: Caller, headers: &HeaderMap) -> Result<Caller, IdentityError> {
         caller.chat = self.chat(headers)?;
         caller.message = self.message(headers)?;
-        caller.groups = self.group_claims(headers)?;
         caller.client.gateway = true;
         Ok(caller)
     }
 
-    fn signed_user(
-        &self,
-        signatures: &SignedUserVerifier,
-        headers: &HeaderMap,
-    ) -> Result<Caller, IdentityError> {
-        let signed = signatures.read(headers)?;
+    fn signed_user(&self, headers: &HeaderMap) -> Result<Caller, IdentityError> {
+        let header = &self.config.header_user_jwt;
+        let signed = self.signed(headers)?;
         let signed = signed.ok_or_else(|| IdentityError::Unsigned {
-            header: signatures.header.clone(),
+            header: header.clone(),
         })?;
         let plain = self.named_user(headers)?;
-        if plain.is_some_and(|plain| plain != signed.id) {
+        if plain.is_some_and(|plain| plain != signed.user) {
             return Err(IdentityError::TwoUsers {
                 header: self.config.header_user_id.clone(),
-                other: signatures.header.clone(),
+                other: header.clone(),
             });
         }
-        let mut caller = Caller::known(signed.id.clone(), Chat::default());
+        let mut caller = Caller::known(signed.user.clone(), Chat::default());
         signed.describe(&mut caller);
         Ok(caller)
     }
@@ -298,11 +298,10 @@ impl Authenticator {
     }
 
     fn principal_headers(&self, headers: &HeaderMap) -> Result<PrincipalHeaders, IdentityError> {
-        let signatures = self.signatures.as_ref();
-        let signed = signatures.map(|signatures| signatures.read(headers));
+        let signed = self.signed(headers)?;
         Ok(PrincipalHeaders {
             user: self.named_user(headers)?,
-            signed: signed.transpose()?.flatten(),
+            signed,
             chat: self.chat(headers)?,
             message: self.message(headers)?,
         })
@@ -363,13 +362,14 @@ impl Authenticator {
 
 impl PrincipalHeaders {
     /// The caller whom the credential names. Headers that name another user are refused.
-    fn caller(&self, user: UserId) -> Result<Caller, IdentityError> {
-        let signed = self.signed.as_ref().map(|signed| &signed.id);
+    fn caller(&self, principal: Principal) -> Result<Caller, IdentityError> {
+        let signed = self.signed.as_ref().map(|signed| &signed.user);
         let mut named = [self.user.as_ref(), signed].into_iter().flatten();
-        if named.any(|named| *named != user) {
+        if named.any(|named| *named != principal.user) {
             return Err(IdentityError::NotItsUser);
         }
-        let mut caller = Caller::known(user, self.chat.clone());
+        let mut caller = Caller::known(principal.user.clone(), self.chat.clone());
+        principal.describe(&mut caller);
         // Only an application in which a model writes names a message.
         caller.client.gateway = self.message.is_some();
         caller.message.clone_from(&self.message);
@@ -378,39 +378,11 @@ impl PrincipalHeaders {
 
     /// The caller whom a credential of this server stands for.
     fn caller_of(&self, principal: Principal) -> Result<Caller, IdentityError> {
-        let mut caller = self.caller(principal.user.clone())?;
-        principal.describe(&mut caller);
+        let mut caller = self.caller(principal)?;
         // The header is not authenticated, and status lines may use an administrator's key.
         caller.message = None;
         Ok(caller)
     }
-}
-
-/// The caller whom a session of Open WebUI stands for.
-fn session_caller(
-    session: &SessionCredential,
-    found: SessionUser,
-    headers: &PrincipalHeaders,
-) -> Result<Caller, IdentityError> {
-    let mut caller = match found {
-        SessionUser::Account(account) => {
-            let mut caller = headers.caller(account.user)?;
-            caller.role = account.role.ok_or(IdentityError::Pending)?;
-            caller.name = account.name;
-            caller.email = account.email;
-            caller
-        }
-        SessionUser::Signature(user) => {
-            let mut caller = headers.caller(user)?;
-            if let Some(signed) = &headers.signed {
-                signed.describe(&mut caller);
-            }
-            caller
-        }
-    };
-    caller.credential = Some(session.secret.clone());
-    caller.client.gateway = session.origin == SessionOrigin::Header;
-    Ok(caller)
 }
 
 /// Whether a credential is one of these keys. All are compared, whichever matches.

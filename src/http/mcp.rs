@@ -15,33 +15,31 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use fileshed_core::fair::Place;
-use fileshed_core::{Answers, Caller, Channel, Error};
+use fileshed_core::{Channel, Error};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::admission::{CallPermit, Slot};
 use super::call::{Call, Surface};
 use super::identity::Accepts;
 use super::middleware::{Outcome, RequestId};
 use super::peer::{self, Destination};
 use super::response_body::HeldBody;
-use super::{Server, envelope, header, response_body, route};
+use super::{Server, body, envelope, header, response_body, route};
 
 mod failure;
 mod handler;
-mod listener;
 mod message;
-mod person;
 mod prompts;
+mod request;
 mod resources;
 pub(super) mod stdio;
 mod subscriptions;
 mod tools;
-mod work;
 
-use handler::McpHandler;
-use listener::Listener;
-use person::Closing;
+use handler::{McpHandler, Requester};
+use message::Message;
+use request::{Arrival, PermitSlot};
+use subscriptions::{Listener, Watched};
 pub use tools::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
@@ -68,26 +66,8 @@ async fn wrong_method(request: Request) -> Response {
     route::refuse_method(&request, Method::POST)
 }
 
-/// A request as the handler of its message sees it.
-#[derive(Clone)]
-struct Arrival {
-    caller: Caller,
-    /// The id of the request, for failures of the server.
-    id: String,
-    /// How long the message is.
-    bytes: u64,
-    /// The right to run, until the answer has been written out.
-    permit: PermitSlot,
-    /// What came of the call.
-    outcome: Outcome,
-    /// Who is to hear of changes, where the request asks for that.
-    listener: Slot<Result<Listener, Error>>,
-    /// The end of the connection, where that is the end of everything.
-    closing: Option<Closing>,
-}
-
-/// Where the permit of a call lies.
-type PermitSlot = Slot<CallPermit>;
+/// Bytes of a message that names no user.
+const NAMELESS_MAX: u64 = 64 * 1024;
 
 /// How the protocol is spoken over HTTP.
 const SURFACE: Surface = Surface {
@@ -98,16 +78,13 @@ const SURFACE: Surface = Surface {
 
 /// Answers a message.
 async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> Response {
-    let (parts, mut body) = request.into_parts();
+    let (parts, body) = request.into_parts();
     let refuse = |error| message::challenge(&server.public_url, &parts, envelope::failure(error));
     let caller = match SURFACE.identify(&server, &parts).await {
         Ok(caller) => caller,
         Err(error) if names_nobody(&server, &parts) => {
-            return match message::answer(&server, toolset, &parts, &mut body).await {
-                Ok(Some(response)) => response,
-                Ok(None) => refuse(error),
-                Err(error) => refuse(error),
-            };
+            let answered = answer_nobody(&server, toolset, &parts, body).await;
+            return answered.unwrap_or_else(|failed| refuse(failed.unwrap_or(error)));
         }
         Err(error) => return refuse(error),
     };
@@ -135,15 +112,38 @@ fn names_nobody(server: &Server, parts: &Parts) -> bool {
     read.is_err_and(|error| error.is_of_gateway())
 }
 
+/// Answers a request that names no user. Open WebUI sends such ones when an administrator connects a
+/// server. They have no caller, so that none can reach a file. Fails without a reason if the request needs
+/// somebody who makes it.
+async fn answer_nobody(
+    server: &Arc<Server>,
+    toolset: McpToolset,
+    parts: &Parts,
+    mut body: Body,
+) -> Result<Response, Option<Error>> {
+    let mut admitted = server.admission.admit("").await.map_err(Error::from)?;
+    let length = header::content_length(&parts.headers);
+    let text = body::collect(&mut body, length, NAMELESS_MAX, &mut admitted).await?;
+    match Message::read(&text)? {
+        Ok(message) if message.is_for_everybody() => {}
+        Ok(_) => return Err(None),
+        Err(refusal) => return Ok(refusal),
+    }
+    let permit = PermitSlot::of(admitted);
+    let handler = McpHandler::new(Arc::clone(server), toolset, Requester::Nobody);
+    Ok(handled(handler, parts, text, permit).await)
+}
+
 /// Waits for the permit of a call, reads its body, and hands it to the protocol.
 async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<Response, Error> {
     let mut admitted = call.admit().await?;
     call.caller.client.answers = header::answers(&call.parts.headers);
     let limit = call.server.body_limit;
     let text = call.read_body(limit, &mut admitted).await?;
-    if let Err(refusal) = message::check(&text)? {
-        return Ok(refusal);
-    }
+    let message = match Message::read(&text)? {
+        Ok(message) => message,
+        Err(refusal) => return Ok(refusal),
+    };
     let Call {
         server,
         mut caller,
@@ -151,66 +151,64 @@ async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<R
         ..
     } = call;
     let mut _starting = None;
-    if let Some(r#use) = tools::processes_of(toolset, &text) {
+    if let Some(r#use) = tools::processes_of(toolset, &message) {
         let request = (&parts, text.as_slice());
         match peer::destination(&server, &mut caller, r#use, request, admitted).await? {
             Destination::Answered(response) => return Ok(response),
             Destination::Here(permit, starting) => (admitted, _starting) = (permit, starting),
         }
     }
-    let (permit, bytes) = (PermitSlot::default(), text.len() as u64);
-    let listener = Slot::default();
-    if let Some(uris) = listener::asked_for(&text) {
+    let permit = PermitSlot::default();
+    let mut listener = None;
+    if let Some(uris) = message.awaited_resources() {
         // Who listens holds nobody up.
         drop(admitted);
         let looker = (Arc::clone(&server), caller.clone());
-        listener.put(Listener::begin(looker, uris).await);
+        let accepted = Watched::accepted(&uris);
+        listener = Some((accepted, Listener::begin(looker, uris).await));
     } else {
         permit.put(admitted);
     }
     // The permit alone has the place from here on: a copy would keep it as long as a stream lasts.
     caller.place = Place::default();
-    let mut request = forwarded(&parts, text);
     let id = parts.extensions.get::<RequestId>();
-    request.extensions_mut().insert(Arrival {
+    let arrival = Arrival {
         caller,
         id: id.map_or_else(String::new, |id| id.0.clone()),
-        bytes,
+        bytes: text.len() as u64,
         permit: permit.clone(),
         outcome: outcome.clone(),
-        listener,
-        closing: None,
-    });
-    let response = service(&server, toolset).handle(request).await;
-    Ok(sent(response.map(Body::new), permit).await)
+        ..Arrival::default()
+    };
+    let handler = McpHandler::new(server, toolset, Requester::Caller(Box::new(arrival)));
+    if let Some((uris, listener)) = listener {
+        handler.begun.keep(uris, listener);
+    }
+    Ok(handled(handler, &parts, text, permit).await)
 }
 
-/// A message as the protocol is to read it.
-fn forwarded(parts: &Parts, text: Vec<u8>) -> Request {
-    let mut request = Request::new(Body::from(text));
-    *request.method_mut() = Method::POST;
-    *request.uri_mut() = parts.uri.clone();
-    *request.headers_mut() = accepting(&parts.headers);
-    request
-}
-
-/// The protocol over HTTP. The credential was looked at before, and with it `Host` and `Origin`.
-fn service(
-    server: &Arc<Server>,
-    toolset: McpToolset,
-) -> StreamableHttpService<McpHandler, NeverSessionManager> {
-    let handler = McpHandler::new(Arc::clone(server), toolset);
+/// Has the protocol answer a message. The credential was looked at before, and with it `Host` and
+/// `Origin`.
+async fn handled(
+    handler: McpHandler,
+    parts: &Parts,
+    text: Vec<u8>,
+    permit: PermitSlot,
+) -> Response {
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .disable_allowed_hosts()
         .disable_allowed_origins()
-        .with_max_request_body_bytes(server.body_limit as usize);
-    StreamableHttpService::new(
-        move || Ok(handler.clone()),
-        Arc::new(NeverSessionManager::default()),
-        config,
-    )
+        .with_max_request_body_bytes(text.len());
+    let sessions = Arc::new(NeverSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, config);
+    let mut request = Request::new(Body::from(text));
+    *request.method_mut() = Method::POST;
+    *request.uri_mut() = parts.uri.clone();
+    *request.headers_mut() = accepting(&parts.headers);
+    let response = service.handle(request).await;
+    sent(response.map(Body::new), permit).await
 }
 
 /// The headers of a request. Who takes everything takes both forms of an answer.
@@ -245,9 +243,4 @@ async fn sent(response: Response, permit: PermitSlot) -> Response {
         None => Body::from(text),
     };
     Response::from_parts(parts, body)
-}
-
-/// Whether the caller wants what it cannot know yet, and no more.
-fn is_short(caller: &Caller) -> bool {
-    caller.client.answers == Answers::Minimal
 }

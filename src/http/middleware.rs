@@ -190,7 +190,7 @@ impl RequestLog {
         let request_id = self.id.as_str();
         match error {
             Some(error) if envelope::is_ours(error.code()) => {
-                let cause = chain(error);
+                let cause = with_causes(error);
                 tracing::error!(
                     operation, status, code, latency_ms, namespace, request_id, cause, "request"
                 );
@@ -217,10 +217,11 @@ impl Drop for RequestLog {
     }
 }
 
-/// A failure with all its causes, for the log only.
-fn chain(error: &Error) -> String {
-    let mut text = error.message().to_owned();
-    let mut source = std::error::Error::source(error);
+/// Returns the text of a failure with all its causes, for logs and administrators only.
+#[must_use]
+pub fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
     while let Some(cause) = source {
         let cause_text = cause.to_string();
         if !text.ends_with(&cause_text) {

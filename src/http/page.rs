@@ -53,7 +53,7 @@ const SURFACE: Surface = Surface::of_page(Channel::Page);
 
 /// A handler that reads the query of a call, waits for a place like any call, and answers with what
 /// `work` reads.
-fn answer<Q: Send + 'static, T: Serialize + 'static>(
+fn answer<Q: Send + 'static, T: Serialize + Send + 'static>(
     query: impl Fn(&mut Call) -> Result<Q, Error> + Clone + Send + Sync + 'static,
     work: fn(CallerView<'_>, &Q) -> Result<T, Error>,
 ) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static {
@@ -64,7 +64,7 @@ fn answer<Q: Send + 'static, T: Serialize + 'static>(
             let permit = call.admit().await?;
             let text = call.run(permit, move |view, _| {
                 view.core.store.expect_active(view.caller)?;
-                envelope::json_text(&work(view, &query)?)
+                envelope::text(&work(view, &query)?)
             });
             let (text, permit) = text.await?;
             Ok(response_body::json(text?, permit))
@@ -73,7 +73,7 @@ fn answer<Q: Send + 'static, T: Serialize + 'static>(
 }
 
 /// The same with a query of plain data; `wrong` is the failure of one that cannot be read.
-fn asked<Q: DeserializeOwned + Send + 'static, T: Serialize + 'static>(
+fn asked<Q: DeserializeOwned + Send + 'static, T: Serialize + Send + 'static>(
     wrong: impl Into<Error> + Clone + Send + Sync + 'static,
     work: fn(CallerView<'_>, &Q) -> Result<T, Error>,
 ) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static {

@@ -11,7 +11,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use fileshed_core::link::LinkError;
@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::http::call::Surface;
+use crate::http::envelope::HandlerError;
 use crate::http::files::{escaped, show_page, show_refusal};
 use crate::http::identity::is_by_page;
 use crate::http::serve::current;
@@ -112,28 +113,24 @@ struct SignIn {
 }
 
 /// `POST /page/sign-in`: a personal token for a session.
-async fn sign_in(State(server): State<Arc<Server>>, request: Request) -> Response {
+async fn sign_in(
+    State(server): State<Arc<Server>>,
+    request: Request,
+) -> Result<Response, HandlerError> {
     let (parts, body) = request.into_parts();
-    let signed_in = async {
-        expect_page(&server, &parts)?;
-        let SignIn { token } = arguments(&server.core, body).await?;
-        let previous = server.authenticator.page_session(&parts);
-        look_up(&server, move |core| {
-            let principal = core.admin.principal_of_token(token.trim())?;
-            let principal = principal.ok_or(SignInError::NoToken)?;
-            let name = principal.user.as_str().to_owned();
-            let secret = begin(core, &principal, previous.as_ref())?;
-            Ok((name, secret))
-        })
-        .await
-    };
-    match signed_in.await {
-        Ok((name, secret)) => {
-            let reply = Reply::new(json!({"name": name}), format!("Signed in as {name}"));
-            with_session(&server, envelope::answer(Ok(reply)), &secret)
-        }
-        Err(error) => envelope::failure(error),
-    }
+    expect_page(&server, &parts)?;
+    let SignIn { token } = arguments(&server.core, body).await?;
+    let previous = server.authenticator.page_session(&parts);
+    let signed_in = look_up(&server, move |core| {
+        let principal = core.admin.principal_of_token(token.trim())?;
+        let principal = principal.ok_or(SignInError::NoToken)?;
+        let name = principal.user.as_str().to_owned();
+        let secret = begin(core, &principal, previous.as_ref())?;
+        Ok((name, secret))
+    });
+    let (name, secret) = signed_in.await?;
+    let reply = Reply::new(json!({"name": name}), format!("Signed in as {name}"));
+    Ok(with_session(&server, envelope::answer(Ok(reply)), &secret))
 }
 
 #[derive(Default, Deserialize)]
@@ -144,34 +141,29 @@ struct SignOut {
 }
 
 /// `POST /page/sign-out`: ends the session of this browser, or all of its user.
-async fn sign_out(State(server): State<Arc<Server>>, request: Request) -> Response {
+async fn sign_out(
+    State(server): State<Arc<Server>>,
+    request: Request,
+) -> Result<Response, HandlerError> {
     let (parts, body) = request.into_parts();
-    let signed_out = async {
-        expect_page(&server, &parts)?;
-        let SignOut { everywhere } = arguments(&server.core, body).await?;
-        let Some(secret) = server.authenticator.page_session(&parts) else {
-            return Ok(());
-        };
-        look_up(&server, move |core| {
+    expect_page(&server, &parts)?;
+    let SignOut { everywhere } = arguments(&server.core, body).await?;
+    if let Some(secret) = server.authenticator.page_session(&parts) {
+        let ended = look_up(&server, move |core| {
             let sessions = core.store.page_sessions();
             let principal = sessions.verify(secret.reveal())?;
             match principal.filter(|_| everywhere) {
                 Some(principal) => sessions.end_all(&principal.user),
                 None => sessions.end(secret.reveal()),
             }
-        })
-        .await
-    };
-    match signed_out.await {
-        Ok(()) => {
-            let reply = Reply::new(json!({}), "Signed out");
-            let mut response = unstored(envelope::answer(Ok(reply)));
-            let cookie = server.authenticator.session_cookie().clear();
-            response.headers_mut().insert(SET_COOKIE, cookie);
-            response
-        }
-        Err(error) => envelope::failure(error),
+        });
+        ended.await?;
     }
+    let reply = Reply::new(json!({}), "Signed out");
+    let mut response = unstored(envelope::answer(Ok(reply)));
+    let cookie = server.authenticator.session_cookie().clear();
+    response.headers_mut().insert(SET_COOKIE, cookie);
+    Ok(response)
 }
 
 /// Fails for what does not come from the page, and where nobody has to sign in.
@@ -217,16 +209,26 @@ fn lead_to_page(server: &Server, signed_in: Result<Secret, Error>) -> Response {
             let response = (StatusCode::SEE_OTHER, [(LOCATION, PAGE)]).into_response();
             with_session(server, response, &session)
         }
-        Err(error) => refused(error),
+        Err(error) => PageError(error).into_response(),
     }
 }
 
-/// A failure as a page.
-fn refused(error: Error) -> Response {
-    if envelope::is_ours(error.code()) {
-        envelope::failure(error)
-    } else {
-        show_refusal(&error)
+/// A failure that a person is shown as a page.
+struct PageError(Error);
+
+impl<E: Into<Error>> From<E> for PageError {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        if envelope::is_ours(self.0.code()) {
+            envelope::failure(self.0)
+        } else {
+            show_refusal(&self.0)
+        }
     }
 }
 
@@ -281,18 +283,15 @@ diagnostics! {
 
 /// `GET /page/sign-in/<secret>`: the button, which alone uses the link up: programs that look at the links
 /// of a chat in advance press none.
-async fn show_link(State(server): State<Arc<Server>>, Path(secret): Path<String>) -> Response {
-    let found = async {
-        expect_users(&server)?;
-        look_up(&server, move |core| {
-            core.admin.look_at_sign_in_link(&secret)
-        })
-        .await
-    };
-    match found.await.and_then(expected) {
-        Ok(principal) => button(&principal),
-        Err(error) => refused(error),
-    }
+async fn show_link(
+    State(server): State<Arc<Server>>,
+    Path(secret): Path<String>,
+) -> Result<Response, PageError> {
+    expect_users(&server)?;
+    let found = look_up(&server, move |core| {
+        core.admin.look_at_sign_in_link(&secret)
+    });
+    Ok(button(&expected(found.await?)?))
 }
 
 /// `POST /page/sign-in/<secret>`: signs in, once.

@@ -8,34 +8,38 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::Method;
 use axum::response::Response;
 use axum::routing::{get, post};
+use fileshed_core::terminal::ProcessUse::{Finds, Starts};
 use fileshed_core::{Channel, Core, Error};
 use serde_json::json;
 
 use super::Server;
-use super::call::{Call, Surface};
+use super::call::{Answering, Call, Surface};
 use super::envelope::FailureForm;
 use super::identity::Accepts;
+use super::tool::CallableTool;
 use crate::ops::Effect;
-use discovery::skills;
-use endpoint::{Endpoint as _, EndpointEntry, Nothing, endpoint, of_processes};
-use execute::describe::describe_execute;
-use execute::run::RunCommand;
-pub(super) use files::upload::message_box::Listings;
-use files::{compare, entries, find, links, read, write};
+use endpoint::{Endpoint, Nothing, endpoint};
+pub(super) use upload::message_box::Listings;
 
-mod arguments;
+mod archive;
+mod compare;
 mod discovery;
 pub mod document;
-pub(in crate::http) mod endpoint;
+mod endpoint;
+mod entries;
 mod execute;
 pub(in crate::http) mod failure;
 mod files;
-pub(in crate::http) mod pending;
+mod find;
+mod read;
 mod shell;
+mod skills;
+mod upload;
+mod write;
 
 const GET: Method = Method::GET;
 const POST: Method = Method::POST;
@@ -53,21 +57,31 @@ fn surface(channel: Channel) -> Surface {
     }
 }
 
-/// Answers a request whose body or answer is a stream as `work` does.
-async fn stream<F>(server: Arc<Server>, request: Request, work: impl FnOnce(Call) -> F) -> Response
+/// A handler of requests whose body or answer is a stream, which answers as `work` does.
+fn stream<F>(
+    work: impl Fn(Call) -> F + Clone + Send + Sync + 'static,
+) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static
 where
-    F: Future<Output = Result<Response, Error>>,
+    F: Future<Output = Result<Response, Error>> + Send + 'static,
 {
-    let answered = surface(Channel::FileBrowser).answer(server, request, |mut call| {
+    surface(Channel::FileBrowser).handler(move |mut call| {
         call.caller.names_zones = true;
         work(call)
-    });
-    answered.await
+    })
 }
+
+/// The name of the tool that runs a line of the shell.
+const RUN: &str = "run_command";
+
+/// The path of the status of a process.
+const STATUS: &str = "/execute/{process_id}/status";
+
+/// The path of a shell: of its end, and of its socket.
+const SHELL: &str = "/api/terminals/{session_id}";
 
 /// Every endpoint that takes and answers JSON, in the order in which the document shows them. Models
 /// are offered those that have a text.
-static ENDPOINTS: LazyLock<Vec<EndpointEntry>> = LazyLock::new(|| {
+static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
     vec![
         endpoint(GET, "/files/list", "list_files", entries::list)
             .doc("List a directory.")
@@ -85,15 +99,45 @@ static ENDPOINTS: LazyLock<Vec<EndpointEntry>> = LazyLock::new(|| {
         endpoint(GET, "/ports", "list_ports", |_, _: &Nothing| {
             Ok(json!({"ports": []}))
         }),
-        of_processes::<RunCommand>(),
-        of_processes::<execute::process::ListProcesses>(),
-        of_processes::<execute::process::GetProcessStatus>(),
-        of_processes::<execute::process::GetProcessStatus>().also_at(
-            "get_process_status_by_process",
+        endpoint(POST, "/execute", RUN, execute::run)
+            .doc(
+                "Run a line of sh in the background. With `wait` the answer has the output; else ask \
+                 get_process_status.",
+            )
+            .changing(Effect::CHANGES.outside())
+            .of_processes(Starts),
+        endpoint(GET, "/execute", "list_processes", execute::list)
+            .doc("List commands of this chat that run or ended in the last five minutes.")
+            .of_processes(Finds),
+        endpoint(GET, STATUS, "get_process_status", execute::status)
+            .doc("Status, exit code and output of a command, from `offset` on.")
+            .of_processes(Finds),
+        // An older path.
+        endpoint(
+            GET,
             "/processes/{process_id}/status",
-        ),
-        of_processes::<execute::process::SendProcessInput>(),
-        of_processes::<execute::process::KillProcess>(),
+            "get_process_status_by_process",
+            execute::status,
+        )
+        .of_processes(Finds),
+        endpoint(
+            POST,
+            "/execute/{process_id}/input",
+            "send_process_input",
+            execute::input,
+        )
+        .doc("Write to the standard input of a running command.")
+        .changing(Effect::CHANGES)
+        .of_processes(Finds),
+        endpoint(
+            DELETE,
+            "/execute/{process_id}",
+            "kill_process",
+            execute::kill,
+        )
+        .doc("End a running command.")
+        .changing(Effect::REPLACES)
+        .of_processes(Finds),
         endpoint(GET, "/files/read", "read_file", read::read)
             .doc(
                 "Read a text file or some of its lines, the text of a document, or look at a \
@@ -127,39 +171,70 @@ static ENDPOINTS: LazyLock<Vec<EndpointEntry>> = LazyLock::new(|| {
             POST,
             "/files/upload/link",
             "create_upload_link",
-            links::upload,
+            files::upload_link,
         )
         .changing(Effect::ADDS),
         endpoint(
             GET,
             "/files/download/link",
             "create_download_link",
-            links::download,
+            files::download_link,
         )
         .changing(Effect::ADDS),
         endpoint(POST, "/files/compare", "compare_files", compare::compare),
-        of_processes::<shell::OpenShell>(),
-        of_processes::<shell::ListShells>(),
-        of_processes::<shell::CloseShell>(),
-        of_processes::<shell::ReadUserShell>(),
-        of_processes::<shell::WriteUserShell>(),
+        endpoint(
+            POST,
+            "/api/terminals",
+            "create_terminal",
+            |view, _: &Nothing| view.core.runs.open_shell(view.caller),
+        )
+        .changing(Effect::ADDS)
+        .of_processes(Starts),
+        endpoint(
+            GET,
+            "/api/terminals",
+            "list_terminals",
+            |view, _: &Nothing| Ok(view.core.runs.shells(view.caller)),
+        )
+        .of_processes(Finds),
+        endpoint(DELETE, SHELL, "delete_terminal", shell::end)
+            .changing(Effect::REPLACES)
+            .of_processes(Finds),
+        endpoint(
+            GET,
+            "/api/terminals/user/output",
+            "read_user_terminal",
+            shell::read,
+        )
+        .doc("Read the recent output of the user's open shell.")
+        .of_processes(Finds),
+        endpoint(
+            POST,
+            "/api/terminals/user/input",
+            "send_user_terminal_input",
+            shell::write,
+        )
+        .doc(
+            "Type into the user's open shell. Read it first: a program may be running there. Does \
+             not wait for what the input does.",
+        )
+        .changing(Effect::CHANGES.outside())
+        .of_processes(Finds),
     ]
 });
 
 /// Every address of the surface.
 pub(super) fn routes() -> Router<Arc<Server>> {
-    let mut router = Router::new();
-    for entry in ENDPOINTS.iter() {
-        router = entry.add_to(router);
-    }
-    let router = router
+    let router = ENDPOINTS
+        .iter()
+        .fold(Router::new(), |router, endpoint| endpoint.add_to(router))
         .route("/openapi.json", get(document::openapi))
         .merge(discovery::routes())
-        .route("/files/view", get(files::view::view))
-        .route("/files/serve/{*path}", get(files::view::serve))
-        .route("/files/archive", post(files::archive::archive))
-        .route("/files/upload", post(files::upload::upload))
-        .route(shell::socket::PATH, get(shell::socket::connect))
+        .route("/files/view", get(stream(files::view)))
+        .route("/files/serve/{*path}", get(stream(files::serve)))
+        .route("/files/archive", post(stream(archive::archive)))
+        .route("/files/upload", post(stream(upload::upload)))
+        .route(SHELL, get(shell::connect))
         .fallback(failure::unknown)
         .method_not_allowed_fallback(failure::wrong_method);
     Router::new().nest(BASE, router)
@@ -168,28 +243,33 @@ pub(super) fn routes() -> Router<Arc<Server>> {
 /// The id of the endpoint at a route.
 pub(super) fn endpoint_id(method: &Method, route: &str) -> Option<&'static str> {
     let mut at = endpoints_at(route);
-    let found = at.find(|entry| entry.call.method == *method);
-    found.map(|entry| entry.id)
+    let found = at.find(|endpoint| endpoint.method == *method);
+    found.map(|endpoint| endpoint.tool.id)
+}
+
+/// The tools that models are offered.
+pub(super) fn tools() -> impl Iterator<Item = &'static CallableTool> {
+    offered().map(|endpoint| &endpoint.tool)
 }
 
 /// The endpoints that models are offered.
-pub(super) fn tools() -> impl Iterator<Item = &'static EndpointEntry> {
-    ENDPOINTS.iter().filter(|entry| !entry.doc.is_empty())
+fn offered() -> impl Iterator<Item = &'static Endpoint> {
+    let endpoints = ENDPOINTS.iter();
+    endpoints.filter(|endpoint| !endpoint.tool.doc.is_empty())
 }
 
 /// Returns the text of a tool that a model reads, with the commands of this server. Blocks.
-pub(super) fn description(tool: &EndpointEntry, core: &Core) -> String {
-    if tool.id == RunCommand::ID {
-        describe_execute(core)
+pub(super) fn description(tool: &CallableTool, core: &Core) -> String {
+    if tool.id == RUN {
+        discovery::describe_execute(core)
     } else {
         tool.doc.to_owned()
     }
 }
 
 /// The endpoints at a route.
-fn endpoints_at(route: &str) -> impl Iterator<Item = &'static EndpointEntry> {
+fn endpoints_at(route: &str) -> impl Iterator<Item = &'static Endpoint> {
     let below = route.strip_prefix(BASE);
-    ENDPOINTS
-        .iter()
-        .filter(move |entry| below == Some(entry.call.path))
+    let endpoints = ENDPOINTS.iter();
+    endpoints.filter(move |endpoint| below == Some(endpoint.path))
 }

@@ -7,154 +7,93 @@ use super::groups::{FILES, SERVER};
 
 /// The paths, as they stand in the document.
 pub(super) fn paths() -> Map<String, Value> {
-    let paths = [
-        ("/files/upload", json!({"post": upload()})),
-        ("/files/uploads", json!({"post": begin()})),
-        (
-            "/files/uploads/{id}",
-            json!({"head": look(), "patch": go_on(), "delete": give_up()}),
-        ),
-        ("/files/content", json!({"get": fetch(), "put": core()})),
-        ("/files/archive", json!({"get": pack()})),
-        ("/links/{token}", json!({"get": open(), "post": bring()})),
-        (
-            "/health",
-            json!({"get": watched("The process answers, and says how commands are held.", &[])}),
-        ),
-        (
-            "/ready",
-            json!({"get": watched("Whether what the server needs is there.", &["503"])}),
-        ),
-    ];
-    let paths = paths.into_iter();
-    paths.map(|(path, item)| (path.to_owned(), item)).collect()
+    let paths = json!({
+        "/files/upload": {
+            "post": endpoint("Store the files of a form in a directory", &json!([
+                zone(Some("uploads")), group(), query("path", "string", "The directory; made where it is missing."),
+                query("overwrite", "boolean", "Replace files of the same name; else the new ones get another."),
+                message(), chat(),
+            ]), Some(form()), answers("Stored", &["400", "401", "403", "413", "429", "507"])),
+        },
+        "/files/uploads": {
+            "post": endpoint("Begin the upload of one file in pieces (tus 1.0)", &json!([
+                zone(Some("uploads")), group(), query("path", "string", "The directory; made where it is missing."),
+                query("overwrite", "boolean", "Replace a file of the same name; else the new one gets another."),
+                message(), chat(), tus(), header("Upload-Length", "integer", "Bytes of the whole file."),
+                header("Upload-Metadata", "string", "The name of the file in base64: `filename bm90ZXMubWQ=`."),
+            ]), None, no_content("201", "Begun: `Location` is the address of the upload", &["400", "401", "403", "412", "413", "429", "507"])),
+        },
+        "/files/uploads/{id}": {
+            "head": endpoint("Ask how much of an upload has arrived", &json!([upload_id(), tus()]), None,
+                no_content("200", "`Upload-Offset` and `Upload-Length`", &["401", "404", "412", "423"])),
+            "patch": endpoint("Bring the next piece of an upload; the last one stores the file", &json!([
+                upload_id(), tus(), header("Upload-Offset", "integer", "Bytes that have arrived before."),
+            ]), Some(bytes("application/offset+octet-stream")),
+                no_content("204", "`Upload-Offset`", &["400", "401", "403", "404", "409", "412", "413", "415", "423", "429", "507"])),
+            "delete": endpoint("Give an upload up", &json!([upload_id(), tus()]), None,
+                no_content("204", "Nothing of it is left", &["401", "403", "404", "412"])),
+        },
+        "/files/content": {
+            "get": endpoint("Fetch a file, or a directory as a ZIP archive", &json!([
+                zone(None), group(), required(path("Path of the file or directory inside its zone.")),
+                query("inline", "boolean", "Show it instead of saving it."), chat(),
+            ]), None, content(&["206", "304", "400", "401", "403", "404", "412", "416", "429"])),
+            "put": endpoint("Store the body as one file", &json!([
+                zone(None), group(), required(path("Path of the file inside its zone.")), message(), chat(),
+            ]), Some(bytes("application/octet-stream")),
+                answers("Replaced", &["201", "400", "401", "403", "412", "413", "429", "507"])),
+        },
+        "/files/archive": {
+            "get": endpoint("Fetch several files and directories as one ZIP archive", &json!([
+                zone(None), group(), required(path("Directory that holds them, inside its zone.")), names(), chat(),
+            ]), None, content(&["400", "401", "403", "404", "429"])),
+        },
+        "/links/{token}": {
+            "get": of_link("Open a link: the file, or the page that takes files", None,
+                content(&["206", "304", "403", "404", "416", "429"])),
+            "post": of_link("Bring files through an upload link", Some(form()),
+                answers("Received", &["400", "403", "404", "413", "429", "507"])),
+        },
+        "/health": {"get": watched("The process answers, and says how commands are held.", &[])},
+        "/ready": {"get": watched("Whether what the server needs is there.", &["503"])},
+    });
+    match paths {
+        Value::Object(paths) => paths,
+        _ => Map::new(),
+    }
 }
 
-fn upload() -> Value {
-    json!({
-        "tags": [FILES],
-        "summary": "Store the files of a form in a directory",
-        "parameters": [
-            zone(Some("uploads")), group(), query("path", "string", "The directory; made where it is missing."),
-            query("overwrite", "boolean", "Replace files of the same name; else the new ones get another."),
-            query("message", "string", "Message of the commit, where there is a history."), chat(),
-        ],
-        "requestBody": form(),
-        "responses": answers("Stored", &["400", "401", "403", "413", "429", "507"]),
-    })
+/// An endpoint of whole files.
+fn endpoint(
+    summary: &str,
+    parameters: &Value,
+    body: Option<Value>,
+    responses: Map<String, Value>,
+) -> Value {
+    let endpoint = json!({"tags": [FILES], "summary": summary, "parameters": parameters});
+    answered(endpoint, body, responses)
 }
 
-fn begin() -> Value {
-    json!({
-        "tags": [FILES],
-        "summary": "Begin the upload of one file in pieces (tus 1.0)",
-        "parameters": [
-            zone(Some("uploads")), group(), query("path", "string", "The directory; made where it is missing."),
-            query("overwrite", "boolean", "Replace a file of the same name; else the new one gets another."),
-            query("message", "string", "Message of the commit, where there is a history."), chat(),
-            tus(), header("Upload-Length", "integer", "Bytes of the whole file."),
-            header("Upload-Metadata", "string", "The name of the file in base64: `filename bm90ZXMubWQ=`."),
-        ],
-        "responses": no_content("201", "Begun: `Location` is the address of the upload", &["400", "401", "403", "412", "413", "429", "507"]),
-    })
+/// An endpoint that needs no credential but a link.
+fn of_link(summary: &str, body: Option<Value>, responses: Map<String, Value>) -> Value {
+    let token = json!({
+        "name": "token",
+        "in": "path",
+        "required": true,
+        "description": "The secret at the end of the link's address.",
+        "schema": {"type": "string"},
+    });
+    let endpoint =
+        json!({"tags": [FILES], "summary": summary, "security": [{}], "parameters": [token]});
+    answered(endpoint, body, responses)
 }
 
-fn look() -> Value {
-    json!({
-        "tags": [FILES],
-        "summary": "Ask how much of an upload has arrived",
-        "parameters": [upload_id(), tus()],
-        "responses": no_content("200", "`Upload-Offset` and `Upload-Length`", &["401", "404", "412", "423"]),
-    })
-}
-
-fn go_on() -> Value {
-    json!({
-        "tags": [FILES],
-        "summary": "Bring the next piece of an upload; the last one stores the file",
-        "parameters": [
-            upload_id(), tus(), header("Upload-Offset", "integer", "Bytes that have arrived before."),
-        ],
-        "requestBody": {"required": true, "content": {"application/offset+octet-stream": {
-            "schema": {"type": "string", "format": "binary"},
-        }}},
-        "responses": no_content("204", "`Upload-Offset`", &["400", "401", "403", "404", "409", "412", "413", "415", "423", "429", "507"]),
-    })
-}
-
-fn give_up() -> Value {
-    json!({
-        "tags": [FILES],
-        "summary": "Give an upload up",
-        "parameters": [upload_id(), tus()],
-        "responses": no_content("204", "Nothing of it is left", &["401", "403", "404", "412"]),
-    })
-}
-
-fn core() -> Value {
-    json!({
-        "tags": [FILES],
-        "summary": "Store the body as one file",
-        "parameters": [
-            zone(None), group(), required(path("Path of the file inside its zone.")),
-            query("message", "string", "Message of the commit, where there is a history."), chat(),
-        ],
-        "requestBody": {"required": true, "content": {"application/octet-stream": {
-            "schema": {"type": "string", "format": "binary"},
-        }}},
-        "responses": answers("Replaced", &["201", "400", "401", "403", "412", "413", "429", "507"]),
-    })
-}
-
-fn fetch() -> Value {
-    json!({
-        "tags": [FILES],
-        "summary": "Fetch a file, or a directory as a ZIP archive",
-        "parameters": [
-            zone(None), group(), required(path("Path of the file or directory inside its zone.")),
-            query("inline", "boolean", "Show it instead of saving it."), chat(),
-        ],
-        "responses": content(&["206", "304", "400", "401", "403", "404", "412", "416", "429"]),
-    })
-}
-
-fn pack() -> Value {
-    let mut names = required(query(
-        "name",
-        "array",
-        "Names in the directory, each once: `name=a.md&name=b.md`.",
-    ));
-    names["schema"]["items"] = json!({"type": "string"});
-    json!({
-        "tags": [FILES],
-        "summary": "Fetch several files and directories as one ZIP archive",
-        "parameters": [
-            zone(None), group(), required(path("Directory that holds them, inside its zone.")),
-            names, chat(),
-        ],
-        "responses": content(&["400", "401", "403", "404", "429"]),
-    })
-}
-
-fn open() -> Value {
-    json!({
-        "tags": [FILES],
-        "summary": "Open a link: the file, or the page that takes files",
-        "security": [{}],
-        "parameters": [token()],
-        "responses": content(&["206", "304", "403", "404", "416", "429"]),
-    })
-}
-
-fn bring() -> Value {
-    json!({
-        "tags": [FILES],
-        "summary": "Bring files through an upload link",
-        "security": [{}],
-        "parameters": [token()],
-        "requestBody": form(),
-        "responses": answers("Received", &["400", "403", "404", "413", "429", "507"]),
-    })
+fn answered(mut endpoint: Value, body: Option<Value>, responses: Map<String, Value>) -> Value {
+    if let Some(body) = body {
+        endpoint["requestBody"] = body;
+    }
+    endpoint["responses"] = responses.into();
+    endpoint
 }
 
 fn watched(summary: &str, statuses: &[&str]) -> Value {
@@ -175,6 +114,12 @@ fn form() -> Value {
     }}}})
 }
 
+/// A body with the bytes of a file.
+fn bytes(content_type: &str) -> Value {
+    let schema = json!({"type": "string", "format": "binary"});
+    json!({"required": true, "content": {content_type: {"schema": schema}}})
+}
+
 fn zone(default: Option<&str>) -> Value {
     let mut zone = query("zone", "string", "The zone of the file or directory.");
     zone["schema"]["enum"] = json!(["uploads", "storage", "documents", "group"]);
@@ -189,6 +134,24 @@ fn zone(default: Option<&str>) -> Value {
 
 fn group() -> Value {
     query("group", "string", "Id or name, with zone=group.")
+}
+
+fn message() -> Value {
+    query(
+        "message",
+        "string",
+        "Message of the commit, where there is a history.",
+    )
+}
+
+fn names() -> Value {
+    let mut names = required(query(
+        "name",
+        "array",
+        "Names in the directory, each once: `name=a.md&name=b.md`.",
+    ));
+    names["schema"]["items"] = json!({"type": "string"});
+    names
 }
 
 fn chat() -> Value {
@@ -234,16 +197,6 @@ fn upload_id() -> Value {
 fn required(mut parameter: Value) -> Value {
     parameter["required"] = true.into();
     parameter
-}
-
-fn token() -> Value {
-    json!({
-        "name": "token",
-        "in": "path",
-        "required": true,
-        "description": "The secret at the end of the link's address.",
-        "schema": {"type": "string"},
-    })
 }
 
 /// An envelope, and the statuses besides 200.

@@ -5,25 +5,22 @@
 //! nothing. A missing answer is never remembered.
 
 use fileshed_core::identifier::is_short_text;
+use fileshed_core::sign_in::Principal;
 use fileshed_core::{Error, Role, UserId};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::client::{CallError, segment};
 use super::error::SharedError;
-use super::{Key, OpenWebUi, OpenWebUiError};
+use super::{OpenWebUi, OpenWebUiError};
 
 /// Somebody whom Open WebUI knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// The user id.
-    pub user: UserId,
-    /// Display name.
-    pub name: Option<String>,
-    /// Mail address.
-    pub email: Option<String>,
-    /// Role of the user; `None` until an administrator activates the account.
-    pub role: Option<Role>,
+    /// What Open WebUI says of the user.
+    pub principal: Principal,
+    /// `true` until an administrator activates the account.
+    pub is_pending: bool,
 }
 
 /// The role that Open WebUI calls so; none for one who waits for an administrator.
@@ -42,22 +39,27 @@ pub fn presentable(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty() && is_short_text(text))
 }
 
+/// A user in answers of Open WebUI.
 #[derive(Deserialize)]
-struct AccountResponse {
+pub(super) struct AccountResponse {
     #[serde(default)]
-    id: String,
+    pub(super) id: String,
     name: Option<String>,
-    email: Option<String>,
+    pub(super) email: Option<String>,
     role: Option<String>,
 }
 
 impl AccountResponse {
     fn account(self) -> Option<Account> {
+        let role = role(self.role.as_deref().unwrap_or("user"));
         Some(Account {
-            user: UserId::parse(&self.id).ok()?,
-            name: self.name.and_then(presentable),
-            email: self.email.and_then(presentable),
-            role: role(self.role.as_deref().unwrap_or("user")),
+            principal: Principal {
+                name: self.name.and_then(presentable),
+                email: self.email.and_then(presentable),
+                role: role.unwrap_or_default(),
+                ..Principal::of(UserId::parse(&self.id).ok()?)
+            },
+            is_pending: role.is_none(),
         })
     }
 }
@@ -67,11 +69,6 @@ impl AccountResponse {
 pub(crate) struct NotRemembered;
 
 impl OpenWebUi {
-    /// Returns `true` if Open WebUI said lately whose credential it is, or that it is nobody's.
-    pub(crate) fn remembers_account(&self, credential: &str) -> bool {
-        self.accounts.contains_key(&key(credential))
-    }
-
     /// Returns the account of a credential, or that it has none, if Open WebUI said so lately.
     pub(crate) fn remembered_account(
         &self,
@@ -114,31 +111,9 @@ impl OpenWebUi {
         }
         Ok(None)
     }
-}
 
-#[derive(Deserialize)]
-struct AnyUser {
-    role: Option<String>,
-}
-
-impl OpenWebUi {
-    /// Returns `true` if Open WebUI has this user, and not as one who waits for an administrator. Asks
-    /// with the administrator's key. `None` if it does not say so clearly, and for ids that it gives
-    /// nobody: they belong to programs.
-    pub(super) fn knows_user(&self, user: &UserId) -> Option<bool> {
-        let Some(Key::Admin(key)) = self.admin_key() else {
-            return None;
-        };
-        uuid::Uuid::try_parse(user.as_str()).ok()?;
-        let asked = self
-            .users
-            .try_get_with(user.as_str().to_owned(), || self.ask_user(user, key));
-        asked
-            .inspect_err(|error| tracing::debug!(%error, "it is not known whether a user is there"))
-            .ok()
-    }
-
-    fn ask_user(&self, user: &UserId, key: &str) -> Result<bool, CallError> {
+    /// Returns `true` if Open WebUI has this user, and not as one who waits for an administrator.
+    pub(super) fn ask_user(&self, user: &UserId, key: &str) -> Result<bool, CallError> {
         if self.is_there(user, key)? {
             return Ok(true);
         }
@@ -146,7 +121,7 @@ impl OpenWebUi {
         let own = self
             .ask_account(key, false)?
             .ok_or(CallError::Status(403))?;
-        if self.is_there(&own.user, key)? {
+        if self.is_there(&own.principal.user, key)? {
             Ok(false)
         } else {
             Err(CallError::Unreadable(None))
@@ -156,7 +131,7 @@ impl OpenWebUi {
     fn is_there(&self, user: &UserId, key: &str) -> Result<bool, CallError> {
         let user = segment(user.as_str()).ok_or(CallError::Status(404))?;
         let path = format!("/api/v1/users/{user}");
-        match self.client.get::<AnyUser>(key, &path) {
+        match self.client.get::<AccountResponse>(key, &path) {
             Ok(user) => Ok(user.role.as_deref().is_none_or(|text| role(text).is_some())),
             Err(CallError::Status(400 | 404)) => Ok(false),
             Err(error) => Err(error),
@@ -199,10 +174,11 @@ mod tests {
         }
         let text = r#"{"id":"a","name":"A\nB","email":"a@example.org","role":"pending"}"#;
         let expected = Account {
-            user: UserId::parse("a").expect("an id"),
-            name: None,
-            email: Some("a@example.org".to_owned()),
-            role: None,
+            principal: Principal {
+                email: Some("a@example.org".to_owned()),
+                ..Principal::of(UserId::parse("a").expect("an id"))
+            },
+            is_pending: true,
         };
         assert_eq!(account(text), Some(expected));
     }

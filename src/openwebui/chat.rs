@@ -1,35 +1,46 @@
-//! The files that are attached to a conversation.
+//! Conversations of Open WebUI: the files that are attached to one, and those that it lists.
 //!
 //! A chat is JSON that its owner may write: it says which files there are, and nothing that it says
 //! of them counts. With an administrator's key, whose answers are not held to the caller, chat and
 //! files are used only where Open WebUI's own records say that they are the caller's.
+//!
+//! Open WebUI answers to a chat that was deleted as it does to one that it shows nobody, so one answer says
+//! nothing. A chat counts as gone only where the whole list of its owner's chats is shown to the
+//! administrator's key and does not have it, it is not shown by its id either, and the list is still
+//! shown after that.
 
 use std::collections::{HashMap, HashSet};
-use std::io::Read;
 
-use fileshed_core::chat_host::{Attached, Attachment, Sink};
-use fileshed_core::{Caller, Chat, Error, UserId};
+use fileshed_core::chat_host::Attachment;
+use fileshed_core::{Caller, Chat, UserId};
 use serde::Deserialize;
-use serde_json::Value;
+use serde::de::IgnoredAny;
+use serde_json::{Value, json};
 
 use super::client::{CallError, Client, segment};
-use super::item::FileEntry;
-use super::{Key, OpenWebUi, OpenWebUiError};
+use super::file::{self, FileEntry};
+use super::{Key, OpenWebUi};
 
 /// Files of one chat that are looked at.
 const FILES_MAX: usize = 500;
 
-/// Bytes that are passed on at once.
-const PIECE: usize = 64 * 1024;
+/// Pages of a list that are read to find gone chats; a user with more chats keeps the files of all.
+const PAGES_MAX: usize = 1000;
+
+/// Pages that are read to find titles: an older chat is shown by its id.
+pub(super) const TITLED_PAGES_MAX: usize = 5;
+
+/// Characters of a title that are kept.
+const TITLE_MAX: usize = 100;
 
 #[derive(Deserialize)]
-struct StoredChat {
-    user_id: String,
-    chat: ChatContent,
+pub(super) struct StoredChat {
+    pub(super) user_id: String,
+    pub(super) chat: ChatContent,
 }
 
 #[derive(Default, Deserialize)]
-struct ChatContent {
+pub(super) struct ChatContent {
     #[serde(default)]
     history: Option<ChatHistory>,
     #[serde(default)]
@@ -45,7 +56,7 @@ struct ChatHistory {
 }
 
 #[derive(Deserialize)]
-struct ChatMessage {
+pub(super) struct ChatMessage {
     #[serde(default)]
     role: Value,
     #[serde(default, rename = "parentId")]
@@ -53,94 +64,141 @@ struct ChatMessage {
     #[serde(default)]
     timestamp: Value,
     #[serde(default)]
-    files: Value,
+    pub(super) files: Value,
     #[serde(default)]
-    embeds: Value,
+    pub(super) embeds: Value,
+}
+
+/// A chat in a list.
+#[derive(Deserialize)]
+pub(super) struct ListedChat {
+    pub(super) id: String,
+    title: Option<String>,
+}
+
+impl ListedChat {
+    /// Returns the title as it may be shown; `None` if it has no visible characters.
+    pub(super) fn shown_title(&self) -> Option<String> {
+        let visible = self.title.as_deref()?.chars().filter(|c| !c.is_control());
+        let visible: String = visible.take(TITLE_MAX).collect();
+        Some(visible.trim().to_owned()).filter(|title| !title.is_empty())
+    }
 }
 
 impl OpenWebUi {
-    pub(super) fn attachments_of(&self, caller: &Caller) -> Result<Attached, Error> {
-        let (Some(user), Some(chat)) = (&caller.user, kept(&caller.chat)) else {
-            return Ok(Attached::NotKept);
-        };
-        let Some(key) = self.key(caller) else {
-            return Ok(Attached::NoCredential);
-        };
-        let path = format!("/api/v1/chats/{chat}");
-        match self.client.get::<StoredChat>(key.reveal(), &path) {
-            Ok(kept) if kept.user_id == user.as_str() => {
-                Ok(Attached::Files(files(&kept.chat, &caller.chat)))
-            }
-            Ok(_) => Ok(Attached::Files(Vec::new())),
-            Err(error) if error.is_absence() => {
-                tracing::warn!(%error, "Open WebUI does not show the chat");
-                Ok(Attached::Files(Vec::new()))
-            }
-            Err(error) => Err(OpenWebUiError::of("the files of this conversation", error).into()),
-        }
-    }
-
-    /// The files that hang on the message that is being written, as it is kept.
-    pub(super) fn files_of_message(&self, caller: &Caller, key: &str) -> Option<Value> {
-        Some(self.message(caller, key)?.files)
-    }
-
-    /// The pages that show at the message that is being written.
-    pub(super) fn pages_of_message(&self, caller: &Caller, key: &str) -> Vec<Value> {
-        match self.message(caller, key).map(|message| message.embeds) {
-            Some(Value::Array(pages)) => pages,
-            _ => Vec::new(),
-        }
-    }
-
-    fn message(&self, caller: &Caller, key: &str) -> Option<ChatMessage> {
-        let path = format!("/api/v1/chats/{}", kept(&caller.chat)?);
-        let kept = self.client.get::<StoredChat>(key, &path);
-        let kept = kept.inspect_err(|error| tracing::debug!(%error, "the chat is not shown"));
-        let mut messages = kept.ok()?.chat.history?.messages;
+    /// Returns the message that is being written, as it is kept.
+    pub(super) fn message(&self, caller: &Caller, key: &str) -> Option<ChatMessage> {
+        let stored = stored_chat(&self.client, key, &kept(&caller.chat)?).ok()?;
+        let mut messages = stored.chat.history?.messages;
         messages.remove(caller.message.as_deref()?)
     }
 
-    pub(super) fn fetch_file(
-        &self,
-        caller: &Caller,
-        file: &Attachment,
-        sink: Sink<'_>,
-    ) -> Result<(), Error> {
-        let none = || OpenWebUiError::NoFile(file.name.clone());
-        let failed = |error: CallError| match error {
-            error if error.is_absence() => none(),
-            error => OpenWebUiError::of("the file", error),
+    /// Hangs a file on the answer that is being written. Returns `true` if that worked.
+    pub(super) fn attach(&self, caller: &Caller, key: &str, item: &Value) -> bool {
+        let Some(path) = events(caller) else {
+            return false;
         };
-        let (key, id) = (self.key(caller), segment(&file.id));
-        let (key, id) = key.zip(id).ok_or_else(none)?;
-        if let Key::Admin(_) = key {
-            let record = self.record(key, &id).map_err(failed)?;
-            let owner = record.map(|record| record.user_id);
-            if owner.as_deref() != caller.user.as_ref().map(UserId::as_str) {
-                return Err(none().into());
-            }
+        let tell = |kind: &str, files: &Value| {
+            let event = json!({"type": kind, "data": {"files": files}});
+            self.tell(key, &path, &event)
+        };
+        if !tell("files", &json!([item])) {
+            return false;
         }
-        let path = format!("/api/v1/files/{id}/content");
-        let mut content = self.client.bytes(key.reveal(), &path).map_err(failed)?;
-        let mut piece = vec![0; PIECE];
-        loop {
-            let read = content
-                .read(&mut piece)
-                .map_err(OpenWebUiError::BrokenOff)?;
-            if read == 0 {
-                return Ok(());
-            }
-            sink(&piece[..read])?;
+        // The chat keeps the files of all such events, the newest first; a browser that is open
+        // shows those of the last one: it is told of all, and of no file as it was before.
+        let message = self.message(caller, key);
+        if let Some(Value::Array(mut files)) = message.map(|message| message.files)
+            && files.len() > 1
+        {
+            file::keep_newest(&mut files);
+            let _only_shown = tell("chat:message:files", &files.into());
         }
+        true
     }
+
+    /// Sends an event of a message. Returns `true` if it was taken.
+    pub(super) fn tell(&self, key: &str, path: &str, event: &Value) -> bool {
+        let told = self.client.post::<Option<bool>>(key, path, event);
+        let told = told.inspect_err(|error| tracing::debug!(%error, "the message takes no event"));
+        matches!(told, Ok(Some(true)))
+    }
+
+    /// Leaves those that are gone.
+    pub(super) fn retain_gone(
+        &self,
+        user: &UserId,
+        key: Key<'_>,
+        chats: &mut Vec<Chat>,
+    ) -> Result<(), CallError> {
+        let listed = self.listed_chats(user, key)?;
+        chats.retain(|chat| !listed.contains(chat.as_str()));
+        let mut unclear = None;
+        chats.retain(|chat| {
+            let path = format!("/api/v1/chats/{}", chat.as_str());
+            match self.client.get::<IgnoredAny>(key.reveal(), &path) {
+                Ok(_) => false,
+                Err(error) if error.is_absence() => true,
+                Err(error) => {
+                    unclear = Some(error);
+                    false
+                }
+            }
+        });
+        if !chats.is_empty() {
+            self.chat_page(user, key, 1)?;
+        }
+        unclear.map_or(Ok(()), Err)
+    }
+
+    /// Returns the ids of all chats of a user, those in the archive too.
+    fn listed_chats(&self, user: &UserId, key: Key<'_>) -> Result<HashSet<String>, CallError> {
+        let mut listed = HashSet::new();
+        for number in 1..=PAGES_MAX {
+            let page = self.chat_page(user, key, number)?;
+            let before = listed.len();
+            listed.extend(page.into_iter().map(|chat| chat.id));
+            if listed.len() == before {
+                return Ok(listed);
+            }
+        }
+        Err(CallError::Unreadable(None))
+    }
+
+    /// Returns a page of the list of a user's chats, those that changed last first.
+    pub(super) fn chat_page(
+        &self,
+        user: &UserId,
+        key: Key<'_>,
+        number: usize,
+    ) -> Result<Vec<ListedChat>, CallError> {
+        let path = match (key, segment(user.as_str())) {
+            // This endpoint lists the chats of the key's owner in any case.
+            (Key::Own(_), _) => {
+                format!("/api/v1/chats/list?page={number}&include_pinned=true&include_folders=true")
+            }
+            (Key::Admin(_), Some(user)) => format!("/api/v1/chats/list/user/{user}?page={number}"),
+            (Key::Admin(_), None) => return Ok(Vec::new()),
+        };
+        self.client.get(key.reveal(), &path)
+    }
+}
+
+/// `true` if Open WebUI gives such ids to chats and users.
+pub(super) fn is_id(text: &str) -> bool {
+    uuid::Uuid::try_parse(text).is_ok()
+}
+
+/// Returns a chat, whose id is a segment of a path.
+pub(super) fn stored_chat(client: &Client, key: &str, chat: &str) -> Result<StoredChat, CallError> {
+    let chat = client.get(key, &format!("/api/v1/chats/{chat}"));
+    chat.inspect_err(|error| tracing::debug!(%error, "the chat is not shown"))
 }
 
 /// The last answer in a conversation of this user, as a segment of a path.
 pub(super) fn last_answer(client: &Client, key: &str, chat: &str, user: &UserId) -> Option<String> {
-    let kept = client.get::<StoredChat>(key, &format!("/api/v1/chats/{chat}"));
-    let kept = kept.inspect_err(|error| tracing::debug!(%error, "the chat is not shown"));
-    let kept = kept.ok().filter(|kept| kept.user_id == user.as_str())?;
+    let kept = stored_chat(client, key, chat).ok();
+    let kept = kept.filter(|kept| kept.user_id == user.as_str())?;
     let mut history = kept.chat.history?;
     let mut id = history.current;
     loop {
@@ -169,8 +227,8 @@ pub(super) fn events(caller: &Caller) -> Option<String> {
     Some(format!("/api/v1/chats/{chat}/messages/{message}/event"))
 }
 
-/// All files of a chat, each once, in the order in which they came; of too many the last.
-fn files(chat: &ChatContent, id: &Chat) -> Vec<Attachment> {
+/// Returns all files of a chat, each once, in the order in which they came; of too many the last.
+pub(super) fn files(chat: &ChatContent, id: &Chat) -> Vec<Attachment> {
     let messages = chat.history.iter().flat_map(|history| &history.messages);
     let mut messages: Vec<_> = messages.collect();
     messages.sort_by(|(id, one), (other_id, other)| {

@@ -71,9 +71,8 @@ impl CallError {
 pub struct Client {
     agent: Agent,
     base: String,
-    call: Duration,
-    clock: Clock,
-    timings: OpenWebUiTimings,
+    pub(super) clock: Clock,
+    pub(super) timings: OpenWebUiTimings,
     breaker: Arc<Breaker>,
 }
 
@@ -90,7 +89,6 @@ impl Client {
         Self {
             agent: agent(),
             base: base.to_owned(),
-            call: timings.call,
             clock: clock.clone(),
             timings: timings.clone(),
             breaker: Arc::new(Breaker::new(clock, timings.breaker)),
@@ -99,13 +97,24 @@ impl Client {
 
     /// Sets the time limit of a small call.
     #[must_use]
-    pub fn within(self, call: Duration) -> Self {
-        Self { call, ..self }
+    pub fn within(mut self, call: Duration) -> Self {
+        self.timings.call = call;
+        self
     }
 
     /// `GET`, once more if the request did not arrive.
     pub fn get<T: DeserializeOwned>(&self, key: &str, path: &str) -> Result<T, CallError> {
-        read(self.ask(key, path, self.call)?)
+        read(self.ask(key, path, self.timings.call)?)
+    }
+
+    /// Returns the version of Open WebUI, as it says itself.
+    pub fn version(&self) -> Result<String, CallError> {
+        #[derive(serde::Deserialize)]
+        struct VersionResponse {
+            version: String,
+        }
+        let answer: VersionResponse = self.get("", "/api/version")?;
+        Ok(answer.version)
     }
 
     /// `GET` of the bytes at `path`.
@@ -124,7 +133,7 @@ impl Client {
         let text = serde_json::to_vec(message).unwrap_or_default();
         let request = self.request(Method::POST, key, path);
         let request = request.header("content-type", "application/json");
-        read(self.send(request, &text[..], self.call, |_| false)?)
+        read(self.send(request, &text[..], self.timings.call, |_| false)?)
     }
 
     /// Sends a body that is read from somewhere, `size` bytes long.
@@ -147,7 +156,8 @@ impl Client {
     /// `DELETE`.
     pub fn delete(&self, key: &str, path: &str) -> Result<(), CallError> {
         let request = self.request(Method::DELETE, key, path);
-        self.send(request, (), self.call, |_| false).map(drop)
+        self.send(request, (), self.timings.call, |_| false)
+            .map(drop)
     }
 
     fn ask(&self, key: &str, path: &str, limit: Duration) -> Result<Response<Body>, CallError> {

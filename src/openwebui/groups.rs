@@ -3,22 +3,22 @@
 //! Answers count for `openwebui_groups_ttl` seconds; a name that is not among them is asked for
 //! once more, so that a new member need not wait.
 
+use fileshed_core::UserId;
 use fileshed_core::directory::{Group, GroupId, Member};
-use fileshed_core::{Caller, Error, UserId};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::client::{CallError, segment};
-use super::error::SharedError;
-use super::{Key, OpenWebUi, OpenWebUiError};
+use super::{Key, OpenWebUi};
 
 /// Pages of members that are read, of some thirty each.
 const PAGES_MAX: u32 = 100;
 
+/// A group in lists of Open WebUI.
 #[derive(Deserialize)]
-struct ListedGroup {
-    id: String,
-    name: String,
+pub(super) struct ListedGroup {
+    pub(super) id: String,
+    pub(super) name: String,
     #[serde(default)]
     description: Option<String>,
     #[serde(default)]
@@ -38,44 +38,7 @@ struct MemberPage {
 }
 
 impl OpenWebUi {
-    /// The groups of the caller; nothing where there is no credential to ask with.
-    pub(super) fn groups_of(&self, caller: &Caller) -> Result<Option<Vec<Group>>, Error> {
-        let (Some(user), Some(key)) = (&caller.user, self.key(caller)) else {
-            return Ok(None);
-        };
-        let asked = self.groups.try_get_with(user.as_str().to_owned(), || {
-            let groups = self.ask_groups(user, key).map_err(away("your groups"))?;
-            Ok::<_, OpenWebUiError>((self.clock.instant(), groups))
-        });
-        let (_, groups) = asked.map_err(SharedError::from)?;
-        Ok(Some(groups))
-    }
-
-    /// Forgets the groups of the caller, unless they were asked for just now.
-    pub(super) fn forget_groups_of(&self, caller: &Caller) -> bool {
-        let user = caller.user.as_ref().map_or("", |user| user.as_str());
-        let known = self.groups.get(user);
-        let is_old =
-            known.is_some_and(|(asked, _)| self.clock.elapsed(asked) >= self.timings.groups);
-        if is_old {
-            self.groups.invalidate(user);
-        }
-        is_old
-    }
-
-    /// The members of a group; nothing without an administrator's key.
-    pub(super) fn members_of(&self, group: &Group) -> Result<Option<Vec<Member>>, Error> {
-        let Some(key) = self.admin_key() else {
-            return Ok(None);
-        };
-        let asked = self.members.try_get_with(group.id.as_str().to_owned(), || {
-            let members = self.ask_members(&group.id, key);
-            members.map_err(away("the members of the group"))
-        });
-        Ok(Some(asked.map_err(SharedError::from)?))
-    }
-
-    fn ask_groups(&self, user: &UserId, key: Key<'_>) -> Result<Vec<Group>, CallError> {
+    pub(super) fn ask_groups(&self, user: &UserId, key: Key<'_>) -> Result<Vec<Group>, CallError> {
         let whose = match key {
             Key::Own(_) => "groups".to_owned(),
             Key::Admin(_) => {
@@ -106,7 +69,11 @@ impl OpenWebUi {
         Ok(listed.into_iter().filter_map(group).collect())
     }
 
-    fn ask_members(&self, group: &GroupId, key: Key<'_>) -> Result<Vec<Member>, CallError> {
+    pub(super) fn ask_members(
+        &self,
+        group: &GroupId,
+        key: Key<'_>,
+    ) -> Result<Vec<Member>, CallError> {
         let group = segment(group.as_str()).ok_or(CallError::Status(404))?;
         let mut members: Vec<ListedMember> = Vec::new();
         for number in 1..=PAGES_MAX {
@@ -135,8 +102,4 @@ impl OpenWebUi {
         };
         Ok(members.into_iter().map(member).collect())
     }
-}
-
-fn away(what: &'static str) -> impl Fn(CallError) -> OpenWebUiError {
-    move |error| OpenWebUiError::of(what, error)
 }

@@ -6,89 +6,187 @@
 //! WebUI itself has to reach this server. For administrators who have no credential for its
 //! interface, the connection is written to a file that its settings import ([`connection_file`]).
 
+use std::convert::Infallible;
 use std::time::Duration;
 
+use clap::Args;
 use fileshed_core::Toolset;
 use fileshed_core::settings::{GroupSource, PublicUrl};
 use fileshed_core::timings::OpenWebUiTimings;
 use serde_json::{Value, json};
 
 use super::client::{CallError, Client};
-use super::health::version;
 use super::printable;
-use crate::config::{Config, Secret};
+use crate::config::{Config, Secret, one_of};
 
 mod auth;
 mod change;
 mod connection;
-mod error;
 mod grant;
-mod terminal_check;
 #[cfg(test)]
 mod tests;
 
 pub use auth::Auth;
-pub use error::RegisterError;
 pub use grant::Grantee;
-pub use terminal_check::check_terminal;
 
 use change::Change;
-use connection::{ConnectionKind, RegisteredConnection};
+pub(super) use connection::ConnectionKind;
+use connection::RegisteredConnection;
 
 /// Open WebUI gives every one of its servers ten seconds, ours and others.
-const PATIENCE: Duration = OpenWebUiTimings::STANDARD.register;
+pub(super) const PATIENCE: Duration = OpenWebUiTimings::STANDARD.register;
 
-/// Wishes of the administrator for the connection. All else follows from the configuration,
-/// or stays as an existing connection has it.
-#[derive(Clone, Debug)]
-pub struct ConnectionOptions {
-    /// Address at which Open WebUI reaches this server.
-    pub server_url: Option<PublicUrl>,
-    /// Credential with which it calls.
-    pub auth: Option<Auth>,
-    /// The name of the connection for programs.
-    pub id: String,
-    /// The name of the connection for people.
-    pub name: Option<String>,
-    /// `true` for a terminal, which is in another list, and has its own tools.
-    pub terminal: bool,
-    /// Operations that are offered.
-    pub toolset: Option<Toolset>,
-    /// Users and groups that may use it.
-    pub grants: Vec<Grantee>,
+/// Why the server was not registered; for the administrator who reads it in a terminal.
+#[derive(Debug, thiserror::Error)]
+pub enum RegisterError {
+    /// Open WebUI gives no answer that can be used.
+    #[error(transparent)]
+    Call(#[from] CallError),
+    /// The text says what is missing or wrong.
+    #[error("{0}")]
+    Refused(String),
 }
 
-/// The connection, and how it is registered.
-#[derive(Clone, Debug)]
+impl RegisterError {
+    fn refused(text: impl Into<String>) -> Self {
+        Self::Refused(text.into())
+    }
+}
+
+/// What answers at the address is something else.
+const NOT_OPEN_WEBUI: &str =
+    "what answers at the address of Open WebUI is not Open WebUI, or a very old one";
+
+/// Connection as an administrator wants it. All else follows from the configuration, or stays as an
+/// existing connection has it.
+#[derive(Debug, Args)]
+pub(crate) struct ConnectionOptions {
+    #[arg(
+        long,
+        value_name = "URL",
+        value_parser = url,
+        help = "Where Open WebUI reaches this server [default: public_url, else the address of bind]"
+    )]
+    server_url: Option<PublicUrl>,
+    #[arg(
+        long,
+        value_name = "TYPE",
+        value_parser = one_of(&["session", "bearer"], Auth::parse),
+        help = "With what it calls: the user's own session, or the first of api_keys \
+                [default: bearer if there are api_keys]"
+    )]
+    auth: Option<Auth>,
+    /// The connection's id
+    #[arg(long, value_name = "ID", default_value = "fileshed", value_parser = id)]
+    id: String,
+    #[arg(
+        long,
+        value_name = "TEXT",
+        help = "Its name for people [default: its id]"
+    )]
+    name: Option<String>,
+    #[arg(
+        long,
+        help = "A terminal connection instead of a tool server: files, commands and a shell beside \
+                the chat, with the first of terminal_api_keys or the user's own session"
+    )]
+    terminal: bool,
+    #[arg(
+        long,
+        conflicts_with = "terminal",
+        value_name = "SET",
+        value_parser = one_of(&Toolset::NAMES, Toolset::parse),
+        help = "Which operations [default: all]"
+    )]
+    toolset: Option<Toolset>,
+}
+
+/// Options of `fileshed openwebui register`.
+#[derive(Debug, Args)]
 pub struct RegisterOptions {
-    /// Address of Open WebUI, if that was said for this run; the configuration then has it, too.
-    pub url: Option<PublicUrl>,
-    /// The credential of one of its administrators.
-    pub admin_token: Option<Secret>,
-    /// The connection as it should be.
-    pub connection: ConnectionOptions,
-    /// `true` if Open WebUI has to reach this server first.
-    pub verify: bool,
-    /// `true` if nothing is changed.
-    pub dry_run: bool,
+    #[arg(
+        long,
+        value_name = "URL",
+        value_parser = url,
+        help = "Where Open WebUI is [default: openwebui_api_url]"
+    )]
+    pub(crate) url: Option<PublicUrl>,
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        value_parser = |text: &str| Ok::<_, Infallible>(Secret::new(text.trim())),
+        help = "Session token or API key of one of its administrators [default: openwebui_admin_key, \
+                which other users of this machine do not see: FILESHED_OPENWEBUI_ADMIN_KEY, or a \
+                file named by FILESHED_OPENWEBUI_ADMIN_KEY_FILE]"
+    )]
+    admin_token: Option<Secret>,
+    #[command(flatten)]
+    connection: ConnectionOptions,
+    #[arg(
+        long = "grant",
+        value_name = "WHO",
+        help = "Who may use it, may be repeated: everyone, nobody (administrators only), \
+                group:<id or name>, user:<id or mail address> [default: everyone]"
+    )]
+    pub(crate) grants: Vec<Grantee>,
+    /// Do not have Open WebUI read this server's document first
+    #[arg(long)]
+    no_verify: bool,
+    /// Say what would be done, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// Options of `fileshed openwebui connection`.
+#[derive(Debug, Args)]
+pub struct ConnectionFileOptions {
+    #[command(flatten)]
+    connection: ConnectionOptions,
+    #[arg(
+        long = "grant",
+        value_name = "WHO",
+        help = "Who may use it, may be repeated: everyone, nobody (administrators only), \
+                group:<id>, user:<id> [default: everyone]"
+    )]
+    pub(crate) grants: Vec<Grantee>,
+}
+
+fn url(text: &str) -> Result<PublicUrl, String> {
+    match text.parse::<PublicUrl>() {
+        Ok(url) if url.is_empty() => Err("is empty".to_owned()),
+        url => url,
+    }
+}
+
+/// Reads an id that the settings of Open WebUI take.
+fn id(text: &str) -> Result<String, String> {
+    match text {
+        "" => Err("is empty".to_owned()),
+        text if text.contains([':', '|']) => Err("must not have `:` or `|`".to_owned()),
+        text => Ok(text.to_owned()),
+    }
 }
 
 /// Registers; the lines say what was done.
 pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String>, RegisterError> {
     let url = &config.openwebui_api_url;
     if url.is_empty() {
-        return Err(RegisterError::NoUrl);
+        let text = "where is Open WebUI? Say `--url`, or set `openwebui_api_url`";
+        return Err(RegisterError::refused(text));
     }
     let token = options.admin_token.as_ref();
     let token = token.or(config.openwebui_admin_key.as_ref());
-    let token = token.ok_or(RegisterError::NoToken)?.reveal();
+    let no_token = "a credential of an administrator of Open WebUI is needed: set \
+                    `openwebui_admin_key`, or say `--admin-token`";
+    let token = token.ok_or_else(|| RegisterError::refused(no_token))?;
+    let token = token.reveal();
     let client = Client::new(url.as_str()).within(PATIENCE);
 
     let mut lines = vec![where_it_is(&client, url)?];
-    let grants = grant::resolve(&client, token, &options.connection.grants)?;
+    let grants = grant::resolve(&client, token, &options.grants)?;
     let ours = RegisteredConnection::new(config, &options.connection, grants)?;
     let list = ours.kind.read(&client, token)?;
-    if options.verify {
+    if !options.no_verify {
         let existing = ours.find(&list).map(|place| &list[place]);
         lines.push(ours.verify(&client, token, &ours.connection(existing))?);
     }
@@ -106,7 +204,9 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
         }
         let stored = ours.kind.write(&client, token, &list)?;
         if ours.find(&stored).is_none() {
-            return Err(RegisterError::NotStored);
+            return Err(RegisterError::refused(
+                "Open WebUI did not keep the connection",
+            ));
         }
     }
     let users = grant::shown(&client, token, &wanted["config"]["access_grants"]);
@@ -121,22 +221,15 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     Ok(lines)
 }
 
-/// A connection as a file that the settings of Open WebUI import, with notes for the administrator.
-#[derive(Debug)]
-pub struct ConnectionFile {
-    /// The file, with the service key where the connection has one.
-    pub json: String,
-    /// Instructions for the administrator.
-    pub lines: Vec<String>,
-}
-
-/// Makes the file as Open WebUI's own export writes it: a list with one connection. Asks nobody.
+/// Makes the connection as a file that the settings of Open WebUI import, with the service key where it has
+/// one, and instructions for the administrator. The file is as Open WebUI's own export writes it: a list with
+/// one connection. Asks nobody.
 pub fn connection_file(
     config: &Config,
-    options: &ConnectionOptions,
-) -> Result<ConnectionFile, RegisterError> {
+    options: &ConnectionFileOptions,
+) -> Result<(String, Vec<String>), RegisterError> {
     let grants = grant::by_ids(&options.grants)?;
-    let ours = RegisteredConnection::new(config, options, grants)?;
+    let ours = RegisteredConnection::new(config, &options.connection, grants)?;
     let mut lines = vec![ours.next_step()];
     let url = ours.url.parse::<PublicUrl>();
     if url.is_ok_and(|url| url.is_loopback()) {
@@ -150,15 +243,13 @@ pub fn connection_file(
         lines.push("remember: the file holds the service key".to_owned());
     }
     lines.extend(remember(config, config.takes_sessions(), &ours));
-    Ok(ConnectionFile {
-        json: format!("{:#}", json!([ours.connection(None)])),
-        lines,
-    })
+    let file = json!([ours.connection(None)]);
+    Ok((format!("{file:#}"), lines))
 }
 
 fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError> {
-    match version(client) {
-        Ok(version) => Ok(format!("Open WebUI {version} at {url}")),
+    match client.version() {
+        Ok(version) => Ok(format!("Open WebUI {} at {url}", printable(&version))),
         Err(error) if error.passes() => Err(error.into()),
         // What follows says what this is.
         Err(_) => Ok(format!("Open WebUI at {url}")),
@@ -195,16 +286,24 @@ fn remember(config: &Config, sessions_are_taken: bool, ours: &RegisteredConnecti
 }
 
 /// A text field of a JSON object.
-fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value[name].as_str().unwrap_or_default()
 }
 
 /// Why a question has no answer.
 fn asked(error: CallError) -> RegisterError {
     match error {
-        CallError::Status(401 | 403) => RegisterError::Denied,
-        CallError::Status(status @ 300..=399) => RegisterError::Redirected(status),
-        CallError::Status(404 | 405) | CallError::Unreadable(_) => RegisterError::NotOpenWebUi,
+        CallError::Status(401 | 403) => RegisterError::refused(
+            "Open WebUI does not accept the credential for its settings: it must be the session token \
+             or the API key of an administrator",
+        ),
+        CallError::Status(status @ 300..=399) => RegisterError::Refused(format!(
+            "the address of Open WebUI redirects (status {status}), perhaps to https: say the one that \
+             it leads to"
+        )),
+        CallError::Status(404 | 405) | CallError::Unreadable(_) => {
+            RegisterError::refused(NOT_OPEN_WEBUI)
+        }
         error => RegisterError::Call(error),
     }
 }

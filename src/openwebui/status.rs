@@ -6,20 +6,15 @@
 //! could not be shown is not a failure. An end that was not accepted is sent again, because a line
 //! without an end never disappears.
 
-use std::collections::HashMap;
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
+use fileshed_core::Secret;
 use fileshed_core::chat_host::{Ending, Line, Task};
-use fileshed_core::timings::OpenWebUiTimings;
-use fileshed_core::{Caller, Clock, Secret};
 use serde_json::{Value, json};
 
-use super::OpenWebUi;
-use super::chat::{events, kept};
 use super::client::Client;
 use super::upload_notice::UploadNotice;
 
@@ -29,39 +24,30 @@ const TEXT_MAX: usize = 120;
 /// Most times that an end is sent that Open WebUI did not accept.
 const ATTEMPTS: u32 = 5;
 
-/// Client and clock with which status lines are reported.
-#[derive(Clone, Debug)]
-struct Means {
-    client: Client,
-    clock: Clock,
-    timings: OpenWebUiTimings,
-}
-
 /// Reports the status lines of all conversations.
 #[derive(Debug)]
 pub(super) struct StatusReporter {
-    means: Means,
+    client: Client,
     /// Started with the first line.
     thread: OnceLock<Sender<StatusEvent>>,
-    next: AtomicU64,
 }
 
 /// Event for the thread.
 #[derive(Debug)]
-enum StatusEvent {
-    Begun(u64, Box<RunningTask>),
+pub(super) enum StatusEvent {
+    Begun(Arc<RunningTask>),
     /// The sender is dropped when the end was reported.
-    Ended(u64, Ending, Sender<()>),
+    Ended(Arc<RunningTask>, Ending, Sender<()>),
     Arrived(Box<UploadNotice>),
 }
 
 #[derive(Debug)]
-struct RunningTask {
-    started: Instant,
-    shown: Arc<AtomicBool>,
-    path: String,
-    key: Secret,
-    task: Task,
+pub(super) struct RunningTask {
+    pub(super) started: Instant,
+    pub(super) shown: AtomicBool,
+    pub(super) path: String,
+    pub(super) key: Secret,
+    pub(super) task: Task,
 }
 
 impl RunningTask {
@@ -112,12 +98,11 @@ struct PendingRetry {
 
 /// One status line.
 #[derive(Debug)]
-struct StatusLine {
-    number: u64,
-    is_seen: Arc<AtomicBool>,
+pub(super) struct StatusLine {
+    work: Arc<RunningTask>,
     thread: Sender<StatusEvent>,
     ending: Ending,
-    means: Means,
+    client: Client,
 }
 
 impl Line for StatusLine {
@@ -129,25 +114,20 @@ impl Line for StatusLine {
 impl Drop for StatusLine {
     fn drop(&mut self) {
         let (reported, wait) = channel();
-        let event = StatusEvent::Ended(self.number, self.ending.clone(), reported);
+        let event = StatusEvent::Ended(Arc::clone(&self.work), self.ending.clone(), reported);
         let _nobody_listens_at_the_end = self.thread.send(event);
-        if self.is_seen.load(Ordering::Acquire) {
-            let Means { clock, timings, .. } = &self.means;
+        if self.work.shows() {
+            let Client { clock, timings, .. } = &self.client;
             let _reported_or_not = clock.receive(&wait, timings.status_end);
         }
     }
 }
 
 impl StatusReporter {
-    pub(super) fn new(client: Client, clock: &Clock, timings: &OpenWebUiTimings) -> Self {
+    pub(super) fn new(client: Client) -> Self {
         Self {
-            means: Means {
-                client,
-                clock: clock.clone(),
-                timings: timings.clone(),
-            },
+            client,
             thread: OnceLock::new(),
-            next: AtomicU64::new(0),
         }
     }
 
@@ -155,8 +135,8 @@ impl StatusReporter {
         self.thread.get_or_init(|| {
             let (sender, receiver) = channel();
             let reporter = ReporterThread {
-                means: self.means.clone(),
-                tasks: HashMap::new(),
+                client: self.client.clone(),
+                tasks: Vec::new(),
                 retries: Vec::new(),
                 notices: Vec::new(),
             };
@@ -165,66 +145,27 @@ impl StatusReporter {
         })
     }
 
-    fn begin(&self, work: RunningTask) -> StatusLine {
-        let thread = self.thread();
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let is_seen = Arc::clone(&work.shown);
-        let _shown_or_not = thread.send(StatusEvent::Begun(number, Box::new(work)));
+    /// Sends an event to the thread. Nobody listens at the end of the server.
+    pub(super) fn send(&self, event: StatusEvent) {
+        let _gone = self.thread().send(event);
+    }
+
+    pub(super) fn begin(&self, work: RunningTask) -> StatusLine {
+        let work = Arc::new(work);
+        self.send(StatusEvent::Begun(Arc::clone(&work)));
         StatusLine {
-            number,
-            is_seen,
-            thread: thread.clone(),
+            work,
+            thread: self.thread().clone(),
             ending: Ending::Stopped,
-            means: self.means.clone(),
+            client: self.client.clone(),
         }
-    }
-}
-
-impl OpenWebUi {
-    /// A line in the caller's conversation, if there is a message to show it in and a credential
-    /// to do it with.
-    pub(super) fn status_line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>> {
-        let reporter = self.reporter.as_ref()?;
-        let work = RunningTask {
-            started: self.clock.instant(),
-            shown: Arc::default(),
-            path: events(caller)?,
-            key: Secret::new(self.key(caller)?.reveal()),
-            task,
-        };
-        Some(Box::new(reporter.begin(work)))
-    }
-
-    /// Reports files that came, in the last answer of the caller's conversation.
-    pub(super) fn report_upload(&self, caller: &Caller, place: &str, names: Vec<String>) {
-        let (Some(reporter), Some(key), Some(chat), Some(user)) = (
-            self.reporter.as_ref(),
-            self.key(caller),
-            kept(&caller.chat),
-            caller.user.clone(),
-        ) else {
-            return;
-        };
-        let now = self.clock.instant();
-        let notice = UploadNotice {
-            user,
-            chat,
-            place: place.to_owned(),
-            key: Secret::new(key.reveal()),
-            names,
-            first: now,
-            last: now,
-        };
-        let _reported_or_not = reporter
-            .thread()
-            .send(StatusEvent::Arrived(Box::new(notice)));
     }
 }
 
 /// The thread that reports to Open WebUI.
 struct ReporterThread {
-    means: Means,
-    tasks: HashMap<u64, Box<RunningTask>>,
+    client: Client,
+    tasks: Vec<Arc<RunningTask>>,
     retries: Vec<PendingRetry>,
     notices: Vec<UploadNotice>,
 }
@@ -233,19 +174,20 @@ impl ReporterThread {
     fn run(mut self, events: &Receiver<StatusEvent>) {
         loop {
             let received = match self.next() {
-                Some(due) => self.means.clock.receive(events, self.means.clock.left(due)),
+                Some(due) => self
+                    .client
+                    .clock
+                    .receive(events, self.client.clock.left(due)),
                 None => events.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
             match received {
-                Ok(StatusEvent::Begun(number, work)) => {
-                    self.tasks.insert(number, work);
-                }
-                Ok(StatusEvent::Ended(number, ending, reported)) => {
-                    self.end(number, &ending);
+                Ok(StatusEvent::Begun(work)) => self.tasks.push(work),
+                Ok(StatusEvent::Ended(work, ending, reported)) => {
+                    self.end(&work, &ending);
                     drop(reported);
                 }
                 Ok(StatusEvent::Arrived(notice)) => self.gather(*notice),
-                Err(RecvTimeoutError::Timeout) => self.show(self.means.clock.instant()),
+                Err(RecvTimeoutError::Timeout) => self.show(self.client.clock.instant()),
                 Err(RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -253,77 +195,57 @@ impl ReporterThread {
 
     /// When something is to be sent, unless an event comes before.
     fn next(&self) -> Option<Instant> {
-        let waiting = self.tasks.values().filter(|work| !work.shows());
-        let waiting = waiting.map(|work| work.started + self.means.timings.status);
+        let waiting = self.tasks.iter().filter(|work| !work.shows());
+        let waiting = waiting.map(|work| work.started + self.client.timings.status);
         let retries = self.retries.iter().map(|retry| retry.due);
-        let notices = self
-            .notices
-            .iter()
-            .map(|notice| notice.due(&self.means.timings));
+        let notices = self.notices.iter();
+        let notices = notices.map(|notice| notice.due(&self.client.timings));
         waiting.chain(retries).chain(notices).min()
     }
 
-    fn end(&mut self, number: u64, ending: &Ending) {
-        let work = self.tasks.remove(&number);
-        let Some(work) = work.filter(|work| work.shows()) else {
-            return;
-        };
-        let event = work.event(
-            &work
-                .task
-                .ended(ending, self.means.clock.elapsed(work.started)),
-            true,
-        );
-        self.send_until_accepted(event);
+    fn end(&mut self, work: &Arc<RunningTask>, ending: &Ending) {
+        self.tasks.retain(|other| !Arc::ptr_eq(other, work));
+        if work.shows() {
+            let elapsed = self.client.clock.elapsed(work.started);
+            self.send_until_accepted(work.event(&work.task.ended(ending, elapsed), true));
+        }
     }
 
     /// Sends what must arrive, if not now then later.
     fn send_until_accepted(&mut self, event: ChatEvent) {
-        if !event.send(&self.means.client) {
+        if !event.send(&self.client) {
             self.retries.push(PendingRetry {
                 event,
-                due: self.means.clock.instant() + self.means.timings.status_again,
+                due: self.client.clock.instant() + self.client.timings.status_again,
                 attempts: 1,
             });
         }
     }
 
     fn gather(&mut self, notice: UploadNotice) {
-        let mut notices = self.notices.iter_mut();
-        let left = notices.try_fold(notice, |notice, earlier| {
-            earlier
-                .join(notice)
-                .map_or(ControlFlow::Break(()), ControlFlow::Continue)
-        });
-        if let ControlFlow::Continue(notice) = left {
-            self.notices.push(notice);
+        let mut left = Some(notice);
+        for earlier in &mut self.notices {
+            left = left.and_then(|notice| earlier.join(notice));
         }
+        self.notices.extend(left);
     }
 
     fn show(&mut self, now: Instant) {
-        for work in self.tasks.values() {
-            if !work.shows() && work.started + self.means.timings.status <= now {
+        for work in &self.tasks {
+            if !work.shows() && work.started + self.client.timings.status <= now {
                 work.shown.store(true, Ordering::Release);
-                work.event(work.task.doing(), false)
-                    .send(&self.means.client);
+                work.event(work.task.doing(), false).send(&self.client);
             }
         }
-        let (due, wait) = std::mem::take(&mut self.notices)
-            .into_iter()
-            .partition(|notice: &UploadNotice| notice.due(&self.means.timings) <= now);
-        self.notices = wait;
-        let due: Vec<UploadNotice> = due;
+        let is_due = |notice: &mut UploadNotice| notice.due(&self.client.timings) <= now;
+        let due: Vec<UploadNotice> = self.notices.extract_if(.., is_due).collect();
         for notice in due {
-            if let Some(path) = notice.path(&self.means.client) {
-                self.send_until_accepted(ChatEvent::new(
-                    path,
-                    notice.key.clone(),
-                    &notice.text(),
-                    true,
-                ));
+            if let Some(path) = notice.path(&self.client) {
+                let (text, key) = (notice.text(), notice.key);
+                self.send_until_accepted(ChatEvent::new(path, key, &text, true));
             }
         }
-        let (client, again) = (&self.means.client, self.means.timings.status_again);
+        let (client, again) = (&self.client, self.client.timings.status_again);
         self.retries.retain_mut(|retries| {
             if retries.due > now {
                 return true;
@@ -337,9 +259,9 @@ impl ReporterThread {
 
 #[cfg(test)]
 mod tests {
-    use fileshed_core::Chat;
+    use fileshed_core::{Caller, Chat};
 
-    use super::*;
+    use super::super::chat::events;
 
     #[test]
     fn only_a_message_of_a_chat_that_is_kept_has_a_place_for_lines() {

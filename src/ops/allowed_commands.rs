@@ -2,14 +2,8 @@
 
 use fileshed_core::rules::{self, CommandRule};
 use fileshed_core::settings::NetworkMode;
-use fileshed_core::{Caller, Code, Core, Error};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::short_answer::Keep;
-use super::vocabulary::NoParameters;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_allowed_commands`
 pub struct AllowedCommands;
@@ -115,11 +109,7 @@ impl Operation for AllowedCommands {
         }
     }
 
-    fn run(
-        core: &Core,
-        _caller: &Caller,
-        _request: NoParameters,
-    ) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, _: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
         let mode = core.store.settings().network_mode;
         let offered = |rule: &&CommandRule| !rule.network || mode != NetworkMode::Disabled;
         // Of the many that the machine has, `*` is all that need be said.

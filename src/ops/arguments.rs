@@ -19,12 +19,11 @@ mod misnamed;
 mod parameter_type;
 mod request;
 
-pub(super) use error::ArgumentError;
-use error::{Meaning, Received};
+use error::meaning;
+pub(super) use error::{ArgumentError, Received};
 pub(super) use misnamed::is_other_name;
-use parameter_type::ParameterType;
-pub(super) use parameter_type::is_true;
-pub(crate) use parameter_type::{integer, truth};
+use parameter_type::{ParameterType, truth};
+pub(super) use parameter_type::{integer, is_true};
 
 /// Returns `true` if `O` has a parameter of that name.
 pub(super) fn has_parameter<O: Operation>(name: &str) -> bool {
@@ -87,12 +86,34 @@ fn parameters_of(schema: &Value) -> Vec<String> {
     properties.map(|(name, _)| name.clone()).collect()
 }
 
-/// Coerces `arguments` to what a schema says, and reads a request from them.
-pub(crate) fn request<T: DeserializeOwned>(
+/// Coerces `arguments` to what a schema says, and reads a request from them. More words are true or
+/// false here than in calls of operations, and items of lists are coerced too.
+pub(super) fn request<T: DeserializeOwned>(
     schema: &Value,
-    arguments: Map<String, Value>,
+    mut arguments: Map<String, Value>,
 ) -> Result<T, Error> {
+    for (name, value) in &mut arguments {
+        interpret(value, &schema["properties"][name]);
+    }
     request::read(coerce(schema, arguments, |_| false)?)
+}
+
+/// Replaces words for true and false, and texts that are numbers, also in the objects of a list.
+fn interpret(value: &mut Value, schema: &Value) {
+    match schema["type"].as_str() {
+        Some("boolean") => *value = truth(value).map_or(value.take(), Value::from),
+        Some("integer") => *value = integer(value).map_or(value.take(), Value::from),
+        Some("array") => {
+            let objects = value.as_array_mut().into_iter().flatten();
+            for fields in objects.filter_map(Value::as_object_mut) {
+                fields.retain(|_, value| !value.is_null());
+                for (name, value) in fields {
+                    interpret(value, &schema["items"]["properties"][name]);
+                }
+            }
+        }
+        _ => {}
+    }
 }
 
 fn coerce(
@@ -116,7 +137,7 @@ fn coerce(
                 coerced.append(&mut arguments);
                 return Err(ArgumentError::Missing {
                     parameter: name.clone(),
-                    meaning: Meaning::of(property),
+                    meaning: meaning(property),
                     meant: misnamed::meant(schema, coerced, is_harmless).map(Box::new),
                 });
             }
@@ -130,7 +151,7 @@ fn coerce(
             received: Received::of(&value),
             expected: kind,
             meant: kind.meant(&value, name).map(Box::new),
-            meaning: Meaning::of(property),
+            meaning: meaning(property),
         })?;
         coerced.insert(name.clone(), value);
     }
@@ -184,7 +205,11 @@ pub(super) fn at_least(
     range: &'static str,
 ) -> Result<Option<u64>, ArgumentError> {
     match value {
-        Some(value) if value < least => Err(ArgumentError::range(parameter, value, range)),
+        Some(received) if received < least => Err(ArgumentError::Range {
+            parameter,
+            received,
+            range,
+        }),
         value => Ok(value.map(i64::unsigned_abs)),
     }
 }
@@ -195,6 +220,39 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn true_and_false_have_many_words_outside_operations() {
+        let schema = json!({"properties": {
+            "flag": {"type": "boolean"},
+            "parts": {"type": "array", "items": {"type": "object", "properties": {
+                "flag": {"type": "boolean"}, "line": {"type": "integer"}, "text": {"type": "string"},
+            }}},
+        }});
+        let read = |arguments: Value| {
+            let arguments = arguments.as_object().cloned().unwrap_or_default();
+            request::<Map<String, Value>>(&schema, arguments)
+        };
+        for (words, meant) in [
+            (["true", "True", "TRUE", "1", "yes", "on", "y", "t"], true),
+            (
+                ["false", "False", "0", "no", "OFF", "n", "f", "FALSE"],
+                false,
+            ),
+        ] {
+            for word in words {
+                let read = read(json!({"flag": word})).expect(word);
+                assert_eq!(read["flag"], json!(meant), "{word}");
+            }
+        }
+        assert!(read(json!({"flag": "maybe"})).is_err());
+        let parts = json!([
+            {"flag": "True", "line": "3", "text": "1"}, {"flag": null, "line": 3.0}, "x",
+        ]);
+        let read = read(json!({"flag": 1, "parts": parts})).expect("it can be meant");
+        let parts = json!([{"flag": true, "line": 3, "text": "1"}, {"line": 3}, "x"]);
+        assert_eq!(Value::from(read), json!({"flag": true, "parts": parts}));
+    }
 
     #[test]
     fn a_required_parameter_is_named() {

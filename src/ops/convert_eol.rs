@@ -1,17 +1,12 @@
 //! `shed_convert_eol`: other line ends for a whole file.
 
+use fileshed_core::ZonePath;
 use fileshed_core::changes::FileWrite;
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::{ConversionError, LineEnds, converted};
-use fileshed_core::{Caller, Code, Core, Error, ZoneName, ZonePath};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::arguments::{ArgumentError, choice};
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_convert_eol`
 pub struct ConvertEol;

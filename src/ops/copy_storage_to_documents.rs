@@ -1,9 +1,7 @@
 //! `shed_copy_storage_to_documents`: copy a file or directory of storage into documents.
 
-use fileshed_core::{Code, ZoneName};
-
-use super::codes::errors;
 use super::cross_zone::{self, BetweenZones};
+use super::prelude::*;
 
 /// `shed_copy_storage_to_documents`
 pub struct CopyStorageToDocuments;

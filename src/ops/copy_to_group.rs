@@ -2,14 +2,11 @@
 
 use fileshed_core::cross_zone::CrossZoneTransfer;
 use fileshed_core::settings::WriteMode;
-use fileshed_core::{Caller, Code, Core, Error, ZoneName, sharing};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::sharing;
 
-use super::codes::errors;
-use super::short_answer::Keep;
+use super::cross_zone;
+use super::prelude::*;
 use super::vocabulary::{PersonalZone, write_mode};
-use super::{Effect, Operation, Reply, cross_zone};
 
 /// `shed_copy_to_group`
 pub struct CopyToGroup;

@@ -3,15 +3,10 @@
 use fileshed_core::changes::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, decode, line_count};
-use fileshed_core::{Caller, Code, Core, Error, ZoneName};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::{WritableZone, content_format, write_mode};
-use super::{Access, Effect, Operation, Reply, write};
+use super::prelude::*;
+use super::vocabulary::{content_format, write_mode};
+use super::write::{self, Response};
 
 /// `shed_create_file`
 pub struct CreateFile;
@@ -72,17 +67,13 @@ impl Operation for CreateFile {
     const CHANGES: bool = true;
     const ACCESS: Access = Access::Create;
     type Request = Request;
-    type Response = write::Response;
+    type Response = Response;
 
     fn prepare(arguments: &mut Map<String, Value>) {
         write::drop_mode_outside_groups(arguments);
     }
 
-    fn run(
-        core: &Core,
-        caller: &Caller,
-        request: Request,
-    ) -> Result<Reply<write::Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let format = content_format(request.content_format.as_deref())?;
         let mode = write_mode(request.mode.as_deref())?;
@@ -106,18 +97,16 @@ impl Operation for CreateFile {
             message: request.message.as_deref(),
         }
         .overwrite(&content)?;
-        let (response, message, note) = write::answer(&zone, &written, "overwrite", true)?;
         let size = content.len() as u64;
-        Ok(Reply::new(
-            write::Response {
-                lines_affected: (!bytes).then(|| line_count(&content)),
-                bytes_written: bytes.then_some(size),
-                bytes_affected: bytes.then_some(size),
-                content_format: bytes.then(|| format.as_str()),
-                ..response
-            },
-            message,
-        )
-        .noting(note))
+        let response = Response {
+            position: "overwrite",
+            safe_mode: true,
+            lines_affected: (!bytes).then(|| line_count(&content)),
+            bytes_written: bytes.then_some(size),
+            bytes_affected: bytes.then_some(size),
+            content_format: bytes.then(|| format.as_str()),
+            ..Response::default()
+        };
+        write::reply(&zone, &written, None, response)
     }
 }

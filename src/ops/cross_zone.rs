@@ -2,14 +2,9 @@
 
 use fileshed_core::cross_zone::{CrossZoneResult, CrossZoneTransfer};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Core, Error, ZoneName};
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// An operation that moves or copies between two of the caller's own zones. It states only what
 /// distinguishes it from the others; the rest of [`Operation`] is written once, below.

@@ -3,14 +3,9 @@
 use std::num::NonZeroU64;
 
 use fileshed_core::storage::Kind;
-use fileshed_core::{Caller, Code, Core, Error, bin, changes};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::{bin, changes};
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_delete`
 pub struct Delete;

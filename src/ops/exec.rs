@@ -1,18 +1,13 @@
 //! `shed_exec`: run one whitelisted command in a zone.
 
+use fileshed_core::Settings;
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::command::{self, CommandLine};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Core, Error, Settings, ZoneName};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
 use super::arguments::{integer, not_negative, split_words};
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Effect, Operation, Reply, missing_file};
+use super::missing_file;
+use super::prelude::*;
 
 /// Commands that only read, whatever their arguments are.
 const READERS: &[&str] = &[

@@ -3,14 +3,8 @@
 use fileshed_core::inspect::FileType as Found;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Kind;
-use fileshed_core::{Caller, Code, Core, Error};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_file_type`
 pub struct FileType;
@@ -28,7 +22,7 @@ pub struct Request {
 }
 
 /// What is there.
-#[derive(Serialize, ToSchema)]
+#[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Path of what was looked at.
     path: String,
@@ -81,11 +75,7 @@ impl Operation for FileType {
                     path: path.display().to_owned(),
                     r#type: "directory",
                     mime: "inode/directory".to_owned(),
-                    encoding: None,
-                    magic: None,
-                    extension: None,
-                    size: None,
-                    size_human: None,
+                    ..Response::default()
                 },
                 format!("{path} is a directory"),
             ));

@@ -1,15 +1,10 @@
 //! `shed_force_unlock`: end a locked edit that nobody will end.
 
 use fileshed_core::changes::Holder;
-use fileshed_core::{Caller, Code, Core, Error, ZoneName, lockedit};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::lockedit;
 
 use super::arguments::ArgumentError;
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_force_unlock`
 pub struct ForceUnlock;

@@ -1,13 +1,9 @@
 //! `shed_group_chown`: give a file of a group to another member.
 
-use fileshed_core::{Caller, Code, Core, Error, sharing};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::sharing;
 
 use super::arguments::ArgumentError;
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_group_chown`
 pub struct GroupChown;

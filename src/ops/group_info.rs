@@ -2,15 +2,12 @@
 
 use fileshed_core::chat_host::counted;
 use fileshed_core::directory::Member;
+use fileshed_core::sharing;
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Core, Error, sharing};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::arguments::{at_least, not_negative};
-use super::short_answer::Keep;
+use super::prelude::*;
 use super::stats::Total as Space;
-use super::{Effect, Operation, Reply};
 
 /// Files of one answer.
 const FILES: u64 = 500;

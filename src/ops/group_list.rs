@@ -1,12 +1,6 @@
 //! `shed_group_list`: the groups of the caller.
 
-use fileshed_core::{Caller, Code, Core, Error};
-use serde::Serialize;
-use utoipa::ToSchema;
-
-use super::short_answer::Keep;
-use super::vocabulary::NoParameters;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_group_list`
 pub struct GroupList;
@@ -48,7 +42,7 @@ impl Operation for GroupList {
     type Request = NoParameters;
     type Response = Response;
 
-    fn run(core: &Core, caller: &Caller, _request: NoParameters) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
         let groups: Vec<GroupSummary> = core
             .store
             .groups(caller)?

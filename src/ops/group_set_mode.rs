@@ -1,15 +1,10 @@
 //! `shed_group_set_mode`: who may write a file of a group.
 
 use fileshed_core::settings::WriteMode;
+use fileshed_core::sharing;
 use fileshed_core::zone::parse_mode;
-use fileshed_core::{Caller, Code, Core, Error, sharing};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_group_set_mode`
 pub struct GroupSetMode;

@@ -4,14 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use fileshed_core::{Caller, Code, Core, Error, Toolset};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use fileshed_core::Toolset;
+use fileshed_core::nearest::nearest;
+use serde_json::json;
 
-use super::arguments::ArgumentError;
-use super::short_answer::Keep;
-use super::{Effect, Operation, Reply};
+use super::arguments::{ArgumentError, Received};
+use super::prelude::*;
 
 mod offered;
 
@@ -21,53 +19,27 @@ pub struct Help;
 /// A guide: topic, one line, text.
 type Guide = (&'static str, &'static str, &'static str);
 
+/// The guide of a topic, whose text is in the file of that name.
+macro_rules! guide {
+    ($topic:literal, $line:literal) => {
+        ($topic, $line, include_str!(concat!("help/", $topic, ".md")))
+    };
+}
+
 /// All guides but `full`, which is all of them.
 const GUIDES: &[Guide] = &[
-    (
-        "edit",
-        "Create, change and version files",
-        include_str!("help/edit.md"),
-    ),
-    (
-        "paths",
-        "Zones, and how paths are written",
-        include_str!("help/paths.md"),
-    ),
-    (
-        "commands",
-        "Run commands without a shell",
-        include_str!("help/commands.md"),
-    ),
-    (
+    guide!("edit", "Create, change and version files"),
+    guide!("paths", "Zones, and how paths are written"),
+    guide!("commands", "Run commands without a shell"),
+    guide!(
         "large_files",
-        "Read and write what does not fit into one answer",
-        include_str!("help/large_files.md"),
+        "Read and write what does not fit into one answer"
     ),
-    (
-        "network",
-        "What commands may fetch",
-        include_str!("help/network.md"),
-    ),
-    (
-        "csv_to_sqlite",
-        "Ask a table questions with SQL",
-        include_str!("help/csv_to_sqlite.md"),
-    ),
-    (
-        "upload",
-        "Files that a person brings",
-        include_str!("help/upload.md"),
-    ),
-    (
-        "download",
-        "Give a file to a person",
-        include_str!("help/download.md"),
-    ),
-    (
-        "share",
-        "Let others take and bring files",
-        include_str!("help/share.md"),
-    ),
+    guide!("network", "What commands may fetch"),
+    guide!("csv_to_sqlite", "Ask a table questions with SQL"),
+    guide!("upload", "Files that a person brings"),
+    guide!("download", "Give a file to a person"),
+    guide!("share", "Let others take and bring files"),
 ];
 
 const FULL: &str = "full";
@@ -121,16 +93,17 @@ impl Operation for Help {
         let text = match topic.as_deref() {
             None => include_str!("help/overview.md").to_owned(),
             Some(FULL) => full(),
-            Some(topic) => match GUIDES.iter().find(|(name, ..)| *name == topic) {
-                Some((_, _, text)) => (*text).to_owned(),
-                None => {
-                    return Err(Error::from(ArgumentError::unknown_topic(
-                        topic,
-                        topics().into_keys(),
-                    ))
-                    .with_detail("howtos", serde_json::json!(topics())));
-                }
-            },
+            Some(topic) => {
+                let found = GUIDES.iter().find(|(name, ..)| *name == topic);
+                let (_, _, text) = found.ok_or_else(|| {
+                    let unknown = ArgumentError::Topic {
+                        meant: nearest(topic, topics().into_keys()).map(str::to_owned),
+                        received: Received::of(&topic.into()),
+                    };
+                    Error::from(unknown).with_detail("howtos", json!(topics()))
+                })?;
+                (*text).to_owned()
+            }
         };
         let text = match caller.client.toolset {
             Toolset::All => text,

@@ -4,15 +4,9 @@ use std::io::{Read, Seek, SeekFrom};
 
 use fileshed_core::storage::DiskError;
 use fileshed_core::text::hexdump;
-use fileshed_core::{Caller, Code, Core, Error};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::arguments::{at_least, not_negative};
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// Bytes that are shown unless the call says otherwise.
 const LENGTH: u64 = 256;

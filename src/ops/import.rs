@@ -11,15 +11,12 @@ mod error;
 
 use fileshed_core::chat_host::{Attached, Attachment};
 use fileshed_core::storage::Kind;
-use fileshed_core::{Caller, Code, Core, Error, Zone, ZoneName, ZonePath, changes};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::{Zone, ZonePath, changes};
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::{Effect, Operation, Reply};
 use choice::Choice;
-use error::{ImportError, Unknown};
+use error::{ImportError, Missing, Unknown};
+
+use super::prelude::*;
 
 /// Failures that an answer lists.
 const ERRORS_MAX: usize = 20;
@@ -131,11 +128,8 @@ impl Operation for Import {
             done.errors.push(error.message().to_owned());
         }
         let (imported, mut errors) = (done.imported, done.errors);
-        if let Some(more) = errors
-            .len()
-            .checked_sub(ERRORS_MAX)
-            .filter(|more| *more > 0)
-        {
+        let more = errors.len().saturating_sub(ERRORS_MAX);
+        if more > 0 {
             errors.truncate(ERRORS_MAX);
             errors.push(format!("and {more} more"));
         }
@@ -169,11 +163,12 @@ fn uploaded(zone: &Zone<'_>) -> Result<Vec<ZonePath>, Error> {
 
 /// The files that are attached to the chat.
 fn attached(core: &Core, caller: &Caller) -> Result<Vec<Attachment>, Unknown> {
-    let chat_host = core.store.chat_host().ok_or(Unknown::NoConnection)?;
+    let chat_host = core.store.chat_host();
+    let chat_host = chat_host.ok_or(Unknown::Missing(Missing::Connection))?;
     match chat_host.attachments(caller).map_err(Unknown::Failed)? {
         Attached::Files(files) => Ok(files),
-        Attached::NoCredential => Err(Unknown::NoCredential),
-        Attached::NotKept => Err(Unknown::NotKept),
+        Attached::NoCredential => Err(Unknown::Missing(Missing::Credential)),
+        Attached::NotKept => Err(Unknown::Missing(Missing::Chat)),
     }
 }
 

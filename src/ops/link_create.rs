@@ -8,16 +8,11 @@ use fileshed_core::publication::{PublicationError, PublishedFile};
 use fileshed_core::settings::LinkHost;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{Entry, Kind};
-use fileshed_core::{Caller, Channel, Code, Core, Error, Zone, ZoneName, ZonePath};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use fileshed_core::{Channel, Zone, ZonePath};
 
 use super::arguments::ArgumentError;
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Effect, Operation, Reply, markdown};
+use super::markdown;
+use super::prelude::*;
 use crate::content_type;
 
 /// `shed_link_create`
@@ -50,9 +45,9 @@ pub struct Response {
     #[serde(skip_serializing_if = "Option::is_none")]
     file_id: Option<String>,
     /// Address of the link.
-    download_url: String,
+    pub(crate) download_url: String,
     /// The link in Markdown, to be shown to the user as it is.
-    clickable_link: String,
+    pub(crate) clickable_link: String,
     /// Name of the file or directory; absent for the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
     filename: Option<String>,
@@ -72,7 +67,7 @@ pub struct Response {
     expires_at: Option<String>,
     /// Whether the file shows with the answer; absent where it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
-    attached: Option<bool>,
+    pub(crate) attached: Option<bool>,
 }
 
 impl Operation for LinkCreate {
@@ -153,26 +148,30 @@ impl Operation for LinkCreate {
         };
         let kind = entry.as_ref().map(Entry::kind);
         let file = entry.filter(|entry| entry.kind() == Kind::File);
-        let target = match purpose {
-            Purpose::Upload => LinkTarget::Server,
-            // A file in Open WebUI stays there until it is taken away.
-            Purpose::Download if request.expires_hours.is_some() => LinkTarget::Server,
-            // The page makes links for other people, and a file in Open WebUI is for its user alone.
-            Purpose::Download if caller.channel == Some(Channel::Page) => LinkTarget::Server,
-            Purpose::Download => link_target(core, &zone, &path, file.as_ref())?,
+        // A file in Open WebUI stays there until it is taken away, and is for its user alone; the page
+        // makes links for other people.
+        let is_public = purpose == Purpose::Upload
+            || request.expires_hours.is_some()
+            || caller.channel == Some(Channel::Page);
+        let published = if is_public {
+            Ok(None)
+        } else {
+            publish(core, &zone, &path, file.as_ref())
         };
-        let instead = match target {
-            LinkTarget::Server => None,
-            LinkTarget::ServerInstead(reason) => Some(reason),
-            LinkTarget::OpenWebui {
-                file: there,
-                attached,
-            } => {
-                let shows = shows(core, &zone, &path, file.as_ref());
-                return Ok(reply_of(there, attached, shows));
-            }
+        let (published, instead) = match published {
+            Ok(published) => (published, None),
+            Err(error) if leads_here_instead(core, &error) => (None, Some(error)),
+            Err(error) => return Err(error),
         };
-        let shows = shows(core, &zone, &path, file.as_ref());
+        let content = content_type::by_name(path.name().unwrap_or_default()).unwrap_or_default();
+        let is_picture = file.is_some() && content_type::is_picture(content);
+        let page = file.as_ref().filter(|_| content_type::is_page(content));
+        // The person sees a page with the answer that is being written, without opening its link.
+        let is_shown =
+            page.is_some_and(|page| core.transfer.publications().show_page(&zone, &path, page));
+        if let Some((file, attached)) = published {
+            return Ok(reply_of(file, attached || is_shown, is_picture));
+        }
         let links = core.transfer.links();
         let link = links.create(&zone, &path, purpose, request.expires_hours)?;
         let upload = purpose == Purpose::Upload;
@@ -187,10 +186,7 @@ impl Operation for LinkCreate {
             instead.map(|reason| format!("it does not lead into Open WebUI: {}", reason.message()));
         Ok(Reply::new(
             Response {
-                clickable_link: match shows {
-                    Shows::Pasted => markdown::picture(&link.url, &filename),
-                    Shows::Page | Shows::Not => markdown::link(purpose, &link.url, &filename),
-                },
+                clickable_link: markdown::link(purpose, &link.url, &filename, is_picture),
                 filename: Some(filename),
                 file_id: Some(link.id),
                 download_url: link.url,
@@ -199,12 +195,12 @@ impl Operation for LinkCreate {
                 path: Some(path.display().to_owned()),
                 upload,
                 expires_at: Some(link.expires_at.to_string()),
-                attached: (shows == Shows::Page).then_some(true),
+                attached: is_shown.then_some(true),
             },
             message,
         )
         .noting(relative)
-        .noting((shows == Shows::Page).then_some(SHOWN))
+        .noting(is_shown.then_some(SHOWN))
         .noting(instead))
     }
 }
@@ -219,7 +215,7 @@ fn link_to_workspace(core: &Core, caller: &Caller) -> Result<Reply<Response>, Er
     };
     Ok(Reply::new(
         Response {
-            clickable_link: markdown::link(Purpose::Download, &link.url, "Open my files"),
+            clickable_link: markdown::link(Purpose::Download, &link.url, "Open my files", false),
             download_url: link.url,
             expires_at: link.expires_at.map(|end| end.to_string()),
             ..Response::default()
@@ -236,18 +232,8 @@ fn relative(core: &Core) -> Option<String> {
     })
 }
 
-/// A file in the hands of its person.
-pub(crate) struct Handed {
-    /// Where it is opened.
-    pub(crate) url: String,
-    /// The link in Markdown, to be shown as it is.
-    pub(crate) link: String,
-    /// Whether the person sees it already, with the answer.
-    pub(crate) shows: bool,
-}
-
-/// Hands a file of the storage zone to its person.
-pub(crate) fn hand_over(core: &Core, caller: &Caller, path: &ZonePath) -> Result<Handed, Error> {
+/// Hands a file of the storage zone to its person, as a link.
+pub(crate) fn hand_over(core: &Core, caller: &Caller, path: &ZonePath) -> Result<Response, Error> {
     let request = Request {
         zone: Some(ZoneName::Storage.as_str().to_owned()),
         path: Some(path.as_str().to_owned()),
@@ -256,69 +242,25 @@ pub(crate) fn hand_over(core: &Core, caller: &Caller, path: &ZonePath) -> Result
         expires_hours: None,
         group: None,
     };
-    let link = LinkCreate::run(core, caller, request)?.data;
-    Ok(Handed {
-        url: link.download_url,
-        link: link.clickable_link,
-        shows: link.attached == Some(true),
-    })
+    Ok(LinkCreate::run(core, caller, request)?.data)
 }
 
 /// Said of what the person sees already.
 const SHOWN: &str = "it shows with your answer";
 
-/// What the person sees of a file without opening its link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shows {
-    /// The page, with the answer.
-    Page,
-    /// The picture, where its link is pasted.
-    Pasted,
-    /// Nothing.
-    Not,
-}
-
-/// Shows a page with the answer that is being written.
-fn shows(core: &Core, zone: &Zone<'_>, path: &ZonePath, file: Option<&Entry>) -> Shows {
-    let kind = content_type::by_name(path.name().unwrap_or_default()).unwrap_or_default();
-    match file {
-        Some(_) if content_type::is_picture(kind) => Shows::Pasted,
-        Some(file)
-            if content_type::is_page(kind)
-                && core.transfer.publications().show_page(zone, path, file) =>
-        {
-            Shows::Page
-        }
-        _ => Shows::Not,
-    }
-}
-
-/// Where a download link leads.
-enum LinkTarget {
-    /// To this server.
-    Server,
-    /// To this server, because Open WebUI could not be used.
-    ServerInstead(Error),
-    /// Into Open WebUI, where the file is now.
-    OpenWebui { file: PublishedFile, attached: bool },
-}
-
-/// Puts the file where links lead. Nothing but files goes into Open WebUI.
-fn link_target(
+/// Puts a file into Open WebUI if links lead there, and returns it with a mark if it is attached to the
+/// answer. Nothing but files goes there.
+fn publish(
     core: &Core,
     zone: &Zone<'_>,
     path: &ZonePath,
     file: Option<&Entry>,
-) -> Result<LinkTarget, Error> {
+) -> Result<Option<(PublishedFile, bool)>, Error> {
     let publications = core.transfer.publications();
-    let host = core.store.settings().links;
-    let (file, must) = match (host, file) {
-        (LinkHost::Own, _) | (LinkHost::Auto, None) => return Ok(LinkTarget::Server),
-        (LinkHost::Auto, Some(_)) if !publications.are_possible(zone.caller()) => {
-            return Ok(LinkTarget::Server);
-        }
-        (LinkHost::Auto, Some(file)) => (file, false),
-        (LinkHost::Openwebui, Some(file)) => (file, true),
+    let file = match (core.store.settings().links, file) {
+        (LinkHost::Openwebui, Some(file)) => file,
+        (LinkHost::Auto, Some(file)) if publications.are_possible(zone.caller()) => file,
+        (LinkHost::Own | LinkHost::Auto, _) => return Ok(None),
         (LinkHost::Openwebui, None) => {
             let (path, zone) = (path.clone(), zone.name());
             return Err(PublicationError::Directory { path, zone }.into());
@@ -326,33 +268,27 @@ fn link_target(
     };
     let name = path.name().unwrap_or_default();
     let content_type = content_type::by_name(name).unwrap_or(content_type::BYTES);
-    match publications.create(zone, path, file, content_type) {
-        Ok((file, attached)) => Ok(LinkTarget::OpenWebui { file, attached }),
-        Err(error) if !must && is_of_openwebui(error.code()) => {
-            Ok(LinkTarget::ServerInstead(error))
-        }
-        Err(error) => Err(error),
-    }
+    let published = publications.create(zone, path, file, content_type)?;
+    Ok(Some(published))
 }
 
-fn is_of_openwebui(code: Code) -> bool {
-    let codes = [Code::OpenwebuiApiUnavailable, Code::OpenwebuiInsertError];
-    codes.contains(&code)
+/// Returns `true` if the link leads to this server because Open WebUI failed.
+fn leads_here_instead(core: &Core, error: &Error) -> bool {
+    let of_openwebui = [Code::OpenwebuiApiUnavailable, Code::OpenwebuiInsertError];
+    core.store.settings().links == LinkHost::Auto && of_openwebui.contains(&error.code())
 }
 
-fn reply_of(file: PublishedFile, attached: bool, shows: Shows) -> Reply<Response> {
-    let attached = attached || shows == Shows::Page;
+fn reply_of(file: PublishedFile, attached: bool, is_picture: bool) -> Reply<Response> {
     let message = format!(
         "{} is in Open WebUI as it is now; only this user can open it",
         file.path
     );
     Reply::new(
         Response {
-            // A picture that hangs on the answer would show twice.
-            clickable_link: if shows == Shows::Pasted && !attached {
-                markdown::picture(&file.url, &file.name)
-            } else {
-                markdown::link(Purpose::Download, &file.url, &file.name)
+            clickable_link: {
+                // A picture that hangs on the answer would show twice.
+                let is_picture = is_picture && !attached;
+                markdown::link(Purpose::Download, &file.url, &file.name, is_picture)
             },
             filename: Some(file.name),
             file_id: Some(file.id),

@@ -1,12 +1,6 @@
 //! `shed_link_delete`: a link that works no longer. What it led to stays.
 
-use fileshed_core::{Caller, Code, Core, Error};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
-
-use super::short_answer::Keep;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_link_delete`
 pub struct LinkDelete;

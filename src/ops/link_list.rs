@@ -3,15 +3,10 @@
 use fileshed_core::link::{Link, Purpose};
 use fileshed_core::publication::PublishedFile;
 use fileshed_core::storage::{Entry, Kind};
-use fileshed_core::{Caller, Code, Core, Error};
 use jiff::Timestamp;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::short_answer::Keep;
-use super::vocabulary::NoParameters;
-use super::{Effect, Operation, Reply, markdown};
+use super::markdown;
+use super::prelude::*;
 use crate::content_type;
 
 /// `shed_link_list`
@@ -87,11 +82,9 @@ impl Operation for LinkList {
             return;
         };
         for file in files.iter_mut().filter_map(Value::as_object_mut) {
-            let directory = file.get("upload") == Some(&Value::Bool(true));
-            file.insert(
-                "brings".to_owned(),
-                if directory { true.into() } else { Value::Null },
-            );
+            let brings = file.get("upload").filter(|upload| **upload == true);
+            let brings = brings.cloned().unwrap_or_default();
+            file.insert("brings".to_owned(), brings);
             if let Some(Value::String(moment)) = file.get_mut("expires_at") {
                 // The day is enough.
                 moment.truncate(10);
@@ -99,7 +92,7 @@ impl Operation for LinkList {
         }
     }
 
-    fn run(core: &Core, caller: &Caller, _request: NoParameters) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
         let links = core.transfer.links().list(caller)?.into_iter();
         let links = links.map(|link| (link.created_at, listed(core, link)));
         let published = core.transfer.publications().list(caller)?.into_iter();
@@ -125,12 +118,9 @@ fn listed(core: &Core, link: Link) -> Listed {
     } else {
         content_type::by_name(&filename).unwrap_or(content_type::BYTES)
     };
+    let is_picture = file.is_some() && content_type::is_picture(content_type);
     Listed {
-        clickable_link: if file.is_some() && content_type::is_picture(content_type) {
-            markdown::picture(&link.url, &filename)
-        } else {
-            markdown::link(link.purpose, &link.url, &filename)
-        },
+        clickable_link: markdown::link(link.purpose, &link.url, &filename, is_picture),
         created_at: link.created_at.to_string(),
         expires_at: Some(link.expires_at.to_string()),
         size_bytes: file.map(|file| file.size()),
@@ -147,7 +137,7 @@ fn listed(core: &Core, link: Link) -> Listed {
 
 fn listed_in_openwebui(file: PublishedFile) -> Listed {
     Listed {
-        clickable_link: markdown::link(Purpose::Download, &file.url, &file.name),
+        clickable_link: markdown::link(Purpose::Download, &file.url, &file.name, false),
         created_at: file.created_at.to_string(),
         expires_at: None,
         size_bytes: Some(file.size),

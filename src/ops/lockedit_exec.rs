@@ -2,16 +2,10 @@
 
 use fileshed_core::chat_host::Task;
 use fileshed_core::command::{CommandLine, run_on_copy};
-use fileshed_core::{Caller, Code, Core, Error, ZoneName, lockedit};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use fileshed_core::lockedit;
 
 use super::arguments::{not_negative, split_words};
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_lockedit_exec`
 pub struct LockeditExec;

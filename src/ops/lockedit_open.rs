@@ -4,14 +4,8 @@ use std::borrow::Cow;
 
 use fileshed_core::lockedit::{self, EditOrigin};
 use fileshed_core::text::Encoding;
-use fileshed_core::{Caller, Code, Core, Error};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_lockedit_open`
 pub struct LockeditOpen;

@@ -1,14 +1,9 @@
 //! `shed_lockedit_overwrite`: write the working copy of a locked file.
 
+use fileshed_core::lockedit;
 use fileshed_core::text::{Encoding, addition, expect_editable};
-use fileshed_core::{Caller, Code, Core, Error, lockedit};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_lockedit_overwrite`
 pub struct LockeditOverwrite;

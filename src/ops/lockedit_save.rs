@@ -1,13 +1,8 @@
 //! `shed_lockedit_save`: save a locked file and unlock it.
 
-use fileshed_core::{Caller, Code, Core, Error, lockedit};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::lockedit;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_lockedit_save`
 pub struct LockeditSave;

@@ -2,12 +2,9 @@
 
 use fileshed_core::all_tenants::Numbers;
 use fileshed_core::lockedit::{self, Cleaned};
-use fileshed_core::{Caller, Code, Core, Error, Zone, ZoneName, sharing};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::{Zone, sharing};
 
-use super::short_answer::Keep;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_maintenance`
 pub struct Maintenance;

@@ -2,18 +2,15 @@
 
 use fileshed_core::link::Purpose;
 
-/// A link in Markdown. A file name may hold what Markdown reads as more than text.
-pub(super) fn link(purpose: Purpose, url: &str, name: &str) -> String {
-    let text = match purpose {
-        Purpose::Download => escaped(name),
-        Purpose::Upload => format!("Send files to {}", escaped(name)),
-    };
-    format!("[{text}]({url})")
-}
-
-/// A picture in Markdown, which shows where it is pasted.
-pub(super) fn picture(url: &str, name: &str) -> String {
-    format!("![{}]({url})", escaped(name))
+/// A link in Markdown, or a picture, which shows where it is pasted. A file name may hold what Markdown
+/// reads as more than text.
+pub(super) fn link(purpose: Purpose, url: &str, name: &str, is_picture: bool) -> String {
+    let name = escaped(name);
+    match purpose {
+        Purpose::Download if is_picture => format!("![{name}]({url})"),
+        Purpose::Download => format!("[{name}]({url})"),
+        Purpose::Upload => format!("[Send files to {name}]({url})"),
+    }
 }
 
 /// Text that Markdown shows as it is: every punctuation mark may be escaped.

@@ -27,11 +27,8 @@ impl Parameter {
             let path = text.and_then(|text| ZonePath::parse("path", text).ok());
             path.is_some_and(|path| {
                 let inside = path.zone_in_front().map(|(_, inside)| inside);
-                let named = [Some(path), inside];
-                named
-                    .iter()
-                    .flatten()
-                    .any(|path| path.key() == missing.path.key())
+                let is_missing = |path: ZonePath| path.key() == missing.path.key();
+                is_missing(path) || inside.is_some_and(is_missing)
             })
         })?;
         let has = super::arguments::has_parameter::<O>;
@@ -91,12 +88,7 @@ pub(super) fn with_location<O: Operation>(
         return not_fetched(core, caller, &missing, error);
     };
     let hint = hint(O::access(arguments), &parameter, &missing, &places).unwrap_or_else(|| {
-        let hint = Hint::new(format!(
-            "{} is in {}: look with ",
-            quoted(&first.path),
-            zone_or_group(first)
-        ));
-        hint.call(listing(first))
+        Hint::new(format!("{}: look with ", located(first))).call(listing(first))
     });
     let named: Vec<Value> = places.iter().take(PLACES_MAX).map(shown).collect();
     error.with_hint(hint).with_detail("found", named)
@@ -122,7 +114,7 @@ pub(super) fn of_command(
             .filter(|_| missing.zone == ZoneName::Uploads)
             .map(Hint::from);
     };
-    let place = format!("{} is in {}", quoted(&first.path), zone_or_group(first));
+    let place = located(first);
     let is_named = |text: &String| {
         let path = ZonePath::parse("args", text).ok();
         path.is_some_and(|path| path.key() == missing.path.key())
@@ -134,22 +126,14 @@ pub(super) fn of_command(
         path: "args",
         zone: Some("zone"),
     };
-    let replaced: Vec<&str> = arguments
-        .iter()
-        .map(|text| {
-            if is_named(text) {
-                first.path.as_str()
-            } else {
-                text
-            }
-        })
-        .collect();
-    let repeat = parameter.at(first, &missing)?;
-    let repeat = if first.path == missing.path {
-        repeat
-    } else {
-        repeat.and("args", replaced)
-    };
+    let mut repeat = parameter.at(first, &missing)?;
+    if first.path != missing.path {
+        let mut replaced = arguments.to_vec();
+        for text in replaced.iter_mut().filter(|text| is_named(text)) {
+            first.path.as_str().clone_into(text);
+        }
+        repeat = repeat.and("args", replaced);
+    }
     Some(Hint::new(format!("{place}: ")).again(repeat))
 }
 
@@ -194,17 +178,11 @@ fn hint(aim: Access, parameter: &Parameter, missing: &Missing, places: &[Place])
         let hint = Hint::new("it is in uploads, where nothing is changed: ").call(moved);
         return Some(hint.say(", then repeat the call"));
     }
-    let place = format!("{} is in {}: ", quoted(&first.path), zone_or_group(first));
-    let mut hint = Hint::new(place).again(parameter.at(first, missing)?);
-    for other in places.iter().take(PLACES_MAX).skip(1) {
-        let other_place = format!(
-            "{} is in {}, too",
-            quoted(&other.path),
-            zone_or_group(other)
-        );
-        hint = hint.or(other_place);
-    }
-    Some(hint)
+    let hint = Hint::new(format!("{}: ", located(first))).again(parameter.at(first, missing)?);
+    let others = places.iter().take(PLACES_MAX).skip(1);
+    Some(others.fold(hint, |hint, other| {
+        hint.or(format!("{}, too", located(other)))
+    }))
 }
 
 fn listing(place: &Place) -> Call {
@@ -216,14 +194,11 @@ fn listing(place: &Place) -> Call {
     call.with("path", above.display())
 }
 
-fn quoted(path: &ZonePath) -> String {
-    format!("`{path}`")
-}
-
-fn zone_or_group(place: &Place) -> String {
+/// The path of a place, and the zone or group that has it.
+fn located(place: &Place) -> String {
     match &place.group {
-        Some(group) => format!("group {group}"),
-        None => place.zone.as_str().to_owned(),
+        Some(group) => format!("`{}` is in group {group}", place.path),
+        None => format!("`{}` is in {}", place.path, place.zone.as_str()),
     }
 }
 

@@ -1,8 +1,7 @@
 //! `shed_move_documents_to_storage`: move a file or directory of documents into storage.
 
-use fileshed_core::ZoneName;
-
 use super::cross_zone::{self, BetweenZones};
+use super::prelude::*;
 
 /// `shed_move_documents_to_storage`
 pub struct MoveDocumentsToStorage;

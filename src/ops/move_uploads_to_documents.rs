@@ -1,8 +1,7 @@
 //! `shed_move_uploads_to_documents`: move a file or directory of uploads into documents.
 
-use fileshed_core::ZoneName;
-
 use super::cross_zone::{self, BetweenZones};
+use super::prelude::*;
 
 /// `shed_move_uploads_to_documents`
 pub struct MoveUploadsToDocuments;

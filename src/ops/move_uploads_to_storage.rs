@@ -1,10 +1,7 @@
 //! `shed_move_uploads_to_storage`: move a file or directory of uploads into storage.
 
-use fileshed_core::ZoneName;
-use serde::Deserialize;
-use utoipa::ToSchema;
-
 use super::cross_zone::{self, BetweenZones};
+use super::prelude::*;
 
 /// `shed_move_uploads_to_storage`
 pub struct MoveUploadsToStorage;

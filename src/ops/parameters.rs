@@ -2,12 +2,8 @@
 //! secret: what is here is chosen by name, nothing is passed on wholesale.
 
 use fileshed_core::settings::NetworkMode;
-use fileshed_core::{Caller, Code, Core, Error};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::short_answer::Keep;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_parameters`
 pub struct Parameters;
@@ -126,11 +122,7 @@ impl Operation for Parameters {
     type Request = Request;
     type Response = Response;
 
-    fn run(
-        core: &Core,
-        caller: &Caller,
-        _request: Request,
-    ) -> Result<Reply<Self::Response>, Error> {
+    fn run(core: &Core, caller: &Caller, _: Request) -> Result<Reply<Response>, Error> {
         let settings = core.store.settings();
         let report = core.admin.workspace_report(caller, &settings.fs_workspace);
         let data = Response {

@@ -3,15 +3,10 @@
 use fileshed_core::changes::FileWrite;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{BytePosition, BytesEdit, ContentFormat, decode};
-use fileshed_core::{Caller, Code, Core, Error, ZoneName};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::{WritableZone, content_format, write_mode};
-use super::{Access, Effect, Operation, Reply, write};
+use super::prelude::*;
+use super::vocabulary::{content_format, write_mode};
+use super::write::{self, Response};
 
 /// `shed_patch_bytes`
 pub struct PatchBytes;
@@ -76,18 +71,14 @@ impl Operation for PatchBytes {
     const CHANGES: bool = true;
     const ACCESS: Access = Access::Change;
     type Request = Request;
-    type Response = write::Response;
+    type Response = Response;
 
     fn prepare(arguments: &mut Map<String, Value>) {
         write::drop_what_overwrite_ignores(arguments);
         write::drop_mode_outside_groups(arguments);
     }
 
-    fn run(
-        core: &Core,
-        caller: &Caller,
-        request: Request,
-    ) -> Result<Reply<write::Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let format = content_format(request.content_format.as_deref())?;
         let position = match request.position.as_deref() {
@@ -125,22 +116,15 @@ impl Operation for PatchBytes {
                 })?,
             }
         };
-        let position = if request.overwrite {
-            "overwrite"
-        } else {
-            edit.position.as_str()
+        let response = Response {
+            position: write::position(request.overwrite, edit.position.as_str()),
+            safe_mode: request.safe,
+            bytes_written: Some(content.len() as u64),
+            bytes_affected: Some(bytes_affected),
+            content_format: Some(format.as_str()),
+            offset: request.offset,
+            ..Response::default()
         };
-        let (response, message, note) = write::answer(&zone, &written, position, request.safe)?;
-        Ok(Reply::new(
-            write::Response {
-                bytes_written: Some(content.len() as u64),
-                bytes_affected: Some(bytes_affected),
-                content_format: Some(format.as_str()),
-                offset: request.offset,
-                ..response
-            },
-            message,
-        )
-        .noting(note))
+        write::reply(&zone, &written, None, response)
     }
 }

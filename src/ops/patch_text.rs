@@ -1,19 +1,15 @@
 //! `shed_patch_text`: write text, whole or at a line or pattern.
 
+use fileshed_core::Repeat;
 use fileshed_core::changes::{FileWrite, WrittenFile};
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
 };
-use fileshed_core::{Caller, Code, Core, Error, Repeat, ZoneName};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::{WritableZone, write_mode};
-use super::{Access, Effect, Operation, Reply, write};
+use super::prelude::*;
+use super::vocabulary::write_mode;
+use super::write::{self, Response};
 
 /// `shed_patch_text`
 pub struct PatchText;
@@ -88,18 +84,14 @@ impl Operation for PatchText {
     const CHANGES: bool = true;
     const ACCESS: Access = Access::Change;
     type Request = Request;
-    type Response = write::Response;
+    type Response = Response;
 
     fn prepare(arguments: &mut Map<String, Value>) {
         write::drop_what_overwrite_ignores(arguments);
         write::drop_mode_outside_groups(arguments);
     }
 
-    fn run(
-        core: &Core,
-        caller: &Caller,
-        request: Request,
-    ) -> Result<Reply<write::Response>, Error> {
+    fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let position = request.position.as_deref().map(Position::parse);
         let position = position.transpose()?;
@@ -156,24 +148,16 @@ impl Operation for PatchText {
                 }
             })
         });
-        let created = written.created;
-        let position = if request.overwrite {
-            "overwrite"
-        } else {
-            edit.position.as_str()
+        let lines = edited.map(|edited| edited.lines);
+        let response = Response {
+            position: write::position(request.overwrite, edit.position.as_str()),
+            safe_mode: request.safe,
+            lines_affected: Some(lines_affected),
+            pattern_matches: (matches > 0).then_some(matches),
+            lines: lines.filter(|_| !written.created),
+            ..Response::default()
         };
-        let (response, message, note) = write::answer(&zone, &written, position, request.safe)?;
-        Ok(Reply::new(
-            write::Response {
-                lines_affected: Some(lines_affected),
-                pattern_matches: (matches > 0).then_some(matches),
-                lines: edited.map(|edited| edited.lines).filter(|_| !created),
-                ..response
-            },
-            message,
-        )
-        .noting(literally)
-        .noting(note))
+        write::reply(&zone, &written, literally, response)
     }
 }
 

@@ -5,19 +5,11 @@ use fileshed_core::files::Numbered;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::Encoding;
-use fileshed_core::{
-    Call, Caller, Code, Core, Error, Hint, Runs, Settings, Zone, ZoneName, ZonePath, at_once,
-    diagnostics,
-};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use fileshed_core::{Call, Hint, Runs, Settings, Zone, ZonePath, at_once, diagnostics};
 
 use super::arguments::{ArgumentError, at_least};
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Effect, ImmediateRun, Operation, Picture, Reply};
+use super::prelude::*;
+use super::{ImmediateRun, Picture};
 use crate::content_type;
 
 /// `shed_read`

@@ -1,13 +1,7 @@
 //! `shed_rename`: give a file or directory another path inside its zone.
 
-use fileshed_core::{Caller, Code, Core, Error, changes};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
+use fileshed_core::changes;
 
 /// `shed_rename`
 pub struct Rename;

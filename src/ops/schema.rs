@@ -14,18 +14,17 @@ use utoipa::openapi::{RefOr, Schema};
 
 use super::{ALLOW_ZONE_IN_PATH, Operation};
 
-/// What becomes of null.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Null {
-    /// A parameter is left out instead.
-    Dropped,
-    /// What is always there may be null; what may be absent is absent instead.
-    WhereRequired,
-}
-
-/// The schema of a request with every reference replaced by what it refers to, and without null.
+/// The schema of a request or an answer with every reference replaced by what it refers to. What is
+/// always there may be null; what may be absent is absent instead. So no parameter is null.
 pub(super) fn of<T: ToSchema>() -> Value {
-    resolved::<T>(Null::Dropped)
+    let mut referenced: Vec<(String, RefOr<Schema>)> = Vec::new();
+    T::schemas(&mut referenced);
+    let components: BTreeMap<String, Value> = referenced
+        .into_iter()
+        .filter_map(|(name, schema)| Some((name, serde_json::to_value(schema).ok()?)))
+        .collect();
+    let root = serde_json::to_value(T::schema()).unwrap_or_else(|_| json!({"type": "object"}));
+    flatten(root, &components, false)
 }
 
 /// The schema of what an operation takes: its request, and what every operation with paths takes.
@@ -38,7 +37,7 @@ pub(super) fn of_request<O: Operation>() -> Value {
 }
 
 /// The schema of a request, made once.
-pub(super) fn parameters_of<T: ToSchema + 'static>() -> &'static Value {
+pub(crate) fn parameters_of<T: ToSchema + 'static>() -> &'static Value {
     cached::<T>(of::<T>)
 }
 
@@ -57,30 +56,8 @@ fn cached<T: 'static>(make: fn() -> Value) -> &'static Value {
         .or_insert_with(|| Box::leak(Box::new(make())))
 }
 
-/// The schema of an answer, where null stands for a field that is always there and has no value.
-/// Clients make parameters of requests only, so no provider reads it.
-pub(super) fn of_answer<T: ToSchema>() -> Value {
-    resolved::<T>(Null::WhereRequired)
-}
-
-fn resolved<T: ToSchema>(null: Null) -> Value {
-    let mut referenced: Vec<(String, RefOr<Schema>)> = Vec::new();
-    T::schemas(&mut referenced);
-    let components: BTreeMap<String, Value> = referenced
-        .into_iter()
-        .filter_map(|(name, schema)| Some((name, serde_json::to_value(schema).ok()?)))
-        .collect();
-    let root = serde_json::to_value(T::schema()).unwrap_or_else(|_| json!({"type": "object"}));
-    flatten(root, &components, null, false)
-}
-
 /// `nullable` keeps null among the types of this one.
-fn flatten(
-    schema: Value,
-    components: &BTreeMap<String, Value>,
-    null: Null,
-    nullable: bool,
-) -> Value {
+fn flatten(schema: Value, components: &BTreeMap<String, Value>, nullable: bool) -> Value {
     let Value::Object(mut object) = schema else {
         return schema;
     };
@@ -88,18 +65,18 @@ fn flatten(
         object.remove("$ref");
         let mut target = target;
         target.extend(object);
-        return flatten(Value::Object(target), components, null, nullable);
+        return flatten(Value::Object(target), components, nullable);
     }
     if let Some(only) = only_alternative(&object) {
         object.remove("oneOf");
         object.remove("anyOf");
         let mut only = only;
         only.extend(object);
-        return flatten(Value::Object(only), components, null, nullable);
+        return flatten(Value::Object(only), components, nullable);
     }
     if let Some(Value::Array(parts)) = object.remove("allOf") {
         for part in parts {
-            join(&mut object, flatten(part, components, null, nullable));
+            join(&mut object, flatten(part, components, nullable));
         }
     }
     if let Some(Value::Array(types)) = object.get_mut("type") {
@@ -121,14 +98,11 @@ fn flatten(
                 ("properties", Value::Object(properties)) => properties
                     .into_iter()
                     .map(|(name, schema)| {
-                        let nullable = null == Null::WhereRequired && is_required(&name);
-                        let schema = flatten(schema, components, null, nullable);
+                        let schema = flatten(schema, components, is_required(&name));
                         (name, schema)
                     })
                     .collect(),
-                ("items" | "additionalProperties", value) => {
-                    flatten(value, components, null, false)
-                }
+                ("items" | "additionalProperties", value) => flatten(value, components, false),
                 (_, value) => value,
             };
             (key, value)
@@ -202,7 +176,7 @@ mod tests {
     #[test]
     fn an_answer_may_hold_null_where_a_field_is_always_there() {
         assert_eq!(
-            of_answer::<WithNull>(),
+            of::<WithNull>(),
             json!({
                 "type": "object",
                 "required": ["always"],
@@ -229,7 +203,7 @@ mod tests {
     #[test]
     fn what_is_flattened_is_one_object() {
         assert_eq!(
-            of_answer::<Outer>(),
+            of::<Outer>(),
             json!({
                 "type": "object",
                 "required": ["size", "name"],

@@ -5,16 +5,11 @@ use fileshed_core::databases::{
     self, DatabaseTask, DateFormat, Export, IfExists, Import, Parameters, Query,
 };
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Caller, Client, Code, Core, Error, Repeat, Settings};
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
+use fileshed_core::{Client, Repeat, Settings};
 
 use super::arguments::{ArgumentError, choice, not_negative};
-use super::codes::errors;
-use super::short_answer::{Keep, csv};
-use super::vocabulary::AnyZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
+use super::short_answer::csv;
 
 mod dialect;
 mod response;
@@ -200,14 +195,16 @@ impl Operation for Sqlite {
         let if_exists = request.if_exists.unwrap_or(IfExists::Fail);
         let query = request.query.clone();
         let (table, output) = (request.table.clone(), request.output_csv.clone());
+        let exclusive = |first| ArgumentError::Exclusive {
+            first,
+            second: "import_csv",
+        };
         let task = match (&query, &request.import_csv) {
-            (Some(_), Some(_)) => {
-                return Err(ArgumentError::exclusive("query", "import_csv").into());
-            }
+            (Some(_), Some(_)) => return Err(exclusive("query").into()),
             (None, None) => return Err(ArgumentError::missing::<Self>("query").into()),
             (None, Some(csv)) => {
                 if output.is_some() {
-                    return Err(ArgumentError::exclusive("output_csv", "import_csv").into());
+                    return Err(exclusive("output_csv").into());
                 }
                 let csv = csv.clone();
                 DatabaseTask::Import(request.import(csv, if_exists)?)

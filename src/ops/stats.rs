@@ -1,16 +1,11 @@
 //! `shed_stats`: how much space the caller uses.
 
+use fileshed_core::bin;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Totals;
-use fileshed_core::{Caller, Code, Core, Error, bin};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use utoipa::ToSchema;
 
-use super::short_answer::Keep;
-use super::vocabulary::NoParameters;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_stats`
 pub struct Stats;
@@ -118,14 +113,11 @@ impl Operation for Stats {
         }
     }
 
-    fn run(core: &Core, caller: &Caller, _request: NoParameters) -> Result<Reply<Response>, Error> {
+    fn run(core: &Core, caller: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
         let usage = core.store.usage(caller)?;
         let space = |zone: &str| {
-            let totals = usage
-                .iter()
-                .find(|usage| usage.zone == zone)
-                .map(|usage| usage.totals)
-                .unwrap_or_default();
+            let usage = usage.iter().find(|usage| usage.zone == zone);
+            let totals = usage.map(|usage| usage.totals).unwrap_or_default();
             Space {
                 size_bytes: totals.bytes,
                 size_human: human_size(totals.bytes),

@@ -5,15 +5,10 @@ use std::fmt::Write;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::{DiskError, Found, Kind};
 use fileshed_core::zone::is_git_name;
-use fileshed_core::{Caller, Code, Core, Error, Hint, Repeat, Zone, ZoneName, ZonePath, ends_soon};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::{Hint, Repeat, Zone, ZonePath, ends_soon};
 
-use super::arguments::ArgumentError;
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Effect, Operation, Reply};
+use super::arguments::at_least;
+use super::prelude::*;
 
 /// Entries of one directory that are drawn.
 const ENTRIES: usize = 100;
@@ -46,7 +41,7 @@ pub struct Response {
     /// The tree as lines of text, sizes in brackets.
     tree: String,
     /// Levels that are shown at most.
-    depth: i64,
+    depth: u64,
     /// Directory at which the tree begins.
     path: String,
     /// Zone that was listed.
@@ -82,10 +77,7 @@ impl Operation for Tree {
                 None => error,
             }
         })?;
-        let depth = request.depth.unwrap_or(3);
-        if depth < 0 {
-            return Err(ArgumentError::range("depth", depth, "1 to 10").into());
-        }
+        let depth = at_least("depth", request.depth, 0, "1 to 10")?.unwrap_or(3);
         let depth = depth.clamp(1, 10);
         let mut drawing = Drawing {
             zone: &zone,
@@ -120,7 +112,7 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    fn directory(&mut self, path: &ZonePath, indent: &str, depth: i64) -> Result<(), Error> {
+    fn directory(&mut self, path: &ZonePath, indent: &str, depth: u64) -> Result<(), Error> {
         let (entries, more) = self
             .entries(path)
             .map_err(|error| self.zone.explain_disk(error))?;

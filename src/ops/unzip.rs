@@ -3,14 +3,9 @@
 use fileshed_core::archive::Archive;
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::storage::{DiskError, Kind, Target, Totals};
-use fileshed_core::{Caller, Code, Core, Error, Zone, ZoneName, ZonePath, changes};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::{Zone, ZonePath, changes};
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::{AnyZone, WritableZone};
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// Files that are named.
 const NAMED: usize = 50;
@@ -156,18 +151,13 @@ fn default_destination(
         });
     }
     let path = source.as_str();
-    let name = source.name().unwrap_or_default();
-    match name.rsplit_once('.') {
-        Some((stem, ending)) if !stem.is_empty() => {
-            let path = &path[..path.len() - ending.len() - 1];
-            if path.eq_ignore_ascii_case(zone.name().as_str()) {
-                below_root(&format!("{path}{DIRECTORY_ENDING}"))
-            } else {
-                below_root(path)
-            }
-        }
-        _ => below_root(&format!("{path}{DIRECTORY_ENDING}")),
+    let parts = source.name().and_then(|name| name.rsplit_once('.'));
+    let ending = parts.filter(|(stem, _)| !stem.is_empty());
+    let stem = ending.map_or(path, |(_, ending)| &path[..path.len() - ending.len() - 1]);
+    if ending.is_none() || stem.eq_ignore_ascii_case(zone.name().as_str()) {
+        return below_root(&format!("{stem}{DIRECTORY_ENDING}"));
     }
+    below_root(stem)
 }
 
 /// A directory that is there, or a free name for one.

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use super::Reply;
 use super::arguments::is_true;
 
 /// `position: "overwrite"` is `overwrite: true`. With it the parameters of a place mean nothing,
@@ -86,34 +87,37 @@ pub struct Response {
     pub(super) mode: Option<&'static str>,
 }
 
-/// Returns the answer for a file that was written, without fields of only some operations; its sentence, and
-/// a note on anything that differs from the request.
-pub(super) fn answer(
+/// Returns the position of an answer: that of the edit, unless the whole file was overwritten.
+pub(super) fn position(is_overwritten: bool, of_edit: &'static str) -> &'static str {
+    if is_overwritten { "overwrite" } else { of_edit }
+}
+
+/// Returns the reply for a file that was written: `response`, which has the fields of one operation, with
+/// those that all have; `note`, and a note on a mode that differs from the requested one.
+pub(super) fn reply(
     zone: &Zone<'_>,
     written: &WrittenFile,
-    position: &'static str,
-    safe: bool,
-) -> Result<(Response, String, Option<String>), Error> {
+    note: Option<&'static str>,
+    response: Response,
+) -> Result<Reply<Response>, Error> {
     let mode = sharing::mode_of(zone, &written.path)?;
     let asked = zone.asked_mode();
     let path = written.path.as_str().to_owned();
     let verb = if written.created { "Created" } else { "Wrote" };
     let sentence = format!("{verb} {path} ({} bytes)", written.size);
     let kept = mode.filter(|_| asked.is_some() && asked != mode);
-    let note = kept.map(|mode| {
+    let kept = kept.map(|mode| {
         let mode = mode.as_str();
         format!("it is another member's and keeps mode {mode}")
     });
     let response = Response {
         path,
         zone: zone.name().as_str(),
-        position,
         created: written.created,
         file_size: written.size,
-        safe_mode: safe,
         group: zone.group().map(|group| group.name.clone()),
         mode: mode.map(WriteMode::as_str),
-        ..Response::default()
+        ..response
     };
-    Ok((response, sentence, note))
+    Ok(Reply::new(response, sentence).noting(note).noting(kept))
 }

@@ -5,14 +5,9 @@ use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Target;
 use fileshed_core::zone::PathError;
-use fileshed_core::{Caller, Code, Core, Error, Zone, ZonePath, changes};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use fileshed_core::{Zone, ZonePath, changes};
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::WritableZone;
-use super::{Access, Effect, Operation, Reply};
+use super::prelude::*;
 
 /// `shed_zip`
 pub struct Zip;

@@ -2,14 +2,8 @@
 
 use fileshed_core::archive::{Archive, Listed};
 use fileshed_core::size::human_size;
-use fileshed_core::{Caller, Code, Core, Error};
-use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
-use super::codes::errors;
-use super::short_answer::Keep;
-use super::vocabulary::AnyZone;
-use super::{Effect, Operation, Reply};
+use super::prelude::*;
 
 /// Entries that are listed.
 const ENTRIES: usize = 100;

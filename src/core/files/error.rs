@@ -33,31 +33,22 @@ diagnostics! {
         #[error(transparent)]
         Path(#[from] error: PathError = PathError::LongName { parameter: "path" }) => { same_as: error },
         /// Nothing is there.
-        #[error("File not found: {path}")]
-        NotFound {
-            /// What was given.
-            path: String,
-        } => {
+        #[error("File not found: {0}")]
+        NotFound(path: String) => {
             code: FileNotFound,
             hint: "list_files shows what is there",
             details: { "path": path },
         },
         /// A file was needed.
-        #[error("Not a file: {path} is a directory; list_files shows what is in it")]
-        IsDirectory {
-            /// What was given.
-            path: String = "notes".to_owned(),
-        } => {
+        #[error("Not a file: {0} is a directory; list_files shows what is in it")]
+        IsDirectory(path: String = "notes".to_owned()) => {
             code: NotAFile,
             hint: "give the path of a file",
             details: { "path": path },
         },
         /// A directory was needed.
-        #[error("Not a directory: {path}")]
-        NotDirectory {
-            /// What was given.
-            path: String,
-        } => {
+        #[error("Not a directory: {0}")]
+        NotDirectory(path: String) => {
             code: InvalidPath,
             hint: "give the path of a directory",
             details: { "path": path },
@@ -75,41 +66,29 @@ diagnostics! {
             details: { "size_bytes": size, "limit_bytes": limit },
         },
         /// Files are in memory, and there are too many.
-        #[error("The workspace is full: the files of all its users have at most {limit} bytes together")]
-        Full {
-            /// Most bytes.
-            limit: u64 = 268_435_456,
-        } => {
+        #[error("The workspace is full: the files of all its users have at most {0} bytes together")]
+        Full(limit: u64 = 268_435_456) => {
             code: QuotaExceeded,
             hint: "remove files that nobody needs; an administrator can raise files.memory_mb",
             details: { "limit_bytes": limit, "setting": "files.memory_mb" },
         },
         /// No text.
-        #[error("Refusing to read binary file: {path}; encoding=\"base64\" gives its bytes")]
-        Binary {
-            /// What was given.
-            path: String = "a.zip".to_owned(),
-        } => {
+        #[error("Refusing to read binary file: {0}; encoding=\"base64\" gives its bytes")]
+        Binary(path: String = "a.zip".to_owned()) => {
             code: UnsupportedFileType,
             hint: "read it with encoding=\"base64\"",
             details: { "path": path },
         },
         /// No text to edit.
-        #[error("Refusing to edit binary file: {path}")]
-        EditBinary {
-            /// What was given.
-            path: String = "a.zip".to_owned(),
-        } => {
+        #[error("Refusing to edit binary file: {0}")]
+        EditBinary(path: String = "a.zip".to_owned()) => {
             code: UnsupportedFileType,
             hint: "write it as a whole with write_file and encoding=\"base64\"",
             details: { "path": path },
         },
         /// No base64.
-        #[error("content is not base64: {reason}")]
-        Base64 {
-            /// What is wrong with it.
-            reason: String = "Invalid symbol 33, offset 3.".to_owned(),
-        } => {
+        #[error("content is not base64: {0}")]
+        Base64(reason: String = "Invalid symbol 33, offset 3.".to_owned()) => {
             code: InvalidFormat,
             hint: "leave encoding out to write text",
             details: { "parameter": "content" },
@@ -121,11 +100,8 @@ diagnostics! {
             hint: "reading and searching work",
         },
         /// A pattern of lines that cannot be used.
-        #[error("Regex pattern rejected: {reason}")]
-        Regex {
-            /// Why not.
-            reason: String = "unclosed group".to_owned(),
-        } => {
+        #[error("Regex pattern rejected: {0}")]
+        Regex(reason: String = "unclosed group".to_owned()) => {
             code: InvalidParameter,
             hint: "correct it, or search for the text as it is with is_regex=false",
             details: { "parameter": "pattern", "reason": reason },
@@ -197,11 +173,8 @@ diagnostics! {
             details: { "path": path, "count": count },
         },
         /// Somebody else wrote it meanwhile.
-        #[error("{path} was changed by somebody else at the same time: nothing was changed; read it again")]
-        Changed {
-            /// What was given.
-            path: String,
-        } => {
+        #[error("{0} was changed by somebody else at the same time: nothing was changed; read it again")]
+        Changed(path: String) => {
             code: PreconditionFailed,
             hint: "read it again, then repeat the change",
             details: { "path": path },

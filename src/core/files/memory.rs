@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
-use std::ops::{Bound, Range};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fileshed_types::{Clock, Error, ZonePath};
+use fileshed_types::{Clock, ZonePath};
+use jiff::Timestamp;
 
 use crate::provider::{Condition, Content, Page, Provider, ProviderError, Write, Written};
 use crate::{EntryType, Metadata, ToolError, Version};
@@ -19,10 +20,10 @@ pub struct Memory {
     tree: Mutex<Tree>,
 }
 
-/// Everything that is there, by directory and name.
+/// Everything that is there, by the keys of paths.
 #[derive(Debug, Default)]
 struct Tree {
-    nodes: BTreeMap<(String, String), Node>,
+    nodes: BTreeMap<String, Node>,
     versions: u64,
 }
 
@@ -52,125 +53,104 @@ impl Memory {
     fn tree(&self) -> MutexGuard<'_, Tree> {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Takes what something needs that had `before` bytes and is to have `after`, and new directories.
-    fn take_place(
-        &self,
-        before: u64,
-        after: u64,
-        directories: &[ZonePath],
-    ) -> Result<(), ProviderError> {
-        let above = directories.iter().map(|path| weight(path.as_str(), 0));
-        let after = after + above.sum::<u64>();
-        if after > before {
-            self.limit.take(after - before)
-        } else {
-            self.limit.give(before - after);
-            Ok(())
-        }
-    }
-
-    fn make(&self, tree: &mut Tree, directories: &[ZonePath]) {
-        for directory in directories {
-            tree.put(Node {
-                metadata: self.directory(directory),
-                content: Vec::new(),
-            });
-        }
-    }
-
-    fn directory(&self, path: &ZonePath) -> Metadata {
-        let now = self.clock.now();
-        Metadata {
-            path: path.clone(),
-            kind: EntryType::Directory,
-            mime_type: None,
-            size: 0,
-            created_at: now,
-            updated_at: now,
-            version: Version("0".to_owned()),
-        }
-    }
 }
 
 impl Node {
+    fn directory(path: &ZonePath, now: Timestamp) -> Self {
+        Self {
+            metadata: Metadata {
+                path: path.clone(),
+                kind: EntryType::Directory,
+                mime_type: None,
+                size: 0,
+                created_at: now,
+                updated_at: now,
+                version: Version("0".to_owned()),
+            },
+            content: Vec::new(),
+        }
+    }
+
+    /// The bytes that it takes.
     fn weight(&self) -> u64 {
-        weight(self.metadata.path.as_str(), self.content.len())
+        ENTRY + self.metadata.path.as_str().len() as u64 + self.content.len() as u64
     }
 }
 
+/// Returns the key of a path. What is below a directory comes right behind it, before every other name: no
+/// name has a NUL.
+fn key(path: &ZonePath) -> String {
+    path.as_str().replace('/', "\0")
+}
+
 impl Tree {
-    fn get(&self, path: &ZonePath) -> Option<&Node> {
-        self.nodes.get(&key(path))
+    /// Returns what is at `path` and below it.
+    fn around(&self, path: &ZonePath) -> impl Iterator<Item = &Node> {
+        let first = key(path);
+        let end = format!("{first}\u{1}");
+        self.nodes.range(first..end).map(|(_, node)| node)
     }
 
-    /// What is at `path`, or why nothing can be.
+    /// Returns what is at `path`, or why nothing can be.
     fn find(&self, path: &ZonePath) -> Result<&Node, ProviderError> {
-        if let Some(node) = self.get(path) {
+        if let Some(node) = self.nodes.get(&key(path)) {
             return Ok(node);
         }
         self.expect_directories(path)?;
         Err(ProviderError::NotFound(path.clone()))
     }
 
+    /// Returns the file at `path`.
+    fn file(&self, path: &ZonePath) -> Result<&Node, ProviderError> {
+        let is_directory = |node: &Node| node.metadata.is_directory();
+        if path.is_root() || self.nodes.get(&key(path)).is_some_and(is_directory) {
+            return Err(ProviderError::IsDirectory(path.clone()));
+        }
+        self.find(path)
+    }
+
     /// Fails where a file is in the place of a directory above `path`.
     fn expect_directories(&self, path: &ZonePath) -> Result<(), ProviderError> {
-        let mut above = path.parent();
-        while let Some(directory) = above.filter(|directory| !directory.is_root()) {
-            if let Some(node) = self.get(&directory)
-                && !node.metadata.is_directory()
-            {
-                return Err(ProviderError::NotDirectory(directory));
-            }
-            above = directory.parent();
-        }
-        Ok(())
-    }
-
-    fn next_version(&mut self) -> Version {
-        self.versions += 1;
-        Version(self.versions.to_string())
-    }
-
-    /// The directories above `path` that are not there.
-    fn missing_above(&self, path: &ZonePath) -> Vec<ZonePath> {
         let above = std::iter::successors(path.parent(), ZonePath::parent);
-        let above = above.filter(|directory| !directory.is_root());
-        above.filter(|path| self.get(path).is_none()).collect()
+        let mut nodes = above.filter_map(|above| self.nodes.get(&key(&above)));
+        match nodes.find(|node| !node.metadata.is_directory()) {
+            Some(file) => Err(ProviderError::NotDirectory(file.metadata.path.clone())),
+            None => Ok(()),
+        }
     }
 
-    /// The names in a directory, from `after` on.
-    fn names<'t>(
-        &'t self,
-        directory: &'t ZonePath,
-        after: Option<&str>,
-    ) -> impl Iterator<Item = &'t Node> {
-        let above = directory.as_str().to_owned();
-        let start = match after {
-            Some(after) => Bound::Excluded((above, after.to_owned())),
-            None => Bound::Included((above, String::new())),
+    /// Returns the directories above `path` that are missing.
+    fn missing_above(&self, path: &ZonePath, now: Timestamp) -> Vec<Node> {
+        let above = std::iter::successors(path.parent(), ZonePath::parent);
+        let missing = above.filter(|above| !above.is_root() && self.find(above).is_err());
+        missing.map(|path| Node::directory(&path, now)).collect()
+    }
+
+    /// Returns the entries of a directory behind the name `after`.
+    fn entries(&self, directory: &ZonePath, after: Option<&str>) -> impl Iterator<Item = &Node> {
+        let above = if directory.is_root() {
+            String::new()
+        } else {
+            format!("{}\0", key(directory))
         };
-        self.nodes
-            .range((start, Bound::Unbounded))
-            .take_while(|((above, _), _)| above == directory.as_str())
-            .map(|(_, node)| node)
+        let mut start = after.map_or_else(|| above.clone(), |after| format!("{above}{after}\u{1}"));
+        std::iter::from_fn(move || {
+            let (key, node) = self.nodes.range(start.clone()..).next()?;
+            start = format!("{key}\u{1}");
+            key.starts_with(&above).then_some(node)
+        })
     }
 
     /// Takes out what is at `path` and below it.
     fn take(&mut self, path: &ZonePath) -> Vec<Node> {
-        let mut taken: Vec<Node> = self.nodes.remove(&key(path)).into_iter().collect();
-        let mut pending = vec![path.clone()];
-        while let Some(directory) = pending.pop() {
-            let below: Vec<ZonePath> = self
-                .names(&directory, None)
-                .map(|node| node.metadata.path.clone())
-                .collect();
-            for path in below {
-                taken.extend(self.nodes.remove(&key(&path)));
-                pending.push(path);
-            }
-        }
-        taken
+        let taken: Vec<ZonePath> = self
+            .around(path)
+            .map(|node| node.metadata.path.clone())
+            .collect();
+        let taken = taken
+            .iter()
+            .filter_map(|path| self.nodes.remove(&key(path)));
+        taken.collect()
     }
 
     fn put(&mut self, node: Node) {
@@ -178,30 +158,17 @@ impl Tree {
     }
 }
 
-/// A path as its directory and its name.
-fn key(path: &ZonePath) -> (String, String) {
-    let above = path.parent().unwrap_or_else(ZonePath::root);
-    let name = path.name().unwrap_or_default();
-    (above.as_str().to_owned(), name.to_owned())
-}
-
 impl Provider for Memory {
     fn stat(&self, path: &ZonePath) -> Result<Metadata, ProviderError> {
         if path.is_root() {
-            return Ok(self.directory(path));
+            return Ok(Node::directory(path, self.clock.now()).metadata);
         }
         self.tree().find(path).map(|node| node.metadata.clone())
     }
 
     fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<Content, ProviderError> {
-        if path.is_root() {
-            return Err(ProviderError::IsDirectory(path.clone()));
-        }
         let tree = self.tree();
-        let node = tree.find(path)?;
-        if node.metadata.is_directory() {
-            return Err(ProviderError::IsDirectory(path.clone()));
-        }
+        let node = tree.file(path)?;
         let end = (node.content.len() as u64).min(range.end) as usize;
         let start = (range.start as usize).min(end);
         Ok(Content {
@@ -221,46 +188,49 @@ impl Provider for Memory {
         let read = source.read_to_end(&mut content);
         read.map_err(|error| ProviderError::Unavailable(error.to_string()))?;
         let mut tree = self.tree();
-        if path.is_root() {
-            return Err(ProviderError::IsDirectory(path.clone()));
-        }
-        tree.expect_directories(path)?;
-        let old = tree.get(path).map(|node| node.metadata.clone());
-        if old.as_ref().is_some_and(Metadata::is_directory) {
-            return Err(ProviderError::IsDirectory(path.clone()));
-        }
-        match (&write.condition, &old) {
+        let old = match tree.file(path) {
+            Ok(old) => Some(old),
+            Err(ProviderError::NotFound(_)) => None,
+            Err(error) => return Err(error),
+        };
+        match (&write.condition, old) {
             (Condition::Absent, Some(_)) => return Err(ProviderError::Exists(path.clone())),
             (Condition::Version(wanted), old)
-                if old.as_ref().is_none_or(|old| old.version != *wanted) =>
+                if old.is_none_or(|old| old.metadata.version != *wanted) =>
             {
                 return Err(ProviderError::Changed(path.clone()));
             }
             _ => {}
         }
-        let missing = tree.missing_above(path);
-        let before = tree.get(path).map_or(0, Node::weight);
-        let after = weight(path.as_str(), content.len());
-        self.take_place(before, after, &missing)?;
-        self.make(&mut tree, &missing);
-        let now = self.clock.now();
-        let kept = old.as_ref().and_then(|old| old.mime_type.clone());
-        let metadata = Metadata {
-            path: path.clone(),
-            kind: EntryType::File,
-            mime_type: write.mime_type.clone().or(kept),
-            size: content.len() as u64,
-            created_at: old.as_ref().map_or(now, |old| old.created_at),
-            updated_at: now,
-            version: tree.next_version(),
-        };
-        tree.put(Node {
-            metadata: metadata.clone(),
+        let (now, before) = (self.clock.now(), old.map(|old| old.metadata.clone()));
+        let kept = before.as_ref();
+        let node = Node {
+            metadata: Metadata {
+                path: path.clone(),
+                kind: EntryType::File,
+                mime_type: write
+                    .mime_type
+                    .clone()
+                    .or_else(|| kept.and_then(|old| old.mime_type.clone())),
+                size: content.len() as u64,
+                created_at: kept.map_or(now, |old| old.created_at),
+                updated_at: now,
+                version: Version((tree.versions + 1).to_string()),
+            },
             content,
-        });
+        };
+        let metadata = node.metadata.clone();
+        let mut new = tree.missing_above(path, now);
+        new.push(node);
+        let weight = new.iter().map(Node::weight).sum();
+        self.limit.change(old.map_or(0, Node::weight), weight)?;
+        tree.versions += 1;
+        for node in new {
+            tree.put(node);
+        }
         Ok(Written {
             metadata,
-            created: old.is_none(),
+            created: before.is_none(),
         })
     }
 
@@ -274,7 +244,7 @@ impl Provider for Memory {
         if !directory.is_root() && !tree.find(directory)?.metadata.is_directory() {
             return Err(ProviderError::NotDirectory(directory.clone()));
         }
-        let mut names = tree.names(directory, after);
+        let mut names = tree.entries(directory, after);
         let entries = names.by_ref().take(most);
         let entries = entries.map(|node| node.metadata.clone()).collect();
         let more = names.next().is_some();
@@ -285,8 +255,7 @@ impl Provider for Memory {
         let mut tree = self.tree();
         tree.find(path)?;
         let gone = tree.take(path);
-        self.limit.give(gone.iter().map(Node::weight).sum());
-        Ok(())
+        self.limit.change(gone.iter().map(Node::weight).sum(), 0)
     }
 
     fn rename(&self, from: &ZonePath, to: &ZonePath) -> Result<Metadata, ProviderError> {
@@ -294,25 +263,22 @@ impl Provider for Memory {
         tree.find(from)?;
         tree.expect_directories(to)?;
         let into_itself = to.as_str().starts_with(&format!("{}/", from.as_str()));
-        if to.is_root() || into_itself || tree.get(to).is_some() {
+        if to.is_root() || into_itself || tree.find(to).is_ok() {
             return Err(ProviderError::Exists(to.clone()));
         }
-        let missing = tree.missing_above(to);
-        let taken = tree.take(from);
-        let before: u64 = taken.iter().map(Node::weight).sum();
-        let count = taken.len() as u64;
-        let after = before + count * to.as_str().len() as u64 - count * from.as_str().len() as u64;
-        let place = self.take_place(before, after, &missing);
-        if let Err(error) = place {
-            for node in taken {
-                tree.put(node);
-            }
-            return Err(error);
+        let missing = tree.missing_above(to, self.clock.now());
+        let weights = tree.around(from).map(Node::weight);
+        let (count, before) = weights.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
+        let names = [to, from].map(|path| count * path.as_str().len() as u64);
+        let made: u64 = missing.iter().map(Node::weight).sum();
+        self.limit
+            .change(before, before + made + names[0] - names[1])?;
+        let mut moved = tree.take(from);
+        for node in &mut moved {
+            let below = ZonePath::found(node.metadata.path.below(from).to_owned());
+            node.metadata.path = to.join_path(&below);
         }
-        self.make(&mut tree, &missing);
-        for mut node in taken {
-            let below = &node.metadata.path.as_str()[from.as_str().len()..];
-            node.metadata.path = ZonePath::found(format!("{}{below}", to.as_str()));
+        for node in missing.into_iter().chain(moved) {
             tree.put(node);
         }
         tree.find(to).map(|node| node.metadata.clone())
@@ -358,30 +324,19 @@ impl MemoryLimit {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Takes so many bytes, or says that there are not so many.
-    fn take(&self, bytes: u64) -> Result<(), ProviderError> {
-        let taken = self
-            .used
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
-                used.checked_add(bytes).filter(|used| *used <= self.most)
-            });
-        match taken {
+    /// Takes as many bytes as something needs that had `before` and is to have `after`, or says that there
+    /// are not so many; gives back what it needs no more.
+    fn change(&self, before: u64, after: u64) -> Result<(), ProviderError> {
+        let (order, limit) = (Ordering::Relaxed, self.most);
+        let changed = self.used.fetch_update(order, order, |used| {
+            let used = used.saturating_sub(before).checked_add(after)?;
+            Some(used).filter(|used| after <= before || *used <= limit)
+        });
+        match changed {
             Ok(_) => Ok(()),
-            Err(_) => Err(ProviderError::Refused(Error::from(ToolError::Full {
-                limit: self.most,
-            }))),
+            Err(_) => Err(ProviderError::Refused(ToolError::Full(limit).into())),
         }
     }
-
-    /// Gives bytes back.
-    fn give(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
-    }
-}
-
-/// The bytes that an entry takes.
-fn weight(path: &str, content: usize) -> u64 {
-    ENTRY + path.len() as u64 + content as u64
 }
 
 #[cfg(test)]

@@ -47,14 +47,13 @@ pub fn parse(text: &str) -> Result<ZonePath, ToolError> {
 /// Reads a path that must name something inside the workspace.
 pub(crate) fn inside(text: &str) -> Result<ZonePath, ToolError> {
     let path = parse(text)?;
-    path.refuse_root("path").map_err(ToolError::Path)?;
+    path.refuse_root("path")?;
     Ok(path)
 }
 
 /// Fails where a path has a name that not every system could hold.
 pub(crate) fn check_new(parameter: &'static str, path: &ZonePath) -> Result<(), ToolError> {
-    let checked = path.check_new_names(parameter, 0);
-    checked.map_err(ToolError::Path)?;
+    path.check_new_names(parameter, 0)?;
     match path.segments().find(|name| name.contains(':')) {
         None => Ok(()),
         Some(name) => Err(ToolError::Path(PathError::NewName {

@@ -85,16 +85,12 @@ impl<'p> Files<'p> {
 
     /// The path that the provider has for a path of the workspace.
     fn at(&self, path: &ZonePath) -> ZonePath {
-        match (self.root.is_root(), path.is_root()) {
-            (true, _) => path.clone(),
-            (_, true) => self.root.clone(),
-            _ => self.root.join(path.as_str()),
-        }
+        self.root.join_path(path)
     }
 
     /// The path in the workspace of a path that the provider has.
     fn in_workspace(&self, path: &ZonePath) -> ZonePath {
-        ZonePath::found(glob::below(&self.root, path).to_owned())
+        ZonePath::found(path.below(&self.root).to_owned())
     }
 
     /// The metadata of the entry at `path`, as the provider has it. The workspace is always there.
@@ -137,23 +133,13 @@ impl<'p> Files<'p> {
     }
 
     /// Until when a search may go on.
-    fn deadline(&self) -> Deadline<'_> {
-        Deadline {
-            end: self.limits.clock.instant() + self.limits.time,
-            limits: &self.limits,
-        }
+    fn deadline(&self) -> Instant {
+        self.limits.clock.instant() + self.limits.time
     }
-}
 
-/// The end of a search.
-struct Deadline<'f> {
-    end: Instant,
-    limits: &'f Limits,
-}
-
-impl Deadline<'_> {
-    fn is_over(&self) -> bool {
-        self.limits.cancellation.is_cancelled() || self.limits.clock.is_past(self.end)
+    /// Returns `true` if a search with this deadline may not go on.
+    fn is_over(&self, deadline: Instant) -> bool {
+        self.limits.cancellation.is_cancelled() || self.limits.clock.is_past(deadline)
     }
 }
 
@@ -174,10 +160,10 @@ impl ToolError {
     pub fn of_provider(given: &str, error: ProviderError) -> Error {
         let path = given.to_owned();
         match error {
-            ProviderError::NotFound(_) => Self::NotFound { path }.into(),
-            ProviderError::IsDirectory(_) => Self::IsDirectory { path }.into(),
-            ProviderError::NotDirectory(_) => Self::NotDirectory { path }.into(),
-            ProviderError::Exists(_) | ProviderError::Changed(_) => Self::Changed { path }.into(),
+            ProviderError::NotFound(_) => Self::NotFound(path).into(),
+            ProviderError::IsDirectory(_) => Self::IsDirectory(path).into(),
+            ProviderError::NotDirectory(_) => Self::NotDirectory(path).into(),
+            ProviderError::Exists(_) | ProviderError::Changed(_) => Self::Changed(path).into(),
             ProviderError::Unavailable(reason) => Self::Unavailable { path, reason }.into(),
             ProviderError::Refused(error) => error,
         }

@@ -6,7 +6,7 @@
 use git2::{Signature, Time};
 use jiff::Timestamp;
 
-use super::HistoryError;
+use super::{HistoryError, Result};
 use fileshed_types::{Caller, Channel, Chat, UserId};
 
 /// The name and address of the server in every commit.
@@ -81,7 +81,7 @@ impl Author {
         format!("fileshed-by {} {}\n{chat}", channel.by(), channel.as_str())
     }
 
-    pub(super) fn signature(&self, when: Timestamp) -> Result<Signature<'static>, HistoryError> {
+    pub(super) fn signature(&self, when: Timestamp) -> Result<Signature<'static>> {
         sign(
             &plain(&self.name, "unknown"),
             &plain(&self.email, "unknown@localhost"),
@@ -91,11 +91,11 @@ impl Author {
 }
 
 /// The server's own signature.
-pub(super) fn committer(when: Timestamp) -> Result<Signature<'static>, HistoryError> {
+pub(super) fn committer(when: Timestamp) -> Result<Signature<'static>> {
     sign(COMMITTER.0, COMMITTER.1, when)
 }
 
-fn sign(name: &str, email: &str, when: Timestamp) -> Result<Signature<'static>, HistoryError> {
+fn sign(name: &str, email: &str, when: Timestamp) -> Result<Signature<'static>> {
     Signature::new(name, email, &Time::new(when.as_second(), 0)).map_err(HistoryError::git("sign"))
 }
 

@@ -4,11 +4,24 @@
 use jiff::Timestamp;
 
 use super::content::{Contents, is_versioned, mode_of, zone_path};
-use super::restore::Found;
 use super::tree::Edits;
-use super::{Author, Captured, CommitId, History, HistoryError, PreparedContent, head, power_cut};
-use fileshed_storage::{DiskError, Kind, Vacancy};
+use super::{
+    Author, Change, CommitId, Found, History, HistoryError, PreparedContent, Result, head,
+    power_cut,
+};
+use fileshed_storage::{DiskError, Kind, Totals, Vacancy};
 use fileshed_types::zone::ZonePath;
+
+/// What [`History::capture`] found and committed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// The commit; nothing where nothing had changed.
+    pub commit: Option<CommitId>,
+    /// In the order of their paths.
+    pub changed: Vec<Change>,
+    /// Space of everything on disk, versioned or not.
+    pub totals: Totals,
+}
 
 impl History {
     /// Commits what is on disk at `changed`: a file, a link, a directory with everything below,
@@ -21,7 +34,7 @@ impl History {
         message: &str,
         author: &Author,
         when: Timestamp,
-    ) -> Result<Option<CommitId>, HistoryError> {
+    ) -> Result<Option<CommitId>> {
         let mut tip = head::tip(&self.repository)?;
         if tip.commit().is_none() {
             self.begin_with_rest(changed, when)?;
@@ -37,7 +50,7 @@ impl History {
         &self,
         changed: &[ZonePath],
         prepared: &[PreparedContent],
-    ) -> Result<Edits, HistoryError> {
+    ) -> Result<Edits> {
         let mut edits = Edits::default();
         let mut files = Vec::new();
         for path in changed {
@@ -65,7 +78,7 @@ impl History {
 
     /// Begins a history with everything that is there but `changed`: what is older than it must
     /// not look as if it came later.
-    fn begin_with_rest(&self, changed: &[ZonePath], when: Timestamp) -> Result<(), HistoryError> {
+    fn begin_with_rest(&self, changed: &[ZonePath], when: Timestamp) -> Result<()> {
         let is_changed = |path: &str| {
             let path = zone_path(path);
             std::iter::successors(Some(path), ZonePath::parent)
@@ -77,24 +90,19 @@ impl History {
             return Ok(());
         }
         let author = Author::server();
-        self.capture_found(Found(comparison), "Begin with what is there", &author, when)?;
+        self.capture_found(comparison, "Begin with what is there", &author, when)?;
         Ok(())
     }
 
     /// Commits whatever differs from the last commit, ignored files too: after a command, or
     /// after a process died between a change and its commit. Then git's index describes HEAD.
-    pub fn capture(
-        &self,
-        message: &str,
-        author: &Author,
-        when: Timestamp,
-    ) -> Result<Captured, HistoryError> {
+    pub fn capture(&self, message: &str, author: &Author, when: Timestamp) -> Result<Captured> {
         self.capture_found(self.find()?, message, author, when)
     }
 
     /// Commits what the zone has beyond its last commit, where the machine may have stopped since,
     /// and remembers that the history is whole. Whether that had to be done.
-    pub fn recover(&self, when: Timestamp) -> Result<bool, HistoryError> {
+    pub fn recover(&self, when: Timestamp) -> Result<bool> {
         if power_cut::is_whole_at(self.git_dir()) {
             return Ok(false);
         }
@@ -115,21 +123,20 @@ impl History {
     /// Commits what was found to differ.
     pub fn capture_found(
         &self,
-        found: Found,
+        mut found: Found,
         message: &str,
         author: &Author,
         when: Timestamp,
-    ) -> Result<Captured, HistoryError> {
-        let Found(mut comparison) = found;
-        let changed = comparison.changes();
-        let totals = comparison.totals;
+    ) -> Result<Captured> {
+        let changed = found.changes();
+        let totals = found.totals;
         let mut edits = Edits::default();
-        for (path, _, _) in &comparison.deleted {
-            edits.remove(&String::from_utf8_lossy(path));
+        for (path, _) in std::mem::take(&mut found.deleted) {
+            edits.remove(&String::from_utf8_lossy(&path));
         }
         let mut contents = Contents::new(&self.repository, &self.parent, &[], changed.len())?;
-        let mut there = Vec::with_capacity(comparison.seen.len());
-        for mut seen in std::mem::take(&mut comparison.seen) {
+        let mut there = Vec::with_capacity(found.seen.len());
+        for mut seen in std::mem::take(&mut found.seen) {
             if seen.change().is_some() {
                 let stored = self.data.entry_as_named(&zone_path(&seen.path));
                 let stored = stored.map_err(HistoryError::from);
@@ -137,6 +144,7 @@ impl History {
                 match stored {
                     Ok((id, bytes)) => {
                         seen.id = id;
+                        seen.head = Some((id, seen.mode));
                         edits.put(&seen.path, (id, seen.mode), bytes);
                     }
                     // Another command has it, which will be captured when it ends.
@@ -147,7 +155,7 @@ impl History {
             there.push(seen);
         }
         contents.finish()?;
-        comparison.seen = there;
+        found.seen = there;
         let commit = if changed.is_empty() {
             None
         } else {
@@ -160,9 +168,9 @@ impl History {
         };
         let cache = self.cache();
         if let Some(tree) = head
-            && (comparison.learned || !cache.is_current(tree))
+            && (found.learned || !cache.is_current(tree))
         {
-            cache.write(tree, &comparison.lines_after_commit())?;
+            cache.write(tree, &found.index_of_head())?;
         }
         Ok(Captured {
             commit: commit.map(|(id, _)| id),
@@ -172,12 +180,7 @@ impl History {
     }
 
     /// Sorts what is at `path` into what the commit takes away and the files that it puts.
-    fn look_at(
-        &self,
-        path: &ZonePath,
-        edits: &mut Edits,
-        files: &mut Vec<ZonePath>,
-    ) -> Result<(), HistoryError> {
+    fn look_at(&self, path: &ZonePath, edits: &mut Edits, files: &mut Vec<ZonePath>) -> Result<()> {
         let entry = match self.data.entry_as_given(path) {
             Ok(entry) => entry,
             Err(

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use super::author::committer;
 use super::head::{self, Tip};
 use super::tree::Edits;
-use super::{Author, CommitId, History, HistoryError, PreparedContent, object};
+use super::{Author, CommitId, History, HistoryError, PreparedContent, Result, object};
 use fileshed_types::zone::ZonePath;
 
 /// Returns a text as a commit message: one line, of a readable length.
@@ -34,7 +34,7 @@ impl History {
         message: &str,
         author: &Author,
         when: Timestamp,
-    ) -> Result<Option<(CommitId, Oid)>, HistoryError> {
+    ) -> Result<Option<(CommitId, Oid)>> {
         let parent = self.parent_of(tip.commit())?;
         let base = parent.as_ref().map(Commit::tree_id);
         let brought = edits.brought();
@@ -61,7 +61,7 @@ impl History {
         message: &str,
         author: &Author,
         when: Timestamp,
-    ) -> Result<Option<CommitId>, HistoryError> {
+    ) -> Result<Option<CommitId>> {
         let tip = head::tip(&self.repository)?;
         match self.parent_of(tip.commit())? {
             Some(joined) if CommitId::of(joined.id()) == *last => {
@@ -79,7 +79,7 @@ impl History {
         joined: &Commit<'_>,
         edits: Edits,
         (author, when): (&Author, Timestamp),
-    ) -> Result<Option<CommitId>, HistoryError> {
+    ) -> Result<Option<CommitId>> {
         let brought = edits.brought();
         let (tree, written) = edits.apply(&self.repository, Some(joined.tree_id()))?;
         if tree == joined.tree_id() {
@@ -98,7 +98,7 @@ impl History {
         Ok(Some(CommitId::of(commit)))
     }
 
-    fn parent_of(&self, id: Option<Oid>) -> Result<Option<Commit<'_>>, HistoryError> {
+    fn parent_of(&self, id: Option<Oid>) -> Result<Option<Commit<'_>>> {
         id.map(|id| object::commit(&self.repository, id))
             .transpose()
     }
@@ -109,7 +109,7 @@ impl History {
         parent: Option<&Commit<'_>>,
         message: &str,
         (author, when): (&Author, Timestamp),
-    ) -> Result<Oid, HistoryError> {
+    ) -> Result<Oid> {
         let tree = object::tree(&self.repository, tree)?;
         let (signature, committer) = (author.signature(when)?, committer(when)?);
         let message = as_message(message);
@@ -126,7 +126,7 @@ impl History {
     }
 
     /// Returns a commit message that describes the sum of some changes.
-    fn describe(&self, before: Option<Oid>, after: Oid) -> Result<String, HistoryError> {
+    fn describe(&self, before: Option<Oid>, after: Oid) -> Result<String> {
         let tree = |id| object::tree(&self.repository, id);
         let before = before.map(tree).transpose()?;
         let difference = self

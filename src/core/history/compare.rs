@@ -2,22 +2,43 @@
 
 use std::collections::HashMap;
 
-use git2::{Oid, Repository, Tree};
+use git2::{IndexEntry, Oid, Repository, Tree};
 use rustix::fs::Stat;
 
-use super::HistoryError;
 use super::content::{identify, is_versioned, mode_of, zone_path};
-use super::stat_cache::{IndexLine, StatCache, is_untouched};
+use super::stat_cache::{StatCache, index_entry, is_untouched};
 use super::tree::files;
-use super::{Change, ChangeKind};
+use super::{HistoryError, Result};
 use fileshed_storage::{DiskError, Kind, Root, Totals};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
 
 /// A path of HEAD with its content.
-type Committed = (Vec<u8>, Oid, i32);
+type Committed = (Vec<u8>, (Oid, i32));
 
 /// A path on disk with what the kernel says about it.
 type OnDisk = (String, Kind, Stat);
+
+/// How a file on disk differs from the last commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// New.
+    Added,
+    /// Other bytes, or a link in place of a file.
+    Modified,
+    /// Gone.
+    Deleted,
+    /// The same bytes, executable or no longer so.
+    ModeChanged,
+}
+
+/// One file that differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Which one.
+    pub path: ZonePath,
+    /// How.
+    pub kind: ChangeKind,
+}
 
 /// One versioned file on disk.
 #[derive(Debug)]
@@ -30,9 +51,9 @@ pub(super) struct Seen {
     pub(super) head: Option<(Oid, i32)>,
 }
 
-/// The whole zone, compared.
+/// The whole zone, compared with its last commit.
 #[derive(Debug, Default)]
-pub(super) struct TreeComparison {
+pub struct Found {
     pub(super) seen: Vec<Seen>,
     /// In HEAD and not on disk.
     pub(super) deleted: Vec<Committed>,
@@ -58,14 +79,14 @@ impl Seen {
     }
 }
 
-impl TreeComparison {
+impl Found {
     /// Walks `data`; reads only files that `cache` does not know.
     pub(super) fn new(
         data: &Root,
         repository: &Repository,
         head: Option<&Tree<'_>>,
         cache: &StatCache,
-    ) -> Result<Self, HistoryError> {
+    ) -> Result<Self> {
         let mut comparison = Self::default();
         let (found, closed) = comparison.find(data)?;
         let known = cache.known();
@@ -86,9 +107,7 @@ impl TreeComparison {
             let id = match outcome {
                 Ok(Some(id)) => id,
                 Ok(None) => {
-                    let kept = head.remove_entry(path.as_bytes());
-                    let kept = kept.map(|(path, (id, mode))| (path, id, mode));
-                    comparison.kept.extend(kept);
+                    comparison.kept.extend(head.remove_entry(path.as_bytes()));
                     continue;
                 }
                 Err(error) if error.is_gone() => continue,
@@ -103,10 +122,8 @@ impl TreeComparison {
                 head,
             });
         }
-        let (deleted, kept): (Vec<Committed>, Vec<Committed>) = head
-            .into_iter()
-            .map(|(path, (id, mode))| (path, id, mode))
-            .partition(|(path, _, _)| {
+        let (deleted, kept): (Vec<Committed>, Vec<Committed>) =
+            head.into_iter().partition(|(path, _)| {
                 let hidden = closed.iter().any(|above| is_below(path, above));
                 std::str::from_utf8(path).is_ok() && !hidden
             });
@@ -134,21 +151,33 @@ impl TreeComparison {
         Ok((found, closed))
     }
 
-    /// What the last commit has, as far as a path can say it.
-    pub(super) fn committed(&self) -> impl Iterator<Item = ZonePath> {
+    /// Every path of the last commit, as far as a path can say it.
+    pub fn committed(&self) -> impl Iterator<Item = ZonePath> {
         let seen = self.seen.iter().filter(|seen| seen.head.is_some());
         let rest = self.deleted.iter().chain(&self.kept);
         seen.map(|seen| zone_path(&seen.path))
-            .chain(rest.filter_map(|(path, _, _)| std::str::from_utf8(path).ok().map(zone_path)))
+            .chain(rest.filter_map(|(path, _)| std::str::from_utf8(path).ok().map(zone_path)))
+    }
+
+    /// Every versioned path on disk.
+    pub fn on_disk(&self) -> impl Iterator<Item = ZonePath> {
+        self.seen.iter().map(|seen| zone_path(&seen.path))
+    }
+
+    /// Space of everything that is there.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        self.totals
     }
 
     /// The differences in the order of their paths.
-    pub(super) fn changes(&self) -> Vec<Change> {
+    #[must_use]
+    pub fn changes(&self) -> Vec<Change> {
         let differing = self.seen.iter().filter_map(|seen| {
             let path = zone_path(&seen.path);
             seen.change().map(|kind| Change { path, kind })
         });
-        let deleted = self.deleted.iter().map(|(path, _, _)| Change {
+        let deleted = self.deleted.iter().map(|(path, _)| Change {
             path: zone_path(&String::from_utf8_lossy(path)),
             kind: ChangeKind::Deleted,
         });
@@ -157,30 +186,17 @@ impl TreeComparison {
         changes
     }
 
-    /// The index of a HEAD that has everything on disk.
-    pub(super) fn lines_after_commit(self) -> Vec<IndexLine> {
-        let seen = self.seen.into_iter().map(|seen| IndexLine {
-            path: seen.path.into_bytes(),
-            id: seen.id,
-            mode: seen.mode,
-            stat: Some(seen.stat),
-        });
-        sorted(seen.chain(without_stat(self.kept)).collect())
-    }
-
-    /// The index of HEAD as it is.
-    pub(super) fn lines_of_head(self) -> Vec<IndexLine> {
+    /// The index of HEAD, with what is known of the files that have its content.
+    pub(super) fn index_of_head(self) -> Vec<IndexEntry> {
         let seen = self.seen.into_iter().filter_map(|seen| {
-            let same = seen.change().is_none();
-            seen.head.map(|(id, mode)| IndexLine {
-                path: seen.path.into_bytes(),
-                id,
-                mode,
-                stat: same.then_some(seen.stat),
-            })
+            let stat = seen.change().is_none().then_some(seen.stat);
+            Some(index_entry(seen.path.into_bytes(), seen.head?, stat))
         });
-        let rest = without_stat(self.kept).chain(without_stat(self.deleted));
-        sorted(seen.chain(rest).collect())
+        let rest = self.kept.into_iter().chain(self.deleted);
+        let rest = rest.map(|(path, content)| index_entry(path, content, None));
+        let mut entries: Vec<IndexEntry> = seen.chain(rest).collect();
+        entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        entries
     }
 }
 
@@ -202,22 +218,8 @@ fn is_below(path: &[u8], above: &[u8]) -> bool {
             .is_some_and(|rest| rest.starts_with(b"/"))
 }
 
-fn without_stat(committed: Vec<Committed>) -> impl Iterator<Item = IndexLine> {
-    committed.into_iter().map(|(path, id, mode)| IndexLine {
-        path,
-        id,
-        mode,
-        stat: None,
-    })
-}
-
-fn sorted(mut lines: Vec<IndexLine>) -> Vec<IndexLine> {
-    lines.sort_unstable_by(|a, b| a.path.cmp(&b.path));
-    lines
-}
-
 /// The id of a file's content; nothing where it belongs to another account and cannot be read.
-fn content_id(data: &Root, path: &str) -> Result<Option<Oid>, HistoryError> {
+fn content_id(data: &Root, path: &str) -> Result<Option<Oid>> {
     let outcome = data
         .entry_as_named(&zone_path(path))
         .map_err(HistoryError::from)

@@ -48,17 +48,12 @@ pub(super) fn cleaned(existing: &str) -> String {
         // A backslash at the end would swallow the next line.
         if known && !value.ends_with('\\') {
             if let Some(heading) = heading.take() {
-                text.push_str(heading);
-                text.push('\n');
+                text.extend([heading, "\n"]);
             }
-            text.push_str(&format_line(key, value));
+            text.extend(["\t", key, " = ", value.trim(), "\n"]);
         }
     }
     text
-}
-
-fn format_line(key: &str, value: &str) -> String {
-    format!("\t{key} = {}\n", value.trim())
 }
 
 /// The keys that may follow the heading `line`, if its section is kept. A heading with anything

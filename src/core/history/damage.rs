@@ -12,7 +12,7 @@ use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
 use super::layout::NAME;
-use super::{History, HistoryError};
+use super::{History, HistoryError, Result};
 use fileshed_storage::Root;
 use fileshed_types::Error;
 
@@ -161,18 +161,14 @@ impl History {
 }
 
 /// Gives the server back what it needs of every file of the repository.
-fn give_rights(parent: &Root) -> Result<(), HistoryError> {
+fn give_rights(parent: &Root) -> Result<()> {
     match parent.existing_subdirectory(NAME)? {
         Some(repository) => Ok(repository.grant_owner()?),
         None => Ok(()),
     }
 }
 
-fn set_aside(
-    parent: &Root,
-    now: Timestamp,
-    why: Option<&HistoryError>,
-) -> Result<(), HistoryError> {
+fn set_aside(parent: &Root, now: Timestamp, why: Option<&HistoryError>) -> Result<()> {
     let moment = now.strftime("%Y%m%dT%H%M%SZ");
     for number in 1..NEIGHBOURS {
         let name = match number {

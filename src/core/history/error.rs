@@ -4,6 +4,9 @@ use fileshed_storage::DiskError;
 use fileshed_types::diagnostics;
 use fileshed_types::settings::MEBIBYTE;
 
+/// Result of work on a history.
+pub(crate) type Result<T, E = HistoryError> = std::result::Result<T, E>;
+
 diagnostics! {
     /// A history that could not be read or written. Messages of git hold paths of the host, so they
     /// stay in the source chain.
@@ -35,19 +38,13 @@ diagnostics! {
         },
         /// An object of the repository is not whole.
         #[error("a part of the history of this zone is damaged")]
-        Damaged {
-            /// Its id.
-            object: String,
-        } => {
+        Damaged(object: String) => {
             code: InternalApiError,
             hint: "repeat the call; if it fails again, tell the administrator",
         },
         /// The zone has a repository of its own that cannot be taken over.
-        #[error("the repository that this zone came with {reason}")]
-        Unadoptable {
-            /// What is wrong with it.
-            reason: &'static str,
-        } => {
+        #[error("the repository that this zone came with {0}")]
+        Unadoptable(reason: &'static str) => {
             code: InternalApiError,
             hint: "tell the administrator: the directory .git of this zone must be repaired or moved away by \
                 hand",

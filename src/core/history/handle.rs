@@ -1,12 +1,12 @@
 //! An open history: the repository and the work tree that it is of.
 
 use std::path::Path;
+use std::sync::Once;
 
-use git2::{Commit, ErrorCode, Repository};
+use git2::{Commit, ConfigLevel, Repository};
 
-use super::compare::TreeComparison;
 use super::stat_cache::StatCache;
-use super::{CommitId, HistoryError, isolation, object, repository};
+use super::{CommitId, Found, Result, head, object, repository};
 use fileshed_storage::Root;
 
 /// The history of one zone.
@@ -29,17 +29,13 @@ impl std::fmt::Debug for History {
 impl History {
     /// Opens the history of the work tree `data`, which lies in `parent`. The first time it is
     /// made, or, where the work tree has a repository inside, taken over.
-    pub fn open(parent: &Root, data: &Root) -> Result<Self, HistoryError> {
-        isolation::ignore_the_host();
+    pub fn open(parent: &Root, data: &Root) -> Result<Self> {
+        ignore_the_host();
         Self::of(repository::open(parent, data)?, parent, data)
     }
 
     /// The history in a repository that is open.
-    pub(super) fn of(
-        repository: Repository,
-        parent: &Root,
-        data: &Root,
-    ) -> Result<Self, HistoryError> {
+    pub(super) fn of(repository: Repository, parent: &Root, data: &Root) -> Result<Self> {
         Ok(Self {
             repository,
             parent: parent.try_clone()?,
@@ -54,13 +50,13 @@ impl History {
     }
 
     /// The last commit, if there is one.
-    pub fn head(&self) -> Result<Option<CommitId>, HistoryError> {
+    pub fn head(&self) -> Result<Option<CommitId>> {
         let head = self.head_commit()?;
         Ok(head.map(|commit| CommitId::of(commit.id())))
     }
 
     /// Makes git's index describe HEAD, for git commands that follow. Almost free where it does.
-    pub fn refresh_index(&self) -> Result<(), HistoryError> {
+    pub fn refresh_index(&self) -> Result<()> {
         let Some(commit) = self.head_commit()? else {
             return Ok(());
         };
@@ -68,27 +64,51 @@ impl History {
         if cache.is_current(commit.tree_id()) {
             return Ok(());
         }
-        let lines = self.compare()?.lines_of_head();
-        cache.write(commit.tree_id(), &lines)
+        cache.write(commit.tree_id(), &self.compare()?.index_of_head())
     }
 
     pub(super) fn cache(&self) -> StatCache {
         StatCache::of(self.git_dir())
     }
 
-    pub(super) fn head_commit(&self) -> Result<Option<Commit<'_>>, HistoryError> {
-        match self.repository.refname_to_id("HEAD") {
-            Ok(id) => object::commit(&self.repository, id).map(Some),
-            Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
-            Err(error) => Err(HistoryError::git("read")(error)),
-        }
+    pub(super) fn head_commit(&self) -> Result<Option<Commit<'_>>> {
+        let id = head::commit(&self.repository)?;
+        id.map(|id| object::commit(&self.repository, id))
+            .transpose()
     }
 
-    pub(super) fn compare(&self) -> Result<TreeComparison, HistoryError> {
+    pub(super) fn compare(&self) -> Result<Found> {
         let head = self.head_commit()?;
         let tree = head
             .map(|commit| object::tree(&self.repository, commit.tree_id()))
             .transpose()?;
-        TreeComparison::new(&self.data, &self.repository, tree.as_ref(), &self.cache())
+        Found::new(&self.data, &self.repository, tree.as_ref(), &self.cache())
     }
+}
+
+static ONCE: Once = Once::new();
+
+/// Keeps libgit2 from looking for configuration of the system and of the account: what it says
+/// must not matter, and an account without a readable home must not fail.
+pub(super) fn ignore_the_host() {
+    ONCE.call_once(|| {
+        // Objects are read from disk, so that a loss there is noticed and no memory is kept.
+        git2::opts::enable_caching(false);
+        // The objects that a commit names were written a moment before.
+        git2::opts::strict_object_creation(false);
+        for level in [
+            ConfigLevel::ProgramData,
+            ConfigLevel::System,
+            ConfigLevel::XDG,
+            ConfigLevel::Global,
+        ] {
+            // SAFETY: unsafe only because another thread may use libgit2 meanwhile. This runs once,
+            // before the first repository is opened, and every caller waits for it.
+            #[expect(unsafe_code, reason = "git2 has no safe call for it")]
+            let outcome = unsafe { git2::opts::set_search_path(level, "") };
+            if let Err(error) = outcome {
+                tracing::warn!(%error, "the git configuration of the host is still read");
+            }
+        }
+    });
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use git2::{ErrorCode, Oid, Repository};
 
 use super::layout::{OWN, remove, replace};
-use super::{HistoryError, object};
+use super::{HistoryError, Result, object};
 
 /// The branch of a new repository.
 pub(super) const BRANCH: &str = "refs/heads/main";
@@ -66,20 +66,24 @@ impl Tip {
 }
 
 /// Returns the position of HEAD.
-pub(super) fn tip(repository: &Repository) -> Result<Tip, HistoryError> {
-    let commit = match repository.refname_to_id(HEAD) {
-        Ok(id) => Some(id),
-        Err(error) if error.code() == ErrorCode::NotFound => None,
-        Err(error) => return Err(HistoryError::git("read")(error)),
-    };
+pub(super) fn tip(repository: &Repository) -> Result<Tip> {
     Ok(Tip {
         branch: branch(repository).unwrap_or_else(|| BRANCH.to_owned()),
-        commit,
+        commit: commit(repository)?,
     })
 }
 
+/// Returns the commit at which HEAD stands, if there is one.
+pub(super) fn commit(repository: &Repository) -> Result<Option<Oid>> {
+    match repository.refname_to_id(HEAD) {
+        Ok(id) => Ok(Some(id)),
+        Err(error) if error.code() == ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(HistoryError::git("read")(error)),
+    }
+}
+
 /// Moves HEAD from where it stands to a commit, which is remembered.
-pub(super) fn advance(repository: &Repository, tip: &Tip, id: Oid) -> Result<(), HistoryError> {
+pub(super) fn advance(repository: &Repository, tip: &Tip, id: Oid) -> Result<()> {
     let branch = &*tip.branch;
     let moved = match tip.commit {
         Some(from) => repository.reference_matching(branch, id, true, from, "commit"),
@@ -151,7 +155,7 @@ pub(super) fn is_sound(text: &[u8]) -> bool {
 }
 
 /// Puts the branch of HEAD back where it was last remembered, if it leads to no commit.
-pub(super) fn restore(repository: &Repository, place: &Path) -> Result<(), HistoryError> {
+pub(super) fn restore(repository: &Repository, place: &Path) -> Result<()> {
     let fail = HistoryError::git("read");
     let id = repository.refname_to_id(HEAD);
     // A branch without a commit is a file that is not there; one that leads nowhere is another.
@@ -172,7 +176,7 @@ pub(super) fn restore(repository: &Repository, place: &Path) -> Result<(), Histo
 }
 
 /// Gives a branch that was lost a commit.
-pub(super) fn put_back(repository: &Repository, branch: &str, id: Oid) -> Result<(), HistoryError> {
+pub(super) fn put_back(repository: &Repository, branch: &str, id: Oid) -> Result<()> {
     let place = repository.path();
     remove(&place.join(branch)).map_err(HistoryError::repository("mend"))?;
     repository

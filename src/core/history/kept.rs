@@ -12,7 +12,7 @@ use jiff::Timestamp;
 
 use super::damage::Remedy;
 use super::layout::NAME;
-use super::{History, HistoryError};
+use super::{History, Result};
 use fileshed_storage::{Root, Stamp};
 
 /// Repositories that are kept at most; each takes some descriptors.
@@ -53,8 +53,8 @@ impl KeptRepositories {
         parent: &Root,
         data: &Root,
         now: Timestamp,
-        mut work: impl FnMut(&History) -> Result<T, HistoryError>,
-    ) -> Result<T, HistoryError> {
+        mut work: impl FnMut(&History) -> Result<T>,
+    ) -> Result<T> {
         if let Some(repository) = self.take(parent, data) {
             let history = History::of(repository, parent, data)?;
             let done = work(&history);

@@ -15,7 +15,7 @@ use flate2::Compression;
 use flate2::write::ZlibEncoder;
 use git2::{ObjectType, Oid, Repository};
 
-use super::{HistoryError, object};
+use super::{HistoryError, Result, object};
 use fileshed_storage::{Entry, Staged, Staging, Stamp};
 
 /// Bytes of a content that is prepared; less does not keep others waiting.
@@ -43,7 +43,7 @@ pub struct PreparedContent {
 impl PreparedContent {
     /// Prepares the content of a file; nothing where it is so small that this is not worth it. Needs
     /// no lock. Fails where the file is changed meanwhile, and where the disk fails.
-    pub fn of(content: &File, staging: &Staging) -> Result<Option<Self>, HistoryError> {
+    pub fn of(content: &File, staging: &Staging) -> Result<Option<Self>> {
         let stamp = Stamp::of_file(content)?;
         if !Self::is_worth_it(stamp.size()) {
             return Ok(None);
@@ -88,7 +88,7 @@ pub(super) fn store(
     entry: &Entry,
     content: &File,
     prepared: &[PreparedContent],
-) -> Result<Oid, HistoryError> {
+) -> Result<Oid> {
     let prepared = prepared.iter().find(|prepared| prepared.is_of(entry));
     let id = match prepared {
         Some(prepared) => prepared.id,
@@ -108,7 +108,7 @@ pub(super) fn store(
 }
 
 /// Stores an object that was not prepared. What is left of one that was begun is begun anew.
-fn write_beside(repository: &Repository, content: &File, id: Oid) -> Result<(), HistoryError> {
+fn write_beside(repository: &Repository, content: &File, id: Oid) -> Result<()> {
     let fail = HistoryError::repository("write to");
     let beside = repository
         .path()
@@ -140,7 +140,7 @@ fn put(repository: &Repository, id: Oid, made: &Path) -> io::Result<()> {
 
 /// Writes the object of a content of this size and name. Fails where the content is another one by
 /// then, or is changed meanwhile.
-fn write(content: &File, (size, id): (u64, Oid), object: &mut File) -> Result<(), HistoryError> {
+fn write(content: &File, (size, id): (u64, Oid), object: &mut File) -> Result<()> {
     let written = level(content, size).and_then(|level| {
         let mut object = ZlibEncoder::new(BufWriter::with_capacity(PIECE, object), level);
         write!(object, "blob {size}\0")?;
@@ -157,7 +157,7 @@ fn write(content: &File, (size, id): (u64, Oid), object: &mut File) -> Result<()
 
 /// The id of a content. libgit2 hashes in pieces what it opens itself; the kernel's name of the handle makes that the
 /// file that was resolved.
-pub(super) fn identify(file: &std::fs::File) -> Result<Oid, HistoryError> {
+pub(super) fn identify(file: &std::fs::File) -> Result<Oid> {
     let look = || {
         let metadata = file.metadata().ok()?;
         Some((metadata.len(), metadata.modified().ok()?))

@@ -12,17 +12,14 @@
 
 mod author;
 mod capture;
-mod change;
 mod commit;
 mod compare;
 mod config;
 mod content;
-mod content_pack;
 mod damage;
 mod error;
 mod handle;
 mod head;
-mod isolation;
 mod kept;
 mod large;
 mod layout;
@@ -44,14 +41,15 @@ mod tests;
 mod tree;
 
 pub use author::Author;
-pub use change::{Captured, Change, ChangeKind, CommitId};
+pub use capture::Captured;
 pub use commit::subject;
-pub use compare::holds;
+pub use compare::{Change, ChangeKind, Found, holds};
 pub use damage::{Failure, SET_ASIDE};
 pub use error::HistoryError;
+use error::Result;
 pub use handle::History;
 pub use kept::KeptRepositories;
 pub use large::PreparedContent;
 pub use line::{HeldLine, KeptTip, Position};
 pub use moved::Moved;
-pub use restore::Found;
+pub use object::CommitId;

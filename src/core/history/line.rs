@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use git2::{ErrorCode, Oid};
 
-use super::{History, HistoryError, object};
+use super::{History, HistoryError, Result, object};
 
 /// References that nobody deletes: tips that no branch or tag has any more.
 const KEPT: &str = "refs/kept/";
@@ -43,7 +43,7 @@ pub struct KeptTip {
 
 impl History {
     /// The present state of the references.
-    pub fn position(&self) -> Result<Position, HistoryError> {
+    pub fn position(&self) -> Result<Position> {
         let fail = HistoryError::git("read");
         let head = self.repository.find_reference("HEAD").map_err(&fail)?;
         let mut references = BTreeMap::new();
@@ -61,7 +61,7 @@ impl History {
     }
 
     /// `true` if the commit of a position can be read.
-    pub fn has(&self, position: &Position) -> Result<bool, HistoryError> {
+    pub fn has(&self, position: &Position) -> Result<bool> {
         let Some(commit) = &position.commit else {
             return Ok(true);
         };
@@ -73,7 +73,7 @@ impl History {
 
     /// Puts HEAD back on the branch of `start`, unless git only added commits to it, and keeps every
     /// tip that no reference has any more. Files stay as they are.
-    pub fn hold_line(&self, start: &Position) -> Result<HeldLine, HistoryError> {
+    pub fn hold_line(&self, start: &Position) -> Result<HeldLine> {
         let kept = self.keep_tips(start)?;
         if self.has_only_grown(start)? {
             return Ok(HeldLine {
@@ -89,7 +89,7 @@ impl History {
     }
 
     /// `true` if HEAD names the branch that it named, and that one has all commits that it had.
-    pub fn has_only_grown(&self, start: &Position) -> Result<bool, HistoryError> {
+    pub fn has_only_grown(&self, start: &Position) -> Result<bool> {
         let now = self.position()?;
         Ok(now.reference == start.reference
             && match (&now.commit, &start.commit) {
@@ -101,7 +101,7 @@ impl History {
 
     /// Puts HEAD back where it stood, whatever git did since; files stay as they are. Gives the
     /// message of the commit that git made last, where it is not part of the history of `start`.
-    pub fn return_to(&self, start: &Position) -> Result<Option<String>, HistoryError> {
+    pub fn return_to(&self, start: &Position) -> Result<Option<String>> {
         let fail = HistoryError::git("put back");
         // A merge, revert or cherry-pick that stopped half-way is over.
         self.repository.cleanup_state().map_err(&fail)?;
@@ -136,7 +136,7 @@ impl History {
     }
 
     /// Gives a reference of its own to each tip of `start` that its branch or tag has no longer.
-    fn keep_tips(&self, start: &Position) -> Result<Vec<KeptTip>, HistoryError> {
+    fn keep_tips(&self, start: &Position) -> Result<Vec<KeptTip>> {
         let fail = HistoryError::git("keep a reference");
         let now = self.position()?.references;
         let line = start.commit.as_deref().map(id_of).transpose()?;
@@ -195,6 +195,6 @@ impl History {
     }
 }
 
-fn id_of(text: &str) -> Result<Oid, HistoryError> {
+fn id_of(text: &str) -> Result<Oid> {
     Oid::from_str(text).map_err(HistoryError::git("read"))
 }

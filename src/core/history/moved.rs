@@ -12,7 +12,7 @@ use git2::{IndexEntry, ObjectType, Oid};
 use super::compare::Seen;
 use super::content::zone_path;
 use super::stat_cache::parts;
-use super::{ChangeKind, Found, History, HistoryError};
+use super::{ChangeKind, Found, History, Result};
 use fileshed_types::zone::ZonePath;
 
 /// A file at a path where it was not, and where it was.
@@ -29,59 +29,47 @@ type InodeIndex = HashMap<u32, Vec<(String, IndexEntry)>>;
 
 impl History {
     /// Remembers the inodes of a zone whose last commit has everything on disk.
-    pub fn remember_inodes(&self) -> Result<(), HistoryError> {
+    pub fn remember_inodes(&self) -> Result<()> {
         self.cache().remember()
     }
 
     /// What moved since [`History::remember_inodes`], among what was found to differ.
     #[must_use]
     pub fn moved(&self, found: &Found) -> Vec<Moved> {
-        let comparison = &found.0;
-        let changed: Vec<(&Seen, ChangeKind)> = comparison
-            .seen
-            .iter()
-            .filter_map(|seen| Some((seen, seen.change()?)))
-            .filter(|(_, kind)| matches!(kind, ChangeKind::Added | ChangeKind::Modified))
-            .collect();
+        let changed = found.seen.iter().filter_map(|seen| match seen.change()? {
+            ChangeKind::Added => Some((seen, true)),
+            ChangeKind::Modified => Some((seen, false)),
+            ChangeKind::Deleted | ChangeKind::ModeChanged => None,
+        });
+        let changed: Vec<(&Seen, bool)> = changed.collect();
         if changed.is_empty() {
             return Vec::new();
         }
         let census = self.census(found);
-        let mut moved: Vec<Moved> = Vec::new();
-        let mut former: HashMap<&str, String> = HashMap::new();
-        for (seen, _) in &changed {
-            if let Some(from) = self.former(&census, seen) {
-                former.insert(&seen.path, from);
-            }
-        }
+        let former = changed
+            .iter()
+            .filter_map(|(seen, _)| Some((seen.path.as_str(), self.former(&census, seen)?)));
+        let former: HashMap<&str, String> = former.collect();
         // The new places of old files, by their old paths.
         let places: HashMap<&str, &str> = former
             .iter()
             .map(|(to, from)| (from.as_str(), *to))
             .collect();
-        let is_new: HashSet<&str> = changed
-            .iter()
-            .filter(|(_, kind)| *kind == ChangeKind::Added)
-            .map(|(seen, _)| seen.path.as_str())
-            .collect();
-        for (seen, kind) in &changed {
-            let Some(from) = former.get(seen.path.as_str()) else {
-                continue;
-            };
+        let new = changed.iter().filter(|(_, is_new)| *is_new);
+        let new: HashSet<&str> = new.map(|(seen, _)| seen.path.as_str()).collect();
+        let mut moved: Vec<Moved> = Vec::new();
+        for (to, from) in &former {
             // A file that is overwritten keeps its name; two that exchange their names do not.
-            let exchanged = || {
-                let place = places.get(seen.path.as_str());
-                place.is_some_and(|place| !is_new.contains(place))
-            };
-            if *kind == ChangeKind::Added || exchanged() {
+            let is_exchanged = places.get(to).is_some_and(|place| !new.contains(place));
+            if new.contains(to) || is_exchanged {
                 moved.push(Moved {
                     from: zone_path(from),
-                    to: zone_path(&seen.path),
+                    to: zone_path(to),
                 });
             }
         }
         let mut gone: HashMap<Oid, Vec<String>> = HashMap::new();
-        for (path, id, _) in &comparison.deleted {
+        for (path, (id, _)) in &found.deleted {
             let path = String::from_utf8_lossy(path).into_owned();
             if !places.contains_key(path.as_str()) {
                 gone.entry(*id).or_default().push(path);
@@ -90,8 +78,8 @@ impl History {
         if let Ok(nothing) = Oid::hash_object(ObjectType::Blob, b"") {
             gone.remove(&nothing);
         }
-        for (seen, kind) in &changed {
-            if *kind == ChangeKind::Added
+        for (seen, is_new) in &changed {
+            if *is_new
                 && !former.contains_key(seen.path.as_str())
                 && let Some(candidates) = gone.get_mut(&seen.id)
                 && let Some(from) = take_nearest(candidates, &seen.path)
@@ -108,14 +96,13 @@ impl History {
 
     /// What was remembered, as far as the last commit says the same.
     fn census(&self, found: &Found) -> InodeIndex {
-        let comparison = &found.0;
         let mut head: HashMap<&[u8], Oid> = HashMap::new();
-        for seen in &comparison.seen {
+        for seen in &found.seen {
             if let Some((id, _)) = seen.head {
                 head.insert(seen.path.as_bytes(), id);
             }
         }
-        for (path, id, _) in &comparison.deleted {
+        for (path, (id, _)) in &found.deleted {
             head.insert(path, *id);
         }
         let mut census = InodeIndex::new();

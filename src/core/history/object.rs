@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use flate2::read::ZlibDecoder;
 use git2::{Blob, Commit, ObjectType, Oid, Repository, Tree};
 
-use super::HistoryError;
+use super::{HistoryError, Result};
 
 /// Longest beginning of an object: its kind and its size, up to a NUL.
 const HEADER_BYTES: u64 = 64;
@@ -20,8 +20,30 @@ const HEADER_BYTES: u64 = 64;
 /// A content of so many bytes is on disk as soon as it is written.
 pub(super) const LARGE: u64 = 1024 * 1024;
 
+/// 40 hex digits.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CommitId(String);
+
+impl CommitId {
+    pub(super) fn of(id: Oid) -> Self {
+        Self(id.to_string())
+    }
+
+    /// The digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for CommitId {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
 /// A commit.
-pub(super) fn commit(repository: &Repository, id: Oid) -> Result<Commit<'_>, HistoryError> {
+pub(super) fn commit(repository: &Repository, id: Oid) -> Result<Commit<'_>> {
     expect_whole(repository, id)?;
     repository
         .find_commit(id)
@@ -29,24 +51,20 @@ pub(super) fn commit(repository: &Repository, id: Oid) -> Result<Commit<'_>, His
 }
 
 /// A directory.
-pub(super) fn tree(repository: &Repository, id: Oid) -> Result<Tree<'_>, HistoryError> {
+pub(super) fn tree(repository: &Repository, id: Oid) -> Result<Tree<'_>> {
     expect_whole(repository, id)?;
     repository.find_tree(id).map_err(HistoryError::git("read"))
 }
 
 /// The content of a file.
-pub(super) fn blob(repository: &Repository, id: Oid) -> Result<Blob<'_>, HistoryError> {
+pub(super) fn blob(repository: &Repository, id: Oid) -> Result<Blob<'_>> {
     expect_whole(repository, id)?;
     repository.find_blob(id).map_err(HistoryError::git("read"))
 }
 
 /// Adds an object, unless it is there, and returns its id. One that is there and damaged is written
 /// anew.
-pub(super) fn write(
-    repository: &Repository,
-    kind: ObjectType,
-    content: &[u8],
-) -> Result<Oid, HistoryError> {
+pub(super) fn write(repository: &Repository, kind: ObjectType, content: &[u8]) -> Result<Oid> {
     let fail = HistoryError::git("write to");
     forget_damaged(repository, Oid::hash_object(kind, content).map_err(&fail)?);
     let database = repository.odb().map_err(&fail)?;
@@ -59,13 +77,11 @@ pub(super) fn bytes_on_disk(repository: &Repository, id: Oid) -> u64 {
 }
 
 /// Fails where the file of an object is damaged. What is missing or in a pack is libgit2's to say.
-pub(super) fn expect_whole(repository: &Repository, id: Oid) -> Result<(), HistoryError> {
+pub(super) fn expect_whole(repository: &Repository, id: Oid) -> Result<()> {
     if is_whole(repository, id) {
         return Ok(());
     }
-    Err(HistoryError::Damaged {
-        object: id.to_string(),
-    })
+    Err(HistoryError::Damaged(id.to_string()))
 }
 
 /// Takes the file of an object away that is damaged, so that the object can be written again.

@@ -8,8 +8,8 @@ use git2::{Indexer, Oid, PackBuilder};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::HistoryError;
 use super::layout::{NAME, OWN};
+use super::{HistoryError, Result};
 use fileshed_storage::Root;
 use fileshed_types::zone::ZonePath;
 
@@ -75,7 +75,7 @@ impl Drop for PackPlace {
 impl PackPlace {
     /// Opens the repository in `parent`, to make packs in its directory `work`. Returns `None` if there
     /// is no repository, or if another packer works there.
-    pub(super) fn open(parent: &Root, work: &str) -> Result<Option<Self>, HistoryError> {
+    pub(super) fn open(parent: &Root, work: &str) -> Result<Option<Self>> {
         let Some(repository) = parent.existing_subdirectory(NAME)? else {
             return Ok(None);
         };
@@ -101,7 +101,7 @@ impl PackPlace {
     }
 
     /// Removes what a packer left that died.
-    pub(super) fn clear(&self) -> Result<(), HistoryError> {
+    pub(super) fn clear(&self) -> Result<()> {
         for (name, _) in self.work.hold(&ZonePath::root())?.names()? {
             if let Some(pack) = name.strip_prefix(INSTALLING)
                 && !self.packs.has(&file_name(pack, "idx"))?
@@ -114,13 +114,13 @@ impl PackPlace {
     }
 
     /// Returns `true` if the disk has room for a pack of what takes so many bytes.
-    pub(super) fn has_space_for(&self, bytes: u64) -> Result<bool, HistoryError> {
+    pub(super) fn has_space_for(&self, bytes: u64) -> Result<bool> {
         let needed = bytes.saturating_mul(SPACE_FACTOR).saturating_add(SPARE);
         Ok(self.objects.free_space()? >= needed)
     }
 
     /// Lists the objects with a file of at most so many bytes.
-    pub(super) fn loose(&self, largest: u64) -> Result<Vec<Loose>, HistoryError> {
+    pub(super) fn loose(&self, largest: u64) -> Result<Vec<Loose>> {
         let mut loose = Vec::new();
         for name in directories() {
             let Some(directory) = self.objects.existing_subdirectory(&name)? else {
@@ -140,14 +140,14 @@ impl PackPlace {
     }
 
     /// Removes the file of an object that a pack has.
-    pub(super) fn remove_loose(&self, id: Oid) -> Result<(), HistoryError> {
+    pub(super) fn remove_loose(&self, id: Oid) -> Result<()> {
         let digits = id.to_string();
         let (directory, name) = digits.split_at(2);
         Ok(self.objects.remove_file(&format!("{directory}/{name}"))?)
     }
 
     /// Removes directories of objects that have none.
-    pub(super) fn remove_empty_directories(&self) -> Result<(), HistoryError> {
+    pub(super) fn remove_empty_directories(&self) -> Result<()> {
         for name in directories() {
             match rustix::fs::unlinkat(self.objects.handle(), &*name, AtFlags::REMOVEDIR) {
                 Ok(()) | Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => {}
@@ -162,7 +162,7 @@ impl PackPlace {
         &self,
         builder: &mut PackBuilder<'_>,
         goes_on: &dyn Fn() -> bool,
-    ) -> Result<Option<String>, HistoryError> {
+    ) -> Result<Option<String>> {
         const BUFFER_BYTES: usize = 1024 * 1024;
         const MODE: u32 = 0o444;
         let git = HistoryError::git("pack");
@@ -188,12 +188,12 @@ impl PackPlace {
     }
 
     /// Returns the objects of a pack that was made and has no place yet.
-    pub(super) fn made_ids(&self, name: &str) -> Result<Vec<Oid>, HistoryError> {
+    pub(super) fn made_ids(&self, name: &str) -> Result<Vec<Oid>> {
         ids(&index(&self.work, name, u64::MAX)?).map_err(HistoryError::repository("pack"))
     }
 
     /// Gives a pack that was made its place, on disk before this comes back.
-    pub(super) fn install(&self, name: &str) -> Result<(), HistoryError> {
+    pub(super) fn install(&self, name: &str) -> Result<()> {
         let note = format!("{INSTALLING}{name}");
         let install = || {
             let work = self.work.handle();
@@ -219,7 +219,7 @@ impl PackPlace {
 
     /// Lists packs that may go into another one, the smallest first. Those with a mark of git that
     /// they are kept stay, and so do all while git has one index for several.
-    pub(super) fn packs(&self) -> Result<Vec<Pack>, HistoryError> {
+    pub(super) fn packs(&self) -> Result<Vec<Pack>> {
         let names = self.packs.hold(&ZonePath::root())?.names()?;
         let has = |name: &str| names.iter().any(|(other, _)| other == name);
         if has("multi-pack-index") {
@@ -245,12 +245,12 @@ impl PackPlace {
     }
 
     /// Returns the objects of a pack.
-    pub(super) fn pack_ids(&self, name: &str) -> Result<Vec<Oid>, HistoryError> {
+    pub(super) fn pack_ids(&self, name: &str) -> Result<Vec<Oid>> {
         ids(&index(&self.packs, name, u64::MAX)?).map_err(HistoryError::repository("pack"))
     }
 
     /// Removes a pack whose objects another one has.
-    pub(super) fn remove_pack(&self, name: &str) -> Result<(), HistoryError> {
+    pub(super) fn remove_pack(&self, name: &str) -> Result<()> {
         for part in PARTS {
             self.packs.remove_file(&file_name(name, part))?;
         }
@@ -268,7 +268,7 @@ fn file_name(pack: &str, part: &str) -> String {
 }
 
 /// Reads so many bytes of the index of a pack.
-fn index(directory: &Root, pack: &str, most: u64) -> Result<Vec<u8>, HistoryError> {
+fn index(directory: &Root, pack: &str, most: u64) -> Result<Vec<u8>> {
     let read = directory.read_private_file(&file_name(pack, "idx"), most);
     let read = read.and_then(|bytes| bytes.ok_or(ErrorKind::NotFound.into()));
     read.map_err(HistoryError::repository("pack"))

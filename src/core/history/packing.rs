@@ -16,7 +16,7 @@ use git2::{ConfigLevel, Oid, PackBuilder, Repository};
 
 use super::layout::NAME;
 use super::pack_place::{Loose, Pack, PackPlace};
-use super::{HistoryError, isolation, object, size};
+use super::{HistoryError, Result, handle, object, size};
 use fileshed_storage::Root;
 
 /// Directory in the server's own part of the repository in which packs are made.
@@ -50,12 +50,8 @@ pub struct Worth {
 
 /// Packs the history beside the work tree of `parent`, if that is worth it. Gives the number of
 /// objects that lost their own files. `goes_on` is asked often; without it, nothing has changed.
-pub fn pack(
-    parent: &Root,
-    worth: Worth,
-    goes_on: &(dyn Fn() -> bool + Sync),
-) -> Result<usize, HistoryError> {
-    isolation::ignore_the_host();
+pub fn pack(parent: &Root, worth: Worth, goes_on: &(dyn Fn() -> bool + Sync)) -> Result<usize> {
+    handle::ignore_the_host();
     let mut packed = 0;
     let Some(place) = PackPlace::open(parent, WORK)? else {
         return Ok(0);
@@ -91,7 +87,7 @@ pub fn pack(
 
 /// Takes away directories of objects that are empty. The caller holds the writer lock of the zone:
 /// who writes an object makes its directory first.
-pub fn tidy(parent: &Root) -> Result<(), HistoryError> {
+pub fn tidy(parent: &Root) -> Result<()> {
     match PackPlace::open(parent, WORK)? {
         Some(place) => place.remove_empty_directories(),
         None => Ok(()),
@@ -103,7 +99,7 @@ fn pack_once(
     place: &PackPlace,
     loose: Vec<Loose>,
     goes_on: &(dyn Fn() -> bool + Sync),
-) -> Result<usize, HistoryError> {
+) -> Result<usize> {
     let git = HistoryError::git("pack");
     let fail = HistoryError::repository("pack");
     let location = parent.location().join(NAME);
@@ -175,7 +171,7 @@ fn merge(
     place: &PackPlace,
     ids: &mut HashSet<Oid>,
     bytes: &mut u64,
-) -> Result<Vec<Pack>, HistoryError> {
+) -> Result<Vec<Pack>> {
     let git = HistoryError::git("pack");
     let mut merged = Vec::new();
     let database = repository.odb().map_err(&git)?;
@@ -202,8 +198,8 @@ fn merge(
     Ok(merged)
 }
 
-/// The commits among these objects, the newest first.
-fn commits(repository: &Repository, ids: &HashSet<Oid>) -> Result<Vec<(Oid, Oid)>, HistoryError> {
+/// The commits among these objects, the newest first, each with its time and its tree.
+fn commits(repository: &Repository, ids: &HashSet<Oid>) -> Result<Vec<(i64, Oid, Oid)>> {
     let git = HistoryError::git("pack");
     let database = repository.odb().map_err(&git)?;
     let mut commits = Vec::new();
@@ -215,27 +211,24 @@ fn commits(repository: &Repository, ids: &HashSet<Oid>) -> Result<Vec<(Oid, Oid)
         }
     }
     commits.sort_unstable_by(|a, b| b.cmp(a));
-    Ok(commits
-        .into_iter()
-        .map(|(_, commit, tree)| (commit, tree))
-        .collect())
+    Ok(commits)
 }
 
 /// Names the objects: what had one path is compared with each other first.
 fn insert(
     repository: &Repository,
     builder: &mut PackBuilder<'_>,
-    commits: &[(Oid, Oid)],
+    commits: &[(i64, Oid, Oid)],
     ids: &HashSet<Oid>,
     goes_on: &dyn Fn() -> bool,
-) -> Result<(), HistoryError> {
+) -> Result<()> {
     let git = HistoryError::git("pack");
     let mut seen = HashSet::with_capacity(ids.len());
-    for (commit, _) in commits {
+    for (_, commit, _) in commits {
         builder.insert_object(*commit, None).map_err(&git)?;
         seen.insert(*commit);
     }
-    for (_, tree) in commits {
+    for (_, _, tree) in commits {
         let mut pending = vec![(String::new(), *tree)];
         while let Some((above, id)) = pending.pop() {
             if !ids.contains(&id) || !seen.insert(id) {

@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 use git2::{ErrorCode, ObjectType, Oid, Repository};
 
 use super::layout::{NAME, OWN, replace};
-use super::{HistoryError, head, object};
+use super::{HistoryError, Result, head, object};
 use fileshed_storage::Root;
 
 /// Names this start of the kernel (random(4)).
@@ -65,7 +65,7 @@ pub(super) fn remember(place: &Path) -> std::io::Result<()> {
 }
 
 /// Puts right what a power cut left of a repository, if there may have been one.
-pub(super) fn mend(repository: &Repository, place: &Path) -> Result<(), HistoryError> {
+pub(super) fn mend(repository: &Repository, place: &Path) -> Result<()> {
     if is_whole_at(place) {
         return Ok(());
     }
@@ -140,7 +140,7 @@ impl<'r> Walk<'r> {
 
     /// Whether everything is there that a commit names, and what that names. No recursion: a
     /// history is as deep as it is long.
-    fn is_complete(&mut self, commit: Oid) -> Result<bool, HistoryError> {
+    fn is_complete(&mut self, commit: Oid) -> Result<bool> {
         let mut pending = vec![(commit, ObjectType::Commit)];
         let mut open = HashSet::new();
         while let Some(&(id, kind)) = pending.last() {
@@ -165,11 +165,7 @@ impl<'r> Walk<'r> {
     }
 
     /// What an object names that need not be on disk; nothing where the object is not there.
-    fn named(
-        &self,
-        id: Oid,
-        kind: ObjectType,
-    ) -> Result<Option<Vec<(Oid, ObjectType)>>, HistoryError> {
+    fn named(&self, id: Oid, kind: ObjectType) -> Result<Option<Vec<(Oid, ObjectType)>>> {
         if !object::has_file(self.repository, id) {
             let database = self.repository.odb().map_err(HistoryError::git("read"))?;
             return Ok(database.exists(id).then(Vec::new));

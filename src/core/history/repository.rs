@@ -11,7 +11,7 @@ use git2::Repository;
 
 use super::config::cleaned;
 use super::layout::{NAME, OWN, remove, replace};
-use super::{HistoryError, content_pack, head, power_cut};
+use super::{HistoryError, Result, content, head, power_cut};
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::zone::ZonePath;
 
@@ -23,7 +23,7 @@ const ATTRIBUTES: &str = "* -text -ident !filter !working-tree-encoding !eol\n";
 
 /// Opens the repository beside `data`. Callers hold the zone's writer lock, so every lock file of
 /// git that is there was left by a process that died.
-pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryError> {
+pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository> {
     let place = parent.location().join(NAME);
     let existing = match fs::read_to_string(place.join("config")) {
         Ok(text) => text,
@@ -42,7 +42,7 @@ pub(super) fn open(parent: &Root, data: &Root) -> Result<Repository, HistoryErro
     }
     mend(&place).map_err(HistoryError::repository("mend"))?;
     remove_stale_files(&place).map_err(HistoryError::repository("unlock"))?;
-    content_pack::clear(parent, &place)?;
+    content::clear_packs(parent, &place)?;
     restore_gitfile(parent, data)?;
     // Opened as a bare one: nothing looks for a work tree, nor asks who owns the directory, which
     // in a container is often somebody else.
@@ -72,7 +72,7 @@ fn mend(place: &Path) -> std::io::Result<()> {
 }
 
 /// Makes an empty repository whole before it gets its name.
-fn create(parent: &Root) -> Result<(), HistoryError> {
+fn create(parent: &Root) -> Result<()> {
     let fail = HistoryError::repository("create");
     let fresh = parent.location().join(UNFINISHED);
     match fs::remove_dir_all(&fresh) {
@@ -102,7 +102,7 @@ fn furnish(place: &Path) -> std::io::Result<()> {
 
 /// Takes over a repository that lies inside the work tree: it moves out once, with its history
 /// and without anything that git would run. Whether there was one.
-fn adopt(parent: &Root, data: &Root) -> Result<bool, HistoryError> {
+fn adopt(parent: &Root, data: &Root) -> Result<bool> {
     let fail = HistoryError::repository("take over");
     let at = ZonePath::found(".git".to_owned());
     match data.entry(&at) {
@@ -158,13 +158,13 @@ fn adopt(parent: &Root, data: &Root) -> Result<bool, HistoryError> {
     Ok(true)
 }
 
-fn refuse<T>(reason: &'static str) -> Result<T, HistoryError> {
-    Err(HistoryError::Unadoptable { reason })
+fn refuse<T>(reason: &'static str) -> Result<T> {
+    Err(HistoryError::Unadoptable(reason))
 }
 
 /// The gitfile lies in the work tree, where a command may replace it. A directory in its place is
 /// somebody's own repository and stays.
-pub(super) fn restore_gitfile(parent: &Root, data: &Root) -> Result<(), HistoryError> {
+pub(super) fn restore_gitfile(parent: &Root, data: &Root) -> Result<()> {
     let at = ZonePath::found(".git".to_owned());
     match data.entry(&at) {
         Ok(entry) if entry.kind() == Kind::Directory => return Ok(()),

@@ -5,48 +5,20 @@ use std::io::Write as _;
 
 use git2::Oid;
 
-use super::compare::TreeComparison;
 use super::content::{SYMLINK, zone_path};
 use super::damage::Remedy;
-use super::{Change, History, HistoryError, object, repository};
+use super::{Found, History, HistoryError, Result, object, repository};
 use fileshed_storage::{Entry, Kind, Staging, Target, Totals};
 use fileshed_types::zone::ZonePath;
 
 /// A submodule: nothing of it lies in the repository.
 const SUBMODULE: i32 = 0o160_000;
 
-/// What differs from the last commit.
-pub struct Found(pub(super) TreeComparison);
-
-impl Found {
-    /// In the order of their paths.
-    #[must_use]
-    pub fn changes(&self) -> Vec<Change> {
-        self.0.changes()
-    }
-
-    /// Every path of the last commit.
-    pub fn committed(&self) -> impl Iterator<Item = ZonePath> {
-        self.0.committed()
-    }
-
-    /// Every versioned path on disk.
-    pub fn on_disk(&self) -> impl Iterator<Item = ZonePath> {
-        self.0.seen.iter().map(|seen| zone_path(&seen.path))
-    }
-
-    /// Space of everything that is there.
-    #[must_use]
-    pub fn totals(&self) -> Totals {
-        self.0.totals
-    }
-}
-
 impl History {
     /// Finds what differs from the last commit.
-    pub fn find(&self) -> Result<Found, HistoryError> {
+    pub fn find(&self) -> Result<Found> {
         repository::restore_gitfile(&self.parent, &self.data)?;
-        Ok(Found(self.compare()?))
+        self.compare()
     }
 
     /// Puts back everything that was found to differ: content, modes, what was deleted or moved.
@@ -57,14 +29,9 @@ impl History {
         found: Found,
         before: Option<&HashSet<Box<[u8]>>>,
         staging: &Staging,
-    ) -> Result<Totals, HistoryError> {
-        let Found(comparison) = found;
-        let changed = || {
-            comparison
-                .seen
-                .iter()
-                .filter(|seen| seen.change().is_some())
-        };
+    ) -> Result<Totals> {
+        let Found { seen, deleted, .. } = found;
+        let changed = || seen.iter().filter(|seen| seen.change().is_some());
         for seen in changed() {
             let path = zone_path(&seen.path);
             let other = seen
@@ -82,7 +49,7 @@ impl History {
                 self.put_back_if_whole(&zone_path(&seen.path), id, mode, staging)?;
             }
         }
-        for (path, id, mode) in &comparison.deleted {
+        for (path, (id, mode)) in &deleted {
             // Only names that are UTF-8 are among the deleted.
             let path = zone_path(&String::from_utf8_lossy(path));
             self.put_back_if_whole(&path, *id, *mode, staging)?;
@@ -99,7 +66,7 @@ impl History {
         Ok(self.compare()?.totals)
     }
 
-    fn there(&self, path: &ZonePath) -> Result<Option<Entry>, HistoryError> {
+    fn there(&self, path: &ZonePath) -> Result<Option<Entry>> {
         match self.data.entry_as_named(path) {
             Ok(entry) => Ok(Some(entry)),
             Err(error) if error.is_gone() => Ok(None),
@@ -107,7 +74,7 @@ impl History {
         }
     }
 
-    fn take_away(&self, path: &ZonePath, staging: &Staging) -> Result<(), HistoryError> {
+    fn take_away(&self, path: &ZonePath, staging: &Staging) -> Result<()> {
         if let Some(entry) = self.there(path)? {
             staging.remove(&entry)?.keep()?;
         }
@@ -121,7 +88,7 @@ impl History {
         directory: Option<ZonePath>,
         before: Option<&HashSet<Box<[u8]>>>,
         staging: &Staging,
-    ) -> Result<(), HistoryError> {
+    ) -> Result<()> {
         let mut above = directory;
         while let Some(directory) = above.filter(|directory| !directory.is_root()) {
             let empty = self.data.list(&directory).is_ok_and(|list| list.is_empty());
@@ -142,7 +109,7 @@ impl History {
         id: Oid,
         mode: i32,
         staging: &Staging,
-    ) -> Result<(), HistoryError> {
+    ) -> Result<()> {
         match self.put_back(path, id, mode, staging) {
             Err(error) if error.remedy() == Remedy::Another => {
                 tracing::error!(%path, %error, "what a file was is lost: it stays as a command left it");
@@ -152,13 +119,7 @@ impl History {
         }
     }
 
-    fn put_back(
-        &self,
-        path: &ZonePath,
-        id: Oid,
-        mode: i32,
-        staging: &Staging,
-    ) -> Result<(), HistoryError> {
+    fn put_back(&self, path: &ZonePath, id: Oid, mode: i32, staging: &Staging) -> Result<()> {
         if mode == SUBMODULE {
             return Ok(());
         }
@@ -193,7 +154,7 @@ impl History {
     }
 
     /// Streams the content where its store can.
-    fn write_blob(&self, id: Oid, file: &mut std::fs::File) -> Result<(), HistoryError> {
+    fn write_blob(&self, id: Oid, file: &mut std::fs::File) -> Result<()> {
         let fail = HistoryError::git("read");
         let write = HistoryError::repository("read");
         object::expect_whole(&self.repository, id)?;

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use super::error::SizeError;
 use super::layout::{NAME, OWN, small_text};
-use super::{History, HistoryError};
+use super::{History, HistoryError, Result};
 use fileshed_storage::Root;
 use fileshed_types::Timings;
 
@@ -26,7 +26,7 @@ const AGE: Duration = Timings::STANDARD.history.measurement;
 const BLOCK: u64 = 4096;
 
 /// A measurement, and what came since.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct HistorySize {
     measured: u64,
     commits: u64,
@@ -35,7 +35,7 @@ struct HistorySize {
 }
 
 /// Fails where the history beside the work tree of `parent` takes `limit` bytes or more.
-pub fn expect_space(parent: &Root, limit: u64) -> Result<(), HistoryError> {
+pub fn expect_space(parent: &Root, limit: u64) -> Result<()> {
     let place = parent.location().join(NAME);
     let used = used(&place, limit);
     if used < limit {
@@ -85,8 +85,7 @@ fn used(place: &Path, limit: u64) -> u64 {
         place,
         HistorySize {
             measured,
-            commits: 0,
-            written: 0,
+            ..HistorySize::default()
         },
     );
     measured
@@ -118,24 +117,21 @@ fn age(file: &Path) -> Option<Duration> {
 
 fn read(place: &Path) -> Option<HistorySize> {
     let text = small_text(&file(place)).ok()?;
-    let mut numbers = text.strip_suffix('\n')?.split(' ').map(str::parse);
-    let known = HistorySize {
-        measured: numbers.next()?.ok()?,
-        commits: numbers.next()?.ok()?,
-        written: numbers.next()?.ok()?,
-    };
-    numbers.next().is_none().then_some(known)
+    let numbers = text.strip_suffix('\n')?.split(' ');
+    let numbers: Option<Vec<u64>> = numbers.map(|number| number.parse().ok()).collect();
+    let [measured, commits, written] = numbers?.try_into().ok()?;
+    Some(HistorySize {
+        measured,
+        commits,
+        written,
+    })
 }
 
 /// What cannot be written is measured again. The numbers take the place of those before, which are as
 /// long: to cut the file, or to put another one in its place, would have the disk write it at once.
 fn write(place: &Path, known: HistorySize) {
-    let HistorySize {
-        measured,
-        commits,
-        written,
-    } = known;
-    let text = format!("{measured:020} {commits:020} {written:020}\n");
+    let numbers = [known.measured, known.commits, known.written];
+    let text = numbers.map(|number| format!("{number:020}")).join(" ") + "\n";
     let mut options = OpenOptions::new();
     let opened = options
         .write(true)

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use git2::{Index, IndexEntry, IndexTime, Oid};
 use rustix::fs::Stat;
 
-use super::HistoryError;
 use super::layout::{OWN, remove};
+use super::{HistoryError, Result};
 
 /// Returns `true` if a file that now has this stat was not touched since it was entered in the index.
 pub(super) fn is_untouched(entry: &IndexEntry, stat: &Stat) -> bool {
@@ -60,14 +60,15 @@ fn empty_entry() -> IndexEntry {
     }
 }
 
-/// One file on disk with the content that it was found to have.
-#[derive(Debug)]
-pub(super) struct IndexLine {
-    pub(super) path: Vec<u8>,
-    pub(super) id: Oid,
-    pub(super) mode: i32,
-    /// Nothing where the content on disk is another one: git then looks for itself.
-    pub(super) stat: Option<Stat>,
+/// Returns the entry of a file with this content. Without the stat of a file that has it, git looks for
+/// itself.
+pub(super) fn index_entry(path: Vec<u8>, (id, mode): (Oid, i32), stat: Option<Stat>) -> IndexEntry {
+    IndexEntry {
+        mode: mode as u32,
+        id,
+        path,
+        ..stat.as_ref().map_or_else(empty_entry, entry_of)
+    }
 }
 
 /// The two files of one repository, and a copy of the first.
@@ -103,7 +104,7 @@ impl StatCache {
     }
 
     /// Keeps what is known now. The file is never written in place, so a second name keeps it.
-    pub(super) fn remember(&self) -> Result<(), HistoryError> {
+    pub(super) fn remember(&self) -> Result<()> {
         let fail = HistoryError::repository("index");
         remove(&self.before).map_err(&fail)?;
         let kept = fs::hard_link(&self.stat, &self.before)
@@ -131,8 +132,8 @@ impl StatCache {
         remove(&self.tree)
     }
 
-    /// Writes what describes `tree`. `lines` in the order of their paths.
-    pub(super) fn write(&self, tree: Oid, lines: &[IndexLine]) -> Result<(), HistoryError> {
+    /// Writes what describes `tree`: entries in the order of their paths.
+    pub(super) fn write(&self, tree: Oid, entries: &[IndexEntry]) -> Result<()> {
         let fail = HistoryError::repository("index");
         self.forget().map_err(&fail)?;
         if let Some(own) = self.stat.parent() {
@@ -144,8 +145,8 @@ impl StatCache {
         });
         let mut index = opened.map_err(HistoryError::git("index"))?;
         index.clear().map_err(HistoryError::git("index"))?;
-        for line in lines {
-            if let Err(error) = index.add(&line.entry()) {
+        for entry in entries {
+            if let Err(error) = index.add(entry) {
                 // A tree that git wrote may have names that its index refuses.
                 tracing::debug!(%error, "a file is not in the index");
             }
@@ -156,17 +157,6 @@ impl StatCache {
         fs::write(&beside, bytes).map_err(&fail)?;
         fs::rename(&beside, &self.index).map_err(&fail)?;
         fs::write(&self.tree, tree.to_string()).map_err(&fail)
-    }
-}
-
-impl IndexLine {
-    fn entry(&self) -> IndexEntry {
-        IndexEntry {
-            mode: self.mode as u32,
-            id: self.id,
-            path: self.path.clone(),
-            ..self.stat.as_ref().map_or_else(empty_entry, entry_of)
-        }
     }
 }
 

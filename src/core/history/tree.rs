@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use git2::{ObjectType, Oid, Repository, Tree, TreeBuilder};
 
 use super::content::TREE;
-use super::{HistoryError, object};
+use super::{HistoryError, Result, object};
 
 /// Changes of one commit.
 #[derive(Debug, Default)]
@@ -53,11 +53,7 @@ impl Edits {
     }
 
     /// Returns the tree that `base` becomes, and the bytes on disk of the trees that were written.
-    pub(super) fn apply(
-        self,
-        repository: &Repository,
-        base: Option<Oid>,
-    ) -> Result<(Oid, u64), HistoryError> {
+    pub(super) fn apply(self, repository: &Repository, base: Option<Oid>) -> Result<(Oid, u64)> {
         let root = base
             .map(|base| object::tree(repository, base))
             .transpose()?;
@@ -127,12 +123,8 @@ impl Edits {
 }
 
 fn place(directory: &str) -> DirectoryKey {
-    let depth = if directory.is_empty() {
-        0
-    } else {
-        directory.split('/').count()
-    };
-    (Reverse(depth), directory.to_owned())
+    let names = directory.split('/').filter(|name| !name.is_empty());
+    (Reverse(names.count()), directory.to_owned())
 }
 
 fn split(path: &str) -> (&str, &str) {
@@ -145,7 +137,7 @@ fn subtree<'r>(
     repository: &'r Repository,
     root: &Tree<'r>,
     path: &str,
-) -> Result<Option<Tree<'r>>, HistoryError> {
+) -> Result<Option<Tree<'r>>> {
     let mut tree = root.clone();
     for name in path.split('/').filter(|name| !name.is_empty()) {
         let entry = tree.get_name(name);
@@ -178,7 +170,7 @@ fn edit(
 }
 
 /// Writes a tree. One that is there and damaged is written anew.
-fn write(repository: &Repository, builder: &TreeBuilder<'_>) -> Result<Oid, HistoryError> {
+fn write(repository: &Repository, builder: &TreeBuilder<'_>) -> Result<Oid> {
     let write = || builder.write().map_err(HistoryError::git("write to"));
     let id = write()?;
     if object::forget_damaged(repository, id) {
@@ -191,7 +183,7 @@ fn write(repository: &Repository, builder: &TreeBuilder<'_>) -> Result<Oid, Hist
 pub(super) fn files(
     repository: &Repository,
     tree: &Tree<'_>,
-) -> Result<HashMap<Vec<u8>, (Oid, i32)>, HistoryError> {
+) -> Result<HashMap<Vec<u8>, (Oid, i32)>> {
     let mut files = HashMap::new();
     let mut pending = vec![(Vec::new(), tree.id())];
     while let Some((above, id)) = pending.pop() {

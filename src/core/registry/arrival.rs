@@ -1,12 +1,17 @@
 //! The state of a tenant that a call needs before it opens anything: in one statement, because each is a
 //! round trip if the registry is on another machine.
+//!
+//! The answers that every call needs first hardly ever change, so they are kept until anybody changes
+//! anything. SQLite tells the connection that reads whether any other connection or process has committed
+//! since (`PRAGMA data_version`), so a kept answer is as new as one that is asked for. On PostgreSQL nothing
+//! is kept.
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
-use super::database::{Connection, DatabaseError, Statements as _};
+use super::database::{Connection, Statements as _};
 use super::intents::{Condition, Usage};
 use super::users::Standing;
-use super::{Registry, RegistryError};
+use super::{Registry, RegistryError, Result};
 use fileshed_storage::Totals;
 
 /// What is written down of a user and of a tenant.
@@ -29,24 +34,14 @@ const ARRIVAL: &str = "SELECT users.name, users.suspended_at, tenant_quotas.byte
      LEFT JOIN tenant_quotas ON tenant_quotas.home = ?2
      LEFT JOIN usage ON usage.home = ?2";
 
-/// A row of [`ARRIVAL`]: name, suspension, quota, whether something is unfinished, a zone and its totals.
-type ArrivalRow = (
-    Option<String>,
-    Option<i64>,
-    Option<u64>,
-    bool,
-    Option<String>,
-    Totals,
-);
-
 impl Registry {
     /// Returns the records about `user`, who comes to `tenant`; a user whose id is empty has none.
-    pub fn arrival(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>, RegistryError> {
+    pub fn arrival(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>> {
         self.answer(ARRIVAL, [user, tenant], ask)
     }
 
     /// Returns the same on the connection that no writer ever has. Fails if it would have to wait.
-    pub fn arrival_at_once(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>, RegistryError> {
+    pub fn arrival_at_once(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>> {
         self.answer_at_once(ARRIVAL, [user, tenant], ask)
     }
 }
@@ -55,28 +50,74 @@ fn ask(
     connection: &Connection<'_>,
     statement: &'static str,
     values: [&str; 2],
-) -> Result<Arc<Arrival>, RegistryError> {
-    let rows: Vec<ArrivalRow> = connection.all(statement, values)?;
-    let (name, suspended_at, quota, is_unfinished, ..) =
-        rows.first().cloned().ok_or(DatabaseError::NoRow)?;
-    let zones = rows.into_iter().filter_map(|(.., zone, totals)| {
-        let zone = zone?;
-        Some(Usage { zone, totals })
-    });
-    Ok(Arc::new(Arrival {
-        standing: name.map(|name| Standing { name, suspended_at }),
-        quota,
-        condition: Condition {
-            usage: zones.collect(),
-            is_unfinished,
-        },
-    }))
+) -> Result<Arc<Arrival>> {
+    let mut arrival = None;
+    for mut row in connection.query(statement, values)? {
+        let (name, suspended_at): (Option<String>, _) = row.next()?;
+        let (quota, is_unfinished) = row.next()?;
+        let (zone, totals): (Option<String>, Totals) = row.next()?;
+        let arrival = arrival.get_or_insert_with(|| Arrival {
+            standing: name.map(|name| Standing { name, suspended_at }),
+            quota,
+            condition: Condition {
+                usage: Vec::new(),
+                is_unfinished,
+            },
+        });
+        let usage = zone.map(|zone| Usage { zone, totals });
+        arrival.condition.usage.extend(usage);
+    }
+    let arrival = arrival.map(Arc::new);
+    arrival.ok_or_else(|| RegistryError::failed("there is no row"))
+}
+
+/// Answers that are kept at most.
+const ANSWERS_MAX: usize = 4096;
+
+impl Registry {
+    /// Returns the answer to `statement` with these values: as it is kept, or as `ask` finds it.
+    pub(super) fn answer<T: Clone + Send + Sync + 'static>(
+        &self,
+        statement: &'static str,
+        values: [&str; 2],
+        ask: impl Fn(&Connection<'_>, &'static str, [&str; 2]) -> Result<T>,
+    ) -> Result<T> {
+        self.answer_at_once(statement, values, &ask)
+            .or_else(|_| ask(&self.connection()?, statement, values))
+    }
+
+    /// The same on the connection that no writer ever has. Does not wait: fails where it would have to.
+    pub(super) fn answer_at_once<T: Clone + Send + Sync + 'static>(
+        &self,
+        statement: &'static str,
+        values: [&str; 2],
+        ask: impl Fn(&Connection<'_>, &'static str, [&str; 2]) -> Result<T>,
+    ) -> Result<T> {
+        let reader = self.reader()?;
+        // The version comes before the answer: a change in between makes the answer useless, not wrong.
+        let version: i64 = reader.value("PRAGMA data_version", ())?;
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.version != version || kept.answers.len() >= ANSWERS_MAX {
+            kept.answers.clear();
+            kept.version = version;
+        }
+        let key = (statement, values.map(str::to_owned));
+        let known = kept.answers.get(&key);
+        if let Some(answer) = known.and_then(|answer| answer.downcast_ref::<T>()) {
+            return Ok(answer.clone());
+        }
+        let answer = ask(&reader, statement, values)?;
+        kept.answers.insert(key, Arc::new(answer.clone()));
+        Ok(answer)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{in_a_file, on_each_database};
+    use std::cell::Cell;
+
+    use crate::testing::{in_a_file, on_each_database, open_again};
     use fileshed_storage::Totals;
 
     #[test]
@@ -164,5 +205,34 @@ mod tests {
         assert_eq!(at_once(&registry, "bob").standing, None);
         let kept = registry.working_directory_at_once("users/ada", "chat");
         assert_eq!(kept.expect("asked"), None);
+    }
+
+    #[test]
+    fn an_answer_is_kept_until_anybody_changes_anything() {
+        let (directory, registry) = in_a_file();
+        let asked = Cell::new(0);
+        let ask = || {
+            let count = registry.answer_at_once("how often", ["", ""], |_, _, _| {
+                asked.set(asked.get() + 1);
+                Ok(asked.get())
+            });
+            count.expect("asked")
+        };
+        assert_eq!((ask(), ask()), (1, 1));
+        registry.meet("ada", "Ada", 1).expect("met");
+        assert_eq!((ask(), ask()), (2, 2));
+        // A connection of its own, as other processes have.
+        let other = open_again(&directory);
+        let first = ask();
+        for number in 0..100 {
+            assert!(other.suspend("ada", 2).expect("suspended"));
+            assert_eq!(ask(), first + 2 * number + 1);
+            assert!(other.resume("ada").expect("resumed"));
+            assert_eq!(ask(), first + 2 * number + 2);
+            assert_eq!(ask(), first + 2 * number + 2);
+        }
+        // A change that is not committed is none.
+        let _writer = other.connection();
+        assert_eq!(ask(), first + 200);
     }
 }

@@ -7,7 +7,7 @@
 use super::database::{Engine, Statements, Value};
 use super::intents::{GROW, Intent, end, held};
 use super::rows::{Entity as _, row};
-use super::{FilePlace, Registry, RegistryError, path_rows};
+use super::{FilePlace, Registry, Result, path_rows};
 use fileshed_storage::Totals;
 
 /// The name of a tenant's bin among its zones.
@@ -57,15 +57,15 @@ impl BinRow {
 
 impl Registry {
     /// Enters what is about to go into the bin.
-    pub fn announce_to_bin(&self, row: &BinRow) -> Result<(), RegistryError> {
+    pub fn announce_to_bin(&self, row: &BinRow) -> Result<()> {
         self.transact_unflushed(&[&row.tenant], |transaction| {
-            let arriving = [("state", Value::Text("arriving"))];
+            let arriving = [("state", Value::from("arriving"))];
             row.insert(transaction, &arriving, "").map(drop)
         })
     }
 
     /// Ends the change: it is in the bin, and so is its space.
-    pub fn commit_into_bin(&self, intent: Intent, row: &BinRow) -> Result<(), RegistryError> {
+    pub fn commit_into_bin(&self, intent: Intent, row: &BinRow) -> Result<()> {
         self.transact_unflushed(&[&row.tenant], |transaction| {
             settle(transaction, row, true)?;
             grow(transaction, row, -1)?;
@@ -75,7 +75,7 @@ impl Registry {
     }
 
     /// Enters that it is about to come out of the bin; returns `false` if it is there no more.
-    pub fn announce_from_bin(&self, row: &BinRow) -> Result<bool, RegistryError> {
+    pub fn announce_from_bin(&self, row: &BinRow) -> Result<bool> {
         self.transact_unflushed(&[&row.tenant], |transaction| {
             transaction.changes(
                 "UPDATE bin SET state = 'leaving' WHERE id = ?1 AND state = 'kept'",
@@ -85,7 +85,7 @@ impl Registry {
     }
 
     /// Ends the change: it is back at the path that the row has now, and so is its space.
-    pub fn commit_from_bin(&self, intent: Intent, row: &BinRow) -> Result<(), RegistryError> {
+    pub fn commit_from_bin(&self, intent: Intent, row: &BinRow) -> Result<()> {
         self.transact_unflushed(&[&row.tenant], |transaction| {
             settle(transaction, row, false)?;
             grow(transaction, row, 1)?;
@@ -95,37 +95,37 @@ impl Registry {
     }
 
     /// Ends the move of an entry: it is in the bin, or it is not.
-    pub fn settle_in_bin(&self, row: &BinRow, is_there: bool) -> Result<(), RegistryError> {
+    pub fn settle_in_bin(&self, row: &BinRow, is_there: bool) -> Result<()> {
         self.transact_unflushed(&[&row.tenant], |transaction| {
             settle(transaction, row, is_there)
         })
     }
 
     /// Returns the entries in the bin of a tenant, the last deleted first.
-    pub fn in_bin(&self, tenant: &str) -> Result<Vec<BinRow>, RegistryError> {
+    pub fn in_bin(&self, tenant: &str) -> Result<Vec<BinRow>> {
         let condition = "WHERE home = ?1 AND state = 'kept' ORDER BY number DESC";
         BinRow::all(self, condition, [tenant])
     }
 
     /// Returns the entries of a zone that are on their way into the bin or out of it.
-    pub fn unsettled_in_bin(&self, tenant: &str, zone: &str) -> Result<Vec<BinRow>, RegistryError> {
+    pub fn unsettled_in_bin(&self, tenant: &str, zone: &str) -> Result<Vec<BinRow>> {
         let condition = "WHERE home = ?1 AND zone = ?2 AND state <> 'kept'";
         BinRow::all(self, condition, [tenant, zone])
     }
 
     /// Returns the names of everything that a bin has or may have.
-    pub fn names_in_bin(&self, tenant: &str) -> Result<Vec<String>, RegistryError> {
+    pub fn names_in_bin(&self, tenant: &str) -> Result<Vec<String>> {
         self.all("SELECT id FROM bin WHERE home = ?1", [tenant])
     }
 
     /// Returns what ended at this second or before it.
-    pub fn expired_in_bin(&self, now: i64) -> Result<Vec<BinRow>, RegistryError> {
+    pub fn expired_in_bin(&self, now: i64) -> Result<Vec<BinRow>> {
         let condition = "WHERE ends_at <= ?1 AND state = 'kept' ORDER BY number";
         BinRow::all(self, condition, [now])
     }
 
     /// Takes these out of the bin for good; returns those that were there. Their files go next.
-    pub fn forget_in_bin(&self, given: &[BinRow]) -> Result<Vec<BinRow>, RegistryError> {
+    pub fn forget_in_bin(&self, given: &[BinRow]) -> Result<Vec<BinRow>> {
         let mut tenants: Vec<&str> = given.iter().map(|row| row.tenant.as_str()).collect();
         tenants.dedup();
         self.transact(&tenants, |transaction| forget(transaction, given))
@@ -138,7 +138,7 @@ impl Registry {
         tenant: &str,
         needed: Totals,
         most: Totals,
-    ) -> Result<Vec<BinRow>, RegistryError> {
+    ) -> Result<Vec<BinRow>> {
         let has_rows = "SELECT EXISTS (SELECT 1 FROM bin WHERE home = ?1)";
         if !self.value::<bool>(has_rows, [tenant])? {
             return Ok(Vec::new());
@@ -170,7 +170,7 @@ impl Registry {
 }
 
 /// Enters that it is in the bin, or that it is not.
-fn settle(transaction: &Engine<'_>, row: &BinRow, is_there: bool) -> Result<(), RegistryError> {
+fn settle(transaction: &Engine<'_>, row: &BinRow, is_there: bool) -> Result<()> {
     let settle = if is_there {
         "UPDATE bin SET state = 'kept' WHERE id = ?1"
     } else {
@@ -180,7 +180,7 @@ fn settle(transaction: &Engine<'_>, row: &BinRow, is_there: bool) -> Result<(), 
     enter_bin(transaction, &row.tenant)
 }
 
-fn forget(transaction: &Engine<'_>, given: &[BinRow]) -> Result<Vec<BinRow>, RegistryError> {
+fn forget(transaction: &Engine<'_>, given: &[BinRow]) -> Result<Vec<BinRow>> {
     let mut gone = Vec::new();
     for row in given {
         let forget = "DELETE FROM bin WHERE id = ?1 AND state = 'kept'";
@@ -199,7 +199,7 @@ fn forget(transaction: &Engine<'_>, given: &[BinRow]) -> Result<Vec<BinRow>, Reg
 }
 
 /// Enters what the bin of a tenant holds beside the space of its zones.
-fn enter_bin(transaction: &Engine<'_>, tenant: &str) -> Result<(), RegistryError> {
+fn enter_bin(transaction: &Engine<'_>, tenant: &str) -> Result<()> {
     transaction.run(
         "INSERT INTO usage (home, zone, bytes, files)
          SELECT ?1, ?2, coalesce(sum(bytes), 0), coalesce(sum(files), 0) FROM bin
@@ -210,7 +210,7 @@ fn enter_bin(transaction: &Engine<'_>, tenant: &str) -> Result<(), RegistryError
 }
 
 /// Adds what a row holds to its zone, or takes it away.
-fn grow(transaction: &Engine<'_>, row: &BinRow, sign: i64) -> Result<(), RegistryError> {
+fn grow(transaction: &Engine<'_>, row: &BinRow, sign: i64) -> Result<()> {
     let (bytes, files) = (row.totals.bytes as i64, row.totals.files as i64);
     transaction.run(GROW, (&row.tenant, &row.zone, sign * bytes, sign * files))
 }

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::database::Statements as _;
-use super::{Registry, RegistryError};
+use super::database::{Connection, Statements as _};
+use super::{Registry, Result};
 
 /// Conversations of one tenant whose directory is known; older ones are forgotten.
 const CHATS_MAX: i64 = 1000;
@@ -14,13 +14,13 @@ const WORKING_DIRECTORY: &str =
 
 impl Registry {
     /// Returns the ids of all that came into the uploads of one conversation, whatever became of them.
-    pub fn attachments(&self, tenant: &str, chat: &str) -> Result<HashSet<String>, RegistryError> {
+    pub fn attachments(&self, tenant: &str, chat: &str) -> Result<HashSet<String>> {
         let ids = "SELECT id FROM attachments WHERE home = ?1 AND chat = ?2";
         self.all(ids, [tenant, chat])
     }
 
     /// Remembers that a file came in.
-    pub fn add_attachment(&self, tenant: &str, chat: &str, id: &str) -> Result<(), RegistryError> {
+    pub fn add_attachment(&self, tenant: &str, chat: &str, id: &str) -> Result<()> {
         self.run(
             "INSERT INTO attachments (home, chat, id) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             [tenant, chat, id],
@@ -28,12 +28,7 @@ impl Registry {
     }
 
     /// Forgets that a file came in.
-    pub fn remove_attachment(
-        &self,
-        tenant: &str,
-        chat: &str,
-        id: &str,
-    ) -> Result<(), RegistryError> {
+    pub fn remove_attachment(&self, tenant: &str, chat: &str, id: &str) -> Result<()> {
         self.run(
             "DELETE FROM attachments WHERE home = ?1 AND chat = ?2 AND id = ?3",
             [tenant, chat, id],
@@ -41,29 +36,13 @@ impl Registry {
     }
 
     /// Returns the directory that was set last for a conversation of a tenant.
-    pub fn working_directory(
-        &self,
-        tenant: &str,
-        chat: &str,
-    ) -> Result<Option<String>, RegistryError> {
-        self.answer(
-            WORKING_DIRECTORY,
-            [tenant, chat],
-            |connection, sql, values| connection.first(sql, values),
-        )
+    pub fn working_directory(&self, tenant: &str, chat: &str) -> Result<Option<String>> {
+        self.answer(WORKING_DIRECTORY, [tenant, chat], ask)
     }
 
     /// Returns the same for callers that cannot wait: fails if it would have to.
-    pub fn working_directory_at_once(
-        &self,
-        tenant: &str,
-        chat: &str,
-    ) -> Result<Option<String>, RegistryError> {
-        self.answer_at_once(
-            WORKING_DIRECTORY,
-            [tenant, chat],
-            |connection, sql, values| connection.first(sql, values),
-        )
+    pub fn working_directory_at_once(&self, tenant: &str, chat: &str) -> Result<Option<String>> {
+        self.answer_at_once(WORKING_DIRECTORY, [tenant, chat], ask)
     }
 
     /// Remembers the directory of a conversation.
@@ -73,7 +52,7 @@ impl Registry {
         chat: &str,
         path: &str,
         now: i64,
-    ) -> Result<(), RegistryError> {
+    ) -> Result<()> {
         self.transact(&[tenant], |transaction| {
             transaction.run(
                 "INSERT INTO working_directories (home, chat, path, changed_at)
@@ -89,4 +68,12 @@ impl Registry {
             )
         })
     }
+}
+
+fn ask(
+    connection: &Connection<'_>,
+    statement: &'static str,
+    values: [&str; 2],
+) -> Result<Option<String>> {
+    connection.first(statement, values)
 }

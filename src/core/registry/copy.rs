@@ -2,9 +2,9 @@
 //!
 //! Each table is read back and compared before the transaction that wrote it ends.
 
-use super::database::{Connection, Database, Engine, FromValue, Statements, ToValue, Value};
+use super::database::{Connection, Database, Engine, OwnedValue, Row, Statements, Value};
 use super::rows::insertion;
-use super::{Registry, RegistryError, schema};
+use super::{Registry, RegistryError, Result, schema};
 use fileshed_types::diagnostics;
 
 /// Tables whose `rowid` says in which order their rows came.
@@ -17,37 +17,6 @@ pub struct CopiedTable {
     pub name: String,
     /// Its rows.
     pub rows: u64,
-}
-
-/// A value that outlives its row.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum OwnedValue {
-    Null,
-    Integer(i64),
-    Text(String),
-    Bytes(Vec<u8>),
-}
-
-impl FromValue for OwnedValue {
-    fn from_value(value: Value<'_>) -> Option<Self> {
-        Some(match value {
-            Value::Null => Self::Null,
-            Value::Integer(number) => Self::Integer(number),
-            Value::Text(text) => Self::Text(text.to_owned()),
-            Value::Bytes(bytes) => Self::Bytes(bytes.to_owned()),
-        })
-    }
-}
-
-impl ToValue for OwnedValue {
-    fn to_value(&self) -> Value<'_> {
-        match self {
-            Self::Null => Value::Null,
-            Self::Integer(number) => Value::Integer(*number),
-            Self::Text(text) => Value::Text(text),
-            Self::Bytes(bytes) => Value::Bytes(bytes),
-        }
-    }
 }
 
 impl Registry {
@@ -81,23 +50,19 @@ impl Registry {
         if ORDERED.contains(&table) {
             columns.push("rowid".to_owned());
         }
-        let (names, count) = (columns.join(", "), columns.len());
+        let names = columns.join(", ");
         let select = format!("SELECT {names} FROM {table}");
-        if !rows(target, &select, count)?.is_empty() {
-            return Err(CopyError::NotEmpty {
-                table: table.to_owned(),
-            });
+        if !rows(target, &select)?.is_empty() {
+            return Err(CopyError::NotEmpty(table.to_owned()));
         }
-        let read = rows(source, &select, count)?;
-        let insert = insertion(table, &names, count, "");
+        let read = rows(source, &select)?;
+        let insert = insertion(table, &names, columns.len(), "");
         for row in &read {
-            let values: Vec<Value<'_>> = row.iter().map(OwnedValue::to_value).collect();
+            let values: Vec<Value<'_>> = row.iter().map(Value::from).collect();
             target.run(&insert, values.as_slice())?;
         }
-        if rows(target, &select, count)? != read {
-            return Err(CopyError::Different {
-                table: table.to_owned(),
-            });
+        if rows(target, &select)? != read {
+            return Err(CopyError::Different(table.to_owned()));
         }
         Ok(read.len() as u64)
     }
@@ -105,7 +70,7 @@ impl Registry {
 
 impl Database {
     /// The statement that lists all tables.
-    fn tables(&self) -> &'static str {
+    pub(super) fn tables(&self) -> &'static str {
         match self {
             Self::Sqlite { .. } => {
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'
@@ -131,23 +96,15 @@ impl Database {
 }
 
 /// Returns all rows, in an order that both databases have.
-fn rows(
-    from: &impl Statements,
-    select: &str,
-    columns: usize,
-) -> Result<Vec<Vec<OwnedValue>>, RegistryError> {
-    let mut rows = Vec::new();
-    from.query(select, (), &mut |row| {
-        let values = (0..columns).map(|_| row.next());
-        rows.push(values.collect::<Result<Vec<OwnedValue>, _>>()?);
-        Ok(true)
-    })?;
-    rows.sort_unstable();
+fn rows(from: &impl Statements, select: &str) -> Result<Vec<Vec<OwnedValue>>> {
+    let rows = from.query(select, ())?.into_iter();
+    let mut rows: Vec<_> = rows.map(Row::rest).collect();
+    rows.sort_by_cached_key(|row| format!("{row:?}"));
     Ok(rows)
 }
 
 /// Lets PostgreSQL go on numbering after what was copied.
-fn number_on(table: &str, target: &Engine<'_>) -> Result<(), RegistryError> {
+fn number_on(table: &str, target: &Engine<'_>) -> Result<()> {
     let numbered = "SELECT CAST(column_name AS TEXT) FROM information_schema.columns
          WHERE table_schema = 'fileshed' AND table_name = ?1 AND is_identity = 'YES'";
     let numbered: Vec<String> = target.all(numbered, [table])?;
@@ -165,21 +122,15 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum CopyError {
         /// There would be rows of two registries.
-        #[error("the registry to copy to is not empty: `{table}` has rows")]
-        NotEmpty {
-            /// A table that has some.
-            table: String = "tokens".to_owned(),
-        } => {
+        #[error("the registry to copy to is not empty: `{0}` has rows")]
+        NotEmpty(table: String = "tokens".to_owned()) => {
             code: DbError,
             hint: "nothing was copied; name a database without a registry, or remove the schema `fileshed` \
                 from it",
         },
         /// What was written is not what was read.
-        #[error("`{table}` differs after it was copied")]
-        Different {
-            /// Which table.
-            table: String = "tokens".to_owned(),
-        } => {
+        #[error("`{0}` differs after it was copied")]
+        Different(table: String = "tokens".to_owned()) => {
             code: DbError,
             hint: "nothing was copied; stop whatever changes one of the registries, and repeat the call",
         },

@@ -12,26 +12,33 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{ToSql, TransactionBehavior, params_from_iter};
+use rusqlite::types::ToSqlOutput;
+use rusqlite::{TransactionBehavior, params_from_iter};
 
-pub use self::error::{DatabaseError, FILE_NAME, RegistryError};
+pub(crate) use self::error::Result;
+pub use self::error::{FILE_NAME, RegistryError};
 pub(crate) use self::postgres::{Notifications, Pool, SCHEMA};
 use self::postgres::{PostgresConnection, Taken};
-pub(crate) use self::value::{FromRow, FromValue, Row, ToRow, ToValue, Value, Values};
+pub(crate) use self::value::{FromRow, Lenient, OwnedValue, Row, ToRow, ToValue, Value, Values};
 
 /// The open registry.
-#[derive(Debug)]
 pub struct Registry {
     pub(crate) database: Database,
     pub(crate) kept: Mutex<KeptAnswers>,
 }
 
 /// Answers that were given in one version of the database, by statement and values.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct KeptAnswers {
     pub(crate) version: i64,
     pub(crate) answers: HashMap<(&'static str, [String; 2]), Arc<dyn Any + Send + Sync>>,
+}
+
+impl std::fmt::Debug for Registry {
+    /// The address of a database holds a password.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Registry").finish_non_exhaustive()
+    }
 }
 
 impl Registry {
@@ -44,7 +51,6 @@ impl Registry {
 }
 
 /// The open database.
-#[derive(Debug)]
 pub(crate) enum Database {
     /// The connections: one does everything. Another only reads, for callers that cannot wait for the first:
     /// a writer has that one until its change is committed.
@@ -60,7 +66,7 @@ pub(crate) enum Database {
 
 impl Registry {
     /// Takes a connection; waits for one if all are taken.
-    pub(crate) fn connection(&self) -> Result<Connection<'_>, RegistryError> {
+    pub(crate) fn connection(&self) -> Result<Connection<'_>> {
         Ok(match &self.database {
             Database::Sqlite { connection, .. } => Connection::Sqlite(lock(connection)),
             Database::Postgres(pool) => Connection::Postgres(pool.take()?),
@@ -69,10 +75,10 @@ impl Registry {
 
     /// Takes the connection that only reads what is in this process. Its holder gives it back within
     /// microseconds.
-    pub(crate) fn reader(&self) -> Result<Connection<'_>, RegistryError> {
+    pub(crate) fn reader(&self) -> Result<Connection<'_>> {
         match &self.database {
             Database::Sqlite { reader, .. } => Ok(Connection::Sqlite(lock(reader))),
-            Database::Postgres(_) => Err(DatabaseError::NotAtOnce.into()),
+            Database::Postgres(_) => Err(RegistryError::failed("the answer takes a while")),
         }
     }
 
@@ -116,11 +122,7 @@ impl Registry {
     }
 
     /// Runs one statement that goes with files and needs no other; returns the number of changed rows.
-    pub(crate) fn execute_unflushed(
-        &self,
-        sql: &str,
-        values: impl Values,
-    ) -> Result<u64, RegistryError> {
+    pub(crate) fn execute_unflushed(&self, sql: &str, values: impl Values) -> Result<u64> {
         match &self.database {
             Database::Sqlite { .. } => {
                 self.transact_unflushed(&[], |transaction| transaction.execute(sql, values))
@@ -130,10 +132,10 @@ impl Registry {
     }
 
     /// Begins to hear what is notified on a channel, on a connection of its own.
-    pub(crate) fn listen(&self, channel: &str) -> Result<Notifications, RegistryError> {
+    pub(crate) fn listen(&self, channel: &str) -> Result<Notifications> {
         match &self.database {
-            Database::Sqlite { .. } => Err(DatabaseError::NotAtOnce.into()),
-            Database::Postgres(pool) => Ok(pool.listen(channel)?),
+            Database::Sqlite { .. } => Err(RegistryError::failed("the answer takes a while")),
+            Database::Postgres(pool) => pool.listen(channel),
         }
     }
 }
@@ -159,18 +161,14 @@ fn transact_postgres<T, E: From<RegistryError>>(
     names: &[&str],
     work: impl FnOnce(&Engine<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
-    let taken = pool.take().map_err(RegistryError::from)?;
-    let connection = taken.connection().map_err(RegistryError::from)?;
-    let run = |sql: &str| connection.batch(sql).map_err(RegistryError::from);
-    run(&beginning(names))?;
+    let taken = pool.take()?;
+    let connection = taken.connection()?;
+    connection.batch(&beginning(names))?;
     let done = work(&Engine::Postgres(connection));
     match &done {
-        Ok(_) => run("COMMIT")?,
-        Err(_) => {
-            if run("ROLLBACK").is_err() {
-                taken.discard();
-            }
-        }
+        Ok(_) => connection.batch("COMMIT")?,
+        Err(_) if connection.batch("ROLLBACK").is_err() => taken.discard(),
+        Err(_) => {}
     }
     done
 }
@@ -207,96 +205,68 @@ pub(crate) enum Engine<'e> {
 /// A runner of statements: the registry, a connection of it, or a transaction.
 pub(crate) trait Statements {
     /// Does work with the connection on which statements run.
-    fn on<T>(
-        &self,
-        work: impl FnOnce(Engine<'_>) -> Result<T, RegistryError>,
-    ) -> Result<T, RegistryError>;
+    fn on<T>(&self, work: impl FnOnce(Engine<'_>) -> Result<T>) -> Result<T>;
 
     /// Runs a statement; returns the number of changed rows.
-    fn execute(&self, sql: &str, values: impl Values) -> Result<u64, RegistryError> {
-        self.on(|engine| {
-            values.with(|values| match engine {
-                Engine::Sqlite(connection) => {
-                    let mut statement = connection.prepare_cached(sql)?;
-                    Ok(statement.execute(params_from_iter(values))? as u64)
-                }
-                Engine::Postgres(connection) => Ok(connection.execute(sql, values)?),
-            })
+    fn execute(&self, sql: &str, values: impl Values) -> Result<u64> {
+        let values = &values.values();
+        self.on(|engine| match engine {
+            Engine::Sqlite(connection) => {
+                let mut statement = connection.prepare_cached(sql)?;
+                Ok(statement.execute(sqlite_parameters(values))? as u64)
+            }
+            Engine::Postgres(connection) => connection.execute(sql, values),
         })
     }
 
     /// Runs a statement.
-    fn run(&self, sql: &str, values: impl Values) -> Result<(), RegistryError> {
+    fn run(&self, sql: &str, values: impl Values) -> Result<()> {
         self.execute(sql, values).map(drop)
     }
 
     /// Runs a statement; returns `true` if it changed a row.
-    fn changes(&self, sql: &str, values: impl Values) -> Result<bool, RegistryError> {
+    fn changes(&self, sql: &str, values: impl Values) -> Result<bool> {
         Ok(self.execute(sql, values)? > 0)
     }
 
     /// Runs statements without values.
-    fn batch(&self, sql: &str) -> Result<(), RegistryError> {
+    fn batch(&self, sql: &str) -> Result<()> {
         self.on(|engine| match engine {
             Engine::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
-            Engine::Postgres(connection) => Ok(connection.batch(sql)?),
+            Engine::Postgres(connection) => connection.batch(sql),
         })
     }
 
     /// Returns the first row that a statement finds.
-    fn first<T: FromRow>(
-        &self,
-        sql: &str,
-        values: impl Values,
-    ) -> Result<Option<T>, RegistryError> {
-        let mut found = None;
-        self.query(sql, values, &mut |row| {
-            found = Some(row.next()?);
-            Ok(false)
-        })?;
-        Ok(found)
+    fn first<T: FromRow>(&self, sql: &str, values: impl Values) -> Result<Option<T>> {
+        let first = self.query(sql, values)?.into_iter().next();
+        first.map(|mut row| row.next()).transpose()
     }
 
     /// Returns the row of a statement that always finds one.
-    fn value<T: FromRow>(&self, sql: &str, values: impl Values) -> Result<T, RegistryError> {
-        Ok(self.first(sql, values)?.ok_or(DatabaseError::NoRow)?)
+    fn value<T: FromRow>(&self, sql: &str, values: impl Values) -> Result<T> {
+        self.first(sql, values)?
+            .ok_or_else(|| RegistryError::failed("there is no row"))
     }
 
     /// Returns all rows that a statement finds.
-    fn all<T: FromRow, C: FromIterator<T>>(
-        &self,
-        sql: &str,
-        values: impl Values,
-    ) -> Result<C, RegistryError> {
-        let mut found = Vec::new();
-        self.query(sql, values, &mut |row| {
-            found.push(row.next()?);
-            Ok(true)
-        })?;
-        Ok(found.into_iter().collect())
+    fn all<T: FromRow, C: FromIterator<T>>(&self, sql: &str, values: impl Values) -> Result<C> {
+        let rows = self.query(sql, values)?.into_iter();
+        rows.map(|mut row| row.next()).collect()
     }
 
-    /// Reads rows while `read` returns `true`.
-    fn query(
-        &self,
-        sql: &str,
-        values: impl Values,
-        read: &mut dyn FnMut(&mut Row<'_>) -> Result<bool, RegistryError>,
-    ) -> Result<(), RegistryError> {
-        self.on(|engine| {
-            values.with(|values| match engine {
-                Engine::Sqlite(connection) => query_sqlite(connection, sql, values, read),
-                Engine::Postgres(connection) => connection.query(sql, values, read),
-            })
+    /// Returns all rows that a statement finds, before anything is read of them.
+    fn query(&self, sql: &str, values: impl Values) -> Result<Vec<Row>> {
+        let values = &values.values();
+        self.on(|engine| match engine {
+            Engine::Sqlite(connection) => query_sqlite(connection, sql, values),
+            Engine::Postgres(connection) => connection.query(sql, values),
         })
     }
 }
 
 impl Statements for Engine<'_> {
-    fn on<T>(
-        &self,
-        work: impl FnOnce(Engine<'_>) -> Result<T, RegistryError>,
-    ) -> Result<T, RegistryError> {
+    fn on<T>(&self, work: impl FnOnce(Engine<'_>) -> Result<T>) -> Result<T> {
         work(*self)
     }
 }
@@ -308,10 +278,7 @@ pub(crate) enum Connection<'d> {
 }
 
 impl Statements for Connection<'_> {
-    fn on<T>(
-        &self,
-        work: impl FnOnce(Engine<'_>) -> Result<T, RegistryError>,
-    ) -> Result<T, RegistryError> {
+    fn on<T>(&self, work: impl FnOnce(Engine<'_>) -> Result<T>) -> Result<T> {
         work(match self {
             Self::Sqlite(connection) => Engine::Sqlite(connection),
             Self::Postgres(taken) => Engine::Postgres(taken.connection()?),
@@ -320,39 +287,25 @@ impl Statements for Connection<'_> {
 }
 
 impl Statements for Registry {
-    fn on<T>(
-        &self,
-        work: impl FnOnce(Engine<'_>) -> Result<T, RegistryError>,
-    ) -> Result<T, RegistryError> {
+    fn on<T>(&self, work: impl FnOnce(Engine<'_>) -> Result<T>) -> Result<T> {
         self.connection()?.on(work)
     }
 }
 
-impl ToSql for Value<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(number) => ValueRef::Integer(*number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Bytes(bytes) => ValueRef::Blob(bytes),
-        }))
-    }
+fn sqlite_parameters(values: &[Value<'_>]) -> impl rusqlite::Params {
+    params_from_iter(values.iter().copied().map(ToSqlOutput::Borrowed))
 }
 
 fn query_sqlite(
     connection: &rusqlite::Connection,
     sql: &str,
     values: &[Value<'_>],
-    read: &mut dyn FnMut(&mut Row<'_>) -> Result<bool, RegistryError>,
-) -> Result<(), RegistryError> {
+) -> Result<Vec<Row>> {
     let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params_from_iter(values))?;
-    while let Some(row) = rows.next()? {
-        if !read(&mut Row::of_sqlite(row))? {
-            // A statement that changes rows ends only when it has no more rows to return.
-            while rows.next()?.is_some() {}
-            break;
-        }
-    }
-    Ok(())
+    let columns = statement.column_count();
+    let rows = statement.query_map(sqlite_parameters(values), |row| {
+        let values = (0..columns).map(|column| row.get(column));
+        Ok(Row::new(values.collect::<Result<_, _>>()?))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
 }

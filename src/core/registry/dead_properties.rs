@@ -3,7 +3,7 @@
 use super::database::{Engine, Statements as _, Value, Values};
 use super::path_rows::{PathTable, at_or_below};
 use super::rows::{Entity as _, row};
-use super::{FilePlace, Registry, RegistryError};
+use super::{FilePlace, Registry, Result};
 
 /// Bytes of all properties of one file.
 const FILE_MAX_BYTES: i64 = 64 * 1024;
@@ -40,11 +40,7 @@ pub enum PropertyChange {
 }
 
 /// Returns the bytes of the rows that a condition finds.
-fn size(
-    transaction: &Engine<'_>,
-    condition: &str,
-    values: impl Values,
-) -> Result<i64, RegistryError> {
+fn size(transaction: &Engine<'_>, condition: &str, values: impl Values) -> Result<i64> {
     let sum = format!(
         "SELECT CAST(coalesce(sum(length(namespace) + length(name) + length(xml) + {OVERHEAD}), 0)
          AS BIGINT)
@@ -55,10 +51,7 @@ fn size(
 
 impl Registry {
     /// Returns the properties of a file or directory.
-    pub fn dead_properties(
-        &self,
-        place: FilePlace<'_>,
-    ) -> Result<Vec<DeadProperty>, RegistryError> {
+    pub fn dead_properties(&self, place: FilePlace<'_>) -> Result<Vec<DeadProperty>> {
         let condition = "WHERE home = ?1 AND zone = ?2 AND path = ?3 ORDER BY namespace, name";
         DeadProperty::all(self, condition, place)
     }
@@ -69,11 +62,11 @@ impl Registry {
         &self,
         place: FilePlace<'_>,
         changes: &[PropertyChange],
-    ) -> Result<bool, RegistryError> {
+    ) -> Result<bool> {
         let key = [
-            ("home", Value::Text(place.tenant)),
-            ("zone", Value::Text(place.zone)),
-            ("path", Value::Text(place.path)),
+            ("home", Value::from(place.tenant)),
+            ("zone", Value::from(place.zone)),
+            ("path", Value::from(place.path)),
         ];
         let FilePlace { tenant, zone, path } = place;
         // `None` rolls back what is too much.
@@ -104,11 +97,7 @@ impl Registry {
 
     /// Gives what was copied the properties of what it was copied from, with all below, as far as
     /// there is space for them.
-    pub fn copy_dead_properties(
-        &self,
-        from: FilePlace<'_>,
-        to: FilePlace<'_>,
-    ) -> Result<(), RegistryError> {
+    pub fn copy_dead_properties(&self, from: FilePlace<'_>, to: FilePlace<'_>) -> Result<()> {
         if !self.has_rows(PathTable::DeadProperties, from.tenant, from.zone)? {
             return Ok(());
         }
@@ -125,7 +114,7 @@ impl Registry {
             );
             let from = [from.tenant, from.zone, from.path];
             let to = [to.tenant, to.zone, to.path];
-            let values: Vec<Value<'_>> = from.into_iter().chain(to).map(Value::Text).collect();
+            let values: Vec<Value<'_>> = from.into_iter().chain(to).map(Value::from).collect();
             transaction.run(&copy, values.as_slice())
         })
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::database::{Statements as _, Value};
 use super::path_rows::{FILE_PATH, at_or_below};
 use super::rows::{Entity as _, row};
-use super::{FilePlace, Registry, RegistryError};
+use super::{FilePlace, Registry, Result};
 
 /// The directory of files whose path is not known; no path begins with it.
 const NOWHERE: &str = "/";
@@ -36,12 +36,12 @@ impl Registry {
         &self,
         place: FilePlace<'_>,
         (inode, born): (u64, Option<&str>),
-    ) -> Result<Option<(FileMetadata, String)>, RegistryError> {
+    ) -> Result<Option<(FileMetadata, String)>> {
         let (directory, name) = place.split();
         let connection = self.connection()?;
         let select = format!(
             "SELECT {}, {FILE_PATH} FROM file_metadata",
-            FileMetadata::COLUMNS
+            FileMetadata::COLUMNS.join(", ")
         );
         let found = connection.first(
             &format!("{select} WHERE home = ?1 AND zone = ?2 AND inode = ?3 AND born = ?4 LIMIT 1"),
@@ -57,11 +57,8 @@ impl Registry {
     }
 
     /// Returns what is known of the files of one directory, by their names.
-    pub fn file_metadata_in(
-        &self,
-        place: FilePlace<'_>,
-    ) -> Result<HashMap<String, FileMetadata>, RegistryError> {
-        let columns = FileMetadata::COLUMNS;
+    pub fn file_metadata_in(&self, place: FilePlace<'_>) -> Result<HashMap<String, FileMetadata>> {
+        let columns = FileMetadata::COLUMNS.join(", ");
         self.all(
             &format!(
                 "SELECT name, {columns} FROM file_metadata
@@ -72,17 +69,13 @@ impl Registry {
     }
 
     /// Remembers what is known of a file.
-    pub fn set_file_metadata(
-        &self,
-        place: FilePlace<'_>,
-        known: &FileMetadata,
-    ) -> Result<(), RegistryError> {
+    pub fn set_file_metadata(&self, place: FilePlace<'_>, known: &FileMetadata) -> Result<()> {
         let (directory, name) = place.split();
         let place = [
-            ("home", Value::Text(place.tenant)),
-            ("zone", Value::Text(place.zone)),
-            ("directory", Value::Text(directory)),
-            ("name", Value::Text(name)),
+            ("home", Value::from(place.tenant)),
+            ("zone", Value::from(place.zone)),
+            ("directory", Value::from(directory)),
+            ("name", Value::from(name)),
         ];
         let replace = "ON CONFLICT (home, zone, directory, name) DO UPDATE SET
              inode = excluded.inode, born = excluded.born, created_at = excluded.created_at,
@@ -91,11 +84,7 @@ impl Registry {
     }
 
     /// Returns the paths of the files of a zone of which something is known; not those without one.
-    pub fn file_metadata_paths(
-        &self,
-        tenant: &str,
-        zone: &str,
-    ) -> Result<Vec<String>, RegistryError> {
+    pub fn file_metadata_paths(&self, tenant: &str, zone: &str) -> Result<Vec<String>> {
         let paths = format!(
             "SELECT {FILE_PATH} FROM file_metadata WHERE home = ?1 AND zone = ?2 AND directory != ?3"
         );
@@ -104,12 +93,7 @@ impl Registry {
 
     /// Forgets these paths, whose files are gone although no operation removed them: a file that comes
     /// there later is another one. A file that only has another path now is still known by its inode.
-    pub fn lose_file_metadata(
-        &self,
-        tenant: &str,
-        zone: &str,
-        paths: &[&str],
-    ) -> Result<(), RegistryError> {
+    pub fn lose_file_metadata(&self, tenant: &str, zone: &str, paths: &[&str]) -> Result<()> {
         let lost = at_or_below(FILE_PATH);
         let statements = [
             format!("DELETE FROM file_metadata WHERE born IS NULL AND {lost}"),

@@ -4,11 +4,11 @@
 //! So limits are exact without walking anything, and a process that dies in between leaves an
 //! intent behind that says which zone to measure and repair.
 
-use super::database::{Engine, FromRow, Row, Statements};
+use super::database::{Engine, Statements};
 use super::locks::{self, Lock};
 use super::ownership::{self, OwnershipChange};
 use super::rows::{Entity as _, row};
-use super::{Registry, RegistryError};
+use super::{Registry, RegistryError, Result};
 use fileshed_storage::Totals;
 use fileshed_types::hint::space;
 use fileshed_types::settings::MEBIBYTE;
@@ -52,18 +52,6 @@ pub struct Orphan {
     pub author_name: String,
     /// Mail address for it.
     pub author_email: String,
-}
-
-impl FromRow for Orphan {
-    fn read(row: &mut Row<'_>) -> Result<Self, RegistryError> {
-        Ok(Self {
-            zone: row.next()?,
-            ids: vec![row.next()?],
-            operation: row.next()?,
-            author_name: row.next()?,
-            author_email: row.next()?,
-        })
-    }
 }
 
 /// What a change is about to do.
@@ -110,7 +98,7 @@ impl Registry {
     pub fn begin_all(&self, plans: &[NewIntent<'_>]) -> Result<Vec<Intent>, Error> {
         self.transact_unflushed(&[], |transaction| {
             let intents = plans.iter().map(|plan| enter(transaction, plan));
-            Ok(intents.collect::<Result<_, RegistryError>>()?)
+            Ok(intents.collect::<Result<_>>()?)
         })
     }
 
@@ -138,18 +126,14 @@ impl Registry {
     }
 
     /// Enters the changes of ownership of a change that is under way.
-    pub fn record_intent(
-        &self,
-        intent: Intent,
-        ownership_change: &OwnershipChange,
-    ) -> Result<(), RegistryError> {
+    pub fn record_intent(&self, intent: Intent, ownership_change: &OwnershipChange) -> Result<()> {
         let record = "UPDATE intents SET deed = ?2 WHERE id = ?1";
         self.execute_unflushed(record, (intent.0, ownership_change.written()))
             .map(drop)
     }
 
     /// Ends a change that is done, and enters its changes of ownership in the same transaction.
-    pub fn commit(&self, intent: Intent) -> Result<(), RegistryError> {
+    pub fn commit(&self, intent: Intent) -> Result<()> {
         // Most do nothing to it, and end with one statement.
         let ended = self.execute_unflushed(
             "DELETE FROM intents WHERE id = ?1 AND deed IS NULL AND instance <> ''",
@@ -162,7 +146,7 @@ impl Registry {
     }
 
     /// Ends a change that is done, and a locked edit with it.
-    pub fn commit_edit(&self, intent: Intent, lock: &Lock) -> Result<(), RegistryError> {
+    pub fn commit_edit(&self, intent: Intent, lock: &Lock) -> Result<()> {
         self.transact_unflushed(&[], |transaction| {
             locks::release(transaction, lock)?;
             end(transaction, intent)
@@ -175,7 +159,7 @@ impl Registry {
         intent: Intent,
         (tenant, zone): (&str, &str),
         totals: Totals,
-    ) -> Result<(), RegistryError> {
+    ) -> Result<()> {
         self.transact_unflushed(&[], |transaction| {
             enter_measured(transaction, tenant, zone, totals)?;
             end(transaction, intent)
@@ -189,7 +173,7 @@ impl Registry {
         (tenant, zone): (&str, &str),
         bytes: i64,
         files: i64,
-    ) -> Result<(), RegistryError> {
+    ) -> Result<()> {
         self.transact_unflushed(&[], |transaction| {
             transaction.run(GROW, (tenant, zone, bytes, files))?;
             end(transaction, intent)
@@ -197,17 +181,13 @@ impl Registry {
     }
 
     /// Returns `true` if changes of this tenant are under way.
-    pub fn has_intents(&self, tenant: &str) -> Result<bool, RegistryError> {
+    pub fn has_intents(&self, tenant: &str) -> Result<bool> {
         let any = "SELECT EXISTS (SELECT 1 FROM intents WHERE home = ?1)";
         self.value(any, [tenant])
     }
 
     /// Returns `true` if a change by this operation is under way in a zone.
-    pub fn is_under_way(
-        &self,
-        (tenant, zone): (&str, &str),
-        operation: &str,
-    ) -> Result<bool, RegistryError> {
+    pub fn is_under_way(&self, (tenant, zone): (&str, &str), operation: &str) -> Result<bool> {
         self.value(
             "SELECT EXISTS (SELECT 1 FROM intents WHERE home = ?1 AND zone = ?2 AND operation = ?3)",
             [tenant, zone, operation],
@@ -215,10 +195,7 @@ impl Registry {
     }
 
     /// Returns what the interrupted changes of a zone do to ownership, in the order in which they began.
-    pub fn ownership_changes(
-        &self,
-        orphan: &Orphan,
-    ) -> Result<Vec<OwnershipChange>, RegistryError> {
+    pub fn ownership_changes(&self, orphan: &Orphan) -> Result<Vec<OwnershipChange>> {
         let connection = self.connection()?;
         let mut changes = Vec::new();
         for id in &orphan.ids {
@@ -230,56 +207,62 @@ impl Registry {
     }
 
     /// Marks a change that may have happened and could not be entered: the next access repairs the zone.
-    pub fn orphan(&self, intent: Intent) -> Result<(), RegistryError> {
+    pub fn orphan(&self, intent: Intent) -> Result<()> {
         let mark = "UPDATE intents SET instance = '' WHERE id = ?1";
         self.run(mark, [intent.0])
     }
 
     /// Ends a change that did not happen: its space is free again.
-    pub fn roll_back(&self, intent: Intent, plan: &NewIntent<'_>) -> Result<(), RegistryError> {
+    pub fn roll_back(&self, intent: Intent, plan: &NewIntent<'_>) -> Result<()> {
         self.commit_grown(intent, (plan.tenant, plan.zone), -plan.bytes, -plan.files)
     }
 
     /// Returns the space of every measured zone of a tenant.
-    pub fn usage(&self, tenant: &str) -> Result<Vec<Usage>, RegistryError> {
+    pub fn usage(&self, tenant: &str) -> Result<Vec<Usage>> {
         Usage::all(self, "WHERE home = ?1", [tenant])
     }
 
     /// Records a fresh measurement.
-    pub fn measured(&self, tenant: &str, zone: &str, totals: Totals) -> Result<(), RegistryError> {
+    pub fn measured(&self, tenant: &str, zone: &str, totals: Totals) -> Result<()> {
         enter_measured(self, tenant, zone, totals)
     }
 
     /// Forgets the measurements of a tenant: the next call that opens a zone of it measures anew.
-    pub fn forget_usage(&self, tenant: &str) -> Result<(), RegistryError> {
+    pub fn forget_usage(&self, tenant: &str) -> Result<()> {
         self.run("DELETE FROM usage WHERE home = ?1", [tenant])
     }
 
     /// Marks every intent of a tenant in which no change can be under way.
-    pub fn orphan_tenant(&self, tenant: &str) -> Result<(), RegistryError> {
+    pub fn orphan_tenant(&self, tenant: &str) -> Result<()> {
         let mark = "UPDATE intents SET instance = '' WHERE home = ?1";
         self.run(mark, [tenant])
     }
 
     /// Returns one intent for each zone of this tenant that must be repaired: the latest.
-    pub fn orphans(&self, tenant: &str) -> Result<Vec<Orphan>, RegistryError> {
-        let all: Vec<Orphan> = self.all(
+    pub fn orphans(&self, tenant: &str) -> Result<Vec<Orphan>> {
+        let all: Vec<(String, i64, String, String, String)> = self.all(
             "SELECT zone, id, operation, author_name, author_email
              FROM intents WHERE home = ?1 AND instance = '' ORDER BY zone, id",
             [tenant],
         )?;
         let mut latest: Vec<Orphan> = Vec::new();
-        for mut orphan in all {
-            if let Some(before) = latest.pop_if(|before| before.zone == orphan.zone) {
-                orphan.ids = [before.ids, orphan.ids].concat();
-            }
-            latest.push(orphan);
+        for (zone, id, operation, author_name, author_email) in all {
+            let before = latest.pop_if(|before| before.zone == zone);
+            let mut ids = before.map(|before| before.ids).unwrap_or_default();
+            ids.push(id);
+            latest.push(Orphan {
+                zone,
+                ids,
+                operation,
+                author_name,
+                author_email,
+            });
         }
         Ok(latest)
     }
 
     /// Forgets the intents of a zone that is repaired.
-    pub fn repaired(&self, orphan: &Orphan) -> Result<(), RegistryError> {
+    pub fn repaired(&self, orphan: &Orphan) -> Result<()> {
         self.transact(&[], |transaction| {
             let mut ids = orphan.ids.iter();
             ids.try_for_each(|id| transaction.run("DELETE FROM intents WHERE id = ?1", [id]))
@@ -287,13 +270,13 @@ impl Registry {
     }
 
     /// Fails if the registry does not answer.
-    pub fn ping(&self) -> Result<(), RegistryError> {
+    pub fn ping(&self) -> Result<()> {
         self.value::<i64>("SELECT 1", ()).map(drop)
     }
 }
 
 /// Returns the bytes and files of all zones of a tenant, with its bin and the space reserved for uploads.
-pub(super) fn held(statements: &impl Statements, tenant: &str) -> Result<Totals, RegistryError> {
+pub(super) fn held(statements: &impl Statements, tenant: &str) -> Result<Totals> {
     statements.value(
         "SELECT CAST(coalesce(sum(bytes), 0) AS BIGINT), CAST(coalesce(sum(files), 0) AS BIGINT)
          FROM usage WHERE home = ?1",
@@ -333,7 +316,7 @@ fn enter_measured(
     tenant: &str,
     zone: &str,
     totals: Totals,
-) -> Result<(), RegistryError> {
+) -> Result<()> {
     statements.run(
         "INSERT INTO usage (home, zone, bytes, files) VALUES (?1, ?2, ?3, ?4)
          ON CONFLICT (home, zone) DO UPDATE SET bytes = ?3, files = ?4
@@ -344,7 +327,7 @@ fn enter_measured(
 
 /// Forgets a change that is done, once its ownership change is carried out. Fails if its process was
 /// taken for dead: a process that only slept must not end a change that others have repaired.
-pub(super) fn end(transaction: &Engine<'_>, intent: Intent) -> Result<(), RegistryError> {
+pub(super) fn end(transaction: &Engine<'_>, intent: Intent) -> Result<()> {
     let ended: Option<(String, Option<String>)> = transaction.first(
         "DELETE FROM intents WHERE id = ?1 AND instance <> '' RETURNING home, deed",
         [intent.0],
@@ -359,7 +342,7 @@ pub(super) fn end(transaction: &Engine<'_>, intent: Intent) -> Result<(), Regist
     Ok(())
 }
 
-fn enter(transaction: &Engine<'_>, plan: &NewIntent<'_>) -> Result<Intent, RegistryError> {
+fn enter(transaction: &Engine<'_>, plan: &NewIntent<'_>) -> Result<Intent> {
     if plan.bytes != 0 || plan.files != 0 {
         transaction.run(GROW, (plan.tenant, plan.zone, plan.bytes, plan.files))?;
     }

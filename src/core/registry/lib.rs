@@ -4,10 +4,8 @@
 //! under way, ownership. It is SQLite in WAL mode beside the data, or PostgreSQL. Every statement is
 //! short; a file that is busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
 
-mod administration;
 mod arrival;
 mod bin;
-mod client_locks;
 mod conversations;
 mod copy;
 mod database;
@@ -16,20 +14,16 @@ mod file_metadata;
 mod groups;
 mod instances;
 mod intents;
-mod kept;
 mod links;
 mod locks;
 mod open;
 mod ownership;
-mod page_sessions;
 mod path_rows;
-mod principal;
 mod resumable_uploads;
 mod rows;
 mod schema;
-mod sign_in_links;
+mod sign_in;
 mod statements;
-mod terminal_hosts;
 #[cfg(test)]
 mod testing;
 mod tokens;
@@ -39,25 +33,22 @@ mod write_leases;
 
 pub use arrival::Arrival;
 pub use bin::{BIN, BinRow};
-pub use client_locks::{ClientLock, TakenLock};
 pub use copy::{CopiedTable, CopyError};
-pub use database::{DatabaseError, FILE_NAME, Registry, RegistryError};
+use database::Result;
+pub use database::{FILE_NAME, Registry, RegistryError};
 pub use dead_properties::{DeadProperty, PropertyChange};
 pub use file_metadata::FileMetadata;
 pub use groups::LocalGroup;
-pub use instances::NewInstance;
+pub use instances::{NewInstance, TerminalHost, TerminalHosting};
 pub use intents::{Condition, Intent, NewIntent, Orphan, QuotaError, Usage};
 pub use links::{LinkRow, PublishedRow};
-pub use locks::Lock;
+pub use locks::{ClientLock, Lock, TakenLock};
 pub use open::{FIRST_VOLUME, Found, wait_a_moment};
 pub use ownership::{OwnershipChange, OwnershipEffect, Record};
-pub use page_sessions::{PageSessions, SessionLife};
 pub use path_rows::{FilePlace, PathTable};
-pub use principal::Principal;
 pub use resumable_uploads::{ResumableUpload, UploadRefusal};
-pub use sign_in_links::{NewSignInLink, SignInLinks};
+pub use sign_in::{NewSignInLink, PageSessions, Principal, SessionLife, SignInLinks};
 pub use statements::StatementId;
-pub use terminal_hosts::{TerminalHost, TerminalHosting};
 pub use tokens::{NewToken, Token, Tokens};
 pub use users::{Credentials, Standing};
 pub use write_leases::{LeaseNotice, LeaseNotices};

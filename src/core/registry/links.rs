@@ -2,7 +2,7 @@
 
 use super::database::Statements;
 use super::rows::{Entity as _, row};
-use super::{Registry, RegistryError};
+use super::{Registry, Result};
 
 row! {
     /// A link as it is kept.
@@ -53,7 +53,7 @@ row! {
 }
 
 /// Returns the number of links of both kinds that a tenant has.
-fn count(statements: &impl Statements, tenant: &str, now: i64) -> Result<u64, RegistryError> {
+fn count(statements: &impl Statements, tenant: &str, now: i64) -> Result<u64> {
     statements.value(
         "SELECT (SELECT count(*) FROM links WHERE home = ?1 AND expires_at > ?2)
               + (SELECT count(*) FROM published WHERE home = ?1)",
@@ -63,13 +63,13 @@ fn count(statements: &impl Statements, tenant: &str, now: i64) -> Result<u64, Re
 
 impl Registry {
     /// Returns the number of links of both kinds that a tenant has.
-    pub fn count_links(&self, tenant: &str, now: i64) -> Result<u64, RegistryError> {
+    pub fn count_links(&self, tenant: &str, now: i64) -> Result<u64> {
         count(self, tenant, now)
     }
 
     /// Enters a link and forgets those of the same tenant that have expired; returns `false` if the
     /// tenant has `limit` links already.
-    pub fn add_link(&self, link: &LinkRow, limit: u64) -> Result<bool, RegistryError> {
+    pub fn add_link(&self, link: &LinkRow, limit: u64) -> Result<bool> {
         self.transact(&[&link.tenant], |transaction| {
             transaction.run(
                 "DELETE FROM links WHERE home = ?1 AND expires_at <= ?2",
@@ -83,30 +83,30 @@ impl Registry {
     }
 
     /// Returns the link of that id, expired or not.
-    pub fn link(&self, id: &str) -> Result<Option<LinkRow>, RegistryError> {
+    pub fn link(&self, id: &str) -> Result<Option<LinkRow>> {
         LinkRow::first(self, "WHERE id = ?1", [id])
     }
 
     /// Returns the links of a tenant that have not expired, oldest first.
-    pub fn links(&self, tenant: &str, now: i64) -> Result<Vec<LinkRow>, RegistryError> {
+    pub fn links(&self, tenant: &str, now: i64) -> Result<Vec<LinkRow>> {
         let condition = "WHERE home = ?1 AND expires_at > ?2 ORDER BY created_at, rowid";
         LinkRow::all(self, condition, (tenant, now))
     }
 
     /// Returns the links of all tenants that have not expired, oldest first, at most so many.
-    pub fn links_of_all(&self, now: i64, most: u32) -> Result<Vec<LinkRow>, RegistryError> {
+    pub fn links_of_all(&self, now: i64, most: u32) -> Result<Vec<LinkRow>> {
         let condition = "WHERE expires_at > ?1 ORDER BY created_at, rowid LIMIT ?2";
         LinkRow::all(self, condition, (now, most))
     }
 
     /// Forgets a link of a tenant; returns `false` if it has none of that id.
-    pub fn remove_link(&self, tenant: &str, id: &str) -> Result<bool, RegistryError> {
+    pub fn remove_link(&self, tenant: &str, id: &str) -> Result<bool> {
         let remove = "DELETE FROM links WHERE home = ?1 AND id = ?2";
         self.changes(remove, [tenant, id])
     }
 
     /// Enters a file; returns `false` if the tenant has `limit` links of both kinds already.
-    pub fn add_published(&self, file: &PublishedRow, limit: u64) -> Result<bool, RegistryError> {
+    pub fn add_published(&self, file: &PublishedRow, limit: u64) -> Result<bool> {
         self.transact(&[&file.tenant], |transaction| {
             if count(transaction, &file.tenant, file.created_at)? >= limit {
                 return Ok(false);
@@ -119,18 +119,18 @@ impl Registry {
     }
 
     /// Returns the file of a tenant that has this id.
-    pub fn published(&self, tenant: &str, id: &str) -> Result<Option<PublishedRow>, RegistryError> {
+    pub fn published(&self, tenant: &str, id: &str) -> Result<Option<PublishedRow>> {
         PublishedRow::first(self, "WHERE home = ?1 AND id = ?2", [tenant, id])
     }
 
     /// Returns the files of a tenant, oldest first.
-    pub fn all_published(&self, tenant: &str) -> Result<Vec<PublishedRow>, RegistryError> {
+    pub fn all_published(&self, tenant: &str) -> Result<Vec<PublishedRow>> {
         let condition = "WHERE home = ?1 ORDER BY created_at, rowid";
         PublishedRow::all(self, condition, [tenant])
     }
 
     /// Forgets a file of a tenant.
-    pub fn remove_published(&self, tenant: &str, id: &str) -> Result<(), RegistryError> {
+    pub fn remove_published(&self, tenant: &str, id: &str) -> Result<()> {
         let remove = "DELETE FROM published WHERE home = ?1 AND id = ?2";
         self.run(remove, [tenant, id])
     }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::database::{Database, DatabaseError, Pool, SCHEMA, Statements as _};
+use super::database::{Database, Pool, SCHEMA, Statements as _};
 use super::wal_index;
-use super::{FILE_NAME, Registry, RegistryError, schema};
+use super::{FILE_NAME, Registry, RegistryError, Result, schema};
 use fileshed_storage::Root;
 use fileshed_types::settings::{Durability, RegistryUrl, Settings};
 use fileshed_types::{Clock, Error, timings};
@@ -17,8 +17,8 @@ use fileshed_types::{Clock, Error, timings};
 /// The volume in which the registry is, as version 0.1.0 names it.
 pub const FIRST_VOLUME: &str = "volume-1";
 
-/// What SQLite keeps beside the registry.
-const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+/// Ends of the names of the registry's file and of those that SQLite keeps beside it.
+const ENDS: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 /// The cache of the connection that only reads, as SQLite takes it: negative, in KiB.
 const READER_CACHE: i64 = -512;
@@ -45,15 +45,18 @@ pub enum Found {
 impl Registry {
     /// Looks at the registry, without making or changing anything in it.
     pub fn look(data: &Root, settings: &Settings) -> Result<Found, Error> {
-        let (tables, marks) = match &settings.registry {
-            Some(url) => count_tables_of_postgres(url)?,
+        let registry = match &settings.registry {
+            Some(url) => on_postgres(url, 1)?,
             None if !data.has(FILE_NAME)? => return Ok(Found::Nothing),
-            None => count_tables_of_file(&data.location().join(FILE_NAME))?,
+            None => on_file(data, Durability::Relaxed)?,
         };
-        Ok(match (tables, marks) {
-            (0, _) => Found::Empty,
-            (_, 0) => Found::Foreign,
-            _ => Found::Ours,
+        let tables: Vec<String> = registry.all(registry.database.tables(), ())?;
+        Ok(if tables.is_empty() {
+            Found::Empty
+        } else if tables.iter().any(|table| table == "migrations") {
+            Found::Ours
+        } else {
+            Found::Foreign
         })
     }
 
@@ -78,34 +81,26 @@ impl Registry {
         Ok(registry)
     }
 
-    fn open_postgres(url: &RegistryUrl, connections: u64) -> Result<Self, RegistryError> {
+    fn open_postgres(url: &RegistryUrl, connections: u64) -> Result<Self> {
         let most = usize::try_from(connections).unwrap_or(usize::MAX);
-        let pool = Pool::new(url.reveal(), most)?;
-        schema::prepare_postgres(&pool)?;
-        let registry = Self::of(Database::Postgres(pool));
+        let registry = on_postgres(url, most)?;
         schema::migrate(&registry)?;
         Ok(registry)
     }
 
-    fn open_file(data: &Root, durability: Durability) -> Result<Self, RegistryError> {
-        let file = data.location().join(FILE_NAME);
-        let connection = connect(&file)?;
-        connection.pragma_update(None, "journal_mode", "WAL")?;
+    fn open_file(data: &Root, durability: Durability) -> Result<Self> {
+        let registry = on_file(data, durability)?;
         let synchronous = match durability {
             Durability::Relaxed => "NORMAL",
             Durability::Strict => "FULL",
         };
-        connection.pragma_update(None, "synchronous", synchronous)?;
-        let verdict: String =
-            connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+        registry.batch(&format!(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}"
+        ))?;
+        let verdict: String = registry.value("PRAGMA quick_check(1)", ())?;
         if verdict != "ok" {
             return Err(RegistryError::Inconsistent(verdict));
         }
-        let registry = Self::of(Database::Sqlite {
-            connection: Mutex::new(connection),
-            reader: Mutex::new(reader(&file)?),
-            is_strict: durability == Durability::Strict,
-        });
         schema::migrate(&registry)?;
         // For the rows of deletions on a full disk. Where it cannot be had, all goes on without it.
         let _set_aside = data.set_space_aside(&format!("{FILE_NAME}-wal"), LOG_SPACE);
@@ -113,7 +108,7 @@ impl Registry {
     }
 
     /// Enters which pepper the registry belongs to, the first time; fails where it is another.
-    pub fn expect_pepper(&self, fingerprint: &str) -> Result<(), RegistryError> {
+    pub fn expect_pepper(&self, fingerprint: &str) -> Result<()> {
         let known: Option<String> = self.first("SELECT fingerprint FROM pepper", ())?;
         match known {
             Some(known) if known == fingerprint => Ok(()),
@@ -126,12 +121,12 @@ impl Registry {
     }
 
     /// Forgets which pepper the registry belongs to: it takes the next one for its own.
-    pub fn forget_pepper(&self) -> Result<(), RegistryError> {
+    pub fn forget_pepper(&self) -> Result<()> {
         self.run("DELETE FROM pepper", ())
     }
 
     /// Returns the number of tenants that rows of version 0.1.0 have in other volumes than the first.
-    pub fn tenants_in_other_volumes(&self) -> Result<u64, RegistryError> {
+    pub fn tenants_in_other_volumes(&self) -> Result<u64> {
         let count = "SELECT count(*) FROM placements WHERE volume <> ?1";
         self.value(count, [FIRST_VOLUME])
     }
@@ -142,7 +137,7 @@ impl Registry {
             Some(url) => {
                 let name = suffix.replace('-', "_");
                 let rename = format!("ALTER SCHEMA {SCHEMA} RENAME TO {SCHEMA}_{name}");
-                Ok(on_postgres(url)?.batch(&rename)?)
+                Ok(on_postgres(url, 1)?.batch(&rename)?)
             }
             None => set_files_aside(data, suffix),
         }
@@ -150,44 +145,29 @@ impl Registry {
 }
 
 fn set_files_aside(data: &Root, suffix: &str) -> Result<(), Error> {
-    let aside = format!("{FILE_NAME}.{suffix}");
-    data.set_aside(FILE_NAME, &aside)?;
-    for companion in COMPANIONS {
-        data.set_aside(
-            &format!("{FILE_NAME}{companion}"),
-            &format!("{aside}{companion}"),
-        )?;
+    for end in ENDS {
+        let aside = format!("{FILE_NAME}.{suffix}{end}");
+        data.set_aside(&format!("{FILE_NAME}{end}"), &aside)?;
     }
     Ok(())
 }
 
-/// How many tables there are, and how many of them only this program makes.
-fn count_tables_of_file(file: &Path) -> Result<(i64, i64), RegistryError> {
-    let connection = connect(file)?;
-    let count = |sql: &str| connection.query_row(sql, [], |row| row.get::<_, i64>(0));
-    let names = "SELECT count(*) FROM sqlite_master WHERE type = 'table'";
-    Ok((
-        count(names)?,
-        count(&format!("{names} AND name = 'migrations'"))?,
-    ))
-}
-
-fn count_tables_of_postgres(url: &RegistryUrl) -> Result<(i64, i64), RegistryError> {
-    on_postgres(url)?.value(
-        "SELECT (SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = ?1),
-                (SELECT count(*) FROM pg_catalog.pg_tables
-                 WHERE schemaname = ?1 AND tablename = 'migrations')",
-        [SCHEMA],
-    )
-}
-
-/// Returns a registry of which nothing is known yet.
-fn on_postgres(url: &RegistryUrl) -> Result<Registry, RegistryError> {
-    let pool = Pool::new(url.reveal(), 1)?;
+/// Returns a registry of which nothing is known yet, with so many connections at most.
+fn on_postgres(url: &RegistryUrl, most: usize) -> Result<Registry> {
+    let pool = Pool::new(url.reveal(), most)?;
     Ok(Registry::of(Database::Postgres(pool)))
 }
 
-fn connect(file: &Path) -> Result<Connection, DatabaseError> {
+fn on_file(data: &Root, durability: Durability) -> Result<Registry> {
+    let file = data.location().join(FILE_NAME);
+    Ok(Registry::of(Database::Sqlite {
+        connection: Mutex::new(connect(&file)?),
+        reader: Mutex::new(reader(&file)?),
+        is_strict: durability == Durability::Strict,
+    }))
+}
+
+fn connect(file: &Path) -> Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(file, flags)?;
     connection.busy_handler(Some(wait_a_moment))?;
@@ -199,11 +179,11 @@ fn connect(file: &Path) -> Result<Connection, DatabaseError> {
 
 /// Another connection, which changes nothing and fails where the database is busy. It holds what every
 /// call asks for, and little besides.
-fn reader(file: &Path) -> Result<Connection, DatabaseError> {
+fn reader(file: &Path) -> Result<Connection> {
     let connection = connect(file)?;
-    connection.busy_timeout(Duration::ZERO)?;
     connection.pragma_update(None, "query_only", true)?;
     connection.pragma_update(None, "cache_size", READER_CACHE)?;
+    connection.busy_timeout(Duration::ZERO)?;
     Ok(connection)
 }
 
@@ -221,11 +201,8 @@ pub fn wait_a_moment(attempt: i32) -> bool {
 }
 
 fn keep_private(data: &Root) -> Result<(), Error> {
-    data.keep_private(FILE_NAME)?;
-    for companion in COMPANIONS {
-        data.keep_private(&format!("{FILE_NAME}{companion}"))?;
-    }
-    Ok(())
+    let mut ends = ENDS.into_iter();
+    Ok(ends.try_for_each(|end| data.keep_private(&format!("{FILE_NAME}{end}")))?)
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::database::{Engine, FromValue, Statements, ToValue, Value};
+use super::database::{Engine, Statements, Value};
 use super::rows::{Entity as _, row};
-use super::{Registry, RegistryError};
+use super::{Registry, Result};
 use fileshed_types::settings::WriteMode;
 use fileshed_types::zone::ZonePath;
 
@@ -25,20 +25,6 @@ row! {
         owner: String = "owner_id",
         /// The users who may write it.
         mode: WriteMode = "write_access",
-    }
-}
-
-impl ToValue for WriteMode {
-    fn to_value(&self) -> Value<'_> {
-        Value::Text(self.as_str())
-    }
-}
-
-/// A mode that this program does not know protects as the strictest one.
-impl FromValue for WriteMode {
-    fn from_value(value: Value<'_>) -> Option<Self> {
-        let mode = String::from_value(value)?;
-        Some(Self::parse(&mode).unwrap_or(Self::OwnerReadOnly))
     }
 }
 
@@ -129,42 +115,17 @@ pub enum OwnershipEffect {
     },
 }
 
-/// Returns `true` if `path` is `top` or lies below it.
-fn is_around(path: &str, top: &str) -> bool {
-    path.strip_prefix(top)
-        .is_some_and(|rest| top.is_empty() || rest.is_empty() || rest.starts_with('/'))
+/// The condition for the records of a path and of everything below it. '0' follows '/' in byte order, so
+/// that what lies below is one range of the index, and no character is a wildcard.
+const AROUND: &str = "group_id = ?1
+     AND (file_path = ?2 OR (file_path > ?2 || '/' AND file_path < ?2 || '0'))";
+
+fn around(statements: &impl Statements, group: &str, path: &str) -> Result<Vec<Record>> {
+    let condition = format!("WHERE {AROUND} ORDER BY file_path");
+    Record::all(statements, &condition, [group, path])
 }
 
-/// Returns the records in a range of paths. '0' follows '/' in byte order, so what lies below a
-/// directory is one range, and no character is a wildcard.
-fn range(
-    statements: &impl Statements,
-    group: &str,
-    first: &str,
-    last: &str,
-) -> Result<Vec<Record>, RegistryError> {
-    let condition =
-        "WHERE group_id = ?1 AND file_path >= ?2 AND file_path <= ?3 ORDER BY file_path";
-    Record::all(statements, condition, [group, first, last])
-}
-
-fn around(
-    statements: &impl Statements,
-    group: &str,
-    path: &str,
-) -> Result<Vec<Record>, RegistryError> {
-    let mut found = Vec::from_iter(exact(statements, group, path)?);
-    let (first, last) = (format!("{path}/"), format!("{path}0"));
-    found.extend(range(statements, group, &first, &last)?);
-    found.retain(|record| is_around(&record.path, path));
-    Ok(found)
-}
-
-fn exact(
-    statements: &impl Statements,
-    group: &str,
-    path: &str,
-) -> Result<Option<Record>, RegistryError> {
+fn exact(statements: &impl Statements, group: &str, path: &str) -> Result<Option<Record>> {
     let condition = "WHERE group_id = ?1 AND file_path = ?2";
     Record::first(statements, condition, [group, path])
 }
@@ -177,7 +138,7 @@ impl Registry {
         group: &str,
         directory: &str,
         user: &str,
-    ) -> Result<HashSet<String>, RegistryError> {
+    ) -> Result<HashSet<String>> {
         let (first, last) = match directory {
             "" => (String::new(), "\u{10ffff}".to_owned()),
             directory => (format!("{directory}/"), format!("{directory}0")),
@@ -192,46 +153,43 @@ impl Registry {
     }
 
     /// Returns the record of exactly this path.
-    pub fn record(&self, group: &str, path: &str) -> Result<Option<Record>, RegistryError> {
+    pub fn record(&self, group: &str, path: &str) -> Result<Option<Record>> {
         exact(self, group, path)
     }
 
     /// Returns the records of this path and of everything below it, in the order of their paths.
-    pub fn records_around(&self, group: &str, path: &str) -> Result<Vec<Record>, RegistryError> {
+    pub fn records_around(&self, group: &str, path: &str) -> Result<Vec<Record>> {
         around(self, group, path)
     }
 
     /// Returns the records from one path to another, both included, in the order of their paths.
-    pub fn records_between(
-        &self,
-        group: &str,
-        first: &str,
-        last: &str,
-    ) -> Result<Vec<Record>, RegistryError> {
-        range(self, group, first, last)
+    pub fn records_between(&self, group: &str, first: &str, last: &str) -> Result<Vec<Record>> {
+        let condition =
+            "WHERE group_id = ?1 AND file_path >= ?2 AND file_path <= ?3 ORDER BY file_path";
+        Record::all(self, condition, [group, first, last])
     }
 
     /// Returns every record of a group, in the order of their paths.
-    pub fn records(&self, group: &str) -> Result<Vec<Record>, RegistryError> {
+    pub fn records(&self, group: &str) -> Result<Vec<Record>> {
         Record::all(self, "WHERE group_id = ?1 ORDER BY file_path", [group])
     }
 
     /// Gives a file to somebody, or another mode.
-    pub fn enter_record(&self, group: &str, record: &Record) -> Result<(), RegistryError> {
+    pub fn enter_record(&self, group: &str, record: &Record) -> Result<()> {
         let replace = "ON CONFLICT (group_id, file_path) DO UPDATE
              SET owner_id = excluded.owner_id, write_access = excluded.write_access,
                  updated_at = CURRENT_TIMESTAMP";
-        let group = [("group_id", Value::Text(group))];
+        let group = [("group_id", Value::from(group))];
         record.insert(self, &group, replace).map(drop)
     }
 
     /// Drops the records of exactly these paths.
-    pub fn forget_records(&self, group: &str, paths: &[String]) -> Result<(), RegistryError> {
+    pub fn forget_records(&self, group: &str, paths: &[String]) -> Result<()> {
         self.transact(&[group], |transaction| drop_all(transaction, group, paths))
     }
 
     /// Carries out the ownership change of a change that is no longer under way.
-    pub fn carry_out(&self, group: &str, change: &OwnershipChange) -> Result<(), RegistryError> {
+    pub fn carry_out(&self, group: &str, change: &OwnershipChange) -> Result<()> {
         self.transact(&[group], |transaction| {
             carry_out(transaction, group, change)
         })
@@ -279,12 +237,12 @@ pub(super) fn carry_out(
     transaction: &Engine<'_>,
     group: &str,
     change: &OwnershipChange,
-) -> Result<(), RegistryError> {
+) -> Result<()> {
     let change = &change.by_key();
     let remove = |paths: &[String]| drop_all(transaction, group, paths);
     let remove_around = |at: &str| {
-        let old = around(transaction, group, at)?.into_iter();
-        remove(&old.map(|record| record.path).collect::<Vec<_>>())
+        let remove = format!("DELETE FROM file_ownership WHERE {AROUND}");
+        transaction.run(&remove, [group, at])
     };
     let add = |files: &[String]| add_missing(transaction, group, change, files);
     match &change.effect {
@@ -307,15 +265,11 @@ pub(super) fn carry_out(
         OwnershipEffect::Remove { at } => remove_around(at),
         OwnershipEffect::Move { from, to } => {
             remove_around(to)?;
-            for record in around(transaction, group, from)? {
-                let moved = format!("{to}{}", &record.path[from.len()..]);
-                transaction.run(
-                    "UPDATE file_ownership SET file_path = ?3, updated_at = CURRENT_TIMESTAMP
-                     WHERE group_id = ?1 AND file_path = ?2",
-                    (group, &record.path, moved),
-                )?;
-            }
-            Ok(())
+            let follow = format!(
+                "UPDATE file_ownership SET updated_at = CURRENT_TIMESTAMP,
+                     file_path = ?3 || substr(file_path, length(?2) + 1) WHERE {AROUND}"
+            );
+            transaction.run(&follow, [group, from, to])
         }
         OwnershipEffect::Command { .. } => Ok(()),
         OwnershipEffect::Found {
@@ -336,7 +290,7 @@ pub(super) fn carry_out(
                 remove(std::slice::from_ref(to))?;
             }
             for record in carried {
-                record.insert(transaction, &[("group_id", Value::Text(group))], "")?;
+                record.insert(transaction, &[("group_id", Value::from(group))], "")?;
             }
             add(added)?;
             add(written)
@@ -344,7 +298,7 @@ pub(super) fn carry_out(
     }
 }
 
-fn drop_all(transaction: &Engine<'_>, group: &str, paths: &[String]) -> Result<(), RegistryError> {
+fn drop_all(transaction: &Engine<'_>, group: &str, paths: &[String]) -> Result<()> {
     let drop = "DELETE FROM file_ownership WHERE group_id = ?1 AND file_path = ?2";
     let mut paths = paths.iter();
     paths.try_for_each(|path| transaction.run(drop, [group, path]))
@@ -355,7 +309,7 @@ fn add_missing(
     group: &str,
     change: &OwnershipChange,
     files: &[String],
-) -> Result<(), RegistryError> {
+) -> Result<()> {
     const ADD: &str = "INSERT INTO file_ownership (group_id, file_path, owner_id, write_access)
          VALUES (?1, ?2, ?3, ?4) ON CONFLICT (group_id, file_path) DO NOTHING";
     const GIVE_MODE: &str = "UPDATE file_ownership

@@ -1,7 +1,7 @@
 //! Rows that follow a path: what is kept of a file moves with it, and goes when the file goes.
 
 use super::database::{Engine, Statements, Value, Values};
-use super::{Registry, RegistryError};
+use super::{Registry, Result};
 
 /// A path of a zone.
 #[derive(Clone, Copy, Debug)]
@@ -22,8 +22,10 @@ impl<'a> FilePlace<'a> {
 }
 
 impl Values for FilePlace<'_> {
-    fn with<R>(&self, run: impl FnOnce(&[Value<'_>]) -> R) -> R {
-        [self.tenant, self.zone, self.path].with(run)
+    fn values(&self) -> Vec<Value<'_>> {
+        [self.tenant, self.zone, self.path]
+            .map(Value::from)
+            .to_vec()
     }
 }
 
@@ -61,12 +63,7 @@ impl PathTable {
     }
 
     /// Returns `true` if there are rows of a zone: most have none, and then nothing is written.
-    fn has_rows(
-        self,
-        statements: &impl Statements,
-        tenant: &str,
-        zone: &str,
-    ) -> Result<bool, RegistryError> {
+    fn has_rows(self, statements: &impl Statements, tenant: &str, zone: &str) -> Result<bool> {
         let (table, _) = self.name_and_path();
         statements.value(
             &format!("SELECT EXISTS (SELECT 1 FROM {table} WHERE home = ?1 AND zone = ?2)"),
@@ -75,11 +72,7 @@ impl PathTable {
     }
 
     /// Forgets the rows at a path and below it.
-    fn forget(
-        self,
-        statements: &impl Statements,
-        place: FilePlace<'_>,
-    ) -> Result<(), RegistryError> {
+    fn forget(self, statements: &impl Statements, place: FilePlace<'_>) -> Result<()> {
         let (table, path) = self.name_and_path();
         let condition = at_or_below(path);
         statements.run(&format!("DELETE FROM {table} WHERE {condition}"), place)
@@ -92,7 +85,7 @@ impl PathTable {
         transaction: &Engine<'_>,
         from: FilePlace<'_>,
         to: FilePlace<'_>,
-    ) -> Result<(), RegistryError> {
+    ) -> Result<()> {
         if (from.zone, from.path) == (to.zone, to.path)
             || !self.has_rows(transaction, from.tenant, from.zone)?
         {
@@ -138,21 +131,12 @@ impl PathTable {
 
 impl Registry {
     /// Returns `true` if a table has rows of a zone.
-    pub fn has_rows(
-        &self,
-        table: PathTable,
-        tenant: &str,
-        zone: &str,
-    ) -> Result<bool, RegistryError> {
+    pub fn has_rows(&self, table: PathTable, tenant: &str, zone: &str) -> Result<bool> {
         table.has_rows(self, tenant, zone)
     }
 
     /// Forgets the rows of these tables of a file that went, or of all below a directory.
-    pub fn forget_rows(
-        &self,
-        tables: &[PathTable],
-        place: FilePlace<'_>,
-    ) -> Result<(), RegistryError> {
+    pub fn forget_rows(&self, tables: &[PathTable], place: FilePlace<'_>) -> Result<()> {
         for table in tables {
             if self.has_rows(*table, place.tenant, place.zone)? {
                 table.forget(self, place)?;
@@ -162,12 +146,7 @@ impl Registry {
     }
 
     /// Keeps the rows of these tables of what moved, and of all below, under its new path.
-    pub fn move_rows(
-        &self,
-        tables: &[PathTable],
-        from: FilePlace<'_>,
-        to: &str,
-    ) -> Result<(), RegistryError> {
+    pub fn move_rows(&self, tables: &[PathTable], from: FilePlace<'_>, to: &str) -> Result<()> {
         let to = FilePlace { path: to, ..from };
         for table in tables {
             if self.has_rows(*table, from.tenant, from.zone)? {
@@ -181,7 +160,7 @@ impl Registry {
 }
 
 /// Forgets the rows of all tables at a place.
-pub(super) fn forget(transaction: &Engine<'_>, place: FilePlace<'_>) -> Result<(), RegistryError> {
+pub(super) fn forget(transaction: &Engine<'_>, place: FilePlace<'_>) -> Result<()> {
     let mut tables = PathTable::ALL.into_iter();
     tables.try_for_each(|table| table.forget(transaction, place))
 }
@@ -191,7 +170,7 @@ pub(super) fn follow(
     transaction: &Engine<'_>,
     from: FilePlace<'_>,
     to: FilePlace<'_>,
-) -> Result<(), RegistryError> {
+) -> Result<()> {
     let mut tables = PathTable::ALL.into_iter();
     tables.try_for_each(|table| table.follow(transaction, from, to))
 }

@@ -6,7 +6,7 @@
 use super::database::{Engine, Statements as _, ToValue as _};
 use super::intents::held;
 use super::rows::{Entity as _, row};
-use super::{QuotaError, Registry, RegistryError};
+use super::{QuotaError, Registry, Result};
 
 /// Where the space of a tenant's unfinished uploads stands among that of its zones.
 const ARRIVING: &str = "arriving";
@@ -61,7 +61,7 @@ impl Registry {
         reserved: u64,
         limit: u64,
         most: u64,
-    ) -> Result<Option<UploadRefusal>, RegistryError> {
+    ) -> Result<Option<UploadRefusal>> {
         self.transact(&[&upload.tenant], |transaction| {
             let others =
                 "SELECT count(*) FROM resumable_uploads WHERE sender = ?1 AND complete = 0";
@@ -83,12 +83,12 @@ impl Registry {
     }
 
     /// Returns the upload with this id.
-    pub fn resumable_upload(&self, id: &str) -> Result<Option<ResumableUpload>, RegistryError> {
+    pub fn resumable_upload(&self, id: &str) -> Result<Option<ResumableUpload>> {
         ResumableUpload::first(self, "WHERE id = ?1", [id])
     }
 
     /// Lets an upload, of which a piece came, end at `expires_at`, in seconds since 1970.
-    pub fn extend_resumable_upload(&self, id: &str, expires_at: i64) -> Result<(), RegistryError> {
+    pub fn extend_resumable_upload(&self, id: &str, expires_at: i64) -> Result<()> {
         let extend = "UPDATE resumable_uploads SET expires_at = ?2 WHERE id = ?1";
         self.run(extend, (id, expires_at))
     }
@@ -98,7 +98,7 @@ impl Registry {
         &self,
         upload: &ResumableUpload,
         reserved: u64,
-    ) -> Result<u64, RegistryError> {
+    ) -> Result<u64> {
         self.transact(&[&upload.tenant], |transaction| {
             let before = "SELECT reserved FROM resumable_uploads WHERE id = ?1";
             let before: Option<u64> = transaction.first(before, [&upload.id])?;
@@ -112,7 +112,7 @@ impl Registry {
     }
 
     /// Enters that it is stored, and releases its reserved space.
-    pub fn complete_resumable_upload(&self, upload: &ResumableUpload) -> Result<(), RegistryError> {
+    pub fn complete_resumable_upload(&self, upload: &ResumableUpload) -> Result<()> {
         self.transact(&[&upload.tenant], |transaction| {
             transaction.run(
                 "UPDATE resumable_uploads SET complete = 1, reserved = 0 WHERE id = ?1",
@@ -123,7 +123,7 @@ impl Registry {
     }
 
     /// Forgets an upload; returns `false` if it is not known.
-    pub fn forget_resumable_upload(&self, upload: &ResumableUpload) -> Result<bool, RegistryError> {
+    pub fn forget_resumable_upload(&self, upload: &ResumableUpload) -> Result<bool> {
         self.transact(&[&upload.tenant], |transaction| {
             let forget = "DELETE FROM resumable_uploads WHERE id = ?1";
             let is_gone = transaction.changes(forget, [&upload.id])?;
@@ -133,16 +133,13 @@ impl Registry {
     }
 
     /// Returns the uploads that ended at this second or before it.
-    pub fn expired_resumable_uploads(
-        &self,
-        now: i64,
-    ) -> Result<Vec<ResumableUpload>, RegistryError> {
+    pub fn expired_resumable_uploads(&self, now: i64) -> Result<Vec<ResumableUpload>> {
         ResumableUpload::all(self, "WHERE expires_at <= ?1", [now])
     }
 }
 
 /// Enters what is kept for the uploads of a tenant beside the space of its zones.
-fn enter_reserved(transaction: &Engine<'_>, tenant: &str) -> Result<(), RegistryError> {
+fn enter_reserved(transaction: &Engine<'_>, tenant: &str) -> Result<()> {
     transaction.run(
         "INSERT INTO usage (home, zone, bytes, files)
          SELECT ?1, ?2, coalesce(sum(reserved), 0), 0 FROM resumable_uploads WHERE home = ?1

@@ -1,6 +1,6 @@
 //! Rows as structs: one definition gives the fields, the columns, how a row is read and how it is added.
 
-use super::RegistryError;
+use super::Result;
 use super::database::{FromRow, Statements, Value, Values};
 
 /// A struct whose fields are the columns of a table.
@@ -8,22 +8,24 @@ pub(super) trait Entity: FromRow {
     /// The table.
     const TABLE: &str;
     /// The columns, in the order of the fields.
-    const COLUMNS: &str;
+    const COLUMNS: &[&str];
 
     /// Returns the values of the columns.
     fn values(&self) -> Vec<Value<'_>>;
 
-    /// Returns all rows that a condition finds, which begins with `WHERE` or `ORDER BY`.
+    /// Returns the statement for the rows that a condition finds, which begins with `WHERE` or `ORDER BY`.
+    fn select(condition: &str) -> String {
+        let (columns, table) = (Self::COLUMNS.join(", "), Self::TABLE);
+        format!("SELECT {columns} FROM {table} {condition}")
+    }
+
+    /// Returns all rows that a condition finds.
     fn all(
         statements: &impl Statements,
         condition: &str,
         values: impl Values,
-    ) -> Result<Vec<Self>, RegistryError> {
-        let (columns, table) = (Self::COLUMNS, Self::TABLE);
-        statements.all(
-            &format!("SELECT {columns} FROM {table} {condition}"),
-            values,
-        )
+    ) -> Result<Vec<Self>> {
+        statements.all(&Self::select(condition), values)
     }
 
     /// Returns the first row that a condition finds.
@@ -31,12 +33,8 @@ pub(super) trait Entity: FromRow {
         statements: &impl Statements,
         condition: &str,
         values: impl Values,
-    ) -> Result<Option<Self>, RegistryError> {
-        let (columns, table) = (Self::COLUMNS, Self::TABLE);
-        statements.first(
-            &format!("SELECT {columns} FROM {table} {condition}"),
-            values,
-        )
+    ) -> Result<Option<Self>> {
+        statements.first(&Self::select(condition), values)
     }
 
     /// Adds a row, with the values of `more` columns; returns `true` if it was added.
@@ -45,9 +43,9 @@ pub(super) trait Entity: FromRow {
         statements: &impl Statements,
         more: &[(&str, Value<'_>)],
         conflict: &str,
-    ) -> Result<bool, RegistryError> {
+    ) -> Result<bool> {
         let (names, more): (Vec<&str>, Vec<Value<'_>>) = more.iter().copied().unzip();
-        let columns = [&[Self::COLUMNS], &names[..]].concat().join(", ");
+        let columns = [Self::COLUMNS, &names].concat().join(", ");
         let values = [self.values(), more].concat();
         let insert = insertion(Self::TABLE, &columns, values.len(), conflict);
         statements.changes(&insert, values.as_slice())
@@ -59,35 +57,30 @@ macro_rules! row {
     (
         $(#[$meta:meta])*
         pub struct $name:ident in $table:literal {
-            $(#[$doc0:meta])* $field0:ident: $type0:ty = $column0:literal,
             $($(#[$doc:meta])* $field:ident: $type:ty = $column:literal,)+
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, Eq)]
         pub struct $name {
-            $(#[$doc0])* pub $field0: $type0,
             $($(#[$doc])* pub $field: $type,)+
         }
 
         impl $crate::rows::Entity for $name {
             const TABLE: &str = $table;
-            const COLUMNS: &str = concat!($column0 $(, ", ", $column)+);
+            const COLUMNS: &[&str] = &[$($column),+];
 
             fn values(&self) -> Vec<$crate::database::Value<'_>> {
                 use $crate::database::ToRow as _;
                 let mut values = Vec::new();
-                self.$field0.add_to(&mut values);
                 $(self.$field.add_to(&mut values);)+
                 values
             }
         }
 
         impl $crate::database::FromRow for $name {
-            fn read(
-                row: &mut $crate::database::Row<'_>,
-            ) -> Result<Self, $crate::RegistryError> {
-                Ok(Self { $field0: row.next()?, $($field: row.next()?,)+ })
+            fn read(row: &mut $crate::database::Row) -> $crate::Result<Self> {
+                Ok(Self { $($field: row.next()?,)+ })
             }
         }
     };

@@ -6,46 +6,30 @@ use sha2::{Digest, Sha256};
 
 use fileshed_types::{Clock, Timings};
 
-use super::database::{Database, Engine, Pool, SCHEMA, Statements};
-use super::{Registry, RegistryError};
+use super::database::{Database, Engine, SCHEMA, Statements};
+use super::{Registry, RegistryError, Result};
+
+/// Lists the migrations of a database, by the names of their files.
+macro_rules! migrations {
+    ($database:literal: $($name:literal,)+) => {
+        &[$(include_str!(concat!("../../../migrations/", $database, "/", $name, ".sql"))),+]
+    };
+}
 
 /// The migrations of SQLite, from number 1.
-const SQLITE: &[&str] = &[
-    include_str!("../../../migrations/sqlite/0001_registry.sql"),
-    include_str!("../../../migrations/sqlite/0002_links.sql"),
-    include_str!("../../../migrations/sqlite/0003_groups.sql"),
-    include_str!("../../../migrations/sqlite/0004_published.sql"),
-    include_str!("../../../migrations/sqlite/0005_statements.sql"),
-    include_str!("../../../migrations/sqlite/0006_opened.sql"),
-    include_str!("../../../migrations/sqlite/0007_pepper.sql"),
-    include_str!("../../../migrations/sqlite/0008_attachments.sql"),
-    include_str!("../../../migrations/sqlite/0009_users.sql"),
-    include_str!("../../../migrations/sqlite/0010_working_directories.sql"),
-    include_str!("../../../migrations/sqlite/0011_file_metadata.sql"),
-    include_str!("../../../migrations/sqlite/0012_sign_in.sql"),
-    include_str!("../../../migrations/sqlite/0013_webdav.sql"),
-    include_str!("../../../migrations/sqlite/0014_resumable_uploads.sql"),
-    include_str!("../../../migrations/sqlite/0015_administration.sql"),
-    include_str!("../../../migrations/sqlite/0016_bin.sql"),
-    include_str!("../../../migrations/sqlite/0017_intents.sql"),
-    include_str!("../../../migrations/sqlite/0018_instances.sql"),
-    include_str!("../../../migrations/sqlite/0019_terminal_hosts.sql"),
-    include_str!("../../../migrations/sqlite/0020_volumes.sql"),
-    include_str!("../../../migrations/sqlite/0021_undone.sql"),
-    include_str!("../../../migrations/sqlite/0022_sign_in_rights.sql"),
-    include_str!("../../../migrations/sqlite/0023_ended_users.sql"),
-];
+const SQLITE: &[&str] = migrations! { "sqlite":
+    "0001_registry", "0002_links", "0003_groups", "0004_published", "0005_statements",
+    "0006_opened", "0007_pepper", "0008_attachments", "0009_users", "0010_working_directories",
+    "0011_file_metadata", "0012_sign_in", "0013_webdav", "0014_resumable_uploads",
+    "0015_administration", "0016_bin", "0017_intents", "0018_instances", "0019_terminal_hosts",
+    "0020_volumes", "0021_undone", "0022_sign_in_rights", "0023_ended_users",
+};
 
 /// The migrations of PostgreSQL. The first one makes what SQLite has after those before it.
-const POSTGRES: &[&str] = &[
-    include_str!("../../../migrations/postgres/0017_registry.sql"),
-    include_str!("../../../migrations/postgres/0018_instances.sql"),
-    include_str!("../../../migrations/postgres/0019_terminal_hosts.sql"),
-    include_str!("../../../migrations/postgres/0020_volumes.sql"),
-    include_str!("../../../migrations/postgres/0021_undone.sql"),
-    include_str!("../../../migrations/postgres/0022_sign_in_rights.sql"),
-    include_str!("../../../migrations/postgres/0023_ended_users.sql"),
-];
+const POSTGRES: &[&str] = migrations! { "postgres":
+    "0017_registry", "0018_instances", "0019_terminal_hosts", "0020_volumes", "0021_undone",
+    "0022_sign_in_rights", "0023_ended_users",
+};
 
 /// What says who is alive and who may write, which files of the data directory say where the registry is
 /// one itself. It is of the present, so it is not copied with the rest.
@@ -64,17 +48,11 @@ pub(super) fn is_copied(table: &str) -> bool {
 /// The number of the first migration of PostgreSQL.
 const FIRST_OF_POSTGRES: i64 = 17;
 
-/// Makes the place for the tables, before a connection looks there.
-pub(super) fn prepare_postgres(pool: &Pool) -> Result<(), RegistryError> {
-    let taken = pool.take()?;
-    let connection = taken.connection()?;
+/// Makes the place for the tables of PostgreSQL, unless it is there: not every role may make one.
+fn make_schema(transaction: &Engine<'_>) -> Result<()> {
     let found = "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = ?1";
-    let there: i64 = Engine::Postgres(connection).value(found, [SCHEMA])?;
-    if there == 0 {
-        // Of two that begin at once, one makes it.
-        connection.batch(&format!(
-            "BEGIN; SELECT pg_advisory_xact_lock(0); CREATE SCHEMA IF NOT EXISTS {SCHEMA}; COMMIT"
-        ))?;
+    if transaction.value::<i64>(found, [SCHEMA])? == 0 {
+        transaction.batch(&format!("CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))?;
     }
     Ok(())
 }
@@ -105,15 +83,15 @@ fn known(registry: &Registry) -> (i64, &'static [&'static str]) {
 
 /// Applies what is missing, and refuses a registry whose past differs from this program's, or that has
 /// lost what this program needs. Others may use it meanwhile.
-pub(super) fn migrate(registry: &Registry) -> Result<(), RegistryError> {
+pub(super) fn migrate(registry: &Registry) -> Result<()> {
     let (first, texts) = known(registry);
     apply(registry, first, texts)
 }
 
-fn apply(registry: &Registry, first: i64, texts: &[&str]) -> Result<(), RegistryError> {
+fn apply(registry: &Registry, first: i64, texts: &[&str]) -> Result<()> {
     for _ in 1..ATTEMPTS {
         match apply_at_once(registry, first, texts) {
-            Err(RegistryError::Failed(error)) if error.is_locked_out() => {
+            Err(error) if error.is_locked_out() => {
                 Clock::SYSTEM.sleep(PAUSE);
             }
             applied => return applied,
@@ -122,11 +100,12 @@ fn apply(registry: &Registry, first: i64, texts: &[&str]) -> Result<(), Registry
     apply_at_once(registry, first, texts)
 }
 
-fn apply_at_once(registry: &Registry, first: i64, texts: &[&str]) -> Result<(), RegistryError> {
+fn apply_at_once(registry: &Registry, first: i64, texts: &[&str]) -> Result<()> {
     let known = first + texts.len() as i64 - 1;
     registry.transact(&["migrations"], |transaction| {
         if matches!(registry.database, Database::Postgres(_)) {
             transaction.batch(PATIENCE)?;
+            make_schema(transaction)?;
         }
         transaction.batch(
             "CREATE TABLE IF NOT EXISTS migrations (number INTEGER PRIMARY KEY, hash TEXT NOT NULL);
@@ -149,7 +128,7 @@ fn apply_at_once(registry: &Registry, first: i64, texts: &[&str]) -> Result<(), 
             let recorded: Option<String> = transaction.first(recorded, [number])?;
             match recorded {
                 Some(recorded) if recorded == hash => {}
-                Some(_) => return Err(RegistryError::Drift { number }),
+                Some(_) => return Err(RegistryError::Drift(number)),
                 None => {
                     transaction.batch(text)?;
                     transaction.run(
@@ -170,7 +149,7 @@ fn apply_at_once(registry: &Registry, first: i64, texts: &[&str]) -> Result<(), 
 }
 
 /// Refuses a registry that has what this program does not know: for work that has to see all of it.
-pub(super) fn expect_known(registry: &Registry) -> Result<(), RegistryError> {
+pub(super) fn expect_known(registry: &Registry) -> Result<()> {
     let (first, texts) = known(registry);
     let known = first + texts.len() as i64 - 1;
     let found = newest(registry)?;
@@ -184,7 +163,7 @@ pub(super) fn expect_known(registry: &Registry) -> Result<(), RegistryError> {
     Ok(())
 }
 
-fn newest(statements: &impl Statements) -> Result<i64, RegistryError> {
+fn newest(statements: &impl Statements) -> Result<i64> {
     statements.value("SELECT coalesce(max(number), 0) FROM migrations", ())
 }
 
@@ -224,10 +203,7 @@ mod tests {
             };
             set("UPDATE migrations SET hash = 'x' WHERE number = 17");
             let drift = migrate(registry);
-            assert!(
-                matches!(drift, Err(RegistryError::Drift { number: 17 })),
-                "{drift:?}"
-            );
+            assert!(matches!(drift, Err(RegistryError::Drift(17))), "{drift:?}");
         });
     }
 

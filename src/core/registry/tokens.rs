@@ -5,15 +5,16 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::database::{FromRow, Row, Statements, Values};
-use super::{Registry, RegistryError};
+use super::database::{Lenient, Statements, Values};
+use super::rows::{Entity as _, row};
+use super::{Registry, Result};
 use fileshed_types::{Clock, Error, Role, Scope, UserId, random};
 
 /// Every secret begins with it, so that a leaked one is recognised.
 const PREFIX: &str = "shed_";
 
-/// The columns of a token.
-const COLUMNS: &str = "id, user_id, scope, label, created_at, expires_at, revoked_at, administers";
+/// The condition for a token that works at the Unix second `?2`.
+pub(super) const WORKS: &str = "revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)";
 
 /// The personal tokens of one registry.
 #[derive(Debug)]
@@ -31,32 +32,29 @@ pub struct NewToken {
     pub secret: String,
 }
 
-/// A token as it is kept.
-#[derive(Clone, Debug)]
-pub struct Token {
-    /// For `revoke`.
-    pub id: String,
-    /// Whom it stands for.
-    pub user: UserId,
-    /// What it allows.
-    pub scope: Scope,
-    /// What it allows beyond the workspace of its user.
-    pub role: Role,
-    /// What people call it.
-    pub label: String,
-    /// When it was made.
-    pub created_at: Timestamp,
-    /// When it ends by itself.
-    pub expires_at: Option<Timestamp>,
-    /// Whether it was ended.
-    pub revoked: bool,
+row! {
+    /// A token as it is kept.
+    pub struct Token in "tokens" {
+        /// For `revoke`.
+        id: String = "id",
+        /// Whom it stands for.
+        user: UserId = "user_id",
+        /// What it allows.
+        scope: Scope = "scope",
+        /// What it allows beyond the workspace of its user.
+        role: Role = "CASE administers WHEN 1 THEN 'admin' ELSE 'user' END",
+        /// What people call it.
+        label: String = "label",
+        /// When it was made.
+        created_at: Timestamp = "created_at",
+        /// When it ends by itself.
+        expires_at: Option<Timestamp> = "expires_at",
+        /// Whether it was ended.
+        revoked: bool = "revoked_at IS NOT NULL",
+    }
 }
 
 impl Token {
-    fn works_at(&self, now: Timestamp) -> bool {
-        !self.revoked && self.expires_at.is_none_or(|expires_at| now < expires_at)
-    }
-
     /// The name of what it allows: `read`, `write` or `admin`.
     #[must_use]
     pub fn scope_name(&self) -> &'static str {
@@ -113,22 +111,14 @@ impl<'a> Tokens<'a> {
 
     /// All tokens, oldest first.
     pub fn list(&self) -> Result<Vec<Token>, Error> {
-        Ok(self.select("ORDER BY created_at, id", ())?)
+        Ok(select(self.registry, "ORDER BY created_at, id", ())?)
     }
 
     /// The tokens of a user that work, oldest first.
     pub fn of_user(&self, user: &UserId) -> Result<Vec<Token>, Error> {
-        Ok(self.select(
-            "WHERE user_id = ?1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?2)
-             ORDER BY created_at, id",
-            (user.as_str(), self.clock.now().as_second()),
-        )?)
-    }
-
-    fn select(&self, which: &str, values: impl Values) -> Result<Vec<Token>, RegistryError> {
-        let select = format!("SELECT {COLUMNS} FROM tokens {which}");
-        let found: Vec<Option<Token>> = self.registry.all(&select, values)?;
-        Ok(found.into_iter().flatten().collect())
+        let condition = format!("WHERE user_id = ?1 AND {WORKS} ORDER BY created_at, id");
+        let values = (user.as_str(), self.clock.now().as_second());
+        Ok(select(self.registry, &condition, values)?)
     }
 
     /// Ends a token; false where there is none of that id that still lives.
@@ -141,7 +131,7 @@ impl<'a> Tokens<'a> {
         Ok(self.end(id, Some(user))?)
     }
 
-    fn end(&self, id: &str, user: Option<&UserId>) -> Result<bool, RegistryError> {
+    fn end(&self, id: &str, user: Option<&UserId>) -> Result<bool> {
         self.registry.changes(
             "UPDATE tokens SET revoked_at = ?2
              WHERE id = ?1 AND revoked_at IS NULL AND user_id = coalesce(?3, user_id)",
@@ -151,9 +141,8 @@ impl<'a> Tokens<'a> {
 
     /// `true` if the token of this id works.
     pub fn works(&self, id: &str) -> Result<bool, Error> {
-        let found = self.select("WHERE id = ?1", [id])?;
-        let now = self.clock.now();
-        Ok(found.iter().any(|token| token.works_at(now)))
+        let values = (id, self.clock.now().as_second());
+        Ok(!select(self.registry, &format!("WHERE id = ?1 AND {WORKS}"), values)?.is_empty())
     }
 
     /// The token of this secret; nothing for an unknown, expired or revoked one. The lookup is by
@@ -167,19 +156,23 @@ impl<'a> Tokens<'a> {
         Ok(self.verify_with(&self.registry.reader()?, secret)?)
     }
 
-    fn verify_with(
-        &self,
-        statements: &impl Statements,
-        secret: &str,
-    ) -> Result<Option<Token>, RegistryError> {
+    fn verify_with(&self, statements: &impl Statements, secret: &str) -> Result<Option<Token>> {
         if !secret.starts_with(PREFIX) {
             return Ok(None);
         }
-        let select = format!("SELECT {COLUMNS} FROM tokens WHERE hash = ?1");
-        let token: Option<Option<Token>> = statements.first(&select, [hash(secret)])?;
-        let now = self.clock.now();
-        Ok(token.flatten().filter(|token| token.works_at(now)))
+        let values = (hash(secret), self.clock.now().as_second());
+        Ok(select(statements, &format!("WHERE hash = ?1 AND {WORKS}"), values)?.pop())
     }
+}
+
+/// Returns the tokens that a condition finds.
+fn select(
+    statements: &impl Statements,
+    condition: &str,
+    values: impl Values,
+) -> Result<Vec<Token>> {
+    let found: Vec<Lenient<Token>> = statements.all(&Token::select(condition), values)?;
+    Ok(found.into_iter().filter_map(|row| row.0).collect())
 }
 
 /// A new secret: 256 random bits as text.
@@ -190,33 +183,6 @@ pub(super) fn secret() -> Result<String, Error> {
 /// What is kept of a secret.
 pub(super) fn hash(secret: &str) -> Vec<u8> {
     Sha256::digest(secret).to_vec()
-}
-
-/// Reads [`COLUMNS`]; `None` for a row that no version of this program writes.
-impl FromRow for Option<Token> {
-    fn read(row: &mut Row<'_>) -> Result<Self, RegistryError> {
-        let (id, user, scope, label): (_, String, String, _) = row.next()?;
-        let (created_at, expires_at): (i64, Option<i64>) = row.next()?;
-        let (revoked_at, administers): (Option<i64>, bool) = row.next()?;
-        let moment = |seconds: i64| Timestamp::from_second(seconds).ok();
-        let (Ok(user), Some(scope), Some(created_at)) = (
-            UserId::parse(&user),
-            Scope::parse(&scope),
-            moment(created_at),
-        ) else {
-            return Ok(None);
-        };
-        Ok(Some(Token {
-            id,
-            user,
-            scope,
-            role: if administers { Role::Admin } else { Role::User },
-            label,
-            created_at,
-            expires_at: expires_at.and_then(moment),
-            revoked: revoked_at.is_some(),
-        }))
-    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
-//! Users: those that the server has seen, their credentials, and their removal.
+//! Users and tenants: those that the server has seen, their credentials, decisions of an administrator
+//! about one, numbers of all, and their removal.
+
+use std::collections::HashMap;
 
 use super::database::{Engine, Statements as _};
 use super::rows::{Entity as _, row};
-use super::{Registry, RegistryError};
+use super::{Registry, Result};
 
 /// The tables with rows of a tenant, which go with it.
 const TABLES_OF_TENANTS: [&str; 16] = [
@@ -39,17 +42,12 @@ const TABLES_OF_USERS: [&str; 7] = [
 const ENDED_SECONDS: i64 = 24 * 60 * 60;
 
 /// Removes the rows of a tenant.
-pub(super) fn forget_rows(transaction: &Engine<'_>, tenant: &str) -> Result<(), RegistryError> {
+fn forget_rows(transaction: &Engine<'_>, tenant: &str) -> Result<()> {
     forget(transaction, &TABLES_OF_TENANTS, "home", tenant)
 }
 
 /// Removes the rows of these tables in which a column has a value.
-fn forget(
-    transaction: &Engine<'_>,
-    tables: &[&str],
-    column: &str,
-    value: &str,
-) -> Result<(), RegistryError> {
+fn forget(transaction: &Engine<'_>, tables: &[&str], column: &str, value: &str) -> Result<()> {
     tables.iter().try_for_each(|table| {
         transaction.run(&format!("DELETE FROM {table} WHERE {column} = ?1"), [value])
     })
@@ -79,12 +77,12 @@ row! {
 
 impl Registry {
     /// Returns the record of a user; `None` if the user was never here.
-    pub fn standing(&self, user: &str) -> Result<Option<Standing>, RegistryError> {
+    pub fn standing(&self, user: &str) -> Result<Option<Standing>> {
         Standing::first(self, "WHERE id = ?1", [user])
     }
 
     /// Notes a user; a name that is empty leaves the one that is known.
-    pub fn meet(&self, user: &str, name: &str, now: i64) -> Result<(), RegistryError> {
+    pub fn meet(&self, user: &str, name: &str, now: i64) -> Result<()> {
         self.run(
             "INSERT INTO users (id, name, met_at) VALUES (?1, ?2, ?3)
              ON CONFLICT (id) DO UPDATE SET name = excluded.name WHERE excluded.name <> ''",
@@ -93,7 +91,7 @@ impl Registry {
     }
 
     /// Suspends a user; returns `false` if that was done before.
-    pub fn suspend(&self, user: &str, now: i64) -> Result<bool, RegistryError> {
+    pub fn suspend(&self, user: &str, now: i64) -> Result<bool> {
         self.changes(
             "INSERT INTO users (id, name, met_at, suspended_at) VALUES (?1, '', ?2, ?2)
              ON CONFLICT (id) DO UPDATE SET suspended_at = ?2 WHERE users.suspended_at IS NULL",
@@ -102,7 +100,7 @@ impl Registry {
     }
 
     /// Ends a suspension; returns `false` if there is none.
-    pub fn resume(&self, user: &str) -> Result<bool, RegistryError> {
+    pub fn resume(&self, user: &str) -> Result<bool> {
         self.changes(
             "UPDATE users SET suspended_at = NULL WHERE id = ?1 AND suspended_at IS NOT NULL",
             [user],
@@ -110,13 +108,13 @@ impl Registry {
     }
 
     /// Returns the number of files of groups that a user owns.
-    pub fn owned_files(&self, user: &str) -> Result<u64, RegistryError> {
+    pub fn owned_files(&self, user: &str) -> Result<u64> {
         let count = "SELECT count(*) FROM file_ownership WHERE owner_id = ?1";
         self.value(count, [user])
     }
 
     /// Gives the files of groups that one user owns to another.
-    pub fn give_files(&self, from: &str, to: &str) -> Result<(), RegistryError> {
+    pub fn give_files(&self, from: &str, to: &str) -> Result<()> {
         self.run(
             "UPDATE file_ownership SET owner_id = ?2, updated_at = CURRENT_TIMESTAMP
              WHERE owner_id = ?1",
@@ -125,7 +123,7 @@ impl Registry {
     }
 
     /// Returns every user that a row names.
-    pub fn known_users(&self) -> Result<Vec<String>, RegistryError> {
+    pub fn known_users(&self) -> Result<Vec<String>> {
         self.all(
             "SELECT id FROM users
              UNION SELECT user_id FROM tokens
@@ -140,7 +138,7 @@ impl Registry {
     }
 
     /// Returns the numbers of a user's credentials that work now.
-    pub fn credentials(&self, user: &str, now: i64) -> Result<Credentials, RegistryError> {
+    pub fn credentials(&self, user: &str, now: i64) -> Result<Credentials> {
         let (tokens, links, sessions) = self.value(
             "SELECT (SELECT count(*) FROM tokens WHERE user_id = ?1 AND revoked_at IS NULL
                      AND (expires_at IS NULL OR expires_at > ?2)),
@@ -156,7 +154,7 @@ impl Registry {
     }
 
     /// Returns the Unix second at which all was ended that a user had, if that was lately.
-    pub fn user_ended_at(&self, user: &str) -> Result<Option<i64>, RegistryError> {
+    pub fn user_ended_at(&self, user: &str) -> Result<Option<i64>> {
         self.first(
             "SELECT ended_at FROM ended_users WHERE user_id = ?1",
             [user],
@@ -165,7 +163,7 @@ impl Registry {
 
     /// Ends every credential of a user, and what was begun until now. How many credentials worked is
     /// what [`Registry::credentials`] said before.
-    pub fn end_credentials(&self, user: &str, now: i64) -> Result<(), RegistryError> {
+    pub fn end_credentials(&self, user: &str, now: i64) -> Result<()> {
         self.transact(&[user], |transaction| {
             transaction.run(
                 "DELETE FROM ended_users WHERE ended_at <= ?1",
@@ -188,13 +186,79 @@ impl Registry {
     /// Forgets everything about a tenant that is gone, and about its user: tokens, links, locked
     /// edits in groups, and being in them. The owners of the files of groups stay, and so does a
     /// suspension.
-    pub fn forget_home(&self, tenant: &str, user: &str) -> Result<(), RegistryError> {
+    pub fn forget_home(&self, tenant: &str, user: &str) -> Result<()> {
         self.transact(&[tenant, user], |transaction| {
             forget_rows(transaction, tenant)?;
             forget(transaction, &TABLES_OF_USERS, "user_id", user)?;
             let forget = "DELETE FROM users WHERE id = ?1 AND suspended_at IS NULL";
             transaction.run(forget, [user])?;
             transaction.run("UPDATE users SET name = '' WHERE id = ?1", [user])
+        })
+    }
+
+    /// Returns the quota of one tenant, if it has one of its own.
+    pub fn tenant_quota(&self, tenant: &str) -> Result<Option<u64>> {
+        let quota = "SELECT bytes FROM tenant_quotas WHERE home = ?1";
+        self.first(quota, [tenant])
+    }
+
+    /// Gives a tenant a quota of its own, or the one of all others again.
+    pub fn set_tenant_quota(&self, tenant: &str, bytes: Option<u64>, now: i64) -> Result<()> {
+        match bytes {
+            Some(bytes) => self.run(
+                "INSERT INTO tenant_quotas (home, bytes, set_at) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (home) DO UPDATE SET bytes = ?2, set_at = ?3",
+                (tenant, i64::try_from(bytes).unwrap_or(i64::MAX), now),
+            ),
+            None => self.run("DELETE FROM tenant_quotas WHERE home = ?1", [tenant]),
+        }
+    }
+
+    /// Records when tenants called last; the later time counts.
+    pub fn record_calls<'a>(&self, calls: impl IntoIterator<Item = (&'a str, i64)>) -> Result<()> {
+        self.transact(&["last_calls"], |transaction| {
+            calls.into_iter().try_for_each(|call| {
+                transaction.run(
+                    "INSERT INTO last_calls (home, at) VALUES (?1, ?2)
+                     ON CONFLICT (home) DO UPDATE SET at = excluded.at
+                     WHERE last_calls.at < excluded.at",
+                    call,
+                )
+            })
+        })
+    }
+
+    /// Returns when tenants called last, as far as it is recorded.
+    pub fn recorded_calls(&self) -> Result<HashMap<String, i64>> {
+        self.all("SELECT home, at FROM last_calls", ())
+    }
+
+    /// Returns the number of locks in the zones of each tenant.
+    pub fn lock_counts(&self, now: i64) -> Result<HashMap<String, u64>> {
+        self.all(
+            "SELECT home, count(*) FROM (
+                 SELECT home FROM locks
+                 UNION ALL SELECT home FROM client_locks WHERE expires_at > ?1
+             ) AS counted GROUP BY home",
+            [now],
+        )
+    }
+
+    /// Returns the number of links into the zones of each tenant.
+    pub fn link_counts(&self, now: i64) -> Result<HashMap<String, u64>> {
+        self.all(
+            "SELECT home, count(*) FROM links WHERE expires_at > ?1 GROUP BY home",
+            [now],
+        )
+    }
+
+    /// Forgets everything about the tenant of a group whose files are gone. The members of the group
+    /// are decided by its directory, and stay.
+    pub fn forget_group(&self, tenant: &str, group: &str) -> Result<()> {
+        self.transact(&[tenant], |transaction| {
+            forget_rows(transaction, tenant)?;
+            transaction.run("DELETE FROM links WHERE group_id = ?1", [group])?;
+            transaction.run("DELETE FROM file_ownership WHERE group_id = ?1", [group])
         })
     }
 }

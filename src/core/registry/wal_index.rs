@@ -15,14 +15,6 @@ const FORMAT: [u8; 4] = 3_007_000_u32.to_ne_bytes();
 /// The byte that is one in a header that was written.
 const IS_WRITTEN: usize = 12;
 
-/// The header of an index; nothing while it is being written, or where it never was.
-fn whole_header(index: &UnclosedFile) -> Option<[u8; HEADER]> {
-    let bytes: [u8; 2 * HEADER] = index.first()?;
-    let (first, second) = bytes.split_first_chunk::<HEADER>()?;
-    let is_whole = first == second && first.starts_with(&FORMAT) && first[IS_WRITTEN] == 1;
-    is_whole.then_some(*first)
-}
-
 /// Bytes of the header of the log, and of the header of each of its frames.
 const LOG_HEADER: usize = 32;
 const FRAME_HEADER: u64 = 24;
@@ -64,7 +56,11 @@ struct LogEnd {
 impl LogEnd {
     /// `None` if the database has everything without the log, or if the index is not whole.
     fn read(index: &UnclosedFile) -> Option<Self> {
-        let header = whole_header(index)?;
+        let bytes: [u8; 2 * HEADER] = index.first()?;
+        let (header, second) = bytes.split_first_chunk::<HEADER>()?;
+        if header != second || !header.starts_with(&FORMAT) || header[IS_WRITTEN] != 1 {
+            return None;
+        }
         let number = |at: usize| Some(u32::from_ne_bytes(*header.get(at..)?.first_chunk()?));
         let frames = number(16)?;
         let moved = u32::from_ne_bytes(index.at(2 * HEADER as u64)?);

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use super::database::{Engine, Notifications, Statements as _};
-use super::{Registry, RegistryError};
+use super::{Registry, Result};
 
 /// What is told to an instance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,7 +56,7 @@ impl std::fmt::Debug for LeaseNotices {
 
 impl LeaseNotices {
     /// The next one that comes within this time.
-    pub fn next(&mut self, patience: Duration) -> Result<Option<LeaseNotice>, RegistryError> {
+    pub fn next(&mut self, patience: Duration) -> Result<Option<LeaseNotice>> {
         let text = self.0.next(patience)?;
         Ok(text.and_then(|text| LeaseNotice::read(&text)))
     }
@@ -64,12 +64,12 @@ impl LeaseNotices {
 
 impl Registry {
     /// Begins to hear what an instance is told.
-    pub fn lease_notices(&self, instance: &str) -> Result<LeaseNotices, RegistryError> {
+    pub fn lease_notices(&self, instance: &str) -> Result<LeaseNotices> {
         Ok(LeaseNotices(self.listen(&channel(instance))?))
     }
 
     /// Takes a place for an instance, or lines up for it. Returns `true` if the instance has it.
-    pub fn take_lease(&self, place: &str, instance: &str) -> Result<bool, RegistryError> {
+    pub fn take_lease(&self, place: &str, instance: &str) -> Result<bool> {
         self.transact_unflushed(&[&name(place)], |transaction| {
             transaction.run(
                 "INSERT INTO write_leases (place, instance) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
@@ -92,16 +92,16 @@ impl Registry {
     }
 
     /// Stops waiting; gives back what came at the last moment.
-    pub fn stop_waiting(&self, place: &str, instance: &str) -> Result<(), RegistryError> {
+    pub fn stop_waiting(&self, place: &str, instance: &str) -> Result<()> {
         self.give(place, instance, true)
     }
 
     /// Hands a place on to the first who waits, or frees it.
-    pub fn give_lease(&self, place: &str, instance: &str) -> Result<(), RegistryError> {
+    pub fn give_lease(&self, place: &str, instance: &str) -> Result<()> {
         self.give(place, instance, false)
     }
 
-    fn give(&self, place: &str, instance: &str, waits: bool) -> Result<(), RegistryError> {
+    fn give(&self, place: &str, instance: &str, waits: bool) -> Result<()> {
         self.transact_unflushed(&[&name(place)], |transaction| {
             if waits {
                 stop_waiting(transaction, place, instance)?;
@@ -115,7 +115,7 @@ impl Registry {
     }
 
     /// Returns the places that an instance has and others wait for.
-    pub fn wanted_leases(&self, instance: &str) -> Result<Vec<String>, RegistryError> {
+    pub fn wanted_leases(&self, instance: &str) -> Result<Vec<String>> {
         self.all(
             "SELECT DISTINCT held.place FROM write_leases AS held
              JOIN waiting_for_leases AS waiting ON waiting.place = held.place
@@ -130,17 +130,13 @@ fn name(place: &str) -> String {
     format!("lease {place}")
 }
 
-fn stop_waiting(
-    transaction: &Engine<'_>,
-    place: &str,
-    instance: &str,
-) -> Result<(), RegistryError> {
+fn stop_waiting(transaction: &Engine<'_>, place: &str, instance: &str) -> Result<()> {
     let stop = "DELETE FROM waiting_for_leases WHERE place = ?1 AND instance = ?2";
     transaction.run(stop, [place, instance])
 }
 
 /// Gives a free place to the first who waits, who is told if more do.
-fn hand_on(transaction: &Engine<'_>, place: &str) -> Result<(), RegistryError> {
+fn hand_on(transaction: &Engine<'_>, place: &str) -> Result<()> {
     let waiting = "SELECT instance FROM waiting_for_leases WHERE place = ?1 ORDER BY ticket";
     let waiting: Vec<String> = transaction.all(waiting, [place])?;
     let Some(next) = waiting.first() else {
@@ -157,7 +153,7 @@ fn hand_on(transaction: &Engine<'_>, place: &str) -> Result<(), RegistryError> {
 }
 
 /// Frees all places of an instance that is gone, and tells those who live.
-pub(super) fn forget(transaction: &Engine<'_>, instance: &str) -> Result<(), RegistryError> {
+pub(super) fn forget(transaction: &Engine<'_>, instance: &str) -> Result<()> {
     transaction.run(
         "DELETE FROM waiting_for_leases WHERE instance = ?1",
         [instance],
@@ -171,11 +167,7 @@ pub(super) fn forget(transaction: &Engine<'_>, instance: &str) -> Result<(), Reg
     Ok(())
 }
 
-fn notify(
-    transaction: &Engine<'_>,
-    instance: &str,
-    notice: &LeaseNotice,
-) -> Result<(), RegistryError> {
+fn notify(transaction: &Engine<'_>, instance: &str, notice: &LeaseNotice) -> Result<()> {
     let told = "SELECT count(pg_notify(?1, ?2))";
     let values = (channel(instance), notice.written());
     transaction.value::<i64>(told, values).map(drop)

@@ -1,7 +1,7 @@
-//! Finds the rule of a command, or says what to call instead.
+//! Finds the rule of a command, or says what to call instead: by hints that are data, what the table says to a
+//! name or a fault.
 
 use super::error::{CommandError, CommandRefusal};
-use super::hints;
 use super::plan::CommandContext;
 use super::syntax::CommandRule;
 use super::table::rule_of;
@@ -16,19 +16,13 @@ pub(super) fn command(
     args: &[String],
     context: &CommandContext<'_>,
 ) -> Result<&'static CommandRule, CommandError> {
-    let refusal = |reason: String, hint: Hint| {
-        Box::new(CommandRefusal {
-            command: text::shown(cmd).replace('\0', "\\0"),
-            argument: None,
-            reason,
-            hint,
-            zone: context.zone,
-        })
+    let refusal = |kind, reason: &str, hint: Hint| {
+        CommandRefusal::error(kind, cmd, None, reason, hint, context)
     };
-    let refuse = |reason: &str, hint| CommandError::Command(refusal(reason.to_owned(), hint));
+    let refuse = |reason: &str, hint| refusal(CommandError::Command, reason, hint);
     if cmd.trim().is_empty() {
-        let reason = "no command was named".to_owned();
-        return Err(CommandError::Missing(refusal(reason, hints::said("@none"))));
+        let hint = said("@none");
+        return Err(refusal(CommandError::Missing, "no command was named", hint));
     }
     let Some(rule) = rule_of(cmd) else {
         let (reason, hint) = unknown(cmd, args);
@@ -43,7 +37,7 @@ pub(super) fn command(
     if rule.network && context.network == NetworkMode::Disabled {
         return Err(refuse(
             "the network is off: network_mode is `disabled`",
-            hints::said("@network"),
+            said("@network"),
         ));
     }
     let elsewhere = rule.network || matches!(rule.name, "git" | "rename");
@@ -65,10 +59,10 @@ fn in_uploads(name: &str, args: &[String]) -> Hint {
                 Hint::of(Call::here("shed_delete").with("path", path.as_str()))
                     .say(" removes what is in uploads")
             }
-            _ => hints::said("@uploads-remove"),
+            _ => said("@uploads-remove"),
         },
-        "git" => hints::said("@uploads-git"),
-        _ => hints::said("@uploads"),
+        "git" => said("@uploads-git"),
+        _ => said("@uploads"),
     }
 }
 
@@ -84,7 +78,7 @@ fn unknown(cmd: &str, args: &[String]) -> (String, Hint) {
     }
     if cmd.contains(['/', '\\']) || cmd.contains("..") {
         let reason = "a command is named without a path";
-        return (reason.to_owned(), hints::said("@path"));
+        return (reason.to_owned(), said("@path"));
     }
     if let Some((token, instead)) = text::shell(cmd) {
         return (format!("`{token}` is shell syntax"), instead.into());
@@ -96,7 +90,7 @@ fn unknown(cmd: &str, args: &[String]) -> (String, Hint) {
 fn advised(cmd: &str, args: &[String]) -> Hint {
     let lower = cmd.to_ascii_lowercase();
     if rule_of(&lower).is_some() {
-        return hints::said("@spelling");
+        return said("@spelling");
     }
     if ["locate", "mlocate", "plocate", "updatedb"].contains(&lower.as_str()) {
         let named = args.iter().find(|word| !word.starts_with('-'));
@@ -104,5 +98,60 @@ fn advised(cmd: &str, args: &[String]) -> Hint {
         let find = Repeat::with("cmd", "find").and("args", vec![".", "-iname", name.as_str()]);
         return Hint::new("search by name: ").again(find);
     }
-    hints::instead(&lower).unwrap_or_else(|| hints::said("@unknown"))
+    instead(&lower).unwrap_or_else(|| said("@unknown"))
+}
+
+/// The table of hints.
+const TABLE: &str = include_str!("table/hints.txt");
+
+/// What the table has behind a name.
+fn entry(name: &str) -> Option<&'static str> {
+    let entries = TABLE.lines().filter_map(|line| line.split_once(": "));
+    let mut found = entries.filter(|(names, _)| names.split(' ').any(|other| other == name));
+    found.next().map(|(_, text)| text)
+}
+
+/// The command that is meant by a name, with the arguments that come first.
+pub(crate) fn other_name(name: &str) -> Option<impl Iterator<Item = &'static str>> {
+    Some(entry(name)?.strip_prefix('=')?.split(' '))
+}
+
+/// What there is instead of a command that does not exist.
+pub(crate) fn instead(name: &str) -> Option<Hint> {
+    entry(name)
+        .filter(|text| !text.starts_with('='))
+        .map(rendered)
+}
+
+/// A text of the rules themselves; its name begins with `@`.
+pub(crate) fn said(name: &str) -> Hint {
+    entry(name).map(rendered).unwrap_or_default()
+}
+
+fn rendered(text: &'static str) -> Hint {
+    text.split("; ").fold(Hint::default(), |hint, clause| {
+        let (hint, clause) = match clause.strip_prefix('|') {
+            Some(clause) => (hint.instead(""), clause),
+            None => (hint.or(""), clause),
+        };
+        let Some((before, rest)) = clause.split_once(['{', '<']) else {
+            return hint.say(clause);
+        };
+        let (inner, after) = rest.split_once(['}', '>']).unwrap_or((rest, ""));
+        let mut words = inner.split(' ');
+        let hint = hint.say(before);
+        let hint = if clause[before.len()..].starts_with('{') {
+            hint.commands(words)
+        } else {
+            let call = Call::new(words.next().unwrap_or_default());
+            let arguments = words.filter_map(|word| word.split_once('='));
+            hint.call(arguments.fold(call, |call, (name, value)| call.with(name, value)))
+        };
+        hint.say(after)
+    })
+}
+
+/// Whether commands may fetch something.
+pub(crate) fn is_online(context: &CommandContext<'_>) -> bool {
+    context.network != NetworkMode::Disabled
 }

@@ -1,11 +1,11 @@
 //! A command line from its name to its plan, or to the refusal of one word. Its words are read by options
 //! and operands, or by a grammar of the command's own.
 
+use super::alternatives;
 use super::checker::Checker;
 use super::error::{CommandError, CommandRefusal};
 use super::plan::{CommandContext, CommandPlan};
-use super::{alternatives, text};
-use super::{curl, documents, exiftool, ffmpeg, find, git, magick, sevenzip, tar};
+use super::{archives, curl, documents, find, git, media};
 
 /// Checks a command line as it is.
 pub(super) fn check(
@@ -15,13 +15,17 @@ pub(super) fn check(
 ) -> Result<CommandPlan, CommandError> {
     let mut words = std::iter::once(cmd).chain(args.iter().map(String::as_str));
     if let Some(word) = words.find(|word| word.contains('\0')) {
-        return Err(CommandError::Nul(Box::new(CommandRefusal {
-            command: text::shown(cmd).replace('\0', "\\0"),
-            argument: Some(text::shown(word).replace('\0', "\\0")),
-            reason: "it contains a NUL character".to_owned(),
-            hint: "remove the NUL character (\\u0000) from `cmd` and `args`".into(),
-            zone: context.zone,
-        })));
+        let reason = "it contains a NUL character";
+        let hint = "remove the NUL character (\\u0000) from `cmd` and `args`";
+        let kind = CommandError::Nul;
+        return Err(CommandRefusal::error(
+            kind,
+            cmd,
+            Some(word),
+            reason,
+            hint,
+            context,
+        ));
     }
     let rule = alternatives::command(cmd, args, context)?;
     let mut checker = Checker::new(rule, context);
@@ -32,18 +36,18 @@ pub(super) fn check(
 /// Checks the arguments of the command.
 fn arguments(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let read = match checker.rule.name {
-        "7z" | "7za" => sevenzip::read,
-        "convert" | "identify" => magick::read,
+        "7z" | "7za" => archives::seven_zip,
+        "convert" | "identify" => media::convert,
         "curl" => curl::curl,
-        "exiftool" => exiftool::read,
-        "ffmpeg" | "ffprobe" => ffmpeg::read,
+        "exiftool" => media::exiftool,
+        "ffmpeg" | "ffprobe" => media::ffmpeg,
         "find" => find::read,
         "git" => git::arguments,
-        "magick" => magick::magick,
+        "magick" => media::magick,
         "pandoc" => documents::pandoc,
         "pdfimages" | "pdftoppm" => documents::pdf_pictures,
         "pdftotext" => documents::pdftotext,
-        "tar" => tar::read,
+        "tar" => archives::tar,
         "wget" => curl::wget,
         _ if checker.rule.plain => plain_words,
         _ => options_and_operands,

@@ -7,7 +7,7 @@ use super::plan::{ArchiveArgument, CommandContext, CommandPlan, PathArgument, gr
 use super::syntax::{ArgumentRole, CommandRule, OptionEffect, Syntax};
 use super::text::{self, ShellSyntax};
 use super::tokenizer::{Token, TokenizedLine, tokenize};
-use super::{hints, script};
+use super::{alternatives, script};
 use fileshed_types::Hint;
 use fileshed_types::zone::ZoneName;
 
@@ -211,7 +211,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn refuse(&self, argument: &str, reason: impl Into<String>) -> CommandError {
-        self.refuse_with(argument, reason, hints::said("@argument"))
+        self.refuse_with(argument, reason, alternatives::said("@argument"))
     }
 
     pub(super) fn refuse_with(
@@ -230,28 +230,18 @@ impl<'a> Checker<'a> {
         reason: impl Into<String>,
         hint: impl Into<Hint>,
     ) -> CommandError {
-        kind(Box::new(CommandRefusal {
-            command: self.rule.name.to_owned(),
-            argument: Some(text::shown(argument)),
-            reason: reason.into(),
-            hint: hint.into(),
-            zone: self.context.zone,
-        }))
+        let (command, context) = (self.rule.name, self.context);
+        CommandRefusal::error(kind, command, Some(argument), reason, hint, context)
     }
 
     pub(super) fn required(&self, reason: &str, hint: &'static str) -> CommandError {
-        CommandError::Required(Box::new(CommandRefusal {
-            command: self.rule.name.to_owned(),
-            argument: None,
-            reason: reason.to_owned(),
-            hint: hint.into(),
-            zone: self.context.zone,
-        }))
+        let (kind, command) = (CommandError::Required, self.rule.name);
+        CommandRefusal::error(kind, command, None, reason, hint, self.context)
     }
 
     pub(super) fn download_hint(&self, address: &str) -> Hint {
-        if !hints::is_online(self.context) {
-            return hints::said("@network");
+        if !alternatives::is_online(self.context) {
+            return alternatives::said("@network");
         }
         let args = ["-L", "-o", "download.bin", address].map(str::to_owned);
         Hint::new("download it first: ").call(text::call(self.context, "curl", &args))

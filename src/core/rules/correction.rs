@@ -12,7 +12,7 @@ use super::check::check;
 use super::error::CommandError;
 use super::plan::{CommandContext, CommandPlan};
 use super::table::rule_of;
-use super::{hints, text};
+use super::{alternatives, text};
 use fileshed_types::zone::ZoneName;
 use fileshed_types::{Hint, Repeat};
 
@@ -93,7 +93,7 @@ fn named(words: &[String], zone: ZoneName) -> Option<CorrectedLine> {
     let wrapped = |word: &&String| WRAPPERS.contains(&word.as_str());
     let mut words = words.iter().skip_while(wrapped);
     let lower = words.next()?.rsplit('/').next()?.to_ascii_lowercase();
-    let mut before = hints::other_name(&lower).filter(|_| rule_of(&lower).is_none());
+    let mut before = alternatives::other_name(&lower).filter(|_| rule_of(&lower).is_none());
     let command = before.as_mut().and_then(Iterator::next).unwrap_or(&lower);
     rule_of(command)?;
     let before = before.into_iter().flatten().map(str::to_owned);

@@ -15,103 +15,39 @@ const ENGINE: &str = "weasyprint";
 /// Formats of a page.
 const PAGES: [&str; 4] = ["pdf", "html", "html4", "html5"];
 
-const OUTPUTS: [&str; 2] = ["o", "output"];
-const FORMATS: [&str; 4] = ["t", "to", "w", "write"];
-
 /// Checks the arguments of pandoc.
 pub(super) fn pandoc(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let rule = checker.rule;
     let mut line = checker.tokenize(&rule.syntax, args)?;
-    let engine = option(&line.tokens, &["pdf-engine"]);
-    if let Some(engine) = engine {
-        expect_engine(checker, engine.value)?;
-        line.tokens.drain(engine.first..=engine.last);
-    }
-    let is_pdf = |path: &str| path.len() > 4 && path.to_ascii_lowercase().ends_with(".pdf");
-    let output = option(&line.tokens, &OUTPUTS);
-    let format = option(&line.tokens, &FORMATS);
-    let Some(output) = output.filter(|output| is_pdf(output.value)) else {
-        return match format {
-            Some(format) if format.value == "pdf" => Err(checker.refuse_with(
-                "pdf",
-                "a PDF needs a name: it is no text for the answer",
-                "leave the format out and name the file: args=[…, \"-o\", \"document.pdf\"]"
-                    .to_owned(),
-            )),
-            _ => checker.check_line(&rule.syntax, &line),
-        };
-    };
-    if let Some(format) = &format
-        && !PAGES.contains(&format.value)
+    if let Some(engine) = line.take("pdf-engine")
+        && engine != ENGINE
     {
-        return Err(checker.refuse_with(
-            format.value,
+        let hint = "leave --pdf-engine out";
+        return Err(checker.refuse_with(engine, "PDFs are made by weasyprint alone", hint));
+    }
+    let is_pdf = |path: &&str| path.len() > 4 && path.to_ascii_lowercase().ends_with(".pdf");
+    match (line.value("output").filter(is_pdf), line.value("to")) {
+        (None, Some("pdf")) => Err(checker.refuse_with(
+            "pdf",
+            "a PDF needs a name: it is no text for the answer",
+            "leave the format out and name the file: args=[…, \"-o\", \"document.pdf\"]",
+        )),
+        (None, _) => checker.check_line(&rule.syntax, &line),
+        (Some(_), Some(format)) if !PAGES.contains(&format) => Err(checker.refuse_with(
+            format,
             "a PDF is printed from a page",
             "leave the format out; the end of the name, `.pdf`, says what is made".to_owned(),
-        ));
-    }
-    let mut gone = vec![output.first..=output.last];
-    gone.extend(format.map(|format| format.first..=format.last));
-    gone.sort_by_key(|tokens| std::cmp::Reverse(*tokens.start()));
-    for tokens in gone {
-        line.tokens.drain(tokens);
-    }
-    checker.printed(output.value)?;
-    for word in ["-s", "-t", "html5"] {
-        checker.fixed(word);
-    }
-    checker.check_line(&rule.syntax, &line)
-}
-
-/// Another engine is asked for, which is not here.
-fn expect_engine(checker: &Checker<'_>, engine: &str) -> Result<(), CommandError> {
-    if engine == ENGINE {
-        return Ok(());
-    }
-    Err(checker.refuse_with(
-        engine,
-        "PDFs are made by weasyprint alone",
-        "leave --pdf-engine out".to_owned(),
-    ))
-}
-
-/// An option with its value, and the tokens that it stands in.
-struct GivenOption<'a> {
-    value: &'a str,
-    first: usize,
-    last: usize,
-}
-
-/// The last of the options of these names.
-fn option<'a>(tokens: &[Token<'a>], names: &[&str]) -> Option<GivenOption<'a>> {
-    // A long name may be cut short.
-    let is_asked = |word: &str| {
-        let name = word.trim_start_matches('-').trim_end_matches('=');
-        let is_long = word.starts_with("--");
-        names.iter().any(|known| {
-            (known.len() > 1) == is_long
-                && (name == *known || (name.len() > 2 && known.starts_with(name)))
-        })
-    };
-    tokens.iter().enumerate().rev().find_map(|(at, token)| {
-        let Token::Value { prefix, text, .. } = *token else {
-            return None;
-        };
-        let before = at.checked_sub(1);
-        match before.and_then(|before| tokens.get(before)) {
-            _ if !prefix.is_empty() => is_asked(prefix).then_some(GivenOption {
-                value: text,
-                first: at,
-                last: at,
-            }),
-            Some(Token::Switch(word)) => is_asked(word).then_some(GivenOption {
-                value: text,
-                first: at - 1,
-                last: at,
-            }),
-            _ => None,
+        )),
+        (Some(path), _) => {
+            line.take("output");
+            line.take("to");
+            checker.printed(path)?;
+            for word in ["-s", "-t", "html5"] {
+                checker.fixed(word);
+            }
+            checker.check_line(&rule.syntax, &line)
         }
-    })
+    }
 }
 
 /// Checks the arguments of pdftotext. Without a place for the text it goes into a file beside the

@@ -1,5 +1,7 @@
 //! Refusals of a command line, each with the call to make instead.
 
+use super::plan::CommandContext;
+use super::text;
 use fileshed_types::diagnostics::Facts;
 use fileshed_types::zone::ZoneName;
 use fileshed_types::{Hint, diagnostics};
@@ -54,15 +56,40 @@ pub struct CommandRefusal {
 }
 
 impl CommandRefusal {
+    /// Returns a refusal of this kind.
+    pub(super) fn error(
+        kind: fn(Box<Self>) -> CommandError,
+        command: &str,
+        argument: Option<&str>,
+        reason: impl Into<String>,
+        hint: impl Into<Hint>,
+        context: &CommandContext<'_>,
+    ) -> CommandError {
+        let shown = |word: &str| text::shown(word).replace('\0', "\\0");
+        kind(Box::new(Self {
+            command: shown(command),
+            argument: argument.map(shown),
+            reason: reason.into(),
+            hint: hint.into(),
+            zone: context.zone,
+        }))
+    }
+
     fn details(&self) -> Facts {
-        let mut facts = Facts::new();
-        facts.insert("command".to_owned(), self.command.clone().into());
-        if let Some(argument) = &self.argument {
-            facts.insert("argument".to_owned(), argument.clone().into());
-        }
-        facts.insert("reason".to_owned(), self.reason.clone().into());
-        facts.insert("zone".to_owned(), self.zone.as_str().into());
+        let argument = self
+            .argument
+            .as_deref()
+            .map(|argument| ("argument", argument));
+        let facts = [("command", self.command.as_str())]
+            .into_iter()
+            .chain(argument);
+        let facts = facts.chain([
+            ("reason", self.reason.as_str()),
+            ("zone", self.zone.as_str()),
+        ]);
         facts
+            .map(|(name, fact)| (name.to_owned(), fact.into()))
+            .collect()
     }
 
     fn shown(&self) -> String {

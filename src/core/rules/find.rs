@@ -7,11 +7,7 @@ use super::syntax::{ArgumentRole, OptionEffect, OptionRule, OptionValues};
 /// Checks the arguments of find.
 pub(super) fn read(checker: &mut Checker<'_>, args: &[String]) -> Result<(), CommandError> {
     let syntax = &checker.rule.syntax;
-    let start = if args.iter().any(|word| word == "-delete") {
-        ArgumentRole::Write
-    } else {
-        ArgumentRole::Read
-    };
+    let start = ArgumentRole::of_file(args.iter().any(|word| word == "-delete"));
     let mut words = args.iter().map(String::as_str);
     let mut in_expression = false;
     while let Some(word) = words.next() {

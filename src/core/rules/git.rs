@@ -136,7 +136,7 @@ fn expect_permitted(
     match (kind, context.network) {
         (SubcommandKind::Network | SubcommandKind::Push, NetworkMode::Disabled) => refuse(
             format!("`git {name}` needs the network, and network_mode is `disabled`"),
-            crate::hints::said("@network"),
+            crate::alternatives::said("@network"),
         ),
         (SubcommandKind::Push, NetworkMode::Safe) => refuse(
             "`git push` sends data out, and network_mode is `safe`: downloads only".to_owned(),
@@ -186,36 +186,27 @@ fn addresses(
             _ => continue,
         };
         let scheme = text::scheme(word);
-        let is_address = online && scheme.is_some();
         let is_repository = subcommand.name == "clone" && std::mem::take(&mut is_first);
-        let reason = match scheme {
-            Some(scheme) if online && scheme != "https" => {
-                Some("repositories are reached by https:// alone")
-            }
-            None if online && word.contains("::") => {
-                Some("repositories are reached by https:// alone")
-            }
-            None if subcommand.name == "submodule" && word == "foreach" => {
-                Some("it starts a program in every submodule")
-            }
-            None if is_repository => Some("a repository is named by its https:// address"),
-            _ => None,
+        let is_unreachable = scheme.map_or(word.contains("::"), |scheme| scheme != "https");
+        if online && is_unreachable {
+            return Err(checker.refuse(word, "repositories are reached by https:// alone"));
+        }
+        if scheme.is_none() && subcommand.name == "submodule" && word == "foreach" {
+            return Err(checker.refuse(word, "it starts a program in every submodule"));
+        }
+        if scheme.is_none() && is_repository {
+            return Err(checker.refuse(word, "a repository is named by its https:// address"));
+        }
+        let role = match scheme {
+            Some(_) if online => ArgumentRole::Word,
+            _ if is_behind => subcommand.syntax.behind,
+            _ => continue,
         };
-        if let Some(reason) = reason {
-            return Err(checker.refuse(word, reason));
-        }
-        if is_address || is_behind {
-            let behind = subcommand.syntax.behind;
-            *token = Token::Value {
-                prefix: "",
-                text: word,
-                role: if is_address {
-                    ArgumentRole::Word
-                } else {
-                    behind
-                },
-            };
-        }
+        *token = Token::Value {
+            prefix: "",
+            text: word,
+            role,
+        };
     }
     Ok(())
 }

@@ -14,31 +14,26 @@
 //! - `tokenizer`: reads options as the tools do (bundles, `--long=value`, abbreviations);
 //! - `checker`: gives each word its role, collects paths, makes the [`CommandPlan`] or refuses it;
 //! - `script`: looks into programs of awk, sed, dc, jq, SQL and the like;
-//! - `find`, `tar`, `sevenzip`, `ffmpeg`, `magick`, `exiftool`, `documents`, `git`, `curl`: tools with a
-//!   grammar of their own;
+//! - `archives`, `curl`, `documents`, `find`, `git`, `media`: tools with a grammar of their own;
 //! - `check`: a command line from its name to its plan;
-//! - `alternatives`, `hints`: calls to make instead of a command that is not offered;
+//! - `alternatives`: calls to make instead of a command that is not offered;
 //! - `correction`: the command line that a refused one was probably meant to be.
 
 mod alternatives;
+mod archives;
 mod check;
 mod checker;
 mod correction;
 mod curl;
 mod documents;
 mod error;
-mod exiftool;
-mod ffmpeg;
 mod find;
 mod git;
-mod hints;
-mod magick;
+mod media;
 mod plan;
 mod script;
-mod sevenzip;
 mod syntax;
 mod table;
-mod tar;
 mod text;
 mod tokenizer;
 

@@ -56,6 +56,13 @@ pub(super) enum ArgumentRole {
     Write,
 }
 
+impl ArgumentRole {
+    /// Returns the role of a file that is written, or only read.
+    pub(super) const fn of_file(is_written: bool) -> Self {
+        if is_written { Self::Write } else { Self::Read }
+    }
+}
+
 /// The values an option takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum OptionValues {

@@ -4,6 +4,8 @@
 //! may stand after operands; `--` ends them. What a rule does not know passes as a switch, or is
 //! refused where the rule lists all that it accepts.
 
+use std::ops::Range;
+
 use super::syntax::{ArgumentRole, OptionEffect, OptionRule, OptionValues, Syntax};
 
 /// A piece of the command line, in the order it was written.
@@ -24,25 +26,65 @@ pub(super) enum Token<'a> {
 #[derive(Debug, Default)]
 pub(super) struct TokenizedLine<'a> {
     pub(super) tokens: Vec<Token<'a>>,
-    /// The known options that occur.
-    pub(super) options: Vec<&'static OptionRule>,
+    /// The known options that occur, each with the index of its token.
+    pub(super) options: Vec<(usize, &'static OptionRule)>,
 }
 
-impl TokenizedLine<'_> {
+impl<'a> TokenizedLine<'a> {
     pub(super) fn has(&self, effect: OptionEffect) -> bool {
         self.find(effect).is_some()
     }
 
     /// Returns the first option of this effect.
     pub(super) fn find(&self, effect: OptionEffect) -> Option<&'static OptionRule> {
-        let mut options = self.options.iter().copied();
+        let mut options = self.options.iter().map(|(_, option)| *option);
         options.find(|option| option.effect == effect)
     }
 
     /// `true` if an option of one of these long names occurs, by whatever name.
     pub(super) fn saw(&self, names: &[&str]) -> bool {
         let mut options = self.options.iter();
-        options.any(|option| names.iter().any(|name| option.has(name)))
+        options.any(|(_, option)| names.iter().any(|name| option.has(name)))
+    }
+
+    /// Returns the options of the token at an index.
+    pub(super) fn options_at(&self, place: usize) -> impl Iterator<Item = &'static OptionRule> {
+        let here = self.options.iter().filter(move |(at, _)| *at == place);
+        here.map(|(_, option)| *option)
+    }
+
+    /// Returns the last value of an option that is in no bundle.
+    pub(super) fn value(&self, name: &str) -> Option<&'a str> {
+        self.last_value(name).map(|(value, _)| value)
+    }
+
+    /// Takes the last value of an option that is in no bundle out of the line, with the option.
+    pub(super) fn take(&mut self, name: &str) -> Option<&'a str> {
+        let (value, tokens) = self.last_value(name)?;
+        self.options.retain(|(at, _)| !tokens.contains(at));
+        for (at, _) in &mut self.options {
+            if *at > tokens.start {
+                *at -= tokens.len();
+            }
+        }
+        self.tokens.drain(tokens);
+        Some(value)
+    }
+
+    fn last_value(&self, name: &str) -> Option<(&'a str, Range<usize>)> {
+        let is_alone = |word: &str| word.starts_with("--") || word.len() == 2;
+        let named = self.options.iter().filter(|(_, option)| option.has(name));
+        named
+            .rev()
+            .find_map(|(at, _)| match self.tokens.get(*at..)? {
+                [Token::Value { prefix, text, .. }, ..] if is_alone(prefix) => {
+                    Some((*text, *at..at + 1))
+                }
+                [Token::Switch(word), Token::Value { text, .. }, ..] if is_alone(word) => {
+                    Some((*text, *at..at + 2))
+                }
+                _ => None,
+            })
     }
 
     pub(super) fn operands(&self) -> usize {
@@ -101,7 +143,7 @@ impl<'a> Tokenizer<'a> {
                 if let Some(reason) = option.refused() {
                     return Err((word, reason.to_owned()));
                 }
-                self.line.options.push(option);
+                self.line.options.push((self.line.tokens.len(), option));
                 takes.role()
             }
             None => Some(ArgumentRole::Member),
@@ -135,7 +177,7 @@ impl<'a> Tokenizer<'a> {
             if let Some(reason) = option.refused() {
                 return Err((word, format!("`-{letter}`: {reason}")));
             }
-            self.line.options.push(option);
+            self.line.options.push((self.line.tokens.len(), option));
             match option.takes {
                 OptionValues::Nothing => continue,
                 OptionValues::One(role) | OptionValues::Glued(role) if !rest.is_empty() => {

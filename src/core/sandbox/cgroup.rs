@@ -8,12 +8,13 @@
 mod delegation;
 
 use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::mutex::lock;
 pub use delegation::NotDelegated;
 use delegation::PREFIX;
 use fileshed_types::{Clock, Timings};
@@ -79,7 +80,7 @@ impl Cgroups {
     /// Lends a group in which nothing runs, for a command that may take so many bytes of memory, and
     /// processes and threads, with all that it starts.
     pub(crate) fn lend(&self, memory: u64, processes: u64) -> io::Result<LentCgroup> {
-        let used = locked(&self.idle).pop();
+        let used = lock(&self.idle).pop();
         // Another server on the same group may have taken it for a leftover.
         let limited = |mut group: Cgroup| group.limit(memory, processes).is_ok().then_some(group);
         let group = match used.and_then(limited) {
@@ -118,7 +119,7 @@ impl Cgroups {
 
 impl Drop for Cgroups {
     fn drop(&mut self) {
-        locked(&self.idle).drain(..).for_each(Cgroup::remove);
+        lock(&self.idle).drain(..).for_each(Cgroup::remove);
     }
 }
 
@@ -144,7 +145,7 @@ impl Drop for LentCgroup {
             return;
         };
         let is_empty = group.end_all();
-        let mut idle = locked(&self.idle);
+        let mut idle = lock(&self.idle);
         if is_empty && idle.len() < IDLE {
             idle.push(group);
         } else {
@@ -190,8 +191,7 @@ impl Cgroup {
     }
 
     fn set(&self, file: &str, value: u64) -> io::Result<()> {
-        let file = File::options().write(true).open(self.directory.join(file));
-        file?.write_all(value.to_string().as_bytes())
+        delegation::write(&self.directory.join(file), &value.to_string())
     }
 
     /// A number in a file of names and numbers.
@@ -208,8 +208,4 @@ impl Cgroup {
         // One in which something still runs is removed by the next server.
         let _still_in_use = std::fs::remove_dir(self.directory);
     }
-}
-
-fn locked(idle: &Mutex<Vec<Cgroup>>) -> std::sync::MutexGuard<'_, Vec<Cgroup>> {
-    idle.lock().unwrap_or_else(PoisonError::into_inner)
 }

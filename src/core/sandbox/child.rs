@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ pub fn run<'n>(
     let (stderr, stderr_pipe) = match stderr {
         Sink::Output => (
             stdout.try_clone().map_err(SandboxError::start)?,
-            Pipe::none(),
+            Pipe::default(),
         ),
         other => other.open()?,
     };
@@ -124,19 +124,15 @@ impl RunningProcess<'_> {
         patience: Duration,
         watch_end: bool,
     ) -> Result<bool, SandboxError> {
-        let mut handles: Vec<BorrowedFd<'_>> = [&self.stdout, &self.stderr]
-            .into_iter()
-            .filter_map(|pipe| pipe.file.as_ref().map(AsFd::as_fd))
-            .collect();
+        let pipes = [&self.stdout, &self.stderr];
+        let files = pipes.into_iter().filter_map(|pipe| pipe.file.as_ref());
+        let mut watched: Vec<PollFd<'_>> =
+            files.map(|file| PollFd::new(file, PollFlags::IN)).collect();
         if watch_end {
-            handles.insert(0, self.job.end());
+            watched.push(PollFd::from_borrowed_fd(self.job.end(), PollFlags::IN));
         }
-        let mut watched: Vec<PollFd<'_>> = handles
-            .iter()
-            .map(|handle| PollFd::from_borrowed_fd(*handle, PollFlags::IN))
-            .collect();
-        poll(&mut watched, Some(patience)).map_err(|error| SandboxError::Wait(error.into()))?;
-        let ended = watch_end && watched.first().is_some_and(|end| !end.revents().is_empty());
+        poll(&mut watched, Some(patience)).map_err(SandboxError::wait)?;
+        let ended = watch_end && watched.last().is_some_and(|end| !end.revents().is_empty());
         drop(watched);
         self.stdout.read(&mut self.buffer);
         self.stderr.read(&mut self.buffer);
@@ -238,7 +234,7 @@ impl Sink {
     /// The process's end of the stream, and the server's.
     fn open(self) -> Result<(OwnedFd, Pipe), SandboxError> {
         let limit = match self {
-            Self::File(file) => return Ok((file.into(), Pipe::none())),
+            Self::File(file) => return Ok((file.into(), Pipe::default())),
             Self::Answer(limit) => limit,
             Self::Output => 0,
         };
@@ -255,8 +251,9 @@ impl Sink {
     }
 }
 
-/// A pipe from the child, read up to a limit and drained beyond it.
-#[derive(Debug)]
+/// A pipe from the child, read up to a limit and drained beyond it. By default it is that of a stream that
+/// goes elsewhere.
+#[derive(Debug, Default)]
 struct Pipe {
     file: Option<File>,
     stream: Stream,
@@ -264,15 +261,6 @@ struct Pipe {
 }
 
 impl Pipe {
-    /// The pipe of a stream that goes elsewhere.
-    fn none() -> Self {
-        Self {
-            file: None,
-            stream: Stream::default(),
-            limit: 0,
-        }
-    }
-
     /// Reads what is there; closes the pipe at its end.
     fn read(&mut self, buffer: &mut [u8]) {
         while let Some(file) = &mut self.file {

@@ -2,10 +2,12 @@
 
 use std::os::fd::BorrowedFd;
 
-use super::access::{Access, NetworkAccess, landlock_version};
 use super::child::{Sink, run};
-use super::jail::{Enforcement, NOT_ENABLED, ProbeReport};
-use super::job::{BindMount, CountedMemory, Job, JobSpec, Limits, MountNamespace};
+use super::jail::{NOT_ENABLED, ProbeReport};
+use super::job::{
+    Access, BindMount, CountedMemory, Job, JobSpec, Limits, MountNamespace, NEWEST, NetworkAccess,
+    landlock_version,
+};
 use super::started::StartedJob;
 use super::zygote::Zygote;
 use fileshed_types::settings::{NamespacePolicy, Settings};
@@ -49,47 +51,51 @@ impl Confinement {
 
     /// Returns `Ok` if files and calls are held, or else what is missing.
     pub fn enforced(&self) -> Result<(), &'static str> {
+        self.missing().map_or(Ok(()), |(missing, _)| Err(missing))
+    }
+
+    /// Returns how an administrator gets what is missing.
+    #[must_use]
+    pub fn remedy(&self) -> &'static str {
+        let missing = self.missing();
+        missing.map_or("nothing is missing", |(_, remedy)| remedy)
+    }
+
+    /// Returns the name of what is missing, and how an administrator gets it.
+    fn missing(&self) -> Option<(&'static str, &'static str)> {
         let Some(report) = self.report else {
-            return Err("the helper does not start");
+            return Some((
+                "the helper does not start",
+                "the server's own program must be executable where it lies",
+            ));
         };
         if !report.calls {
-            Err("seccomp")
-        } else if report.files == Enforcement::None {
-            Err("Landlock")
+            Some((
+                "seccomp",
+                "in a container, do not block the seccomp call; on a host, use a kernel with CONFIG_SECCOMP_FILTER",
+            ))
+        } else if report.version == NOT_ENABLED {
+            Some((
+                "Landlock",
+                "the kernel has Landlock and does not use it: add landlock to its lsm= parameter",
+            ))
+        } else if report.version <= 0 {
+            Some((
+                "Landlock",
+                "use Linux 5.13 or later; in Docker, version 23 or later, or --security-opt seccomp=<a profile that allows landlock_create_ruleset, landlock_add_rule and landlock_restrict_self>",
+            ))
         } else if !report.namespaces && self.policy == NamespacePolicy::Required {
-            Err(NAMESPACES)
+            Some(("namespaces", Self::NAMESPACES_REMEDY))
         } else {
-            Ok(())
+            None
         }
     }
 
     /// The version of Landlock that is in force, if one is.
     #[must_use]
     pub fn landlock_version(&self) -> Option<i32> {
-        self.landlock().filter(|version| *version > 0)
-    }
-
-    /// Returns how an administrator gets what is missing.
-    #[must_use]
-    pub fn remedy(&self) -> &'static str {
-        match (self.enforced(), self.landlock()) {
-            (Ok(()), _) => "nothing is missing",
-            (Err("seccomp"), _) => {
-                "in a container, do not block the seccomp call; on a host, use a kernel with CONFIG_SECCOMP_FILTER"
-            }
-            (Err(NAMESPACES), _) => Self::NAMESPACES_REMEDY,
-            (Err(_), Some(NOT_ENABLED)) => {
-                "the kernel has Landlock and does not use it: add landlock to its lsm= parameter"
-            }
-            (Err(_), Some(_)) => {
-                "use Linux 5.13 or later; in Docker, version 23 or later, or --security-opt seccomp=<a profile that allows landlock_create_ruleset, landlock_add_rule and landlock_restrict_self>"
-            }
-            (Err(_), None) => "the server's own program must be executable where it lies",
-        }
-    }
-
-    fn landlock(&self) -> Option<i32> {
-        self.report.map(|report| report.version)
+        let version = self.report.map(|report| report.version);
+        version.filter(|version| *version > 0)
     }
 
     /// Returns `Ok` if every connection of a command can be one to the proxy, as the network mode
@@ -147,13 +153,10 @@ impl Confinement {
     /// Returns `true` if the kernel knows every right that is asked for.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        let is_full = |report: ProbeReport| report.files == Enforcement::Full;
+        let is_full = |report: ProbeReport| report.version == NEWEST;
         self.enforced().is_ok() && self.report.is_some_and(is_full)
     }
 }
-
-/// Name of the missing measure where namespaces are required.
-const NAMESPACES: &str = "namespaces";
 
 /// One process with a kernel account of its own, which everybody has from then on if it gets one.
 fn try_accounts(zygote: &Zygote, directory: BorrowedFd<'_>, version: i32) -> Option<ProbeReport> {
@@ -239,8 +242,7 @@ mod tests {
     }
 
     const HELD: ProbeReport = ProbeReport {
-        files: Enforcement::Full,
-        version: 7,
+        version: NEWEST,
         calls: true,
         namespaces: false,
         supervised: false,
@@ -261,7 +263,6 @@ mod tests {
         };
         assert_eq!(holds(own), Ok(()));
         let older = ProbeReport {
-            files: Enforcement::Partial,
             version: 1,
             ..supervised
         };
@@ -272,8 +273,9 @@ mod tests {
                 calls: false,
                 ..supervised
             },
+            ProbeReport { version: 0, ..own },
             ProbeReport {
-                files: Enforcement::None,
+                version: NOT_ENABLED,
                 ..own
             },
         ] {
@@ -296,7 +298,7 @@ mod tests {
             (NamespacePolicy::Auto, HELD, Ok(())),
             (NamespacePolicy::Off, HELD, Ok(())),
             (NamespacePolicy::Required, with, Ok(())),
-            (NamespacePolicy::Required, HELD, Err(NAMESPACES)),
+            (NamespacePolicy::Required, HELD, Err("namespaces")),
         ] {
             assert_eq!(
                 confinement(policy, report).enforced(),

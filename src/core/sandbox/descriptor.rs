@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, Timespec};
 use rustix::fs::{CWD, Mode, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 use rustix::path::Arg;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -28,17 +28,14 @@ pub(crate) fn open_at(
     rustix::fs::openat(directory, path, flags | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Waits until one of these is ready, a signal arrives, or the time is over; without a time limit
-/// if `patience` is `None`. Returns how many are ready.
+/// Waits until one of these is ready or the time is over, without a time limit if `patience` is `None`.
+/// A signal does not end the wait. Returns how many are ready.
 pub fn poll(watched: &mut [PollFd<'_>], patience: Option<Duration>) -> Result<usize, Errno> {
     let patience = patience.map(|patience| Timespec {
         tv_sec: i64::try_from(patience.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(patience.subsec_nanos()),
     });
-    match rustix::event::poll(watched, patience.as_ref()) {
-        Err(Errno::INTR) => Ok(0),
-        result => result,
-    }
+    retry_on_intr(|| rustix::event::poll(watched, patience.as_ref()))
 }
 
 /// Returns the path of an open directory. A process in other namespaces finds the same directory
@@ -60,12 +57,28 @@ pub(crate) fn expect_same(directory: BorrowedFd<'_>, found: &rustix::fs::Stat) -
     }
 }
 
+/// Directories as they were found: a file in one of them that is replaced is another file.
+#[derive(Debug)]
+pub(crate) struct FoundDirectories(Vec<(PathBuf, DirectoryStamp)>);
+
 /// Identity and modification time of a directory, if it exists: equal as long as no name in it was
 /// made or removed.
-pub(crate) type DirectoryStamp = Option<(u64, u64, i64, u64)>;
+type DirectoryStamp = Option<(u64, u64, i64, u64)>;
 
-/// Returns the stamp of a directory.
-pub(crate) fn directory_stamp(directory: &Path) -> DirectoryStamp {
+impl FoundDirectories {
+    /// Looks at directories.
+    pub(crate) fn find<'a>(directories: impl IntoIterator<Item = &'a Path>) -> Self {
+        let found = |path: &Path| (path.to_owned(), stamp_of(path));
+        Self(directories.into_iter().map(found).collect())
+    }
+
+    /// Returns `true` if no name was made or removed in any of them.
+    pub(crate) fn are_current(&self) -> bool {
+        self.0.iter().all(|(path, stamp)| stamp_of(path) == *stamp)
+    }
+}
+
+fn stamp_of(directory: &Path) -> DirectoryStamp {
     let stat = rustix::fs::stat(directory).ok()?;
     Some((stat.st_dev, stat.st_ino, stat.st_mtime, stat.st_mtime_nsec))
 }

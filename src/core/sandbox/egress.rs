@@ -9,7 +9,7 @@
 //! request fails in the tool that asked: none may take the text of the proxy for the resource.
 //!
 //! - `head`, `request`: the request, read strictly;
-//! - `public`, `reach`: the addresses that it may lead to;
+//! - `reach`: the addresses that it may lead to;
 //! - `relay`, `serve`: its execution, within bounds;
 //! - `grant`: the commands that may ask. Each has a random token that ends with it.
 //!
@@ -20,7 +20,6 @@
 pub mod fuzzing;
 mod grant;
 mod head;
-mod public;
 mod reach;
 mod refusal;
 mod relay;
@@ -29,13 +28,14 @@ mod serve;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use grant::Grants;
 pub use grant::{Grant, RefusalStyle};
-pub use public::is_public;
+pub use reach::is_public;
 
 use super::SandboxError;
+use super::mutex::lock;
 use fileshed_types::settings::{Destination, MEBIBYTE, NetworkMode};
 use fileshed_types::timings::EgressTimings;
 use fileshed_types::{Clock, Settings};
@@ -79,11 +79,7 @@ impl ProxyRules {
     }
 
     fn is_served(&self, port: u16) -> bool {
-        self.served().contains(&port)
-    }
-
-    fn served(&self) -> std::sync::MutexGuard<'_, Vec<u16>> {
-        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.served).contains(&port)
     }
 }
 
@@ -98,7 +94,7 @@ pub struct Egress {
 #[derive(Debug)]
 struct Shared {
     rules: ProxyRules,
-    grants: Arc<Grants>,
+    grants: Grants,
     open: AtomicUsize,
     clock: Clock,
     timings: EgressTimings,
@@ -123,7 +119,7 @@ impl Egress {
                     downloads_only: settings.network_mode != NetworkMode::All,
                     ..ProxyRules::new(settings.max_file_size_mb)
                 },
-                grants: Arc::default(),
+                grants: Grants::default(),
                 open: AtomicUsize::new(0),
                 clock: clock.clone(),
                 timings: settings.timings.egress.clone(),
@@ -134,12 +130,12 @@ impl Egress {
 
     /// Keeps commands from a port on which this server listens, whatever else is opened.
     pub fn protect(&self, port: u16) {
-        self.shared.rules.served().push(port);
+        lock(&self.shared.rules.served).push(port);
     }
 
     /// The right of one command to ask the proxy, until it is dropped.
     pub fn grant(&self, style: RefusalStyle) -> Result<Grant, SandboxError> {
-        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listener = lock(&self.listener);
         let listener = match &mut *listener {
             Some(listener) => listener,
             none => none.insert(self.listen().map_err(SandboxError::start)?),

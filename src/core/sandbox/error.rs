@@ -73,6 +73,11 @@ impl SandboxError {
             None => Self::Start(source),
         }
     }
+
+    /// A failure of the kernel while a job is followed.
+    pub(crate) fn wait(source: impl Into<io::Error>) -> Self {
+        Self::Wait(source.into())
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@
 
 mod account;
 mod children;
-mod executable;
 mod file_rules;
 mod limits;
 mod mount_namespace;
@@ -37,20 +36,17 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
 use rustix::process::Uid;
 
-use super::access::NetworkAccess;
 use super::descriptor::poll;
-use super::job::{BuiltInJob, Job, JobSpec, MountNamespace, PreparedJob};
+use super::job::{BuiltInJob, Job, JobSpec, MountNamespace, NetworkAccess, PreparedJob};
 use super::message::{self, tell_exhausted};
-use account::{Account, KernelAccount};
-use executable::Executable;
-pub(crate) use file_rules::{Enforcement, FileRules, NOT_ENABLED};
+pub(crate) use file_rules::{FileRules, NOT_ENABLED};
 use limits::{PROCESSES_OF_ACCOUNT, PROCESSES_OF_ACCOUNT_SUPERVISED, drop_capabilities, limit};
-use mount_namespace::{enter_namespaces, prepare_files};
+use mount_namespace::prepare_files;
 pub(crate) use probe::ProbeReport;
-use root::Root;
+use process::Executable;
 use supervisor::Supervisor;
-use syscalls::{Circumstances, Filter, Supervision};
-use zygote::ZygoteJob;
+use syscalls::{Circumstances, Supervision, filter};
+use zygote::{JobStart, ReadJob};
 
 /// The argument that turns the server's binary into the zygote.
 pub const ARGUMENT: &str = "jail";
@@ -67,24 +63,19 @@ pub(crate) enum JailError {
     /// A call failed.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// The zygote ended before its end could end this process.
-    #[error("the server is gone")]
-    Orphan,
     /// The namespaces could not be made.
     #[error("the namespaces could not be set: {0}")]
     MountNamespace(#[source] std::io::Error),
-    /// An argument cannot be passed on.
-    #[error("an argument holds a NUL character")]
-    Nul,
     /// The file rules could not be made.
     #[error("the file rules could not be set: {0}")]
     Landlock(#[from] landlock::RulesetError),
-    /// The binary has no job of this name.
-    #[error("there is no job `{0}`")]
-    UnknownJob(String),
-    /// The file rules were made and are not in force.
-    #[error("the kernel does not enforce file rules (Landlock)")]
-    NotEnforced,
+}
+
+impl JailError {
+    /// A failure that no call of the kernel tells.
+    fn because(reason: &'static str) -> Self {
+        Self::Io(io::Error::other(reason))
+    }
 }
 
 impl From<Errno> for JailError {
@@ -103,23 +94,19 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
         let _ = write!(std::io::stderr(), "{COMPLAINT}{reason}");
         FAILED
     };
-    let start = match zygote::serve() {
+    let (mut start, job) = match zygote::serve() {
         Ok(None) => return 0,
-        Ok(Some(start)) => start,
+        Ok(Some(process)) => process,
         Err(error) => return complain(&error),
     };
-    let (zygote, answer) = (start.zygote, start.answer);
-    let accounts = (start.account, start.kernel_account);
-    let done = start
-        .job
-        .and_then(|job| carry_out(jobs, job, (&zygote, &answer), accounts, start.root));
-    match done {
+    let job = job.map_err(JailError::from);
+    match job.and_then(|job| carry_out(jobs, job, &mut start)) {
         Ok(text) => {
             let _ = std::io::stderr().write_all(text.as_bytes());
             0
         }
         Err(error) => {
-            tell_exhausted(&answer, &error);
+            tell_exhausted(&start.answer, &error);
             complain(&error)
         }
     }
@@ -130,11 +117,11 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
 /// only asked that.
 fn carry_out(
     jobs: &[BuiltInJob],
-    ZygoteJob { mut spec, rules }: ZygoteJob,
-    (zygote, answer): (&OwnedFd, &OwnedFd),
-    (account, mut kernel_account): (Account, Option<KernelAccount>),
-    root: Option<io::Result<Root>>,
+    (mut spec, rules): ReadJob,
+    start: &mut JobStart,
 ) -> Result<String, JailError> {
+    let (account, mut kernel_account) = (start.account, start.kernel_account.take());
+    let (zygote, answer, root) = (&start.zygote, &start.answer, start.root.take());
     if !matches!(root, Some(Ok(_))) {
         begin(zygote)?;
     }
@@ -146,7 +133,8 @@ fn carry_out(
         let judged = (spec.mounts.is_none() || spec.probe).then_some(&spec.access);
         Supervisor::new(judged, spec.access.network, spec.limits.processes)
     });
-    let namespaces = enter_namespaces(&spec, own_files)?;
+    let entered = own_files.map(|files| files.enter(&spec)).transpose()?;
+    let namespaces = entered.unwrap_or(false);
     if namespaces {
         renew_input()?;
     }
@@ -183,9 +171,10 @@ fn carry_out(
         Some(rules) => rules,
         None => FileRules::of_system(&spec.access, &shown)?,
     };
-    let (enforcement, version) = rules.confine(&spec.access, &spec.limits, namespaces, &shown)?;
-    if enforcement == Enforcement::None && !spec.best_effort && !spec.probe {
-        return Err(JailError::NotEnforced);
+    let version = rules.confine(&spec.access, &spec.limits, namespaces, &shown)?;
+    if version <= 0 && !spec.best_effort && !spec.probe {
+        let reason = "the kernel does not enforce file rules (Landlock)";
+        return Err(JailError::because(reason));
     }
     let circumstances = Circumstances {
         spec: &spec,
@@ -194,27 +183,10 @@ fn carry_out(
         supervision,
         program: prepared.descriptor().unwrap_or(-1),
     };
-    let mut applied = restrict_calls(&circumstances, channel);
     if spec.probe {
-        let supervised = applied.is_ok() && probe::is_supervised(circumstances.program);
-        if applied.is_err() {
-            // There can be one listener only, and a container's runtime may have it.
-            let alone = Circumstances {
-                supervision: Supervision::None,
-                ..circumstances
-            };
-            applied = restrict_calls(&alone, None);
-        }
-        let report = ProbeReport {
-            files: enforcement,
-            version,
-            calls: applied.is_ok(),
-            namespaces,
-            supervised,
-            own_account: user != account.user,
-        };
-        return Ok(serde_json::to_string(&report).map_err(io::Error::from)?);
+        return try_out(&circumstances, channel, user != account.user);
     }
+    let applied = restrict_calls(&circumstances, channel);
     // The proxy is the only network because of both.
     let through_proxy = matches!(spec.access.network, NetworkAccess::Proxy { .. });
     if !spec.best_effort || through_proxy {
@@ -242,6 +214,29 @@ fn carry_out(
     }
 }
 
+/// Applies the filter and returns how far the process is confined.
+fn try_out(
+    circumstances: &Circumstances<'_>,
+    channel: Option<OwnedFd>,
+    own_account: bool,
+) -> Result<String, JailError> {
+    let applied = restrict_calls(circumstances, channel).is_ok();
+    let supervised = applied && probe::is_supervised(circumstances.program);
+    // There can be one listener only, and a container's runtime may have it.
+    let alone = Circumstances {
+        supervision: Supervision::None,
+        ..*circumstances
+    };
+    let report = ProbeReport {
+        version: circumstances.version,
+        calls: applied || restrict_calls(&alone, None).is_ok(),
+        namespaces: circumstances.separate,
+        supervised,
+        own_account,
+    };
+    Ok(serde_json::to_string(&report).map_err(io::Error::from)?)
+}
+
 /// Ends with the zygote, in a session of its own, and with nothing that the server's process had
 /// changed for itself.
 fn begin(zygote: &OwnedFd) -> Result<(), JailError> {
@@ -258,7 +253,7 @@ fn end_with(zygote: &OwnedFd) -> Result<(), JailError> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let mut gone = [PollFd::new(zygote, PollFlags::IN)];
     if poll(&mut gone, Some(Duration::ZERO))? > 0 {
-        return Err(JailError::Orphan);
+        return Err(JailError::because("the server is gone"));
     }
     Ok(())
 }
@@ -328,13 +323,12 @@ fn restrict_calls(
     circumstances: &Circumstances<'_>,
     channel: Option<OwnedFd>,
 ) -> Result<(), JailError> {
-    let filter = Filter::new(circumstances);
-    match channel {
-        Some(channel) => {
-            let listener = filter.apply_supervised()?;
-            message::send(&channel, &[0], &[listener.as_fd()])?;
-        }
-        None => filter.apply()?,
+    let filter = filter(circumstances);
+    if let Some(channel) = channel {
+        let listener = filter.apply_supervised()?;
+        message::send(&channel, &[0], &[listener.as_fd()])?;
+    } else {
+        filter.apply(0)?;
     }
     Ok(())
 }
@@ -356,7 +350,8 @@ impl Prepared {
             } => Self::Program(Executable::new(file, name, arguments, environment)?),
             Job::BuiltIn { name, spec } => {
                 let job = jobs.iter().find(|job| job.name == name);
-                let job = job.ok_or_else(|| JailError::UnknownJob(name.clone()))?;
+                let unknown = || io::Error::other(format!("there is no job `{name}`"));
+                let job = job.ok_or_else(unknown)?;
                 Self::BuiltIn((job.prepare)(spec)?)
             }
         })

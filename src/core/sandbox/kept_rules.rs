@@ -6,15 +6,14 @@
 //! A job adds its own places to them, which are places of its owner, and not there for any other
 //! job.
 
-use std::ffi::OsStr;
+use std::collections::HashSet;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use crate::access::Access;
-use crate::descriptor::{DirectoryStamp, descriptor_limit, directory_stamp};
+use crate::descriptor::{FoundDirectories, descriptor_limit};
 use crate::jail::{FileRules, JailError};
-use crate::job::{Job, JobSpec};
+use crate::job::{Access, Job, JobSpec};
 use fileshed_types::{Clock, Timings};
 
 /// Most owners whose rules are kept.
@@ -40,7 +39,7 @@ struct Entry {
     /// `None` where the kernel has no such rules.
     rules: Option<OwnedFd>,
     /// Directories of what the rules are about: a program that is replaced is another file.
-    directories: Vec<(PathBuf, DirectoryStamp)>,
+    directories: FoundDirectories,
     made: Instant,
     jobs: u32,
 }
@@ -74,7 +73,8 @@ impl KeptRules {
 
 impl Entry {
     fn new(spec: &JobSpec, shown: &[&Path]) -> Result<Self, JailError> {
-        let directories = directories(&spec.access);
+        let directories: HashSet<&Path> = spec.access.system().filter_map(Path::parent).collect();
+        let directories = FoundDirectories::find(directories);
         Ok(Self {
             owner: spec.owner.clone(),
             access: spec.access.clone(),
@@ -86,21 +86,6 @@ impl Entry {
     }
 
     fn is_current(&self) -> bool {
-        let is_as_before =
-            |(path, before): &(PathBuf, DirectoryStamp)| directory_stamp(path) == *before;
-        self.jobs < JOBS
-            && Clock::SYSTEM.elapsed(self.made) < AGE
-            && self.directories.iter().all(is_as_before)
+        self.jobs < JOBS && Clock::SYSTEM.elapsed(self.made) < AGE && self.directories.are_current()
     }
-}
-
-/// The directories of what rules of the system are about.
-fn directories(access: &Access) -> Vec<(PathBuf, DirectoryStamp)> {
-    let mut directories: Vec<&Path> = access.system().filter_map(Path::parent).collect();
-    directories.sort_unstable_by_key(|directory| directory.as_os_str());
-    directories.dedup_by_key(|directory| -> &OsStr { directory.as_os_str() });
-    directories
-        .into_iter()
-        .map(|directory| (directory.to_owned(), directory_stamp(directory)))
-        .collect()
 }

@@ -1,7 +1,9 @@
 //! Kernel accounts of the owners of jobs: who has which at the time.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Weak};
+
+use super::mutex::lock;
 
 /// The first number. No distribution gives such numbers to people, services or containers
 /// (<https://systemd.io/UIDS-GIDS/>).
@@ -17,23 +19,16 @@ const SERVERS: u64 = 1 << 12;
 #[derive(Debug)]
 pub(super) struct KernelAccounts {
     first: u32,
-    taken: Arc<Mutex<Vec<Taken>>>,
-}
-
-/// An account, at its place in the list of all.
-#[derive(Debug, Default)]
-struct Taken {
-    owner: String,
-    /// None: it is free.
-    jobs: usize,
+    /// The owner of each account and its jobs, at its place. One whose jobs have ended is free.
+    taken: Mutex<Vec<(String, Weak<()>)>>,
 }
 
 /// An account while a job of its owner has it.
 #[derive(Debug)]
 pub(super) struct LentAccount {
     pub(super) number: u32,
-    place: usize,
-    taken: Arc<Mutex<Vec<Taken>>>,
+    /// Shared by the jobs of its owner.
+    _jobs: Arc<()>,
 }
 
 impl KernelAccounts {
@@ -41,43 +36,35 @@ impl KernelAccounts {
         let server = RandomState::new().build_hasher().finish() % SERVERS;
         Self {
             first: FIRST + server as u32 * OF_SERVER,
-            taken: Arc::default(),
+            taken: Mutex::default(),
         }
     }
 
-    /// The account of an owner: the one that it has for its other jobs, otherwise the first that is free.
-    /// There is none where more owners have jobs than a server has accounts.
+    /// Lends the account of an owner: the one that it has for its other jobs, otherwise the first that is
+    /// free. There is none if more owners have jobs than a server has accounts.
     pub(super) fn lend(&self, owner: &str) -> Option<LentAccount> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = |one: &Taken| one.jobs > 0 && one.owner == owner;
-        let place = taken.iter().position(own);
-        let place = place.or_else(|| taken.iter().position(|one| one.jobs == 0));
+        let mut taken = lock(&self.taken);
+        let is_free = |(_, jobs): &(String, Weak<()>)| jobs.strong_count() == 0;
+        let own = taken.iter().position(|one| one.0 == owner && !is_free(one));
+        let place = own.or_else(|| taken.iter().position(is_free));
         let place = place.unwrap_or(taken.len());
         let number = u32::try_from(place).ok().filter(|at| *at < OF_SERVER)?;
         if place == taken.len() {
-            taken.push(Taken::default());
+            taken.push(Default::default());
         }
-        owner.clone_into(&mut taken[place].owner);
-        taken[place].jobs += 1;
+        let jobs = taken[place].1.upgrade().unwrap_or_default();
+        taken[place] = (owner.to_owned(), Arc::downgrade(&jobs));
         Some(LentAccount {
             number: self.first + number,
-            place,
-            taken: Arc::clone(&self.taken),
+            _jobs: jobs,
         })
     }
 }
 
 impl LentAccount {
-    /// The owner has it for good: nobody knows when the job ends.
+    /// Leaves it to the owner for good, because nobody knows when the job ends.
     pub(super) fn keep(self) {
         std::mem::forget(self);
-    }
-}
-
-impl Drop for LentAccount {
-    fn drop(&mut self) {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        taken[self.place].jobs -= 1;
     }
 }
 

@@ -5,7 +5,6 @@
 //! reach of the network leads through [`egress`]. Nothing here knows zones, databases or rules
 //! about arguments: a job is a program, or one of the [`BuiltInJob`]s that the binary was given.
 
-mod access;
 mod cgroup;
 mod child;
 mod confinement;
@@ -18,12 +17,12 @@ mod kept_rules;
 mod kernel_accounts;
 mod memory;
 mod message;
+mod mutex;
 mod processes;
 mod pseudo_terminal;
 mod started;
 mod zygote;
 
-pub use access::{Access, NetworkAccess, landlock_version};
 pub use cgroup::NotDelegated;
 pub use child::{Ending, Outcome, Sink, Stream, run};
 pub use confinement::{Confinement, hide_this_process};
@@ -31,7 +30,8 @@ pub use descriptor::{descriptor_limit, poll, raise_descriptor_limit};
 pub use error::SandboxError;
 pub use jail::{ARGUMENT, COMPLAINT, FAILED, serve};
 pub use job::{
-    BindMount, BuiltInJob, CountedMemory, Job, JobSpec, Limits, MountNamespace, PreparedJob,
+    Access, BindMount, BuiltInJob, CountedMemory, Job, JobSpec, Limits, MountNamespace,
+    NetworkAccess, PreparedJob, landlock_version,
 };
 pub use memory::{release_heaps, release_program_pages, share_heaps};
 pub use pseudo_terminal::{

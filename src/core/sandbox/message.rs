@@ -14,9 +14,8 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::access::{Access, NetworkAccess};
 use super::error::exhausted;
-use super::job::{CountedMemory, Job, JobSpec};
+use super::job::{Access, CountedMemory, Job, JobSpec, NetworkAccess};
 
 /// Most descriptors of one message.
 const MOST_HANDLES: usize = 9;
@@ -77,6 +76,16 @@ pub(crate) struct JailKind {
 }
 
 impl JailKind {
+    /// Returns the kind of jail that a job needs.
+    pub(crate) fn of(spec: &JobSpec, takes_account: bool) -> Self {
+        Self {
+            any_program: spec.access.any_program,
+            network: spec.access.network,
+            counted: spec.limits.counted,
+            takes_account,
+        }
+    }
+
     /// Returns the access to the system, without anything that one job names.
     pub(crate) fn access(&self) -> Access {
         Access {
@@ -100,12 +109,7 @@ impl StartRequest {
             has_rules: false,
             has_map: false,
             account: None,
-            kind: (in_namespaces && is_program && !spec.probe).then_some(JailKind {
-                any_program: spec.access.any_program,
-                network: spec.access.network,
-                counted: spec.limits.counted,
-                takes_account: false,
-            }),
+            kind: (in_namespaces && is_program && !spec.probe).then(|| JailKind::of(spec, false)),
         }
     }
 

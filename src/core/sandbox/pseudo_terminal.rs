@@ -177,8 +177,7 @@ impl PseudoTerminal {
         if !wanted.is_empty() {
             watched.push(PollFd::new(&self.master, wanted));
         }
-        poll(&mut watched, Some(wait.patience))
-            .map_err(|error| SandboxError::Wait(error.into()))?;
+        poll(&mut watched, Some(wait.patience)).map_err(SandboxError::wait)?;
         let told: Vec<PollFlags> = watched.iter().map(PollFd::revents).collect();
         if !told[1].is_empty() {
             wait.waker.clear();

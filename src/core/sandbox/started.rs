@@ -146,7 +146,7 @@ impl StartedJob<'_> {
                 }
                 // The descriptor was lost: this process has as many as it may.
                 Some((JobEvent::Listening, None)) => {
-                    return Err(SandboxError::Wait(ErrorKind::UnexpectedEof.into()));
+                    return Err(SandboxError::wait(ErrorKind::UnexpectedEof));
                 }
                 Some((JobEvent::Exhausted(error), _)) => {
                     let error = std::io::Error::from_raw_os_error(error);
@@ -193,9 +193,9 @@ impl StartedJob<'_> {
             Ok(received) => received,
             // The zygote has not read all that it was sent; what it told is still there.
             Err(Errno::INTR | Errno::CONNRESET) => return Ok(None),
-            Err(error) => return Err(SandboxError::Wait(error.into())),
+            Err(error) => return Err(SandboxError::wait(error)),
         };
-        let ended = || SandboxError::Wait(ErrorKind::UnexpectedEof.into());
+        let ended = || SandboxError::wait(ErrorKind::UnexpectedEof);
         let event = JobEvent::read(&received.text).ok_or_else(ended)?;
         Ok(Some((event, received.handles.pop())))
     }
@@ -240,5 +240,5 @@ impl std::fmt::Debug for StartedJob<'_> {
 fn is_readable(handle: BorrowedFd<'_>, patience: Option<Duration>) -> Result<bool, SandboxError> {
     let mut watched = [PollFd::from_borrowed_fd(handle, PollFlags::IN)];
     let ready = poll(&mut watched, patience);
-    Ok(ready.map_err(|error| SandboxError::Wait(error.into()))? > 0)
+    Ok(ready.map_err(SandboxError::wait)? > 0)
 }

@@ -17,8 +17,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::directory::names_of;
-use super::file_system::is_local;
-use super::handle::BENEATH;
+use super::handle::{BENEATH, is_local};
 use super::kind::kind_of;
 use super::{DiskError, FileIdentity, Found, Kind, Root, Stamp};
 use fileshed_types::{Clock, Timings, ZonePath};

@@ -2,9 +2,11 @@
 //! without a look at what they are: in walks over everything, a call of the kernel for each file would
 //! cost more than the work.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rustix::fs::{AtFlags, FileType, OFlags, RawDir, ResolveFlags, SeekFrom};
@@ -12,9 +14,12 @@ use rustix::fs::{AtFlags, FileType, OFlags, RawDir, ResolveFlags, SeekFrom};
 use super::entry::{Entry, Place, create_file, file_mode, open_file, regular_file};
 use super::handle::{resolve, stat_at};
 use super::kind::{kind_of, kind_of_type};
-use super::walk::each;
+use super::walk::{Below, each};
 use super::{DiskError, Found, Kind, Root};
-use fileshed_types::zone::ZonePath;
+use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath, is_git_name};
+
+/// Most entries that a search finds.
+const FOUND_MAX: usize = 20;
 
 /// Bytes of names that the kernel gives at once.
 const BUFFER: usize = 16 * 1024;
@@ -54,14 +59,51 @@ impl Root {
     /// Opens the regular file at `path` for reading, where no segment may be a link.
     pub fn open_as_named(&self, path: &ZonePath) -> Result<File, DiskError> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = resolve(
-            self.handle(),
-            path.display(),
-            flags,
-            ResolveFlags::NO_SYMLINKS,
-        );
+        let (place, no_links) = (path.display(), ResolveFlags::NO_SYMLINKS);
+        let opened = resolve(self.handle(), place, flags, no_links);
         let handle = opened.map_err(|error| DiskError::of("open", path, error))?;
         regular_file(handle, path)
+    }
+
+    /// Files and directories whose name is wanted, those that lie less deep first. At most `left`
+    /// entries are looked at, which it takes from there; what cannot be looked at is left out.
+    pub fn search(
+        &self,
+        left: &mut usize,
+        mut is_wanted: impl FnMut(&str) -> bool,
+    ) -> Vec<ZonePath> {
+        let mut found = Vec::new();
+        let mut pending = VecDeque::from([Below::at(b"")]);
+        while let Some(below) = pending.pop_front() {
+            let Ok(directory) = self.open_below(&below).map(Rc::new) else {
+                continue;
+            };
+            for name in names_of(&directory).unwrap_or_default() {
+                if is_git_name(&name.text) {
+                    continue;
+                }
+                if *left == 0 || found.len() == FOUND_MAX {
+                    return found;
+                }
+                *left -= 1;
+                if !matches!(name.kind, Kind::File | Kind::Directory) {
+                    continue;
+                }
+                let inside = below.child(&directory, name.text.as_bytes());
+                if inside.path.len() > PATH_MAX_BYTES {
+                    continue;
+                }
+                if is_wanted(&name.text)
+                    && let Ok(path) = String::from_utf8(inside.path.clone())
+                {
+                    found.push(ZonePath::found(path));
+                }
+                if name.kind == Kind::Directory {
+                    pending.push_back(inside);
+                }
+            }
+        }
+        found
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, Mode, OFlags, Stat, StatxFlags};
 use rustix::io::Errno;
 use rustix::process::{Flock, FlockOffsetType, FlockType};
 
-use super::handle::stat_at;
+use super::handle::{DIRECTORY, create_at, open_at, stat_at};
 use super::kind::kind_of;
 use super::{DiskError, Kind, Stamp, rights};
 use fileshed_types::zone::ZonePath;
@@ -31,6 +31,15 @@ impl Place {
 
     pub(super) fn stat(&self) -> Result<Option<Stat>, DiskError> {
         stat_at(&self.parent, &self.name, &self.path)
+    }
+
+    pub(super) fn inode(&self) -> Result<Option<u64>, DiskError> {
+        Ok(self.stat()?.map(|stat| stat.st_ino))
+    }
+
+    pub(super) fn is_directory(&self) -> Result<bool, DiskError> {
+        let stat = self.stat()?;
+        Ok(stat.is_some_and(|stat| kind_of(&stat) == Kind::Directory))
     }
 }
 
@@ -98,7 +107,7 @@ impl Entry {
 
     /// What the kernel knows it by, whatever its name; nothing where it is gone.
     pub fn inode(&self) -> Result<Option<u64>, DiskError> {
-        Ok(self.place.stat()?.map(|stat| stat.st_ino))
+        self.place.inode()
     }
 
     /// When the kernel made it, where the file system knows that: seconds and nanoseconds.
@@ -121,10 +130,7 @@ impl Entry {
         if self.kind == Kind::File {
             Ok(())
         } else {
-            Err(DiskError::NotAFile {
-                path: self.place.path.clone(),
-                found: self.kind.describe(),
-            })
+            Err(DiskError::not_a_file(self.path(), self.kind))
         }
     }
 
@@ -173,6 +179,12 @@ impl Entry {
             .map_err(|error| DiskError::of("read", &self.place.path, error))
     }
 
+    /// Sets the permission bits. A link that took its place meanwhile is not followed.
+    pub fn set_mode(&self, mode: u32) -> Result<(), DiskError> {
+        rights::set_mode(&self.place.parent, &self.place.name, mode)
+            .map_err(|error| DiskError::of("change", self.path(), error))
+    }
+
     /// The whole content of the regular file.
     pub fn content(&self) -> Result<Vec<u8>, DiskError> {
         let mut content = Vec::with_capacity(self.size as usize + 1);
@@ -195,18 +207,10 @@ pub(super) fn begins_with(file: &File, bytes: &[u8], path: &ZonePath) -> Result<
 
 /// Opens what is a regular file, and nothing else.
 pub(super) fn open_file(parent: &OwnedFd, name: &str, path: &ZonePath) -> Result<File, DiskError> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let attempt = || rustix::fs::openat(parent, name, flags, Mode::empty());
-    let handle = attempt()
-        .or_else(|error| match error {
-            Errno::ACCESS if rights::give(parent, name, rights::READ) => attempt(),
-            error => Err(error),
-        })
+    let attempt = || open_at(parent, name, OFlags::RDONLY | OFlags::NONBLOCK);
+    let handle = rights::with_rights(|| rights::give(parent, name, rights::READ), attempt)
         .map_err(|error| match error {
-            Errno::LOOP => DiskError::NotAFile {
-                path: path.clone(),
-                found: Kind::Symlink.describe(),
-            },
+            Errno::LOOP => DiskError::not_a_file(path, Kind::Symlink),
             error => DiskError::of("open", path, error),
         })?;
     regular_file(handle, path)
@@ -217,10 +221,7 @@ pub(super) fn regular_file(handle: OwnedFd, path: &ZonePath) -> Result<File, Dis
     let stat = rustix::fs::fstat(&handle).map_err(|error| DiskError::of("look at", path, error))?;
     match kind_of(&stat) {
         Kind::File => Ok(File::from(handle)),
-        other => Err(DiskError::NotAFile {
-            path: path.clone(),
-            found: other.describe(),
-        }),
+        other => Err(DiskError::not_a_file(path, other)),
     }
 }
 
@@ -231,10 +232,7 @@ pub(super) fn create_file(
     mode: Mode,
     path: &ZonePath,
 ) -> Result<File, DiskError> {
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-    rustix::fs::openat(parent, name, flags, mode)
-        .map(File::from)
-        .map_err(|error| DiskError::of("create", path, error))
+    create_at(parent, name, mode).map_err(|error| DiskError::of("create", path, error))
 }
 
 /// The permission bits of a new file.
@@ -244,25 +242,6 @@ pub(super) fn file_mode(executable: bool) -> Mode {
 
 /// Bytes of the header of a database, which counts its changes.
 const BEGINNING: u64 = 100;
-
-impl Entry {
-    /// Sets the permission bits. A link that took its place meanwhile is not followed.
-    pub fn set_mode(&self, mode: u32) -> Result<(), DiskError> {
-        let fail = |error| DiskError::of("change", self.path(), error);
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let place = self.place();
-        let handle =
-            rustix::fs::openat(&place.parent, &*place.name, flags, Mode::empty()).map_err(fail)?;
-        let name = format!("/proc/self/fd/{}", handle.as_raw_fd());
-        rustix::fs::chmodat(
-            rustix::fs::CWD,
-            name,
-            Mode::from_raw_mode(mode),
-            AtFlags::empty(),
-        )
-        .map_err(fail)
-    }
-}
 
 /// A free name, and the directories above it that are still missing.
 #[derive(Debug)]
@@ -294,8 +273,38 @@ impl Vacancy {
         self.existing
     }
 
-    pub(super) fn into_parts(self) -> (Place, Vec<String>) {
-        (self.place, self.missing)
+    /// Makes the directories that are missing. Returns the place, and those that were made, deepest
+    /// last.
+    pub(super) fn make_directories(self) -> Result<(Place, Vec<Place>), DiskError> {
+        let mut place = self.place;
+        let mut made = Vec::new();
+        for name in self.missing {
+            let fail = |error| DiskError::of("create", &place.path, error);
+            match rustix::fs::mkdirat(&place.parent, &*name, DIRECTORY_MODE) {
+                Ok(()) => {
+                    let parent = Arc::clone(&place.parent);
+                    made.push(Place::new(parent, name.clone(), ZonePath::root()));
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => {
+                    remove_made(&made);
+                    return Err(fail(error));
+                }
+            }
+            let directory = open_at(&place.parent, &*name, DIRECTORY).map_err(fail)?;
+            place.parent = Arc::new(directory);
+        }
+        Ok((place, made))
+    }
+}
+
+/// Permission bits of a new directory.
+pub(super) const DIRECTORY_MODE: Mode = Mode::from_raw_mode(0o755);
+
+/// Removes directories that were made and that nobody used.
+pub(super) fn remove_made(made: &[Place]) {
+    for place in made.iter().rev() {
+        let _kept_when_used = rustix::fs::unlinkat(&place.parent, &*place.name, AtFlags::REMOVEDIR);
     }
 }
 

@@ -225,10 +225,7 @@ impl DiskError {
             Some(Errno::EXIST | Errno::NOTEMPTY) => Self::Exists { path },
             Some(Errno::XDEV | Errno::LOOP) => Self::Escape { path },
             Some(Errno::NOTDIR) => Self::NotADirectory { path },
-            Some(Errno::ISDIR) => Self::NotAFile {
-                path,
-                found: Kind::Directory.describe(),
-            },
+            Some(Errno::ISDIR) => Self::not_a_file(&path, Kind::Directory),
             Some(Errno::NAMETOOLONG) => Self::TooDeep { path },
             Some(Errno::NOSPC | Errno::DQUOT) => Self::Full,
             Some(Errno::ROFS) => Self::server(Errno::ROFS),
@@ -240,9 +237,15 @@ impl DiskError {
             },
         }
     }
-}
 
-impl DiskError {
+    /// Something else than a file, where a file is needed.
+    pub(super) fn not_a_file(path: &ZonePath, found: Kind) -> Self {
+        Self::NotAFile {
+            path: path.clone(),
+            found: found.describe(),
+        }
+    }
+
     /// A failure on a directory of the server's own.
     pub fn server(error: impl Into<std::io::Error>) -> Self {
         let source = error.into();

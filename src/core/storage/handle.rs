@@ -1,10 +1,13 @@
-//! Open directories, what paths lead to below them, and what is at a name in one of them.
+//! Open directories and files: opened by a name in a directory or by a path below it, made, looked at.
 
 use std::ffi::CStr;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
 
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::Errno;
+use rustix::path::Arg;
 
 use super::{DiskError, rights};
 use fileshed_types::zone::ZonePath;
@@ -20,21 +23,16 @@ const ROUNDS: usize = 32;
 
 pub(super) fn resolve(
     directory: BorrowedFd<'_>,
-    path: impl rustix::path::Arg + Copy,
+    path: impl Arg + Copy,
     flags: OFlags,
     more: ResolveFlags,
 ) -> Result<OwnedFd, Errno> {
-    let found = match attempt(directory, path, flags, more) {
-        Err(Errno::ACCESS) => {
-            let way = path.as_cow_c_str()?;
-            let follow = !more.contains(ResolveFlags::NO_SYMLINKS);
-            if !rights::clear_way(directory, way.to_bytes(), follow) {
-                return Err(Errno::ACCESS);
-            }
-            attempt(directory, path, flags, more)?
-        }
-        other => other?,
+    let clear_way = || {
+        let follow = !more.contains(ResolveFlags::NO_SYMLINKS);
+        let way = path.as_cow_c_str();
+        way.is_ok_and(|way| rights::clear_way(directory, way.to_bytes(), follow))
     };
+    let found = rights::with_rights(clear_way, || attempt(directory, path, flags, more))?;
     if flags.contains(DIRECTORY) {
         rights::keep_usable(&found);
     }
@@ -43,18 +41,42 @@ pub(super) fn resolve(
 
 fn attempt(
     directory: BorrowedFd<'_>,
-    path: impl rustix::path::Arg + Copy,
+    path: impl Arg + Copy,
     flags: OFlags,
     more: ResolveFlags,
 ) -> Result<OwnedFd, Errno> {
-    let mut last = Errno::AGAIN;
     for _ in 0..ROUNDS {
         match rustix::fs::openat2(directory, path, flags, Mode::empty(), BENEATH | more) {
-            Err(Errno::AGAIN) => last = Errno::AGAIN,
+            Err(Errno::AGAIN) => {}
             other => return other,
         }
     }
-    Err(last)
+    Err(Errno::AGAIN)
+}
+
+/// Opens a name in a directory. A link is not followed; the handle is closed by an exec.
+pub(super) fn open_at(parent: impl AsFd, name: impl Arg, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, Mode::empty())
+}
+
+/// Makes a file under a name that nothing has, to be read and written.
+pub(super) fn create_at(parent: impl AsFd, name: impl Arg, mode: Mode) -> Result<File, Errno> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, mode).map(File::from)
+}
+
+/// Returns the result of a call; `None` if the name that it was about is not there.
+pub(super) fn if_there<T>(result: Result<T, Errno>) -> Result<Option<T>, Errno> {
+    match result {
+        Err(Errno::NOENT) => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// Returns the path under which the kernel knows an open file or directory.
+pub(super) fn path_of(handle: impl AsFd) -> std::io::Result<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", handle.as_fd().as_raw_fd()))
 }
 
 /// A directory whose name need not be UTF-8.
@@ -68,24 +90,31 @@ pub(super) fn clone_handle(directory: &OwnedFd) -> Result<OwnedFd, DiskError> {
         .map_err(|error| DiskError::of("open", &ZonePath::root(), error))
 }
 
-/// What `name` in `parent` is, links followed; nothing where there is nothing.
-pub(super) fn stat_at_handle(parent: BorrowedFd<'_>, name: &str) -> Result<Option<Stat>, Errno> {
-    match rustix::fs::statat(parent, name, AtFlags::empty()) {
-        Ok(stat) => Ok(Some(stat)),
-        Err(Errno::NOENT) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// What `name` in `parent` is, not following links; nothing where there is nothing.
+/// Returns the state of `name` in `parent`, links not followed; `None` if nothing is there.
 pub(super) fn stat_at(
-    parent: &OwnedFd,
+    parent: impl AsFd,
     name: &str,
     path: &ZonePath,
 ) -> Result<Option<Stat>, DiskError> {
-    match rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(stat) => Ok(Some(stat)),
-        Err(Errno::NOENT) => Ok(None),
-        Err(error) => Err(DiskError::of("look at", path, error)),
-    }
+    let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
+    if_there(stat).map_err(|error| DiskError::of("look at", path, error))
+}
+
+/// File systems on which nobody but this kernel changes anything, and which keep in memory what they
+/// read: ext, XFS, btrfs, tmpfs, overlayfs, ZFS, F2FS, bcachefs (statfs(2)).
+const LOCAL: [u64; 8] = [
+    0xef53,
+    0x5846_5342,
+    0x9123_683e,
+    0x0102_1994,
+    0x794c_7630,
+    0x2fc1_2fc1,
+    0xf2f5_2010,
+    0xca45_1a4e,
+];
+
+/// Returns `true` if nobody but this kernel changes what lies there.
+pub(super) fn is_local(handle: impl AsFd) -> Result<bool, Errno> {
+    let system = rustix::fs::fstatfs(handle)?;
+    Ok(LOCAL.contains(&(system.f_type as u64)))
 }

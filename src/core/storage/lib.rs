@@ -7,24 +7,19 @@
 //! the same file system that no path of a zone can name, and moved in by one rename, so that
 //! readers see the old file or the new one.
 
-mod arriving_file;
 mod attributes;
 mod cached;
 mod directory;
 mod entry;
 mod error;
-mod file_system;
-mod grant;
+mod growing_file;
 mod handle;
 mod kind;
-mod log_file;
-mod priority;
 mod promises;
 mod rename;
 mod reserve;
 mod rights;
 mod root;
-mod search;
 mod spelling;
 mod staging;
 mod stamp;
@@ -35,29 +30,25 @@ fileshed_types::catalogue_test!("../../../tests/texts/failures/storage.md");
 
 #[cfg(test)]
 mod tests;
-mod unclosed;
 mod walk;
 mod watch;
 
-pub use arriving_file::{ArrivingFile, OpenedArrivingFile};
 pub use attributes::{Attributes, is_media_type};
 pub use cached::{CachedFile, CachedReader};
 pub use directory::{Directory, Name};
 pub use entry::{Entry, Target, Vacancy};
 pub use error::DiskError;
+pub use growing_file::{ArrivingFile, LogFile, OpenedArrivingFile};
 pub use kind::Kind;
-pub use log_file::LogFile;
-pub use priority::give_way;
 pub use promises::{Kept, Promise};
 pub use reserve::Reserve;
 pub use root::Root;
-pub use staging::{Appendable, Appended};
 pub use staging::{
-    Displaced, Installed, Journal, PrivateDirectory, Removals, Removed, Remover, Renamed,
+    Appendable, Appended, Displaced, Installed, Journal, Merge, PrivateDirectory, Removals,
+    Removed, Remover, Renamed, Staged, StagedDirectory, StagedEntry, Staging, give_way,
 };
-pub use staging::{Merge, Staged, StagedDirectory, StagedEntry, Staging};
 pub use stamp::{FileIdentity, Stamp};
+pub use store::UnclosedFile;
 pub use sync::Flusher;
-pub use unclosed::UnclosedFile;
 pub use walk::{Found, Totals, TreeSummary, Weight};
 pub use watch::Watch;

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use super::FileIdentity;
 use super::kind::{Kind, kind_of};
-use super::rights::with_rights;
+use super::rights::{give_to_move, with_rights};
 
 /// A name in an open directory.
 pub(super) type NamedIn<'a> = (&'a OwnedFd, &'a str);
@@ -108,9 +108,8 @@ pub(super) fn exchange(
 
 /// Gives a file a second name.
 pub(super) fn link(from: NamedIn<'_>, to: NamedIn<'_>) -> Result<(), Errno> {
-    with_rights([from, to], || {
-        rustix::fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty())
-    })
+    let attempt = || rustix::fs::linkat(from.0, from.1, to.0, to.1, AtFlags::empty());
+    with_rights(|| give_to_move([from, to]), attempt)
 }
 
 /// Whether two names have the same file.
@@ -122,9 +121,8 @@ pub(super) fn is_same(one: NamedIn<'_>, other: NamedIn<'_>) -> bool {
 }
 
 fn call(from: NamedIn<'_>, to: NamedIn<'_>, flags: RenameFlags) -> Result<(), Errno> {
-    with_rights([from, to], || {
-        rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags)
-    })
+    let attempt = || rustix::fs::renameat_with(from.0, from.1, to.0, to.1, flags);
+    with_rights(|| give_to_move([from, to]), attempt)
 }
 
 fn stat(name: NamedIn<'_>) -> Result<Stat, Errno> {

@@ -11,8 +11,9 @@ use std::collections::VecDeque;
 use std::ffi::CString;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
+use rustix::path::Arg;
 
 use super::kind::{Kind, kind_of};
 
@@ -43,28 +44,52 @@ pub(super) fn keep_usable(directory: impl AsFd) -> bool {
     })
 }
 
-/// Gives the server back `needed` of what `name` is in `parent`: of a file or a directory, never
-/// of what a link leads to. Whether that changed anything.
-pub(super) fn give(parent: impl AsFd, name: impl rustix::path::Arg, needed: u32) -> bool {
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(handle) = rustix::fs::openat(parent, name, flags, Mode::empty()) else {
-        return false;
-    };
-    let Ok(stat) = rustix::fs::fstat(&handle) else {
-        return false;
-    };
-    matches!(kind_of(&stat), Kind::File | Kind::Directory) && add(&handle, &stat, needed)
+/// Gives the server back `needed` of a file or a directory, never of what a link leads to. Returns
+/// `true` if that changed anything.
+pub(super) fn give(parent: impl AsFd, name: impl Arg, needed: u32) -> bool {
+    look_at(parent, name).is_ok_and(|(handle, stat)| {
+        matches!(kind_of(&stat), Kind::File | Kind::Directory) && add(&handle, &stat, needed)
+    })
 }
 
-/// Adds bits to what a handle names that was opened without rights. The kernel's name of the
-/// handle stands for exactly that.
+/// Gives the server back what it needs to move names: of their directories, and of the names that
+/// are directories themselves.
+pub(super) fn give_to_move(names: [(&OwnedFd, &str); 2]) -> bool {
+    for (parent, name) in names {
+        keep_usable(parent);
+        let is_directory = |(_, stat): &(_, Stat)| kind_of(stat) == Kind::Directory;
+        if let Some((handle, stat)) = look_at(parent, name).ok().filter(is_directory) {
+            add(&handle, &stat, DIRECTORY);
+        }
+    }
+    true
+}
+
+/// Sets the permission bits of an entry. A link is not followed.
+pub(super) fn set_mode(parent: impl AsFd, name: &str, mode: u32) -> Result<(), Errno> {
+    let (handle, _) = look_at(parent, name)?;
+    set_mode_of(&handle, mode)
+}
+
+/// Opens what a name stands for, without any right on it.
+fn look_at(parent: impl AsFd, name: impl Arg) -> Result<(OwnedFd, Stat), Errno> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let handle = rustix::fs::openat(parent, name, flags, Mode::empty())?;
+    let stat = rustix::fs::fstat(&handle)?;
+    Ok((handle, stat))
+}
+
+/// Adds bits that are missing. Returns `true` if that changed anything.
 fn add(handle: &OwnedFd, stat: &Stat, needed: u32) -> bool {
     let mode = stat.st_mode & 0o7777;
-    if mode & needed == needed {
-        return false;
-    }
+    mode & needed != needed && set_mode_of(handle, mode | needed).is_ok()
+}
+
+/// Sets the bits of what was opened without rights. The kernel's name of the handle stands for
+/// exactly that.
+fn set_mode_of(handle: &OwnedFd, mode: u32) -> Result<(), Errno> {
     let name = format!("/proc/self/fd/{}", handle.as_raw_fd());
-    rustix::fs::chmod(name, Mode::from_raw_mode(mode | needed)).is_ok()
+    rustix::fs::chmod(name, Mode::from_raw_mode(mode))
 }
 
 /// Gives the server back what it needs of every directory on a way below `base`, as far as the
@@ -89,11 +114,7 @@ pub(super) fn clear_way(base: BorrowedFd<'_>, way: &[u8], follow: bool) -> bool 
             _ => {}
         }
         let here = above.back().map_or(base, AsFd::as_fd);
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Ok(handle) = rustix::fs::openat(here, &word, flags, Mode::empty()) else {
-            break;
-        };
-        let Ok(stat) = rustix::fs::fstat(&handle) else {
+        let Ok((handle, stat)) = look_at(here, &word) else {
             break;
         };
         match kind_of(&stat) {
@@ -119,27 +140,13 @@ pub(super) fn clear_way(base: BorrowedFd<'_>, way: &[u8], follow: bool) -> bool 
     given
 }
 
-/// Tries what moves something from one name to another; where rights were taken away, they are given
-/// back first: a directory that moves elsewhere must be writable itself.
-pub(super) fn with_rights(
-    names: [(&OwnedFd, &str); 2],
-    attempt: impl Fn() -> Result<(), Errno>,
-) -> Result<(), Errno> {
+/// Tries something again if rights were taken away, and `give` gave them back.
+pub(super) fn with_rights<T>(
+    give: impl FnOnce() -> bool,
+    attempt: impl Fn() -> Result<T, Errno>,
+) -> Result<T, Errno> {
     match attempt() {
-        Err(Errno::ACCESS) => {
-            for (parent, name) in names {
-                keep_usable(parent);
-                give_directory(parent, name);
-            }
-            attempt()
-        }
+        Err(Errno::ACCESS) if give() => attempt(),
         other => other,
-    }
-}
-
-fn give_directory(parent: &OwnedFd, name: &str) {
-    let stat = rustix::fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW);
-    if stat.is_ok_and(|stat| kind_of(&stat) == Kind::Directory) {
-        give(parent, name, DIRECTORY);
     }
 }

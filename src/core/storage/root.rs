@@ -1,7 +1,7 @@
 //! An open directory that paths are resolved below.
 
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::entry::{Entry, Place, Target, Vacancy};
-use super::handle::{DIRECTORY, clone_handle, resolve};
+use super::handle::{DIRECTORY, clone_handle, if_there, path_of, resolve};
 use super::{DiskError, Kind};
 use fileshed_types::zone::{ZonePath, has_one_spelling};
 
@@ -33,10 +33,7 @@ impl Root {
         let location = std::fs::canonicalize(location).map_err(DiskError::server)?;
         let directory =
             rustix::fs::open(&location, DIRECTORY, Mode::empty()).map_err(DiskError::server)?;
-        Ok(Self {
-            directory,
-            location,
-        })
+        Ok(Self::of(directory, location))
     }
 
     /// A directory that is open already.
@@ -67,14 +64,8 @@ impl Root {
 
     /// The directory `name` below this one, if there is one.
     pub fn existing_subdirectory(&self, name: &str) -> Result<Option<Self>, DiskError> {
-        match self.open_directory(name) {
-            Ok(directory) => Ok(Some(Self {
-                directory,
-                location: self.location.join(name),
-            })),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(DiskError::server(error)),
-        }
+        let opened = if_there(self.open_directory(name)).map_err(DiskError::server)?;
+        Ok(opened.map(|directory| Self::of(directory, self.location.join(name))))
     }
 
     /// Where the directory is on disk. For git and child processes; never part of an answer.
@@ -97,10 +88,10 @@ impl Root {
 
     /// The same directory as a handle of its own.
     pub fn try_clone(&self) -> Result<Self, DiskError> {
-        Ok(Self {
-            directory: clone_handle(&self.directory)?,
-            location: self.location.clone(),
-        })
+        Ok(Self::of(
+            clone_handle(&self.directory)?,
+            self.location.clone(),
+        ))
     }
 
     /// The same directory, opened once more: with locks of its own.
@@ -228,8 +219,8 @@ impl Root {
         match self.open_directory(path.as_str()) {
             Ok(directory) => Ok((directory, path.clone())),
             Err(Errno::LOOP | Errno::NOTDIR) => {
-                let directory = self
-                    .resolve(path.as_str(), DIRECTORY, ResolveFlags::empty())
+                let follow = ResolveFlags::empty();
+                let directory = resolve(self.handle(), path.as_str(), DIRECTORY, follow)
                     .map_err(|error| DiskError::of("open", path, error))?;
                 let real = self.place_of(&directory, path)?;
                 Ok((directory, real))
@@ -263,23 +254,17 @@ impl Root {
 
     /// The path without links that `path` leads to.
     fn canonical(&self, path: &ZonePath) -> Result<ZonePath, DiskError> {
-        let target = self
-            .resolve(
-                path.as_str(),
-                OFlags::PATH | OFlags::CLOEXEC,
-                ResolveFlags::empty(),
-            )
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let target = resolve(self.handle(), path.as_str(), flags, ResolveFlags::empty())
             .map_err(|error| DiskError::of("follow", path, error))?;
         self.place_of(&target, path)
     }
 
     /// Where below this root an open file is, as the kernel names it.
     fn place_of(&self, handle: &OwnedFd, asked: &ZonePath) -> Result<ZonePath, DiskError> {
-        let name_of = |handle: BorrowedFd<'_>| {
-            std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd()))
-                .map_err(|error| DiskError::of("follow", asked, error))
-        };
-        let (root, real) = (name_of(self.handle())?, name_of(handle.as_fd())?);
+        let fail = |error| DiskError::of("follow", asked, error);
+        let root = path_of(self.handle()).map_err(fail)?;
+        let real = path_of(handle).map_err(fail)?;
         real.strip_prefix(&root)
             .ok()
             .and_then(Path::to_str)
@@ -294,17 +279,15 @@ impl Root {
         self.directory
     }
 
-    /// The directory at `path`, which the server names: no link is followed.
-    pub(super) fn open_directory(&self, path: &str) -> Result<OwnedFd, Errno> {
-        self.resolve(path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
+    /// Opens the directory of a name below this one. No link is followed.
+    pub(super) fn place(&self, path: &str) -> Result<Place, Errno> {
+        let (above, name) = path.rsplit_once('/').unwrap_or((".", path));
+        let parent = self.open_directory(above)?;
+        Ok(Place::new(parent, name.to_owned(), ZonePath::root()))
     }
 
-    fn resolve(
-        &self,
-        path: impl rustix::path::Arg + Copy,
-        flags: OFlags,
-        more: ResolveFlags,
-    ) -> Result<OwnedFd, Errno> {
-        resolve(self.handle(), path, flags, more)
+    /// The directory at `path`, which the server names: no link is followed.
+    pub(super) fn open_directory(&self, path: &str) -> Result<OwnedFd, Errno> {
+        resolve(self.handle(), path, DIRECTORY, ResolveFlags::NO_SYMLINKS)
     }
 }

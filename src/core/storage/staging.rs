@@ -9,41 +9,40 @@ mod copy;
 mod directory;
 mod effect;
 mod journal;
-mod moves;
-mod note;
-mod parents;
 mod remove;
-mod remover;
 
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
-use super::entry::Place;
-use super::handle::{clone_handle, open_raw};
-use super::kind::kind_of;
-use super::{DiskError, Kind, Root, Target};
+use super::entry::{Place, file_mode, regular_file};
+use super::handle::{DIRECTORY, create_at, open_at, path_of, resolve};
+use super::{DiskError, Kind, Root, Stamp, Target};
 use fileshed_types::zone::ZonePath;
 
-pub use append::{Appendable, Appended};
+pub use append::Appendable;
 pub use directory::{Merge, StagedDirectory, StagedEntry};
-pub use effect::{Displaced, Installed, Removed, Renamed};
-pub use journal::Journal;
-use parents::make_directories;
+pub use effect::{Installed, Removed, Renamed};
+pub use journal::{Appended, Journal};
+use remove::StagedName;
 pub(super) use remove::remove_tree;
-pub use remover::{Removals, Remover};
+pub use remove::{Removals, Remover, StagedName as Displaced, give_way};
+
+/// Ending of the names of journals.
+const ENDING: &str = ".journal";
 
 static COUNTER: AtomicU64 = AtomicU64::new(0);
 
 /// The directory beside the zones of one tenant where content waits to be moved in or removed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Staging {
-    directory: OwnedFd,
+    directory: Arc<OwnedFd>,
     location: PathBuf,
     /// Names begin with it, so that what a dead process left can be told apart.
     owner: String,
@@ -56,7 +55,7 @@ impl Staging {
     pub fn new(root: Root, owner: &str) -> Self {
         Self {
             location: root.location().to_owned(),
-            directory: root.into_handle(),
+            directory: Arc::new(root.into_handle()),
             owner: owner.to_owned(),
             removals: Removals::default(),
         }
@@ -69,94 +68,107 @@ impl Staging {
         self
     }
 
+    /// Returns a name here that nothing has.
     fn fresh_name(&self) -> String {
         format!("{}-{}", self.owner, COUNTER.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// A new, empty, private file.
+    /// Returns the place of a name here.
+    fn place(&self, name: String) -> Place {
+        Place::new(Arc::clone(&self.directory), name, ZonePath::root())
+    }
+
+    /// Creates a private, empty file.
     pub fn create(&self) -> Result<Staged, DiskError> {
         let name = self.fresh_name();
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&self.directory, &*name, flags, Mode::from(0o644))
-            .map_err(DiskError::server)?;
-        self.staged(File::from(file), name)
+        let file = create_at(&self.directory, &*name, file_mode(false));
+        Ok(self.staged(file.map_err(DiskError::server)?, name))
     }
 
     /// Returns the open file that is staged under a name.
-    fn staged(&self, file: File, name: String) -> Result<Staged, DiskError> {
-        Ok(Staged {
+    fn staged(&self, file: File, name: String) -> Staged {
+        Staged {
             file,
-            staging: self.try_clone()?,
-            name,
+            name: StagedName::new(self.place(name)),
+            staging: self.clone(),
             flushed: false,
-            installed: false,
-        })
+        }
     }
 
-    /// A staged file with this content.
+    /// Stages a file with this content.
     pub fn write(&self, content: &[u8]) -> Result<Staged, DiskError> {
         let mut staged = self.create()?;
-        staged
-            .file
-            .write_all(content)
-            .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
+        let written = staged.file.write_all(content);
+        written.map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
         Ok(staged)
     }
 
-    /// A staged file with the content of `source`, from where it stands; shares the blocks where
+    /// Stages a file with the content of `source`, from where it stands; shares the blocks where
     /// the file system can. The source is closed then: a client of NFS would keep what is replaced
     /// while it is open, under a name in its directory.
     pub fn copy(&self, mut source: File) -> Result<Staged, DiskError> {
         let mut staged = self.create()?;
-        std::io::copy(&mut source, &mut staged.file)
-            .map_err(|error| DiskError::of("copy", &ZonePath::root(), error))?;
+        let copied = std::io::copy(&mut source, &mut staged.file);
+        copied.map_err(|error| DiskError::of("copy", &ZonePath::root(), error))?;
         Ok(staged)
     }
 
-    /// An empty directory of its own for one command, gone with the handle.
+    /// Creates an empty directory for one command, gone with the handle.
     pub fn private_directory(&self) -> Result<PrivateDirectory, DiskError> {
         let name = self.fresh_name();
-        rustix::fs::mkdirat(&self.directory, &*name, Mode::RWXU)
-            .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
-        self.private(name)
+        let made = rustix::fs::mkdirat(&self.directory, &*name, Mode::RWXU);
+        self.private(name, made)
     }
 
-    /// The same out of an empty directory `name` of `from`, which is there no more then.
+    /// Takes the empty directory `name` of `from` for that.
     pub(super) fn adopt(&self, from: &Root, name: &str) -> Result<PrivateDirectory, DiskError> {
         let fresh = self.fresh_name();
-        rustix::fs::renameat(from.handle(), name, &self.directory, &*fresh)
-            .map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
-        self.private(fresh)
+        let moved = rustix::fs::renameat(from.handle(), name, &self.directory, &*fresh);
+        self.private(fresh, moved)
     }
 
-    fn private(&self, name: String) -> Result<PrivateDirectory, DiskError> {
+    fn private(
+        &self,
+        name: String,
+        made: Result<(), Errno>,
+    ) -> Result<PrivateDirectory, DiskError> {
+        made.map_err(|error| DiskError::of("stage", &ZonePath::root(), error))?;
         Ok(PrivateDirectory {
-            at: Place::new(
-                clone_handle(&self.directory)?,
-                name.clone(),
-                ZonePath::root(),
-            ),
-            location: self.location.join(name),
+            location: self.location.join(&name),
+            name: StagedName::new(self.place(name)),
         })
     }
 
-    /// A regular file that a child made in its private directory, staged.
+    /// Stages a regular file that a child made in its private directory.
     pub fn take(&self, private: &PrivateDirectory, name: &str) -> Result<Staged, DiskError> {
-        let fail = |error: Errno| DiskError::of("stage", &ZonePath::root(), error);
-        let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let from = format!("{}/{name}", private.at.name);
-        let file = rustix::fs::openat(&private.at.parent, &*from, flags, Mode::empty());
-        let file = file.map_err(fail)?;
-        let kind = kind_of(&rustix::fs::fstat(&file).map_err(fail)?);
-        if kind != Kind::File {
-            return Err(DiskError::NotAFile {
-                path: ZonePath::root(),
-                found: kind.describe(),
-            });
-        }
+        let path = ZonePath::root();
+        let fail = |error: Errno| DiskError::of("stage", &path, error);
+        let (parent, from) = (&private.name.place().parent, private.path_of(name));
+        let file = open_at(parent, &*from, OFlags::RDWR | OFlags::NONBLOCK);
+        let file = regular_file(file.map_err(fail)?, &path)?;
         let name = self.fresh_name();
-        rustix::fs::renameat(&private.at.parent, &*from, &self.directory, &*name).map_err(fail)?;
-        self.staged(File::from(file), name)
+        rustix::fs::renameat(parent, &*from, &self.directory, &*name).map_err(fail)?;
+        Ok(self.staged(file, name))
+    }
+
+    /// Opens the directory that holds staging and the zones.
+    fn home(&self) -> Result<Root, DiskError> {
+        let home = open_at(&self.directory, "..", DIRECTORY).map_err(DiskError::server)?;
+        let location = self.location.parent().unwrap_or(&self.location);
+        Ok(Root::of(home, location.to_owned()))
+    }
+
+    /// Returns the path of a place, below the directory that holds staging.
+    fn below_home(&self, place: &Place) -> Result<String, DiskError> {
+        let own = path_of(&self.directory).map_err(DiskError::server)?;
+        let above = path_of(&place.parent).map_err(DiskError::server)?;
+        let home = own.parent().unwrap_or(Path::new("/"));
+        let below = above.strip_prefix(home).ok().and_then(Path::to_str);
+        below
+            .map(|above| format!("{above}/{}", place.name))
+            .ok_or_else(|| DiskError::Escape {
+                path: place.path.clone(),
+            })
     }
 
     /// Removes what processes left here that are gone: every name that does not begin with one of
@@ -167,7 +179,7 @@ impl Staging {
         living: impl FnOnce() -> Result<Vec<String>, DiskError>,
     ) -> Result<(), DiskError> {
         let left = self.left_behind(living)?;
-        if !left.iter().any(|name| note::is_journal(name)) {
+        if !left.iter().any(|name| name.ends_with(ENDING)) {
             for name in left {
                 remove_tree(&self.directory, &name)?;
             }
@@ -181,7 +193,7 @@ impl Staging {
         living: impl FnOnce() -> Result<Vec<String>, DiskError>,
     ) -> Result<Vec<String>, DiskError> {
         let mut left = self.left_behind(living)?;
-        left.retain(|name| note::is_journal(name));
+        left.retain(|name| name.ends_with(ENDING));
         Ok(left)
     }
 
@@ -208,7 +220,7 @@ impl Staging {
 /// A directory for one command. Dropped, it is gone with everything in it.
 #[derive(Debug)]
 pub struct PrivateDirectory {
-    at: Place,
+    name: StagedName,
     location: PathBuf,
 }
 
@@ -221,9 +233,10 @@ impl PrivateDirectory {
 
     /// Bytes of everything in it.
     pub fn measure(&self) -> Result<u64, DiskError> {
-        let fail = |error: Errno| DiskError::server(error);
-        let name = std::ffi::CString::new(&*self.at.name).map_err(|_| fail(Errno::INVAL))?;
-        let directory = open_raw(self.at.parent.as_fd(), &name).map_err(fail)?;
+        let at = self.name.place();
+        let (parent, no_links) = (at.parent.as_fd(), ResolveFlags::NO_SYMLINKS);
+        let directory =
+            resolve(parent, &*at.name, DIRECTORY, no_links).map_err(DiskError::server)?;
         let totals = Root::of(directory, self.location.clone()).measure()?;
         Ok(totals.bytes)
     }
@@ -235,19 +248,16 @@ impl PrivateDirectory {
 
     /// Puts a copy of what `source` gives into it.
     pub fn receive(&self, name: &str, source: &mut impl std::io::Read) -> Result<(), DiskError> {
-        let fail = |error: std::io::Error| DiskError::server(error);
-        let path = format!("{}/{name}", self.at.name);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(&self.at.parent, &*path, flags, Mode::from(0o600))
-            .map_err(|error| fail(error.into()))?;
-        std::io::copy(source, &mut File::from(file)).map_err(fail)?;
+        let (at, mode) = (self.name.place(), Mode::RUSR | Mode::WUSR);
+        let mut file =
+            create_at(&at.parent, self.path_of(name), mode).map_err(DiskError::server)?;
+        std::io::copy(source, &mut file).map_err(DiskError::server)?;
         Ok(())
     }
-}
 
-impl Drop for PrivateDirectory {
-    fn drop(&mut self) {
-        report(&remove_tree(&self.at.parent, &self.at.name));
+    /// Returns the path of a file in it, from the directory of staging.
+    fn path_of(&self, name: &str) -> String {
+        format!("{}/{name}", self.name.place().name)
     }
 }
 
@@ -256,10 +266,9 @@ impl Drop for PrivateDirectory {
 pub struct Staged {
     file: File,
     staging: Staging,
-    name: String,
-    /// Whether what was written is on disk.
+    name: StagedName,
+    /// `true` if what was written is on disk.
     flushed: bool,
-    installed: bool,
 }
 
 impl Staged {
@@ -283,7 +292,7 @@ impl Staged {
     /// Where it is on disk, for a child process to read.
     #[must_use]
     pub fn location(&self) -> PathBuf {
-        self.staging.location.join(&self.name)
+        self.staging.location.join(&self.name.place().name)
     }
 
     /// Whether it begins with these bytes.
@@ -293,11 +302,7 @@ impl Staged {
 
     /// Bytes written so far.
     pub fn size(&self) -> Result<u64, DiskError> {
-        Ok(self
-            .file
-            .metadata()
-            .map_err(|error| DiskError::of("look at", &ZonePath::root(), error))?
-            .len())
+        Ok(Stamp::of_file(&self.file)?.size())
     }
 
     /// Gives the file its name in the zone. Its content is on disk before the name is, so that a
@@ -317,18 +322,7 @@ impl Staged {
         if !self.flushed {
             rustix::fs::fdatasync(&self.file).map_err(fail)?;
         }
-        let installed = Installed::new(&self.staging, &self.name, target)?;
-        self.installed = true;
-        Ok(installed)
-    }
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        if !self.installed {
-            let staging = &self.staging.directory;
-            let _gone = rustix::fs::unlinkat(staging, &*self.name, AtFlags::empty());
-        }
+        Installed::new(&self.staging, self.name, target)
     }
 }
 

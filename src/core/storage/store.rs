@@ -2,12 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::mem::ManuallyDrop;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, FallocateFlags, Mode, OFlags, StatVfsMountFlags};
+use rustix::fs::{Access, AtFlags, FallocateFlags, Mode, OFlags, Stat, StatVfsMountFlags};
 use rustix::io::Errno;
 
-use super::handle::stat_at_handle;
+use super::handle::{create_at, if_there, open_at};
 use super::{DiskError, FileIdentity, Root, Stamp};
 
 /// Bits of anybody but the server's account.
@@ -56,8 +58,7 @@ impl Root {
     /// Sets space aside for a file of the server's own, which grows into it on a full disk too. Its length
     /// stays.
     pub fn set_space_aside(&self, name: &str, bytes: u64) -> Result<(), DiskError> {
-        let flags = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(self.handle(), name, flags, Mode::empty());
+        let file = open_at(self.handle(), name, OFlags::WRONLY);
         file.and_then(|file| rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, 0, bytes))
             .map_err(DiskError::server)
     }
@@ -78,9 +79,7 @@ impl Root {
         temporary: &str,
         content: &[u8],
     ) -> io::Result<bool> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(self.handle(), temporary, flags, PRIVATE)?;
-        let mut file = File::from(file);
+        let mut file = create_at(self.handle(), temporary, PRIVATE)?;
         file.write_all(content).and_then(|()| file.sync_all())?;
         let (handle, none) = (self.handle(), AtFlags::empty());
         let linked = rustix::fs::linkat(handle, temporary, handle, name, none);
@@ -94,66 +93,87 @@ impl Root {
 
     /// So many bytes, at most, of a file of the server's own, if it is there.
     pub fn read_private_file(&self, name: &str, most: u64) -> io::Result<Option<Vec<u8>>> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let file = match rustix::fs::openat(self.handle(), name, flags, Mode::empty()) {
-            Ok(file) => File::from(file),
-            Err(Errno::NOENT) => return Ok(None),
-            Err(error) => return Err(error.into()),
+        let Some(file) = if_there(open_at(self.handle(), name, OFlags::RDONLY))? else {
+            return Ok(None);
         };
         let mut content = Vec::new();
-        file.take(most).read_to_end(&mut content)?;
+        File::from(file).take(most).read_to_end(&mut content)?;
         Ok(Some(content))
     }
 
     /// Takes from everybody else what they may do with a file of the server's own, if it is there.
     pub fn keep_private(&self, name: &str) -> Result<(), DiskError> {
-        match stat_at_handle(self.handle(), name).map_err(DiskError::server)? {
-            Some(stat) if stat.st_mode & OTHERS != 0 => {
-                let mode = Mode::from(stat.st_mode & 0o700);
-                match rustix::fs::chmodat(self.handle(), name, mode, AtFlags::empty()) {
-                    // Another account's file, which the administrator shares with the server.
-                    Ok(()) | Err(Errno::PERM | Errno::NOENT) => Ok(()),
-                    Err(error) => Err(DiskError::server(error)),
-                }
-            }
-            _ => Ok(()),
+        let Some(stat) = self.stat(name)?.filter(|stat| stat.st_mode & OTHERS != 0) else {
+            return Ok(());
+        };
+        let mode = Mode::from(stat.st_mode & 0o700);
+        match rustix::fs::chmodat(self.handle(), name, mode, AtFlags::empty()) {
+            // Another account's file, which the administrator shares with the server.
+            Ok(()) | Err(Errno::PERM | Errno::NOENT) => Ok(()),
+            Err(error) => Err(DiskError::server(error)),
         }
+    }
+
+    /// Returns the state of `name`, links followed; `None` if nothing is there.
+    fn stat(&self, name: &str) -> Result<Option<Stat>, DiskError> {
+        let stat = rustix::fs::statat(self.handle(), name, AtFlags::empty());
+        if_there(stat).map_err(DiskError::server)
     }
 
     /// Whether `name` is there.
     pub fn has(&self, name: &str) -> Result<bool, DiskError> {
-        let found = stat_at_handle(self.handle(), name).map_err(DiskError::server)?;
-        Ok(found.is_some())
+        Ok(self.stat(name)?.is_some())
     }
 
     /// Tells the file `name` from another one that takes its place; nothing where there is none.
     pub fn identity(&self, name: &str) -> Result<Option<FileIdentity>, DiskError> {
-        let found = stat_at_handle(self.handle(), name).map_err(DiskError::server)?;
-        Ok(found.as_ref().map(FileIdentity::of))
+        Ok(self.stat(name)?.as_ref().map(FileIdentity::of))
     }
 
     /// Returns the state of the entry `name`, if there is one. A link is not followed.
     pub fn stamp(&self, name: &str) -> Result<Option<Stamp>, DiskError> {
-        match rustix::fs::statat(self.handle(), name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Ok(Some(Stamp::of(&stat))),
-            Err(Errno::NOENT) => Ok(None),
-            Err(error) => Err(DiskError::server(error)),
-        }
+        let stat = rustix::fs::statat(self.handle(), name, AtFlags::SYMLINK_NOFOLLOW);
+        let stat = if_there(stat).map_err(DiskError::server)?;
+        Ok(stat.as_ref().map(Stamp::of))
     }
 
     /// Removes the file `name` of the server's own, if it is there.
     pub fn remove_file(&self, name: &str) -> Result<(), DiskError> {
-        match rustix::fs::unlinkat(self.handle(), name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(DiskError::server(error)),
-        }
+        let removed = rustix::fs::unlinkat(self.handle(), name, AtFlags::empty());
+        if_there(removed).map(drop).map_err(DiskError::server)
     }
 
     /// Gives a file of the server's own another name, if it is there.
     pub fn set_aside(&self, name: &str, to: &str) -> Result<(), DiskError> {
-        match rustix::fs::renameat(self.handle(), name, self.handle(), to) {
-            Ok(()) | Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(DiskError::server(error)),
-        }
+        let renamed = rustix::fs::renameat(self.handle(), name, self.handle(), to);
+        if_there(renamed).map(drop).map_err(DiskError::server)
+    }
+}
+
+/// A file that is never closed. SQLite's locks are those of the process (`fcntl`), and to close any
+/// descriptor of a file ends all that the process has on it.
+#[derive(Debug)]
+pub struct UnclosedFile(ManuallyDrop<OwnedFd>);
+
+impl UnclosedFile {
+    /// Opens the file `name` in a directory of the server's own; `None` if that cannot be.
+    #[must_use]
+    pub fn open(directory: &Root, name: &str) -> Option<Self> {
+        let file = open_at(directory.handle(), name, OFlags::RDONLY);
+        Some(Self(ManuallyDrop::new(file.ok()?)))
+    }
+
+    /// Returns the first bytes as they are now; `None` if there are fewer.
+    #[must_use]
+    pub fn first<const LENGTH: usize>(&self) -> Option<[u8; LENGTH]> {
+        self.at(0)
+    }
+
+    /// Returns the bytes at `offset` as they are now; `None` if there are fewer.
+    #[must_use]
+    pub fn at<const LENGTH: usize>(&self, offset: u64) -> Option<[u8; LENGTH]> {
+        let mut bytes = [0; LENGTH];
+        let read = rustix::io::pread(&*self.0, &mut bytes, offset).ok()?;
+        (read == LENGTH).then_some(bytes)
     }
 }

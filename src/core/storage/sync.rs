@@ -12,6 +12,7 @@ use super::{DiskError, Root};
 use fileshed_types::Clock;
 use fileshed_types::settings::Durability;
 use fileshed_types::timings::StorageTimings;
+use fileshed_types::zone::ZonePath;
 
 #[derive(Debug, Default)]
 struct FlushState {
@@ -56,9 +57,7 @@ impl Flusher {
                 let interval = (durability == Durability::Relaxed).then_some(timings.sync);
                 move || flush_until_stopped(&shared, &directory, &clock, interval)
             })
-            .map_err(|error| {
-                DiskError::of("flush", &fileshed_types::zone::ZonePath::root(), error)
-            })?;
+            .map_err(|error| DiskError::of("flush", &ZonePath::root(), error))?;
         Ok(Self {
             shared,
             durability,

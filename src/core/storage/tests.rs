@@ -9,6 +9,7 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::thread::{CapabilitySet, CapabilitySets};
@@ -307,7 +308,7 @@ fn what_nobody_may_look_into_is_counted_and_removed() {
         assert_eq!((totals.bytes, totals.files), (20, 4));
         for name in ["closed", "readonly"] {
             let parent = scene.data.handle().try_clone_to_owned();
-            remove_tree(&parent.expect("cloned"), name).expect("removed");
+            remove_tree(&Arc::new(parent.expect("cloned")), name).expect("removed");
             assert!(!scene.at(name).exists());
         }
     });

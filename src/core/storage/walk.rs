@@ -14,6 +14,7 @@ use rustix::io::Errno;
 
 use super::handle::open_raw;
 use super::kind::kind_of;
+use super::rights::{DIRECTORY, FILE, SPECIAL};
 use super::{DiskError, Entry, Kind, Root, Stamp};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
 
@@ -98,16 +99,15 @@ impl Weight {
     #[must_use]
     pub fn of_file(size: u64) -> Self {
         let mut weight = Self::default();
-        weight.add(b"", size);
+        weight.add(&ZonePath::root(), size);
         weight
     }
 
     /// One file more, `path` below the top.
-    fn add(&mut self, path: &[u8], size: u64) {
+    fn add(&mut self, path: &ZonePath, size: u64) {
         self.totals.add(size);
         if self.largest.as_ref().is_none_or(|(_, most)| size > *most) {
-            let path = String::from_utf8_lossy(path).into_owned();
-            self.largest = Some((ZonePath::found(path), size));
+            self.largest = Some((path.clone(), size));
         }
     }
 }
@@ -214,7 +214,7 @@ impl Root {
             }
             match expect_movable(path, kind, entry) {
                 Err(error) => fault = Some(error),
-                Ok(()) if kind == Kind::File => weight.add(inside.as_str().as_bytes(), size),
+                Ok(()) if kind == Kind::File => weight.add(&inside, size),
                 Ok(()) => {}
             }
         };
@@ -226,7 +226,7 @@ impl Root {
             })?;
         }
         if let Some(path) = closed.first() {
-            let path = ZonePath::found(String::from_utf8_lossy(path).into_owned());
+            let path = lossy(path);
             fault = fault.or(Some(DiskError::Denied { path }));
         }
         fault.map_or(Ok(weight), Err)
@@ -240,7 +240,7 @@ impl Root {
         path: &ZonePath,
         mut visit: impl FnMut(&[u8], Kind, &Stat),
     ) -> Result<Vec<Vec<u8>>, DiskError> {
-        let mut pending = vec![Below::of(path)];
+        let mut pending = vec![Below::at(path.as_str().as_bytes())];
         let mut closed = Vec::new();
         while let Some(below) = pending.pop() {
             let directory = match self.open_below(&below) {
@@ -250,10 +250,9 @@ impl Root {
                     closed.push(below.path);
                     continue;
                 }
-                other => other.map_err(|error| {
-                    let path = ZonePath::found(String::from_utf8_lossy(&below.path).into_owned());
-                    DiskError::of("measure", &path, error)
-                })?,
+                other => {
+                    other.map_err(|error| DiskError::of("measure", &lossy(&below.path), error))?
+                }
             };
             let directory = Rc::new(directory);
             let looked = each(&directory, &ZonePath::root(), |name, stat| {
@@ -272,6 +271,31 @@ impl Root {
         Ok(closed)
     }
 
+    /// Gives the server back what it needs of every file and directory, after a command that may have
+    /// taken it away.
+    pub fn grant_owner(&self) -> Result<(), DiskError> {
+        let mut lacking = Vec::new();
+        self.survey(&ZonePath::root(), |path, kind, stat| {
+            let needed = match kind {
+                Kind::File => FILE,
+                Kind::Directory => DIRECTORY,
+                Kind::Symlink | Kind::Special => return,
+            };
+            let lacks = stat.st_mode & needed != needed || stat.st_mode & SPECIAL != 0;
+            if let (true, Ok(path)) = (lacks, std::str::from_utf8(path)) {
+                let mode = (stat.st_mode & 0o777) | needed | 0o044;
+                lacking.push((path.to_owned(), mode));
+            }
+        })?;
+        for (path, mode) in lacking {
+            match self.entry(&ZonePath::found(path)) {
+                Err(error) if error.is_gone() => {}
+                entry => entry?.set_mode(mode)?,
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn open_below(&self, below: &Below) -> Result<OwnedFd, Errno> {
         let base = below
             .base
@@ -282,10 +306,15 @@ impl Root {
     }
 }
 
+/// Returns a path that may be no text, for messages.
+fn lossy(path: &[u8]) -> ZonePath {
+    ZonePath::found(String::from_utf8_lossy(path).into_owned())
+}
+
 /// Fails unless what has this path, which is `entry` or below it, goes with it to another place.
 pub(super) fn expect_movable(path: &[u8], kind: Kind, entry: &Entry) -> Result<(), DiskError> {
     let stays = |what| {
-        let path = ZonePath::found(String::from_utf8_lossy(path).into_owned());
+        let path = lossy(path);
         Err(DiskError::Stays { path, what })
     };
     match kind {
@@ -310,15 +339,6 @@ pub(super) struct Below {
 }
 
 impl Below {
-    /// A directory that a path can say.
-    pub(super) fn of(path: &ZonePath) -> Self {
-        Self {
-            base: None,
-            relative: path.display().as_bytes().to_vec(),
-            path: path.as_str().as_bytes().to_vec(),
-        }
-    }
-
     /// A directory whose path may be no text, and is no longer than the kernel takes.
     pub(super) fn at(path: &[u8]) -> Self {
         let relative = if path.is_empty() { b"." } else { path };

@@ -15,12 +15,12 @@ use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::fs::{AtFlags, Stat};
 use rustix::io::Errno;
 
-use super::file_system::is_local;
+use super::handle::is_local;
 use super::kind::kind_of;
 use super::walk::{Below, Totals, each};
-use super::{FileIdentity, Kind, Root};
+use super::{FileIdentity, Kind, Root, Stamp};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
-use table::{NameTable, is_at_or_below, join, split};
+use table::{NameTable, NamedEntry, is_at_or_below, join, split};
 
 /// Directories of one watch: each takes memory of the kernel.
 const DIRECTORIES_MOST: usize = 8192;
@@ -72,13 +72,13 @@ impl Watch {
     /// Space of everything that is there, as of the last refresh.
     #[must_use]
     pub fn totals(&self) -> Totals {
-        self.table.totals()
+        self.table.totals
     }
 
     /// Number of directories.
     #[must_use]
     pub fn directories(&self) -> u64 {
-        self.table.directories()
+        self.table.directories
     }
 
     /// Paths of the directories; the root is among them, with an empty one.
@@ -89,7 +89,7 @@ impl Watch {
     /// Size of the file at a path.
     #[must_use]
     pub fn file_size(&self, path: &[u8]) -> Option<u64> {
-        self.table.file_size(path)
+        self.table.get(path)?.size()
     }
 
     /// Paths whose names are of interest, with the files that have them, parents before children.
@@ -136,19 +136,20 @@ impl Watch {
                 Err(Errno::NOENT) => self.forget(&path),
                 Err(_) => return None,
                 Ok(stat) => {
-                    let was = self.table.what_had(&path);
-                    let is_known = was == Some((stat.st_ino, Kind::Directory));
-                    if is_known && !renewed.contains(&path) {
+                    let was = self.table.get(&path);
+                    let directory = was.filter(NamedEntry::is_directory);
+                    let is_same = directory.is_some_and(|was| was.stamp.inode() == stat.st_ino);
+                    if is_same && !renewed.contains(&path) {
                         // Only its times or its mode are others.
                         self.table.add(&path, &stat);
                         changed.remove(&path);
                         continue;
                     }
-                    if was.is_some_and(|(_, kind)| kind == Kind::Directory) {
+                    if directory.is_some() {
                         self.forget(&path);
                     }
                     // By another name.
-                    if !self.table.has(&path, &stat) {
+                    if was.is_none_or(|was| was.stamp != Stamp::of(&stat)) {
                         changed.insert(path.clone());
                     }
                     self.enter(&path, &stat)?;
@@ -288,9 +289,9 @@ impl Watch {
 
     /// Nothing is at a path any more, nor below it.
     fn forget(&mut self, gone: &[u8]) {
-        let was = self.table.what_had(gone);
+        let was = self.table.get(gone);
         self.table.forget(gone);
-        if !was.is_some_and(|(_, kind)| kind == Kind::Directory) {
+        if !was.is_some_and(|was| was.is_directory()) {
             self.linked.remove(gone);
             if let Ok(gone) = std::str::from_utf8(gone) {
                 self.noted.remove(gone);

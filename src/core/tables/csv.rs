@@ -11,10 +11,8 @@ mod source;
 mod writer;
 
 pub(super) use dates::Dates;
-pub(super) use kinds::{Cell, Column, Decimal, Kind};
-pub(super) use shape::{
-    column_names, find_delimiter, parse_delimiter, show_delimiter, unique_names,
-};
+pub(super) use kinds::{Column, Decimal, Kind};
+pub(super) use shape::{column_names, find_delimiter, parse_delimiter, unique_names};
 pub use sheet::sheets_as_text;
 pub(super) use sheet::{is_sheet, write_sheet};
 pub(super) use source::{Encoding, Source};

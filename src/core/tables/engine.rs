@@ -7,8 +7,8 @@
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -20,8 +20,8 @@ use rustix::fs::{Mode, OFlags};
 use super::csv::{is_sheet, write_sheet};
 use super::sql;
 use super::work::{
-    Action, Answer, Database, MOST_COLUMNS, OpenMode, PRIVATE_CSV, PRIVATE_NAME, PRIVATE_SHEET,
-    Refusal, Work,
+    Action, Answer, Database, Import, MOST_COLUMNS, OpenMode, PRIVATE_CSV, PRIVATE_NAME,
+    PRIVATE_SHEET, Refusal, Work,
 };
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::{Clock, ZonePath, timings};
@@ -162,7 +162,12 @@ impl Opened {
             Action::Import(import) => match self.csv {
                 Some(mut book) if let Some(mut csv) = self.sheet => {
                     write_sheet(&mut book, &mut csv)?;
-                    let import = import.of_sheet();
+                    let import = Import {
+                        delimiter: Some(",".to_owned()),
+                        encoding: Some("utf-8".to_owned()),
+                        decimal: Some(".".to_owned()),
+                        ..import
+                    };
                     engine.import(&import, csv).map(Answer::Imported)
                 }
                 Some(csv) => engine.import(&import, csv).map(Answer::Imported),
@@ -199,28 +204,26 @@ pub(super) struct Engine {
 
 /// When to stop; may be moved while a statement runs.
 #[derive(Clone)]
-pub(super) struct Deadline {
-    begun: Instant,
-    milliseconds: Arc<AtomicU64>,
-}
+pub(super) struct Deadline(Arc<Mutex<Instant>>);
 
 impl Deadline {
     fn new(time: Duration) -> Self {
-        Self {
-            begun: Clock::SYSTEM.instant(),
-            milliseconds: Arc::new(AtomicU64::new(time.as_millis() as u64)),
-        }
+        Self(Arc::new(Mutex::new(Clock::SYSTEM.instant() + time)))
     }
 
     pub(super) fn is_over(&self) -> bool {
-        Clock::SYSTEM.elapsed(self.begun).as_millis() as u64
-            >= self.milliseconds.load(Ordering::Relaxed)
+        Clock::SYSTEM.is_past(*self.end())
     }
 
     /// Stops after so much more time, unless it is earlier anyway.
     pub(super) fn shorten(&self, time: Duration) {
-        let end = (Clock::SYSTEM.elapsed(self.begun) + time).as_millis() as u64;
-        self.milliseconds.fetch_min(end, Ordering::Relaxed);
+        let end = Clock::SYSTEM.instant() + time;
+        let mut current = self.end();
+        *current = end.min(*current);
+    }
+
+    fn end(&self) -> MutexGuard<'_, Instant> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,19 +3,18 @@
 //! The file is read twice: once to know the types of its columns, once to store its rows. Nothing
 //! is kept in memory but the row under way.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 
 use ::csv::{ByteRecord, Reader, ReaderBuilder};
-use rusqlite::types::ValueRef;
+use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Transaction, TransactionBehavior};
 
 use super::csv::{
-    Cell, Column, Dates, Decimal, Encoding, Kind, Source, column_names, find_delimiter,
-    parse_delimiter, show_delimiter,
+    Column, Dates, Decimal, Encoding, Kind, Source, column_names, find_delimiter, parse_delimiter,
 };
 use super::engine::{Deadline, Engine};
-use super::query::Bound;
 use super::work::{IfExists, Import, ImportInfo, Imported, MOST_COLUMNS, Refusal};
 
 /// Bytes that are looked at to find the delimiter.
@@ -29,15 +28,15 @@ const ROWS: u64 = 4096;
 
 impl Engine {
     pub(super) fn import(&mut self, import: &Import, csv: File) -> Result<Imported, Refusal> {
-        let mut text = Text::new(import, csv)?;
+        let text = Text::new(import, csv)?;
         let existing = self.existing(import)?;
-        let mut scan = Scan::new(&mut text, import, self)?;
+        let mut scan = Scan::new(&text, import, self)?;
         self.begin();
         if let Some(columns) = &existing {
             expect_columns(import, &scan, columns)?;
         }
         // A column of the table that is text gets the text, not a number written out again.
-        for (name, kind) in scan.names.iter().zip(&mut scan.kinds) {
+        for (name, kind) in scan.imported.columns.iter().zip(&mut scan.kinds) {
             let declared = existing
                 .iter()
                 .flatten()
@@ -53,28 +52,13 @@ impl Engine {
         if existing.is_none() {
             create(&transaction, import, &scan)?;
         }
-        let unread_dates = store(&transaction, &import.table, &mut text, &scan, &clock)?;
+        let unread_dates = store(&transaction, &import.table, &text, &scan, &clock)?;
         transaction.commit()?;
-        Ok(Imported {
-            rows: scan.rows,
-            info: ImportInfo {
-                delimiter: show_delimiter(text.delimiter),
-                encoding: text.encoding.name(),
-                header: scan.has_header,
-                column_types: scan
-                    .names
-                    .iter()
-                    .zip(&scan.kinds)
-                    .map(|(name, kind)| (name.clone(), kind.name().to_owned()))
-                    .collect(),
-                rows_padded: scan.padded,
-                rows_cut: scan.cut,
-                lost_in_rows: scan.lost_in_rows,
-                flawed: text.encoding == Encoding::FlawedUtf8,
-                unread_dates,
-            },
-            columns: scan.names,
-        })
+        let mut imported = scan.imported;
+        let types = scan.kinds.iter().map(|kind| kind.name().to_owned());
+        imported.info.column_types = imported.columns.iter().cloned().zip(types).collect();
+        imported.info.unread_dates = unread_dates;
+        Ok(imported)
     }
 
     /// The columns of the table that rows are added to; none where a table is to be made.
@@ -95,11 +79,12 @@ impl Engine {
 fn store(
     transaction: &Transaction<'_>,
     table: &str,
-    text: &mut Text,
+    text: &Text,
     scan: &Scan,
     clock: &Deadline,
 ) -> Result<u64, Refusal> {
-    let columns: Vec<String> = scan.names.iter().map(|name| quoted(name)).collect();
+    let columns = &scan.imported.columns;
+    let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
     let sql = format!(
         "INSERT INTO {} ({}) VALUES ({})",
         quoted(table),
@@ -107,14 +92,14 @@ fn store(
         vec!["?"; columns.len()].join(", ")
     );
     let mut insert = transaction.prepare(&sql)?;
-    let mut rows = text.rows(scan.has_header)?;
+    let mut rows = text.rows(scan.imported.info.has_header)?;
     let (mut count, mut unread_dates) = (0, 0);
     while rows.advance()? {
         for (index, kind) in scan.kinds.iter().enumerate() {
             let field = rows.record.get(index).unwrap_or_default();
             let cell = kind.cell(field);
             if let Some(dates) = &scan.dates[index]
-                && cell != Cell::Null
+                && cell != ValueRef::Null
             {
                 let written = std::str::from_utf8(field).unwrap_or_default();
                 if let Some(iso) = dates.read(written) {
@@ -123,7 +108,7 @@ fn store(
                 }
                 unread_dates += 1;
             }
-            insert.raw_bind_parameter(index + 1, Bound(bound(cell)))?;
+            insert.raw_bind_parameter(index + 1, ToSqlOutput::Borrowed(cell))?;
         }
         insert.raw_execute()?;
         count += 1;
@@ -132,15 +117,6 @@ fn store(
         }
     }
     Ok(unread_dates)
-}
-
-fn bound(cell: Cell<'_>) -> ValueRef<'_> {
-    match cell {
-        Cell::Null => ValueRef::Null,
-        Cell::Integer(integer) => ValueRef::Integer(integer),
-        Cell::Real(real) => ValueRef::Real(real),
-        Cell::Text(text) => ValueRef::Text(text),
-    }
 }
 
 /// Whether SQLite keeps text in a column as it is (its rules of affinity).
@@ -157,12 +133,8 @@ fn expect_columns(
     columns: &[(String, String)],
 ) -> Result<(), Refusal> {
     let find = |name: &String| columns.iter().find(|(it, _)| it.eq_ignore_ascii_case(name));
-    let missing: Vec<String> = scan
-        .names
-        .iter()
-        .filter(|name| find(name).is_none())
-        .cloned()
-        .collect();
+    let names = scan.imported.columns.iter();
+    let missing: Vec<String> = names.filter(|name| find(name).is_none()).cloned().collect();
     if !missing.is_empty() {
         return Err(Refusal::NoSuchColumns {
             table: import.table.clone(),
@@ -179,10 +151,8 @@ fn create(transaction: &Transaction<'_>, import: &Import, scan: &Scan) -> Result
     if import.if_exists == IfExists::Replace {
         transaction.execute(&format!("DROP TABLE IF EXISTS {table}"), [])?;
     }
-    let columns: Vec<String> = scan
-        .names
-        .iter()
-        .zip(&scan.kinds)
+    let columns = scan.imported.columns.iter().zip(&scan.kinds);
+    let columns: Vec<String> = columns
         .map(|(name, kind)| format!("{} {}", quoted(name), kind.name()))
         .collect();
     let create = format!("CREATE TABLE {table} ({})", columns.join(", "));
@@ -291,19 +261,15 @@ impl From<std::io::Error> for Refusal {
 
 /// What the first reading of a file found.
 struct Scan {
-    names: Vec<String>,
     kinds: Vec<Kind>,
     /// Of the columns that hold dates.
     dates: Vec<Option<Dates>>,
-    has_header: bool,
-    rows: u64,
-    padded: u64,
-    cut: u64,
-    lost_in_rows: Vec<u64>,
+    /// The answer, without the types of the columns.
+    imported: Imported,
 }
 
 impl Scan {
-    fn new(text: &mut Text, import: &Import, engine: &Engine) -> Result<Self, Refusal> {
+    fn new(text: &Text, import: &Import, engine: &Engine) -> Result<Self, Refusal> {
         let mut rows = text.rows(false)?;
         if !rows.advance()? {
             return Err(Refusal::CsvEmpty);
@@ -378,13 +344,22 @@ impl Scan {
             });
         Ok(Self {
             kinds: kinds.collect(),
-            names,
             dates,
-            has_header,
-            rows: count,
-            padded,
-            cut,
-            lost_in_rows,
+            imported: Imported {
+                columns: names,
+                rows: count,
+                info: ImportInfo {
+                    detected_delimiter: char::from(text.delimiter).to_string(),
+                    detected_encoding: text.encoding.name(),
+                    has_header,
+                    column_types: BTreeMap::new(),
+                    rows_padded: padded,
+                    rows_cut: cut,
+                    unread_dates: 0,
+                },
+                lost_in_rows,
+                flawed: text.encoding == Encoding::FlawedUtf8,
+            },
         })
     }
 }

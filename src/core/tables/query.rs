@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use fileshed_types::Timings;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, Statement, ToSql};
+use rusqlite::{Connection, Statement};
 use serde_json::{Map, Value, json};
 
 use super::csv::{Writer, unique_names};
@@ -292,7 +292,7 @@ fn bind_one(
             ValueRef::Text(text.as_bytes())
         }
     };
-    statement.raw_bind_parameter(index, Bound(bound))?;
+    statement.raw_bind_parameter(index, ToSqlOutput::Borrowed(bound))?;
     Ok(())
 }
 
@@ -313,15 +313,6 @@ fn number(connection: &Connection, text: &str) -> Result<Option<ValueRef<'static
     let mut written = connection.prepare_cached("SELECT CAST(?1 AS TEXT)")?;
     let written: String = written.query_row([real], |row| row.get(0))?;
     Ok((written == text).then_some(ValueRef::Real(real)))
-}
-
-/// A value that is bound as it is.
-pub(super) struct Bound<'a>(pub(super) ValueRef<'a>);
-
-impl ToSql for Bound<'_> {
-    fn to_sql(&self) -> Result<ToSqlOutput<'_>, rusqlite::Error> {
-        Ok(ToSqlOutput::Borrowed(self.0))
-    }
 }
 
 /// Values as JSON, and notes about those that JSON cannot hold.

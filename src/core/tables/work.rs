@@ -161,19 +161,6 @@ pub struct Import {
     pub has_header: Option<bool>,
 }
 
-impl Import {
-    /// This import for rows that the server wrote itself.
-    pub(super) fn of_sheet(self) -> Self {
-        let as_written = |text: &str| Some(text.to_owned());
-        Self {
-            delimiter: as_written(","),
-            encoding: as_written("utf-8"),
-            decimal: as_written("."),
-            ..self
-        }
-    }
-}
-
 /// What an import does when the table is there already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -282,28 +269,29 @@ pub struct Imported {
     pub rows: u64,
     /// How the file was read.
     pub info: ImportInfo,
+    /// The first rows that lost a value because they had too many fields, counted from 1 behind the header.
+    pub lost_in_rows: Vec<u64>,
+    /// `true` if bytes were no text, and became U+FFFD.
+    pub flawed: bool,
 }
 
 /// How a CSV file was read.
 #[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ImportInfo {
-    /// Between fields.
-    pub delimiter: String,
-    /// Of the file.
-    pub encoding: String,
-    /// Whether the first row named the columns.
-    pub header: bool,
-    /// Type of each column.
+    /// Character between the fields.
+    pub detected_delimiter: String,
+    /// Character encoding of the file.
+    pub detected_encoding: String,
+    /// Whether the first row gave the names of the columns.
+    pub has_header: bool,
+    /// SQLite type of each column.
     pub column_types: BTreeMap<String, String>,
-    /// Rows that had too few fields.
+    /// Rows with too few fields.
     pub rows_padded: u64,
-    /// Rows that had too many fields.
+    /// Rows with too many fields.
     pub rows_cut: u64,
-    /// The first of them that lost a value, counted from 1 behind the header.
-    pub lost_in_rows: Vec<u64>,
-    /// Whether bytes were no text, and became U+FFFD.
-    pub flawed: bool,
-    /// Values of date columns that are no dates and were kept as they are.
+    /// Values of date columns that are no dates.
     pub unread_dates: u64,
 }
 

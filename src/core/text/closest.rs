@@ -182,13 +182,7 @@ struct Folded<'t> {
     fold: Difference,
     text: Vec<u8>,
     /// Of each byte, the character that it comes from.
-    places: Vec<MatchedPlace>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct MatchedPlace {
-    start: u32,
-    end: u32,
+    places: Vec<Range<u32>>,
 }
 
 impl<'t> Folded<'t> {
@@ -244,10 +238,7 @@ impl<'t> Folded<'t> {
     }
 
     fn push(&mut self, bytes: &[u8], place: Range<usize>) {
-        let place = MatchedPlace {
-            start: place.start as u32,
-            end: place.end as u32,
-        };
+        let place = place.start as u32..place.end as u32;
         self.text.extend_from_slice(bytes);
         self.places.resize(self.text.len(), place);
     }
@@ -304,16 +295,14 @@ fn likest_lines(text: &[u8], find: &str) -> Option<Range<usize>> {
         .iter()
         .enumerate()
         .max_by_key(|(index, line)| (line.trim().len(), std::cmp::Reverse(*index)))?;
-    let anchor = Pairs::of(anchor.as_bytes());
+    let anchor = pairs(anchor.as_bytes());
     let lines: Vec<Range<usize>> = ranges(text).collect();
     let (best, likeness) = lines
         .iter()
         .enumerate()
         .map(|(number, line)| {
-            (
-                number,
-                anchor.likeness(without_line_end(&text[line.clone()])),
-            )
+            let line = pairs(without_line_end(&text[line.clone()]));
+            (number, likeness(&anchor, &line))
         })
         .max_by_key(|(number, likeness)| (*likeness, std::cmp::Reverse(*number)))?;
     if likeness < LIKENESS {
@@ -324,39 +313,34 @@ fn likest_lines(text: &[u8], find: &str) -> Option<Range<usize>> {
     Some(lines[first].start..lines[last].end)
 }
 
-/// The pairs of neighbouring bytes in a line, in order: lines that share many are alike.
-struct Pairs(Vec<[u8; 2]>);
+/// Returns the pairs of neighbouring bytes in a line, in order: lines that share many are alike.
+fn pairs(line: &[u8]) -> Vec<[u8; 2]> {
+    let line = line.trim_ascii();
+    let mut pairs: Vec<[u8; 2]> = line[..line.len().min(LINE_LIMIT)]
+        .windows(2)
+        .map(|pair| [pair[0].to_ascii_lowercase(), pair[1].to_ascii_lowercase()])
+        .filter(|pair| *pair != [b' ', b' '])
+        .collect();
+    pairs.sort_unstable();
+    pairs
+}
 
-impl Pairs {
-    fn of(line: &[u8]) -> Self {
-        let line = line.trim_ascii();
-        let mut pairs: Vec<[u8; 2]> = line[..line.len().min(LINE_LIMIT)]
-            .windows(2)
-            .map(|pair| [pair[0].to_ascii_lowercase(), pair[1].to_ascii_lowercase()])
-            .filter(|pair| *pair != [b' ', b' '])
-            .collect();
-        pairs.sort_unstable();
-        Self(pairs)
+/// Returns from 0 for nothing to 100 for everything in common (the coefficient of Sørensen and Dice).
+fn likeness(own: &[[u8; 2]], other: &[[u8; 2]]) -> usize {
+    if own.is_empty() || other.is_empty() {
+        return 0;
     }
-
-    /// From 0 for nothing to 100 for everything in common (the coefficient of Sørensen and Dice).
-    fn likeness(&self, line: &[u8]) -> usize {
-        let (own, other) = (&self.0, Self::of(line).0);
-        if own.is_empty() || other.is_empty() {
-            return 0;
+    let (mut at, mut common) = (0, 0);
+    for pair in own {
+        while other.get(at).is_some_and(|other| other < pair) {
+            at += 1;
         }
-        let (mut at, mut common) = (0, 0);
-        for pair in own {
-            while other.get(at).is_some_and(|other| other < pair) {
-                at += 1;
-            }
-            if other.get(at) == Some(pair) {
-                common += 1;
-                at += 1;
-            }
+        if other.get(at) == Some(pair) {
+            common += 1;
+            at += 1;
         }
-        200 * common / (own.len() + other.len())
     }
+    200 * common / (own.len() + other.len())
 }
 
 #[cfg(test)]

@@ -102,13 +102,19 @@ pub fn compare(original: &str, revised: &str, ignores_blanks: bool, time: Durati
         let mut lines = Vec::new();
         for op in &group {
             let (before, after) = (op.old_range(), op.new_range());
+            let line = |old_number, new_number, content: &str, segments: Option<Vec<Segment>>| {
+                ComparedLine {
+                    old_number,
+                    new_number,
+                    content: content.to_owned(),
+                    revised: None,
+                    segments: segments.unwrap_or_else(|| whole(content)),
+                }
+            };
             if let DiffOp::Equal { .. } = op {
                 lines.extend(before.zip(after).map(|(x, y)| ComparedLine {
-                    old_number: Some(x + 1),
-                    new_number: Some(y + 1),
-                    content: old[x].to_owned(),
                     revised: Some(new[y].to_owned()),
-                    segments: whole(old[x]),
+                    ..line(Some(x + 1), Some(y + 1), old[x], None)
                 }));
                 continue;
             }
@@ -119,20 +125,8 @@ pub fn compare(original: &str, revised: &str, ignores_blanks: bool, time: Durati
                 .map(|(x, y)| segments(old[x], new[y], deadline))
                 .unzip();
             let (mut removed, mut added) = (removed.into_iter(), added.into_iter());
-            lines.extend(before.map(|x| ComparedLine {
-                old_number: Some(x + 1),
-                new_number: None,
-                content: old[x].to_owned(),
-                revised: None,
-                segments: removed.next().unwrap_or_else(|| whole(old[x])),
-            }));
-            lines.extend(after.map(|y| ComparedLine {
-                old_number: None,
-                new_number: Some(y + 1),
-                content: new[y].to_owned(),
-                revised: None,
-                segments: added.next().unwrap_or_else(|| whole(new[y])),
-            }));
+            lines.extend(before.map(|x| line(Some(x + 1), None, old[x], removed.next())));
+            lines.extend(after.map(|y| line(None, Some(y + 1), new[y], added.next())));
         }
         comparison.hunks.push(Hunk {
             header: header(&group),

@@ -308,15 +308,23 @@ impl TextEdit<'_> {
         let text = draft.text();
         let has_crlf = memchr::memmem::find(text, b"\r\n").is_some();
         let pattern = self.compiled(pattern, has_crlf)?;
-        let all = self.match_all;
-        match self.position {
-            Position::Before => draft.insert_at_matches(&pattern, all, |line| line.start),
-            Position::After => draft.insert_at_matches(&pattern, all, |line| line.end),
-            _ => {
-                let pieces = template::parse(self.content, &pattern)?;
-                draft.replace_matches(&pattern, &pattern.meter(text)?, &pieces, all)
+        let meter = pattern.meter(text)?;
+        if self.position == Position::Replace {
+            let pieces = template::parse(self.content, &pattern)?;
+            return draft.replace_matches(&pattern, &meter, &pieces, self.match_all);
+        }
+        let (mut lines, mut matches) = (0, 0);
+        for line in lines::ranges(text) {
+            if pattern.occurs_in(lines::without_line_end(&text[line.clone()]), &meter)? {
+                let is_before = self.position == Position::Before;
+                lines += draft.insert_lines(if is_before { line.start } else { line.end })?;
+                matches += 1;
+                if !self.match_all {
+                    break;
+                }
             }
         }
+        pattern.counted(lines, matches)
     }
 
     fn compiled<'p>(&self, pattern: &'p str, has_crlf: bool) -> Result<Pattern<'p>, TextError> {

@@ -111,7 +111,7 @@ pub fn converted(
             target.write_all(&out)?;
             return Ok(found);
         }
-        let units = piece.chunks_exact(unit.width());
+        let units = piece.chunks_exact(unit.width);
         let rest = units.remainder().len();
         for bytes in units {
             let value = unit.value(bytes);
@@ -144,45 +144,39 @@ pub fn converted(
     }
 }
 
-/// The smallest part of a text that can be a line end.
+/// The smallest part of a text that can be a line end: one byte, or two.
 #[derive(Clone, Copy)]
-enum Unit {
-    Byte,
-    /// Two bytes; `true` if the higher comes first.
-    Pair(bool),
+struct Unit {
+    width: usize,
+    /// `true` if the higher byte comes first.
+    is_big: bool,
 }
 
 impl Unit {
     fn of(beginning: &[u8]) -> Result<Self, ConversionError> {
-        match Encoding::of(beginning, false) {
-            Encoding::Utf16(is_big) => Ok(Self::Pair(is_big)),
-            Encoding::Utf32(_) => Err(ConversionError::Text(TextError::Binary)),
-            _ => Ok(Self::Byte),
-        }
-    }
-
-    const fn width(self) -> usize {
-        match self {
-            Self::Byte => 1,
-            Self::Pair(_) => 2,
-        }
+        let (width, is_big) = match Encoding::of(beginning, false) {
+            Encoding::Utf16(is_big) => (2, is_big),
+            Encoding::Utf32(_) => return Err(ConversionError::Text(TextError::Binary)),
+            _ => (1, false),
+        };
+        Ok(Self { width, is_big })
     }
 
     fn value(self, bytes: &[u8]) -> u16 {
-        match (self, bytes) {
-            (Self::Pair(true), [high, low]) | (Self::Pair(false), [low, high]) => {
-                u16::from_be_bytes([*high, *low])
-            }
-            (_, bytes) => bytes.first().copied().map_or(0, u16::from),
+        match *bytes {
+            [first, second] if self.is_big => u16::from_be_bytes([first, second]),
+            [first, second] => u16::from_le_bytes([first, second]),
+            _ => bytes.first().copied().map_or(0, u16::from),
         }
     }
 
     fn put(self, value: u16, out: &mut Vec<u8>) {
-        match self {
-            Self::Byte => out.push(value as u8),
-            Self::Pair(true) => out.extend_from_slice(&value.to_be_bytes()),
-            Self::Pair(false) => out.extend_from_slice(&value.to_le_bytes()),
-        }
+        let bytes = if self.is_big {
+            value.to_be_bytes()
+        } else {
+            value.to_le_bytes()
+        };
+        out.extend_from_slice(&bytes[..self.width]);
     }
 }
 

@@ -144,13 +144,16 @@ impl<'p> Pattern<'p> {
         }
     }
 
-    /// The failure of a pattern that occurs nowhere.
-    pub(super) fn not_found(&self) -> TextError {
-        TextError::NotFound {
+    /// Returns the counts of lines and matches. Fails for a pattern that occurs nowhere.
+    pub(super) fn counted(&self, lines: u64, matches: u64) -> Result<(u64, u64), TextError> {
+        if matches > 0 {
+            return Ok((lines, matches));
+        }
+        Err(TextError::NotFound {
             parameter: "pattern",
             value: beginning(self.source),
             closest: None,
-        }
+        })
     }
 
     fn non_empty(&self) -> Option<&Regex> {

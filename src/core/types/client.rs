@@ -6,29 +6,21 @@
 
 use crate::names;
 
-/// The operations that a client was offered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Toolset {
-    /// Every one.
-    #[default]
-    All,
-    /// Those that a small model needs.
-    Core,
+names! {
+    /// The operations that a client was offered.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Toolset {
+        /// Every one.
+        #[default]
+        All = "all",
+        /// Those that a small model needs.
+        Core = "core",
+    }
 }
 
 impl Toolset {
     /// The names in addresses and on the command line.
-    pub const NAMES: [&str; 2] = ["all", "core"];
-
-    /// Reads a name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "all" => Some(Self::All),
-            "core" => Some(Self::Core),
-            _ => None,
-        }
-    }
+    pub const NAMES: [&str; 2] = [Self::All.as_str(), Self::Core.as_str()];
 }
 
 /// The length of answers (RFC 7240, part 4.2).

@@ -41,8 +41,8 @@ inventory::collect!(Examples);
 ///
 /// - `code`: the name of a [`Code`](crate::Code), or an expression that gives one;
 /// - `hint`: anything that becomes a [`Hint`](crate::Hint); it may use the fields, as references;
-/// - `details`, if there are any: an object as `serde_json::json!` takes it, or an expression that
-///   gives a map;
+/// - `details`, if there are any: an object as `serde_json::json!` takes it, or a call of a function
+///   that gives a map;
 /// - `retry_after`, if it passes: seconds, or an `Option` of them;
 /// - or nothing but `same_as`, where another failure with all that it says is passed on.
 ///
@@ -131,34 +131,13 @@ macro_rules! diagnostics {
             $facts
         )+ } }
 
-        $crate::diagnostics! { @catalogue $(
-            {
-                $facts concat!(stringify!($Name), "::", stringify!($Variant)),
-                [
-                    $($( $crate::diagnostics!(
-                        @samples $field $type $(= $example)? $(=> [$($examples),+])?
-                    ) ),+)?
-                    $($( $crate::diagnostics!(
-                        @samples $part $part_type
-                        $(= $part_example)? $(=> [$($part_examples),+])?
-                    ) ),+)?
-                ],
-                |round| $Name::$Variant
-                    $({ $( $field: $crate::diagnostics::catalogue::pick(
-                        $crate::diagnostics!(
-                            @samples $field $type $(= $example)? $(=> [$($examples),+])?
-                        ),
-                        round,
-                    ) ),+ })?
-                    $(( $( $crate::diagnostics::catalogue::pick(
-                        $crate::diagnostics!(
-                            @samples $part $part_type
-                            $(= $part_example)? $(=> [$($part_examples),+])?
-                        ),
-                        round,
-                    ) ),+ ))?
-            }
-        )+ }
+        $crate::diagnostics! { @catalogue $( {
+            $facts concat!(stringify!($Name), "::", stringify!($Variant)); ($Name::$Variant)
+            $({ $( $field (@samples $field $type $(= $example)? $(=> [$($examples),+])?) ),+ })?
+            $(( $( (
+                @samples $part $part_type $(= $part_example)? $(=> [$($part_examples),+])?
+            ) ),+ ))?
+        } )+ }
     };
 
     (
@@ -170,7 +149,7 @@ macro_rules! diagnostics {
 
         $crate::diagnostics! { @implement $Name { { Self } {} $facts } }
 
-        $crate::diagnostics! { @catalogue { $facts stringify!($Name), [], |round| $Name } }
+        $crate::diagnostics! { @catalogue { $facts stringify!($Name); ($Name) } }
     };
 
     (
@@ -191,48 +170,28 @@ macro_rules! diagnostics {
         }
 
         $crate::diagnostics! { @catalogue {
-            $facts stringify!($Name),
-            [$( $crate::diagnostics!(
-                @samples $field $type $(= $example)? $(=> [$($examples),+])?
-            ) ),+],
-            |round| $Name { $( $field: $crate::diagnostics::catalogue::pick(
-                $crate::diagnostics!(
-                    @samples $field $type $(= $example)? $(=> [$($examples),+])?
-                ),
-                round,
-            ) ),+ }
+            $facts stringify!($Name); ($Name)
+            { $( $field (@samples $field $type $(= $example)? $(=> [$($examples),+])?) ),+ }
         } }
     };
 
-    (@implement $Name:ident { $( { $pattern:pat } { $($used:ident)* } $facts:tt )+ }) => {
+    (@implement $Name:ident $variants:tt) => {
         impl $crate::Diagnostic for $Name {
-            fn code(&self) -> $crate::Code {
-                match self { $( $pattern => {
-                    $( let _ = $used; )*
-                    $crate::diagnostics!(@code $facts)
-                } )+ }
-            }
+            $crate::diagnostics! { @method code -> $crate::Code, $variants }
+            $crate::diagnostics! { @method hint -> $crate::Hint, $variants }
+            $crate::diagnostics! { @method details -> $crate::diagnostics::Facts, $variants }
+            $crate::diagnostics! { @method retry_after -> Option<u64>, $variants }
+        }
+    };
 
-            fn hint(&self) -> $crate::Hint {
-                match self { $( $pattern => {
-                    $( let _ = $used; )*
-                    $crate::diagnostics!(@hint $facts)
-                } )+ }
-            }
-
-            fn details(&self) -> $crate::diagnostics::Facts {
-                match self { $( $pattern => {
-                    $( let _ = $used; )*
-                    $crate::diagnostics!(@details $facts)
-                } )+ }
-            }
-
-            fn retry_after(&self) -> Option<u64> {
-                match self { $( $pattern => {
-                    $( let _ = $used; )*
-                    $crate::diagnostics!(@retry_after $facts)
-                } )+ }
-            }
+    (@method $method:ident -> $answer:ty,
+        { $( { $pattern:pat } { $($used:ident)* } $facts:tt )+ }
+    ) => {
+        fn $method(&self) -> $answer {
+            match self { $( $pattern => {
+                $( let _ = $used; )*
+                $crate::diagnostics!(@$method $facts)
+            } )+ }
         }
     };
 
@@ -254,36 +213,27 @@ macro_rules! diagnostics {
     (@details {
         code: $code:expr, hint: $hint:expr, details: $details:expr $(, $($rest:tt)*)?
     }) => { $details };
-    (@details {
-        code: $code:expr, hint: $hint:expr $(, retry_after: $seconds:expr)? $(,)?
-    }) => { $crate::diagnostics::Facts::new() };
+    (@details { code: $code:expr, hint: $hint:expr $(, $($rest:tt)*)? }) => {
+        $crate::diagnostics::Facts::new()
+    };
 
     (@retry_after { same_as: $error:expr $(,)? }) => { $crate::Diagnostic::retry_after($error) };
     (@retry_after {
-        code: $code:expr, hint: $hint:expr $(, details: { $($details:tt)+ })? $(,)?
+        code: $code:expr, hint: $hint:expr
+        $(, details: $details:tt $(.$method:ident)? $(($($of:tt)*))?)? $(,)?
     }) => { None };
     (@retry_after {
-        code: $code:expr, hint: $hint:expr $(, details: { $($details:tt)+ })?,
-        retry_after: $seconds:expr $(,)?
-    }) => { Option::<u64>::from($seconds) };
-    (@retry_after {
-        code: $code:expr, hint: $hint:expr, details: $details:expr $(,)?
-    }) => { None };
-    (@retry_after {
-        code: $code:expr, hint: $hint:expr, details: $details:expr,
+        code: $code:expr, hint: $hint:expr
+        $(, details: $details:tt $(.$method:ident)? $(($($of:tt)*))?)?,
         retry_after: $seconds:expr $(,)?
     }) => { Option::<u64>::from($seconds) };
 
-    (@catalogue $(
-        { $facts:tt $name:expr, [$($samples:expr),* $(,)?], |$round:ident| $made:expr }
-    )+) => {
+    (@catalogue $( { $facts:tt $($example:tt)+ } )+) => {
         #[cfg(test)]
         const _: () = {
             fn examples() -> Vec<(&'static str, $crate::Error)> {
                 let mut examples = Vec::new();
-                $( $crate::diagnostics! {
-                    @examples examples $facts $name, [$($samples),*], |$round| $made
-                } )+
+                $( $crate::diagnostics! { @examples examples $facts $($example)+ } )+
                 examples
             }
             $crate::diagnostics::inventory::submit! { $crate::diagnostics::Examples(examples) }
@@ -293,13 +243,25 @@ macro_rules! diagnostics {
     (@examples $examples:ident { same_as: $($rest:tt)+ } $($example:tt)+) => {
         let _ = &mut $examples;
     };
-    (@examples
-        $examples:ident $facts:tt $name:expr, [$($samples:expr),*], |$round:ident| $made:expr
+    (@examples $examples:ident $facts:tt $name:expr; ($($made:tt)+)
+        $({ $( $field:ident $samples:tt ),+ })?
+        $(( $( $part:tt ),+ ))?
     ) => {
-        let rounds = [1 $(, $samples.len())*].into_iter().max().unwrap_or(1);
-        for $round in 0..rounds {
-            let _ = $round;
-            $examples.push(($name, $crate::Error::from($made)));
+        let rounds = [
+            1
+            $($( , $crate::diagnostics!$samples.len() )+)?
+            $($( , $crate::diagnostics!$part.len() )+)?
+        ];
+        for round in 0..rounds.into_iter().max().unwrap_or(1) {
+            let _ = round;
+            let made = $($made)+
+                $({ $( $field: $crate::diagnostics::catalogue::pick(
+                    $crate::diagnostics!$samples, round
+                ) ),+ })?
+                $(( $( $crate::diagnostics::catalogue::pick(
+                    $crate::diagnostics!$part, round
+                ) ),+ ))?;
+            $examples.push(($name, $crate::Error::from(made)));
         }
     };
 

@@ -180,18 +180,16 @@ impl FairSemaphore {
     pub fn request(&self, user: &str, amount: u64, wake: Wake) -> Result<Grant, Waiting> {
         let mut state = self.state();
         let amount = amount.min(state.shares.total);
-        let lane = state.lanes.entry(user.to_owned()).or_default();
-        if lane.waiting.is_empty() && state.fits(user, amount).is_ok() {
+        let waits = !state.lane(user).waiting.is_empty();
+        if !waits && state.fits(user, amount).is_ok() {
             return Ok(state.grant(self, user, amount));
         }
         state.tickets += 1;
         let ticket = state.tickets;
-        let lane = state.lanes.entry(user.to_owned()).or_default();
-        if lane.waiting.is_empty() {
+        if !waits {
             state.order.push_back(user.to_owned());
         }
-        let lane = state.lanes.entry(user.to_owned()).or_default();
-        lane.waiting.push_back(Waiter {
+        state.lane(user).waiting.push_back(Waiter {
             ticket,
             amount,
             wake,
@@ -289,14 +287,15 @@ impl FairSemaphore {
     }
 
     /// Changes what is held, and hands on what became free.
-    fn change(&self, change: impl FnOnce(&mut State)) {
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.state();
-        change(&mut state);
+        let changed = change(&mut state);
         let granted = state.hand_on(self);
         drop(state);
         for (wake, grant) in granted {
             wake(grant);
         }
+        changed
     }
 }
 
@@ -321,8 +320,7 @@ impl State {
     }
 
     fn grant(&mut self, semaphore: &FairSemaphore, user: &str, amount: u64) -> Grant {
-        self.held += amount;
-        self.lane(user).held += amount;
+        self.shift(user, amount as i64, 0);
         Grant {
             semaphore: semaphore.clone(),
             user: user.to_owned(),
@@ -333,6 +331,15 @@ impl State {
 
     fn lane(&mut self, user: &str) -> &mut Lane {
         self.lanes.entry(user.to_owned()).or_default()
+    }
+
+    /// Adds to what a user holds, and to what the user has set aside.
+    fn shift(&mut self, user: &str, held: i64, aside: i64) {
+        let lane = self.lane(user);
+        lane.held = lane.held.saturating_add_signed(held);
+        lane.aside = lane.aside.saturating_add_signed(aside);
+        self.held = self.held.saturating_add_signed(held);
+        self.aside = self.aside.saturating_add_signed(aside);
     }
 
     fn forget_if_idle(&mut self, user: &str) {
@@ -401,50 +408,35 @@ impl Grant {
     /// needs them is there already.
     pub fn resize(&mut self, amount: u64) {
         let before = std::mem::replace(&mut self.amount, amount);
-        let user = self.user.clone();
-        self.semaphore.change(|state| {
-            state.held = (state.held + amount).saturating_sub(before);
-            let lane = state.lane(&user);
-            lane.held = (lane.held + amount).saturating_sub(before);
-        });
+        let more = amount as i64 - before as i64;
+        self.semaphore
+            .change(|state| state.shift(&self.user, more, 0));
     }
 
     /// Gives the places to others until they are needed again. False where too many have done so:
     /// each keeps a thread busy.
     fn set_aside(&mut self) -> bool {
-        let (user, amount) = (self.user.clone(), self.amount);
-        let mut is_aside = false;
-        self.semaphore.change(|state| {
+        let amount = self.amount as i64;
+        self.aside = self.semaphore.change(|state| {
             let is_full = state.aside >= state.shares.aside_total;
             let is_at_end = state.aside >= state.shares.aside_most;
-            let lane = state.lanes.entry(user).or_default();
-            if is_at_end || is_full && lane.aside >= ASIDE_ALWAYS {
-                return;
+            if is_at_end || is_full && state.lane(&self.user).aside >= ASIDE_ALWAYS {
+                return false;
             }
-            lane.held -= amount;
-            lane.aside += amount;
-            state.held -= amount;
-            state.aside += amount;
-            is_aside = true;
+            state.shift(&self.user, -amount, amount);
+            true
         });
-        self.aside = is_aside;
-        is_aside
+        self.aside
     }
 
     /// Takes them back, at once: whoever has waited holds what others wait for, and must not wait
     /// for them.
     fn take_up(&mut self) {
-        if !std::mem::take(&mut self.aside) {
-            return;
+        if std::mem::take(&mut self.aside) {
+            let amount = self.amount as i64;
+            self.semaphore
+                .change(|state| state.shift(&self.user, amount, -amount));
         }
-        let (user, amount) = (self.user.clone(), self.amount);
-        self.semaphore.change(|state| {
-            let lane = state.lane(&user);
-            lane.held += amount;
-            lane.aside -= amount;
-            state.held += amount;
-            state.aside -= amount;
-        });
     }
 }
 

@@ -92,11 +92,8 @@ diagnostics! {
             details: { "parameter": "group" },
         },
         /// Neither an id nor a name.
-        #[error("parameter `group` cannot be the id or name of a group: `{text}`")]
-        InvalidId {
-            /// What was sent.
-            text: String = "a/b".into(),
-        } => {
+        #[error("parameter `group` cannot be the id or name of a group: `{0}`")]
+        InvalidId(text: String = "a/b".into()) => {
             code: InvalidGroupId,
             hint: list(),
             details: { "parameter": "group", "received": text },
@@ -145,7 +142,7 @@ impl GroupError {
     #[must_use]
     pub fn invalid_id(text: &str) -> Self {
         let text = text.chars().take(NAME_MAX_BYTES / 4).collect();
-        Self::InvalidId { text }
+        Self::InvalidId(text)
     }
 
     /// No group of the caller has this id or name; `groups` are those of the caller.

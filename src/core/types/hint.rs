@@ -221,18 +221,17 @@ impl Hint {
     /// Returns the words for a caller of this surface; `None` if all of them are about what it does not
     /// have.
     pub fn offered(&self, surface: &dyn Surface) -> Option<String> {
-        Some(self.words(Some(surface))).filter(|words| !words.is_empty())
+        Some(self.words(|clause| clause.offered(surface))).filter(|words| !words.is_empty())
     }
 
-    /// Returns the words for a caller of a surface, or for one that was offered everything.
-    fn words(&self, surface: Option<&dyn Surface>) -> String {
+    fn words(&self, words: impl Fn(&Clause) -> Option<String>) -> String {
         let mut told: Vec<String> = Vec::new();
         let mut is_told = false;
         for clause in &self.clauses {
             if clause.instead && is_told {
                 continue;
             }
-            let words = clause.words(surface);
+            let words = Some(clause).filter(|clause| !clause.lost).and_then(&words);
             is_told = words.is_some();
             told.extend(words.filter(|words| !words.is_empty()));
         }
@@ -243,7 +242,7 @@ impl Hint {
 /// The words for a caller that was offered everything.
 impl Display for Hint {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(&self.words(None))
+        formatter.write_str(&self.words(|clause| Some(clause.words(&Tools(|_| true)))))
     }
 }
 
@@ -313,32 +312,26 @@ pub fn space() -> Hint {
 }
 
 impl Clause {
-    /// Returns the words for a caller of a surface, unless it lacks an operation or they are too many; or
-    /// all words, for one that was offered everything.
-    fn words(&self, surface: Option<&dyn Surface>) -> Option<String> {
-        if self.lost {
-            return None;
-        }
-        let is_offered = |operation: &str| surface.is_none_or(|known| known.is_offered(operation));
-        let mut words = String::new();
-        for part in &self.parts {
-            match (part, surface) {
-                (Part::Text(text), _) if !operations_in(text).all(is_offered) => return None,
-                (Part::Text(text), Some(surface)) => words.push_str(&named(text, surface)),
-                (Part::Text(text), None) => words.push_str(text),
-                (Part::Commands(names), _) => words.push_str(&any_of(names)),
-                (Part::Call(call), Some(surface)) => {
-                    if !is_offered(call.operation) || !call.is_complete() {
-                        return None;
-                    }
-                    words.push_str(&surface.call(call));
-                }
-                (Part::Call(call), None) => words.push_str(&call.to_string()),
-                (Part::Repeat(repeat), Some(surface)) => words.push_str(&surface.repeat(repeat)),
-                (Part::Repeat(repeat), None) => words.push_str(&repeat.to_string()),
-            }
-        }
-        (surface.is_none() || words.len() <= CLAUSE_MAX_BYTES).then_some(words)
+    /// Returns the words for a caller of a surface, unless it lacks an operation or they are too many.
+    fn offered(&self, surface: &dyn Surface) -> Option<String> {
+        let is_offered = |operation: &str| surface.is_offered(operation);
+        let is_whole = self.parts.iter().all(|part| match part {
+            Part::Text(text) => operations_in(text).all(is_offered),
+            Part::Call(call) => is_offered(call.operation) && call.is_complete(),
+            Part::Commands(_) | Part::Repeat(_) => true,
+        });
+        let words = is_whole.then(|| self.words(surface));
+        words.filter(|words| words.len() <= CLAUSE_MAX_BYTES)
+    }
+
+    fn words(&self, surface: &dyn Surface) -> String {
+        let words = self.parts.iter().map(|part| match part {
+            Part::Text(text) => named(text, surface),
+            Part::Commands(names) => any_of(names).into(),
+            Part::Call(call) => surface.call(call).into(),
+            Part::Repeat(repeat) => surface.repeat(repeat).into(),
+        });
+        words.collect()
     }
 }
 
@@ -439,12 +432,9 @@ impl Call {
 
 impl Display for Call {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{}(", self.operation)?;
-        for (index, (parameter, value)) in self.arguments.iter().enumerate() {
-            let comma = if index == 0 { "" } else { ", " };
-            write!(formatter, "{comma}{parameter}={value}")?;
-        }
-        formatter.write_str(")")
+        let arguments = self.arguments.iter();
+        let arguments = arguments.map(|(parameter, value)| format!("{parameter}={value}"));
+        write!(formatter, "{}({})", self.operation, listed(arguments))
     }
 }
 
@@ -479,35 +469,25 @@ impl<T: Into<Value>> From<T> for Argument {
 impl Display for Argument {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Value(value) => Shown(value).fmt(formatter),
+            Self::Value(value) => formatter.write_str(&shown(value)),
             Self::Given(_) => formatter.write_str("…"),
-            Self::List(items) => list(items, formatter),
-        }
-    }
-}
-
-/// A value as a call has it.
-struct Shown<'a>(&'a Value);
-
-impl Display for Shown<'_> {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        match self.0 {
-            Value::Array(items) => {
-                let items: Vec<Shown<'_>> = items.iter().map(Shown).collect();
-                list(&items, formatter)
+            Self::List(items) => {
+                write!(formatter, "[{}]", listed(items.iter().map(Self::to_string)))
             }
-            value => value.fmt(formatter),
         }
     }
 }
 
-fn list(items: &[impl Display], formatter: &mut Formatter<'_>) -> std::fmt::Result {
-    formatter.write_str("[")?;
-    for (index, item) in items.iter().enumerate() {
-        let comma = if index == 0 { "" } else { ", " };
-        write!(formatter, "{comma}{item}")?;
+/// Returns a value as a call has it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Array(items) => format!("[{}]", listed(items.iter().map(shown))),
+        value => value.to_string(),
     }
-    formatter.write_str("]")
+}
+
+fn listed(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(", ")
 }
 
 impl Repeat {
@@ -550,7 +530,7 @@ impl Display for Repeat {
         formatter.write_str("repeat the call")?;
         for (index, (parameter, value)) in self.set.iter().enumerate() {
             let word = if index == 0 { " with" } else { "," };
-            write!(formatter, "{word} {parameter}={}", Shown(value))?;
+            write!(formatter, "{word} {parameter}={}", shown(value))?;
         }
         for (index, parameter) in self.without.iter().enumerate() {
             let word = match (index, self.set.is_empty()) {

@@ -7,29 +7,14 @@ pub fn nearest<'a>(
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
     const LONGEST: usize = 64;
-    let written: Vec<char> = written.to_lowercase().chars().take(LONGEST).collect();
-    let tolerated = (written.len() / 3).max(1);
+    let written: String = written.to_lowercase().chars().take(LONGEST).collect();
+    let tolerated = (written.chars().count() / 3).max(1);
     candidates
         .into_iter()
-        .map(|name| (distance(&written, name), name))
+        .map(|name| (strsim::levenshtein(&written, &name.to_lowercase()), name))
         .filter(|(distance, _)| *distance <= tolerated)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
-}
-
-/// Characters to insert, remove or replace (Levenshtein).
-fn distance(written: &[char], name: &str) -> usize {
-    let mut row: Vec<usize> = (0..=written.len()).collect();
-    for (line, letter) in name.to_lowercase().chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (column, other) in written.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = replaced.min(diagonal + 1).min(row[column] + 1);
-        }
-    }
-    row[written.len()]
 }
 
 #[cfg(test)]

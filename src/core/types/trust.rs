@@ -125,9 +125,6 @@ impl Trust {
         let Some(state) = &self.0 else {
             return Poll::Pending;
         };
-        if let Some(reason) = state.ended.get() {
-            return Poll::Ready(*reason);
-        }
         let mut dependents = state.dependents();
         if let Some(reason) = state.ended.get() {
             return Poll::Ready(*reason);
@@ -185,15 +182,6 @@ impl TrustState {
         self.dependents
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl fmt::Debug for TrustState {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_tuple("TrustState")
-            .field(&self.ended)
-            .finish()
     }
 }
 

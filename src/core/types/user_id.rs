@@ -18,14 +18,13 @@ impl UserId {
             return Err(CallerError::EmptyUser);
         }
         if text.len() > USER_ID_MAX_BYTES {
-            return Err(CallerError::LongUser { bytes: text.len() });
+            return Err(CallerError::LongUser(text.len()));
         }
         if text.trim() != text || text.chars().any(char::is_control) {
             return Err(CallerError::OddUser);
         }
         if is_placeholder(text) {
-            let given = text.to_owned();
-            return Err(CallerError::NoValue { given });
+            return Err(CallerError::NoValue(text.to_owned()));
         }
         Ok(Self(text.to_owned()))
     }
@@ -48,11 +47,8 @@ diagnostics! {
             hint: ONE_USER,
         },
         /// Too long to be an identifier.
-        #[error("the user id has {bytes} bytes, at most {USER_ID_MAX_BYTES} are taken")]
-        LongUser {
-            /// What was sent.
-            bytes: usize,
-        } => {
+        #[error("the user id has {0} bytes, at most {USER_ID_MAX_BYTES} are taken")]
+        LongUser(bytes: usize) => {
             code: InvalidUser,
             hint: ONE_USER,
         },
@@ -63,11 +59,8 @@ diagnostics! {
             hint: ONE_USER,
         },
         /// What stands for no value: every user would be this one.
-        #[error("the user id is `{given}`, which stands for no user: it was not filled in")]
-        NoValue {
-            /// What was sent.
-            given: String = "{{USER_ID}}".into(),
-        } => {
+        #[error("the user id is `{0}`, which stands for no user: it was not filled in")]
+        NoValue(given: String = "{{USER_ID}}".into()) => {
             code: InvalidUser,
             hint: "whoever makes the call must fill in the id of its user; in Open WebUI set \
                 ENABLE_FORWARD_USER_INFO_HEADERS=true and take headers with templates for the user out of \

@@ -18,11 +18,18 @@ const DESTINATION: HeaderName = HeaderName::from_static("destination");
 /// The host that a proxy says the client asked for.
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
-/// Rewrites the headers; an answer if the destination is on another server.
-pub(super) fn normalize(parts: &mut Parts, public_url: &str) -> Result<Option<Response>, Error> {
+/// Rewrites the headers, and collects the tokens of locks in conditions. Returns an answer if the
+/// destination is on another server.
+pub(super) fn normalize(
+    parts: &mut Parts,
+    public_url: &str,
+    lock_tokens: &mut Vec<String>,
+) -> Result<Option<Response>, Error> {
     if let Some(text) = single(parts, &IF, HeaderError::If)? {
         let conditions = Conditions::parse(&text).ok_or(HeaderError::If)?;
-        let value = HeaderValue::try_from(conditions).map_err(|_| HeaderError::If)?;
+        lock_tokens.extend(conditions.lock_tokens);
+        let value = HeaderValue::try_from(conditions.rewritten);
+        let value = value.map_err(|_| HeaderError::If)?;
         parts.headers.insert(IF, value);
     }
     if let Some(text) = single(parts, &DESTINATION, HeaderError::Destination)? {
@@ -94,15 +101,18 @@ fn is_own(parts: &Parts, authority: &str, public_url: &str) -> bool {
 /// The header `If` (RFC 4918, section 10.4).
 struct Conditions<'a> {
     rest: &'a str,
+    /// The header with absolute addresses.
     rewritten: String,
+    lock_tokens: Vec<String>,
 }
 
 impl<'a> Conditions<'a> {
-    /// The header with absolute addresses; `None` if it is not one.
-    fn parse(text: &'a str) -> Option<String> {
+    /// Reads the header; `None` if it is not one.
+    fn parse(text: &'a str) -> Option<Self> {
         let mut conditions = Self {
             rest: text,
             rewritten: String::new(),
+            lock_tokens: Vec::new(),
         };
         loop {
             if let Some(tag) = conditions.between('<', '>') {
@@ -114,7 +124,7 @@ impl<'a> Conditions<'a> {
             conditions.list()?;
             conditions.rest = conditions.rest.trim_start();
             if conditions.rest.is_empty() {
-                return Some(conditions.rewritten);
+                return Some(conditions);
             }
         }
     }
@@ -136,7 +146,11 @@ impl<'a> Conditions<'a> {
                 self.rewritten.push_str("Not ");
             }
             let condition = if let Some(token) = self.between('<', '>') {
-                format!("<{}>", token.ok().filter(|token| token.contains(':'))?)
+                let token = token.ok().filter(|token| token.contains(':'))?;
+                if token.starts_with("urn:uuid:") {
+                    self.lock_tokens.push(token.to_owned());
+                }
+                format!("<{token}>")
             } else {
                 format!(
                     "[{}]",
@@ -209,11 +223,10 @@ mod tests {
                 "<http://localhost/dav/a> ([\"x\"] ) ",
             ),
         ] {
-            assert_eq!(
-                Conditions::parse(text).as_deref(),
-                Some(rewritten),
-                "{text}"
-            );
+            let conditions = Conditions::parse(text).expect("conditions");
+            assert_eq!(conditions.rewritten, rewritten);
+            let is_lock = text.contains("urn:uuid:1");
+            assert_eq!(conditions.lock_tokens == ["urn:uuid:1"], is_lock);
         }
         for text in [
             "",
@@ -231,7 +244,7 @@ mod tests {
             "(<a: b>)",
             "(<a:b>",
         ] {
-            assert_eq!(Conditions::parse(text), None, "{text}");
+            assert!(Conditions::parse(text).is_none(), "{text}");
         }
     }
 }

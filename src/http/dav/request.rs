@@ -1,81 +1,62 @@
-//! One request of WebDAV, and what comes of it: the library asks for files and locks in its own words,
-//! and of a failure it knows only that there is one.
+//! One request of WebDAV, the file that it brings, and what comes of it: the library asks for files and locks
+//! in its own words, and of a failure it knows only that there is one.
+//!
+//! The library checks conditions and locks of a PUT by the headers alone, and then opens the file. There the
+//! body is taken in as with every other upload, so the library itself sees a request without a body. A LOCK
+//! of a name without a file makes an empty one in the same way.
 
+use std::io::SeekFrom;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
+use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method};
+use dav_server::DavMethod;
 use dav_server::davpath::DavPath;
-use dav_server::fs::{FsError, FsResult};
-use fileshed_core::transfer::TransferPermit;
-use fileshed_core::view::ViewPath;
+use dav_server::fs::{DavFile, DavMetaData, FsError, FsFuture, FsResult, OpenOptions};
+use fileshed_core::storage::Kind;
+use fileshed_core::transfer::{TransferPermit, UploadError};
+use fileshed_core::view::{Resolved, ViewError, ViewPath};
 use fileshed_core::{Caller, CallerView, Code, Error};
+use hyper::body::Buf;
 use tokio::sync::OnceCell;
 
+use super::node::{LARGEST, Node, SidecarPlace};
 use crate::http::admission::Slot;
+use crate::http::body::{self, BodyError, BodyReader};
+use crate::http::files::condition::{ConditionError, expect_state};
+use crate::http::files::content::take_file;
 use crate::http::{Server, call};
 
 /// The name for history and logs.
 pub(super) const OPERATION: &str = "dav";
 
-/// The methods of the surface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    Get,
-    Options,
-    Propfind,
-    Proppatch,
-    Mkcol,
-    Delete,
-    Put,
-    Copy,
-    Move,
-    Lock,
-    Unlock,
+/// Returns the method of a request; `None` if the surface does not have it.
+pub(super) fn method(method: &Method) -> Option<DavMethod> {
+    use DavMethod::{MkAddressbook, MkCalendar, Patch, Report};
+    let method = DavMethod::try_from(method).ok()?;
+    (!matches!(method, Patch | Report | MkCalendar | MkAddressbook)).then_some(method)
 }
 
-impl Verb {
-    pub(super) fn of(method: &Method) -> Option<Self> {
-        Some(match method.as_str() {
-            "GET" | "HEAD" => Self::Get,
-            "OPTIONS" => Self::Options,
-            "PROPFIND" => Self::Propfind,
-            "PROPPATCH" => Self::Proppatch,
-            "MKCOL" => Self::Mkcol,
-            "DELETE" => Self::Delete,
-            "PUT" => Self::Put,
-            "COPY" => Self::Copy,
-            "MOVE" => Self::Move,
-            "LOCK" => Self::Lock,
-            "UNLOCK" => Self::Unlock,
-            _ => return None,
-        })
-    }
-
-    /// `true` if a credential that only reads may have it.
-    pub(super) fn reads(self) -> bool {
-        matches!(self, Self::Get | Self::Options | Self::Propfind)
-    }
-
-    /// `true` if its body is XML.
-    pub(super) fn takes_xml(self) -> bool {
-        matches!(self, Self::Propfind | Self::Proppatch | Self::Lock)
-    }
+/// Returns `true` if a credential that only reads may have a method.
+pub(super) fn reads(method: DavMethod) -> bool {
+    use DavMethod::{Get, Head, Options, PropFind};
+    matches!(method, Get | Head | Options | PropFind)
 }
 
 /// One request, and what came of it.
 pub(super) struct DavRequest {
     pub(super) server: Arc<Server>,
     pub(super) caller: Caller,
-    pub(super) verb: Verb,
+    pub(super) method: DavMethod,
     /// What the request is about.
     pub(super) path: ViewPath,
     /// `false` if a copy leaves out what a directory holds.
     pub(super) deep: bool,
     /// Conditions on what is written.
     pub(super) headers: HeaderMap,
-    /// For a body with a file.
-    pub(super) transfer_permit: Slot<TransferPermit>,
+    /// The file that it brings, until it is taken in.
+    pub(super) file: Slot<IncomingFile>,
     /// Whether programs keep properties with files of the zone.
     pub(super) has_properties: OnceCell<bool>,
     /// The lock that the request has taken.
@@ -133,4 +114,105 @@ pub(super) fn view_path(path: &DavPath) -> Result<ViewPath, Error> {
 /// A path of the tree of the drive, which belongs to no chat.
 pub(super) fn tree_path(text: &str) -> Result<ViewPath, Error> {
     Ok(ViewPath::parse("path", text, &ViewPath::home())?.by_chat())
+}
+
+/// The file that a request brings.
+pub(super) struct IncomingFile {
+    pub(super) body: Body,
+    /// Its bytes, if the client announces them.
+    pub(super) size: Option<u64>,
+    pub(super) permit: TransferPermit,
+}
+
+/// Takes in the file of a request: into a zone, or into memory if it is a sidecar file.
+pub(super) async fn take_in(
+    request: &Arc<DavRequest>,
+    path: ViewPath,
+    sidecar: Option<SidecarPlace>,
+    options: OpenOptions,
+) -> FsResult<Node> {
+    let IncomingFile { body, size, permit } = request.file.take().ok_or(FsError::GeneralFailure)?;
+    let work = Arc::clone(request);
+    let clock = request.server.core.store.clock();
+    let stored = body::receive(clock, body, size, move |reader| match sidecar {
+        Some(place) => keep(&work, place, reader),
+        None => store(&work, path, &options, permit, reader),
+    });
+    stored.await.map_err(|error| request.refuse(error))
+}
+
+/// Takes a file into memory; blocks.
+fn keep(request: &DavRequest, place: SidecarPlace, reader: &mut BodyReader) -> Result<Node, Error> {
+    let mut content = Vec::new();
+    while let Some(piece) = reader.next()? {
+        if content.len() + piece.len() > LARGEST {
+            let limit = LARGEST as u64;
+            return Err(BodyError::TooLarge { limit }.into());
+        }
+        content.extend_from_slice(&piece);
+    }
+    let node = Node::in_memory(content.len());
+    request.server.dav.sidecars.insert(place, content.into());
+    Ok(node)
+}
+
+/// Takes a file into a zone, after all checks that need no content; blocks.
+fn store(
+    request: &DavRequest,
+    path: ViewPath,
+    options: &OpenOptions,
+    permit: TransferPermit,
+    reader: &mut BodyReader,
+) -> Result<Node, Error> {
+    let caller = request.holder(&path);
+    let view = CallerView::of(&request.server.core, &caller);
+    let Resolved { at, zone, path } = view.resolve_path_to_change("path", path)?;
+    let zone = zone.made()?;
+    let found = Resolved { at, zone, path };
+    found.explained(|| {
+        let upload = take_file(&found.zone, found.path.as_str(), permit, reader)?;
+        let stored = upload.store_if(OPERATION, None, |entry| {
+            if entry.is_some() && request.method == DavMethod::Lock {
+                let path = found.at.as_str().to_owned();
+                return Err(ViewError::Exists { path }.into());
+            }
+            if entry.is_some() && options.create_new {
+                return Err(ConditionError.into());
+            }
+            expect_state(&request.headers, entry)
+        })?;
+        let stored = stored.first().ok_or(UploadError::Nothing)?;
+        match &stored.stamp {
+            Some(stamp) => Ok(Node::with_stamp(Kind::File, stamp)),
+            None => Ok(Node::of(&found.entry()?)),
+        }
+    })
+}
+
+/// The file that was stored, as the library has it: it may ask what it is, and nothing more comes.
+impl DavFile for Node {
+    fn metadata(&'_ mut self) -> FsFuture<'_, Box<dyn DavMetaData>> {
+        let node = self.clone();
+        Box::pin(async move { Ok(Box::new(node) as Box<dyn DavMetaData>) })
+    }
+
+    fn write_buf(&'_ mut self, _: Box<dyn Buf + Send>) -> FsFuture<'_, ()> {
+        Box::pin(async { Err(FsError::NotImplemented) })
+    }
+
+    fn write_bytes(&'_ mut self, _: Bytes) -> FsFuture<'_, ()> {
+        Box::pin(async { Err(FsError::NotImplemented) })
+    }
+
+    fn read_bytes(&'_ mut self, _: usize) -> FsFuture<'_, Bytes> {
+        Box::pin(async { Err(FsError::NotImplemented) })
+    }
+
+    fn seek(&'_ mut self, _: SeekFrom) -> FsFuture<'_, u64> {
+        Box::pin(async { Err(FsError::NotImplemented) })
+    }
+
+    fn flush(&'_ mut self) -> FsFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
 }

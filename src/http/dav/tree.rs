@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use axum::http::StatusCode;
+use dav_server::DavMethod;
 use dav_server::davpath::DavPath;
 use dav_server::fs::{
     DavDirEntry, DavFile, DavFileSystem, DavMetaData, DavProp, FsError, FsFuture, FsResult,
@@ -21,10 +22,8 @@ use fileshed_core::view::{ViewError, ViewPath, ViewPlace};
 use fileshed_core::{CallerView, Code, Error, changes, tree, webdav};
 use futures_util::stream;
 
-use super::incoming;
-use super::node::{self, Node};
-use super::request::{DavRequest, OPERATION, Verb};
-use super::sidecar::SidecarPlace;
+use super::node::{self, Node, SidecarPlace};
+use super::request::{self, DavRequest, OPERATION, reads};
 
 /// The tree and its locks, for one request.
 #[derive(Clone)]
@@ -59,7 +58,7 @@ impl DavTree {
     async fn transfer(&self, from: ViewPath, to: ViewPath) -> FsResult<()> {
         let overwrite = self.0.replaces.load(Ordering::Relaxed);
         let done = self.0.work(from, move |view, from, request| {
-            let moves = request.verb == Verb::Move;
+            let moves = request.method == DavMethod::Move;
             // Each place has its chat.
             let caller = to.opener(&request.caller);
             let there = CallerView::of(view.core, &caller);
@@ -95,7 +94,7 @@ fn transfer_sidecar(
     if let (Some(content), Some(place)) = (content, SidecarPlace::at(view, to)?) {
         sidecars.insert(place, content);
     }
-    if request.verb == Verb::Move {
+    if request.method == DavMethod::Move {
         sidecars.remove(from);
     }
     Ok(())
@@ -110,12 +109,8 @@ impl DavFileSystem for DavTree {
         Box::pin(async move {
             let path = self.0.path(path)?;
             let sidecar = self.vacant(&path).await?;
-            let arriving = incoming::begin(&self.0, path, sidecar, options).await?;
-            let mut arriving: Box<dyn DavFile> = Box::new(arriving);
-            if self.0.verb == Verb::Lock {
-                arriving.flush().await?;
-            }
-            Ok(arriving)
+            let stored = request::take_in(&self.0, path, sidecar, options).await?;
+            Ok(Box::new(stored) as Box<dyn DavFile>)
         })
     }
 
@@ -125,7 +120,7 @@ impl DavFileSystem for DavTree {
         _: ReadDirMeta,
     ) -> FsFuture<'a, FsStream<Box<dyn DavDirEntry>>> {
         Box::pin(async move {
-            let entries = if self.0.verb.reads() {
+            let entries = if reads(self.0.method) {
                 let path = self.0.path(path)?;
                 let listed = self.0.work(path, |view, path, _| node::list(view, path));
                 listed.await?
@@ -159,7 +154,7 @@ impl DavFileSystem for DavTree {
     fn create_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
             let path = self.0.path(path)?;
-            let copies = self.0.verb == Verb::Copy;
+            let copies = self.0.method == DavMethod::Copy;
             if copies && self.0.deep {
                 return self.transfer(self.0.path.clone(), path).await;
             }
@@ -184,7 +179,7 @@ impl DavFileSystem for DavTree {
     /// Removes a directory. One that only makes way for another goes when the other takes its place.
     fn remove_dir<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
-            if self.0.verb != Verb::Delete {
+            if self.0.method != DavMethod::Delete {
                 self.0.replaces.store(true, Ordering::Relaxed);
                 return Ok(());
             }
@@ -226,7 +221,7 @@ impl DavFileSystem for DavTree {
                 });
                 found.await.unwrap_or(false)
             };
-            self.0.verb == Verb::Proppatch
+            self.0.method == DavMethod::PropPatch
                 || *self.0.has_properties.get_or_init(has_properties).await
         })
     }

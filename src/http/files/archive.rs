@@ -18,7 +18,7 @@ use fileshed_core::{CallerView, Error, Zone, ZonePath, diagnostics};
 
 use crate::http::call::Call;
 use crate::http::files::FileQuery;
-use crate::http::files::browser::{CACHE, INERT, disposition};
+use crate::http::files::page::{CACHE, INERT, disposition};
 use crate::http::response_body::{self, CHUNK_BYTES};
 
 /// Writes an archive; blocks.

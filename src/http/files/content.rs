@@ -6,16 +6,16 @@ use axum::http::header::CONTENT_RANGE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::transfer::{OnConflict, Stored, Upload, UploadError};
-use fileshed_core::{Error, ZoneName, diagnostics};
+use fileshed_core::transfer::{OnConflict, Stored, TransferPermit, Upload, UploadError};
+use fileshed_core::{Error, Zone, ZoneName, diagnostics};
 use serde_json::{Value, json};
 
 use crate::http::body::BodyReader;
 use crate::http::call::Call;
+use crate::http::envelope;
 use crate::http::files::download::{Download, Presentation};
 use crate::http::files::multipart::MultipartReader;
 use crate::http::files::{FileQuery, condition};
-use crate::http::{envelope, header};
 use crate::ops::Reply;
 
 /// The name in intents, for repairs.
@@ -52,14 +52,7 @@ pub(super) async fn store(mut call: Call) -> Result<Response, Error> {
         }
         let zone = query.zone(view, "")?.made()?;
         let path = query.path.as_deref().unwrap_or_default();
-        let mut file = Upload::of_file(&zone, path, permit)?;
-        if let Some(length) = header::content_length(headers) {
-            file.announce(length)?;
-        }
-        while let Some(piece) = reader.next()? {
-            file.write(&piece)?;
-        }
-        let upload = file.finish()?;
+        let upload = take_file(&zone, path, permit, reader)?;
         let message = FileQuery::given(query.message.as_ref());
         let stored = upload.store_if(OPERATION, message, |entry| {
             condition::expect_state(headers, entry)
@@ -124,6 +117,23 @@ pub(super) async fn upload(mut call: Call) -> Result<Response, Error> {
         Ok(reply(zone.name(), &stored))
     });
     Ok(envelope::answer(Ok(stored.await?)))
+}
+
+/// Takes a body in as one file. Blocks.
+pub(in crate::http) fn take_file<'a>(
+    zone: &'a Zone<'a>,
+    path: &str,
+    permit: TransferPermit,
+    reader: &mut BodyReader,
+) -> Result<Upload<'a>, Error> {
+    let mut file = Upload::of_file(zone, path, permit)?;
+    if let Some(bytes) = reader.announced() {
+        file.announce(bytes)?;
+    }
+    while let Some(piece) = reader.next()? {
+        file.write(&piece)?;
+    }
+    file.finish()
 }
 
 /// Takes every file of a form into an upload. Blocks.

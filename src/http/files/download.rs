@@ -19,10 +19,10 @@ use fileshed_core::{Caller, Core, Error, Zone, ZoneName, ZonePath, at_once};
 use headers::{AcceptRanges, ContentLength, ContentRange, HeaderMapExt as _};
 
 use super::archive::{self, WriteArchive};
-use super::browser::{CACHE, INERT, ISOLATED_PAGE, VIEWED_DOCUMENT, disposition};
 use super::condition::{
     self, ByteRange, ConditionError, RangeError, UnmetPrecondition, Validators,
 };
+use super::page::{CACHE, INERT, ISOLATED_PAGE, VIEWED_DOCUMENT, disposition};
 use crate::content_type;
 use crate::http::envelope;
 use crate::http::response_body::{self, CHUNK_BYTES};

@@ -16,7 +16,7 @@ use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::{FileQuery, SURFACE};
 use crate::http::call::Call;
-use crate::http::{Server, envelope, header, route};
+use crate::http::{Server, envelope, route};
 
 const VERSION: HeaderValue = HeaderValue::from_static("1.0.0");
 const EXTENSIONS: HeaderValue = HeaderValue::from_static("creation,expiration,termination");
@@ -136,11 +136,10 @@ async fn receive(mut call: Call, id: String) -> Result<Response, Error> {
     }
     let offset = number(&call.parts.headers, &UPLOAD_OFFSET)?;
     let permit = call.transfer_permit().await?;
-    let received = call.receive(move |view, parts, reader| {
+    let received = call.receive(move |view, _, reader| {
         let uploads = view.core.transfer.resumable_uploads();
         let mut upload = uploads.resume(view.caller, &id, offset, permit)?;
-        let length = header::content_length(&parts.headers);
-        upload.expect_room_for(length.unwrap_or_default())?;
+        upload.expect_room_for(reader.announced().unwrap_or_default())?;
         loop {
             match reader.next() {
                 Ok(Some(piece)) => upload.write(&piece)?,

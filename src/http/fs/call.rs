@@ -4,29 +4,26 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::files::{Files, Limits, Metadata, OutputFile, Provider, Sent, ToolError, path};
+use fileshed_core::files::{Files, Limits, OutputFile, Provider, Sent, ToolError, path};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{
     Caller, CallerView, Channel, Code, Core, Error, Settings, WorkspaceMode, WorkspaceReport,
     ZonePath, zone_files,
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
-use super::{CompactTool, failure};
-use crate::http::admission::CallPermit;
-use crate::http::call::{self, Call, Surface, expect_scope};
+use super::failure;
+use crate::http::call::{self, Surface};
+use crate::http::health::Metrics;
 use crate::http::identity::Accepts;
-use crate::http::{Server, body, envelope, response_body};
-use crate::ops::{Answer, link_create};
-
-/// Bytes of an answer besides its text.
-const SURROUNDINGS: u64 = 256 * 1024;
+use crate::http::tool::{self, CallableTool};
+use crate::http::{Server, envelope};
+use crate::ops::link_create;
 
 /// Identification of callers of compact tools.
-pub(super) const SURFACE: Surface = Surface {
+const SURFACE: Surface = Surface {
     accepts: Accepts::Programs,
     channel: Channel::Fs,
     form: None,
@@ -35,127 +32,38 @@ pub(super) const SURFACE: Surface = Surface {
 /// Answers a call of a tool.
 pub(super) async fn answer(
     server: Arc<Server>,
-    entry: &'static CompactTool,
+    tool: &'static CallableTool,
     request: Request,
 ) -> Response {
-    let (parts, body) = request.into_parts();
-    let caller = match SURFACE.identify(&server, &parts).await {
-        Ok(caller) => caller,
-        Err(error) => {
-            if failure::is_nobody(error.code()) {
-                server.metrics.refused();
-            }
-            server.metrics.called(entry.id, true);
-            return failure::answer(server.fs, error, "");
-        }
-    };
-    let call = Call {
-        server: Arc::clone(&server),
-        caller,
-        parts,
-        body,
-    };
-    let answered = SURFACE.answer_to(call, |call| async move {
-        let mode = WorkspaceMode::of(&call.caller);
-        let mut path = String::new();
-        let done = called(entry, call, &mut path).await;
-        server.metrics.called(entry.id, done.is_err());
-        Ok(done.unwrap_or_else(|error| {
-            if matches!(error.code(), Code::PathEscape | Code::ProtectedPath) {
-                server.metrics.violated(mode);
-            }
-            failure::answer(server.fs, error, &path)
-        }))
+    let mut mode = WorkspaceMode::Refused;
+    let answered = SURFACE.answer(Arc::clone(&server), request, |mut call| {
+        mode = WorkspaceMode::of(&call.caller);
+        call.caller.names_zones = true;
+        tool::run(tool, call, Map::new())
     });
-    answered.await
+    let response = answered.await;
+    count(
+        &server.metrics,
+        tool.id,
+        mode,
+        envelope::error_of(&response),
+    );
+    failure::formed(&server, response)
 }
 
-/// Waits for the permit of a call, then reads its body, then runs it. `path` becomes the one that it
-/// names.
-async fn called(
-    entry: &'static CompactTool,
-    mut call: Call,
-    path: &mut String,
-) -> Result<Response, Error> {
-    let scope = Scope::of(call.server.core.store.settings(), &call.parts.headers)?;
-    call.expect_scope(entry.changes)?;
-    let mut permit = call.admit().await?;
-    call.caller.names_zones = true;
-    let limit = call.server.body_limit;
-    let body = call.read_body(limit, &mut permit).await?;
-    let arguments = body::parse(&body, |_| true)?;
-    if let Some(Value::String(named)) = arguments.get("path") {
-        path.clone_from(named);
+/// Counts a call of a tool.
+pub(in crate::http) fn count(
+    metrics: &Metrics,
+    tool: &'static str,
+    mode: WorkspaceMode,
+    error: Option<&Error>,
+) {
+    metrics.called(tool, error.is_some());
+    match error.map(Error::code) {
+        Some(Code::PathEscape | Code::ProtectedPath) => metrics.violated(mode),
+        Some(code) if failure::is_nobody(code) => metrics.refused(),
+        _ => {}
     }
-    let given = (arguments, body.len() as u64);
-    drop(body);
-    let reply = call.run(permit, move |view, permit| {
-        let answer = run(view, entry, &scope, given, permit)?;
-        Ok((answer.picture, envelope::text(&*answer.data)?))
-    });
-    let (reply, permit) = reply.await?;
-    let (picture, text) = reply?;
-    Ok(match picture {
-        Some(picture) => response_body::picture(&picture.mime_type, picture.bytes, permit),
-        None => response_body::json(text, permit),
-    })
-}
-
-/// Runs a call that came in a message of so many bytes, in what the headers of its request leave of the
-/// workspace; blocks.
-pub(in crate::http) fn run_message(
-    view: CallerView<'_>,
-    entry: &CompactTool,
-    headers: &HeaderMap,
-    given: (Map<String, Value>, u64),
-    permit: &mut CallPermit,
-) -> Result<Answer, Error> {
-    expect_scope(view.caller, entry.changes)?;
-    let scope = Scope::of(view.core.store.settings(), headers)?;
-    run(view, entry, &scope, given, permit)
-}
-
-/// Runs a call; blocks.
-fn run(
-    view: CallerView<'_>,
-    entry: &CompactTool,
-    scope: &Scope,
-    (arguments, brought): (Map<String, Value>, u64),
-    admitted: &mut CallPermit,
-) -> Result<Answer, Error> {
-    let (core, caller) = (view.core, view.caller);
-    core.store.expect_active(caller)?;
-    let settings = core.store.settings();
-    let text_bytes = settings.fs_text_limit_mb.saturating_mul(MEBIBYTE);
-    let limits = Limits {
-        text_bytes,
-        answer_bytes: settings.output_of(caller.client) as usize,
-        read_only: scope.read_only,
-        cancellation: caller.cancellation.clone(),
-        ..Limits::default()
-    };
-    // A text is held as bytes and as what is made of them; bytes in base64 are longer.
-    let answer = match entry.id {
-        "read_file" | "edit_file" | "grep_search" => text_bytes.saturating_mul(3),
-        _ => 0,
-    };
-    let most = brought.saturating_add(answer).saturating_add(SURROUNDINGS);
-    admitted.reserve_blocking(most, &caller.cancellation)?;
-    zone_files::with_files(
-        &core.store,
-        &core.files,
-        caller,
-        entry.call.address,
-        |provider| {
-            let workspace = Workspace {
-                core,
-                caller,
-                files: Files::below(provider, scope.workspace.clone(), limits),
-                provider,
-            };
-            (entry.call.run)(&workspace, arguments)
-        },
-    )
 }
 
 /// The files that a call of a tool works with.
@@ -168,34 +76,56 @@ pub(super) struct Workspace<'w> {
 }
 
 impl Workspace<'_> {
+    /// Works with the files of a caller, as far as a request sees them. Blocks.
+    pub(super) fn open<T>(
+        view: CallerView<'_>,
+        operation: &'static str,
+        scope: &Scope,
+        work: impl FnOnce(&Workspace<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let (core, caller) = (view.core, view.caller);
+        core.store.expect_active(caller)?;
+        let settings = core.store.settings();
+        let limits = Limits {
+            text_bytes: settings.fs_text_limit_mb.saturating_mul(MEBIBYTE),
+            answer_bytes: settings.output_of(caller.client) as usize,
+            read_only: scope.read_only,
+            cancellation: caller.cancellation.clone(),
+            ..Limits::default()
+        };
+        zone_files::with_files(&core.store, &core.files, caller, operation, |provider| {
+            work(&Workspace {
+                core,
+                caller,
+                files: Files::below(provider, scope.workspace.clone(), limits),
+                provider,
+            })
+        })
+    }
+
     /// Hands a file to the user, as a link.
     pub(super) fn output_file(&self, request: &OutputFile) -> Sent {
         self.files.output_file(request, |file| {
-            let path = self.in_storage(file)?;
-            let handed = link_create::hand_over(self.core, self.caller, &path)?;
+            if !self.core.files.is_zone() {
+                // It is brought into the storage zone of the caller first.
+                let read = self.provider.read(&file.path, 0..u64::MAX);
+                let content =
+                    read.map_err(|error| ToolError::of_provider(file.path.as_str(), error))?;
+                zone_files::hand_in(&self.core.store, self.caller, &file.path, &content)?;
+            }
+            let link = link_create::hand_over(self.core, self.caller, &file.path)?;
             let description = request.description.as_deref().unwrap_or_default();
             let about = match description {
                 "" => String::new(),
                 description => format!(" — {description}"),
             };
             let mut message = format!("[File sent to user: \"{}\"{about}]", request.path);
-            if !handed.shows {
-                message = format!("{message} Show this link as it is: {}", handed.link);
+            if link.attached != Some(true) {
+                let link = &link.clickable_link;
+                message = format!("{message} Show this link as it is: {link}");
             }
-            Ok((Some(handed.url), Some(message)))
+            Ok((Some(link.download_url), Some(message)))
         })
-    }
-
-    /// The path that a file has in the caller's storage zone, where it is brought first if it is
-    /// somewhere else.
-    fn in_storage(&self, file: &Metadata) -> Result<ZonePath, Error> {
-        if !self.core.files.is_zone() {
-            let read = self.provider.read(&file.path, 0..u64::MAX);
-            let content =
-                read.map_err(|error| ToolError::of_provider(file.path.as_str(), error))?;
-            zone_files::hand_in(&self.core.store, self.caller, &file.path, &content)?;
-        }
-        Ok(file.path.clone())
     }
 }
 
@@ -241,35 +171,32 @@ impl Scope {
 
 /// `GET /fs/info`: the workspace that a call sees, its name, and why it cannot be used.
 pub(super) async fn info(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let report = report(&server, request).await;
+    let response = report.unwrap_or_else(envelope::failure);
+    failure::formed(&server, response)
+}
+
+async fn report(server: &Arc<Server>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let report = report(&server, &parts).await;
-    report.unwrap_or_else(|error| failure::answer(server.fs, error, ""))
-}
-
-async fn report(server: &Arc<Server>, parts: &Parts) -> Result<Response, Error> {
     let scope = Scope::of(server.core.store.settings(), &parts.headers)?;
-    let caller = match SURFACE.identify(server, parts).await {
-        Err(error) if failure::is_nobody(error.code()) => {
-            return Ok(told(&WorkspaceReport::refused()));
+    let report = match SURFACE.identify(server, &parts).await {
+        Err(error) if failure::is_nobody(error.code()) => WorkspaceReport::refused(),
+        caller => {
+            let report = call::run(&server.core, caller?, (), move |view, ()| {
+                view.core.store.expect_active(view.caller)?;
+                Ok(view
+                    .core
+                    .admin
+                    .workspace_report(view.caller, &scope.workspace))
+            });
+            report.await?.0?
         }
-        caller => caller?,
     };
-    let report = call::run(&server.core, caller, (), move |view, ()| {
-        view.core.store.expect_active(view.caller)?;
-        Ok(view
-            .core
-            .admin
-            .workspace_report(view.caller, &scope.workspace))
-    });
-    Ok(told(&report.await?.0?))
-}
-
-fn told(report: &WorkspaceReport) -> Response {
-    Json(json!({
+    let answer = json!({
         "mode": report.mode.as_str(),
         "auto_login": report.auto_login(),
         "effective_root": report.effective_root,
         "resolution_error": report.resolution_error,
-    }))
-    .into_response()
+    });
+    Ok(Json(answer).into_response())
 }

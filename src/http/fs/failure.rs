@@ -2,48 +2,35 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderValue, Method};
+use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use fileshed_core::files::ToolError;
 use fileshed_core::hint::{Argument, Call, Surface};
 use fileshed_core::{Code, Error, REFUSED, unusable};
 use serde_json::{Value, json};
 
-use super::{BASE, CompactTools, find};
+use super::{BASE, find};
 use crate::config::FailureEnvelope;
 use crate::http::envelope::{self, FailureForm};
 use crate::http::identity::IdentityError;
-use crate::http::middleware::Outcome;
 use crate::http::{Server, route};
 
 /// What is said where a credential is bound to another user than the one who is named.
 const MISMATCH: &str = "tool/user-id mismatch: this tool was bound to a different user session and \
     cannot be reused";
 
-/// The answer of a call that failed, about the path that it named.
-pub(super) fn answer(tools: CompactTools, error: Error, path: &str) -> Response {
-    let error = if path.is_empty() {
-        error
-    } else {
-        error.with_detail("asked", path)
-    };
-    if tools.envelope == FailureEnvelope::Status {
-        return envelope::failure(error);
-    }
-    if !is_of_tool(error.code()) {
-        let mut response = envelope::failure(error);
-        response.extensions_mut().insert(FailureForm(body));
+/// Gives an answer the form of this surface if it is a failure.
+pub(super) fn formed(server: &Server, mut response: Response) -> Response {
+    let Some(error) = envelope::error_of(&response) else {
         return response;
+    };
+    if server.fs_envelope == FailureEnvelope::Flat {
+        if is_of_tool(error.code()) {
+            *response.status_mut() = StatusCode::OK;
+        }
+        response.extensions_mut().insert(FailureForm(body));
     }
-    let mut response = Response::new(Body::from(body(&error, "").to_string()));
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, json);
-    let outcome = Outcome::default();
-    outcome.failed(error);
-    response.extensions_mut().insert(outcome);
     response
 }
 
@@ -84,21 +71,16 @@ fn text(error: &Error, request_id: &str) -> String {
         return format!("the server failed; tell the administrator the request id {request_id}");
     }
     let message = error.message();
-    match error.cause::<IdentityError>() {
+    let begins = match error.cause::<IdentityError>() {
         Some(IdentityError::NotItsUser) => return MISMATCH.to_owned(),
-        Some(_) if is_nobody(error.code()) => {
-            let hint = error.hint().offered(&CompactSurface);
-            let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-            return format!("{REFUSED}: {message}{hint}");
-        }
-        _ => {}
-    }
-    match error.cause::<ToolError>() {
-        Some(ToolError::Path(_)) | None => match error.hint().offered(&CompactSurface) {
-            Some(hint) => format!("{message}; {hint}"),
-            None => message.to_owned(),
-        },
-        Some(_) => message.to_owned(),
+        Some(_) if is_nobody(error.code()) => format!("{REFUSED}: "),
+        _ => String::new(),
+    };
+    // The texts of the tools say all by themselves.
+    let says_all = !matches!(error.cause::<ToolError>(), None | Some(ToolError::Path(_)));
+    match error.hint().offered(&CompactSurface) {
+        Some(hint) if !says_all => format!("{begins}{message}; {hint}"),
+        _ => format!("{begins}{message}"),
     }
 }
 
@@ -149,17 +131,15 @@ impl Surface for CompactSurface {
 
 /// There is nothing at this address.
 pub(super) async fn unknown(State(server): State<Arc<Server>>, request: Request) -> Response {
-    answer(server.fs, route::unlisted(&request, BASE).into(), "")
+    formed(&server, envelope::failure(route::unlisted(&request, BASE)))
 }
 
 /// The address has other methods.
-pub(super) async fn wrong_method(request: Request) -> Response {
+pub(super) async fn wrong_method(State(server): State<Arc<Server>>, request: Request) -> Response {
     let name = route::asked_path(&request).rsplit('/').next();
     let taken = match name.and_then(find) {
         Some(_) => Method::POST,
         None => Method::GET,
     };
-    let mut response = route::refuse_method(&request, taken);
-    response.extensions_mut().insert(FailureForm(body));
-    response
+    formed(&server, route::refuse_method(&request, taken))
 }

@@ -193,12 +193,6 @@ pub(super) fn is_by_program(request: &Parts) -> bool {
         && text(headers, &SEC_FETCH_SITE).is_none_or(|site| site == "none")
 }
 
-/// Returns `true` if a page of this site makes the request, or a person who typed the address or opened a
-/// bookmark.
-pub(super) fn is_of_site_or_person(request: &Parts, public: Option<&Origin>) -> bool {
-    is_by_program(request) || is_of_site(request, public)
-}
-
 fn authority_of(origin: &str) -> Option<&str> {
     origin.split_once("://").map(|(_, authority)| authority)
 }

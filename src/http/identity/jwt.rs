@@ -19,17 +19,6 @@ const TOKEN_MAX_BYTES: usize = 8 * 1024;
 /// How far two clocks may differ, in seconds.
 const SKEW_SECONDS: f64 = 30.0;
 
-/// A token whose signature is right.
-#[derive(Debug)]
-pub(in crate::http) struct VerifiedToken<T> {
-    /// Its claims.
-    pub(in crate::http) claims: T,
-    /// Whether it has `iat`.
-    pub(in crate::http) is_dated: bool,
-    /// Whether it has `exp`.
-    pub(in crate::http) ends: bool,
-}
-
 /// Why a token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JwtError {
@@ -81,7 +70,7 @@ pub(super) fn verify<T: DeserializeOwned>(
     token: &str,
     secret: &Secret,
     now: i64,
-) -> Result<VerifiedToken<T>, JwtError> {
+) -> Result<T, JwtError> {
     check(token, now, |header, signed, signature| {
         if header.alg != "HS256" {
             return Err(JwtError::Algorithm);
@@ -100,7 +89,7 @@ pub(in crate::http) fn check<T: DeserializeOwned>(
     token: &str,
     now: i64,
     verify: impl FnOnce(&JwtHeader, &str, &[u8]) -> Result<(), JwtError>,
-) -> Result<VerifiedToken<T>, JwtError> {
+) -> Result<T, JwtError> {
     if token.len() > TOKEN_MAX_BYTES || !is_token(token) {
         return Err(JwtError::NoToken);
     }
@@ -121,11 +110,7 @@ pub(in crate::http) fn check<T: DeserializeOwned>(
     if times.iat.is_some_and(early) || times.nbf.is_some_and(early) {
         return Err(JwtError::Early);
     }
-    Ok(VerifiedToken {
-        claims: json(payload).ok_or(JwtError::Claims)?,
-        is_dated: times.iat.is_some(),
-        ends: times.exp.is_some(),
-    })
+    json(payload).ok_or(JwtError::Claims)
 }
 
 /// Exactly one spelling is taken: no padding, no bits that mean nothing.
@@ -154,7 +139,7 @@ mod tests {
 
     fn check(token: &str, now: i64) -> Result<Value, JwtError> {
         let secret = Secret::new("forwarding secret");
-        verify::<Value>(token, &secret, now).map(|verified| verified.claims)
+        verify::<Value>(token, &secret, now)
     }
 
     fn signed(header: &Value, payload: &[u8]) -> String {

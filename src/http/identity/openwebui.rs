@@ -9,41 +9,45 @@
 //! The group headers are not part of what a gateway signs: they are believed from a service key, as
 //! everything that an administrator writes into a connection.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::HeaderMap;
 use fileshed_core::fair::{FairSemaphore, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
-use fileshed_core::{Caller, Clock, Code, Error, Role, UserId};
+use fileshed_core::sign_in::Principal;
+use fileshed_core::{Code, Error, Role, UserId};
 use serde::Deserialize;
 
 use super::headers::single;
-use super::{AcceptedCredentials, IdentityError, JwtError, Sources, jwt};
-use crate::config::{Config, Secret};
+use super::{
+    AcceptedCredentials, Authenticator, Credential, IdentityError, JwtError, Sources, jwt,
+};
+use crate::config::Secret;
 use crate::http::admission;
 use crate::http::serve::current;
-use crate::openwebui::{Account, OpenWebUi, presentable, role};
+use crate::openwebui::{presentable, role};
 
 /// Requests to Open WebUI that run at once.
 const LOOKUPS: u64 = 16;
 
-/// Verifies sessions.
+/// Queues of questions to Open WebUI.
 #[derive(Debug)]
-pub(super) struct SessionVerifier {
-    secret: Option<Secret>,
-    openwebui: Option<Arc<OpenWebUi>>,
-    clock: Clock,
-    /// How long a call waits until its question can be asked.
-    patience: Duration,
+pub(super) struct SessionQueues {
     /// Separate, so that forged credentials do not delay those whose signature is right.
     unchecked: FairSemaphore,
     checked: FairSemaphore,
 }
 
+impl SessionQueues {
+    pub(super) fn new(limiter: &Limiter) -> Self {
+        Self {
+            unchecked: limiter.open(Pool::Sessions, Shares::dynamic(LOOKUPS)),
+            checked: limiter.open(Pool::SignedSessions, Shares::dynamic(LOOKUPS)),
+        }
+    }
+}
+
 /// A session or an API key of Open WebUI.
 #[derive(Debug)]
-pub(super) struct SessionCredential {
+pub(in crate::http) struct SessionCredential {
     pub(super) secret: Secret,
     /// The user, if the signature was checked.
     user: Option<UserId>,
@@ -52,20 +56,11 @@ pub(super) struct SessionCredential {
 
 /// How a session gets here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SessionOrigin {
+pub(in crate::http) enum SessionOrigin {
     /// Open WebUI sends it, for a model.
     Header,
     /// The browser of a person sends it, because Open WebUI is at the same address.
     Page,
-}
-
-/// The user of a session.
-#[derive(Debug)]
-pub(super) enum SessionUser {
-    /// As Open WebUI knows it.
-    Account(Account),
-    /// As the signature alone says.
-    Signature(UserId),
 }
 
 #[derive(Deserialize)]
@@ -74,32 +69,35 @@ struct SessionClaims {
     typ: Option<String>,
 }
 
-impl SessionVerifier {
-    pub(super) fn new(
-        config: &Config,
-        limiter: &Limiter,
-        openwebui: Option<Arc<OpenWebUi>>,
-    ) -> Option<Self> {
-        config.takes_sessions().then(|| Self {
-            secret: config.webui_secret_key.clone(),
-            openwebui,
-            clock: limiter.clock().clone(),
-            patience: config.core.timings.calls.lookup,
-            unchecked: limiter.open(Pool::Sessions, Shares::dynamic(LOOKUPS)),
-            checked: limiter.open(Pool::SignedSessions, Shares::dynamic(LOOKUPS)),
-        })
-    }
+/// The issuer that a signature must name.
+const ISSUER: &str = "open-webui";
 
-    /// Checks what can be checked without Open WebUI.
-    pub(super) fn read(
+#[derive(Deserialize)]
+struct SignedUserClaims {
+    iss: String,
+    sub: String,
+    #[serde(rename = "exp")]
+    _ends: f64,
+    #[serde(rename = "iat")]
+    _dated: f64,
+    name: Option<String>,
+    email: Option<String>,
+    role: Option<String>,
+}
+
+impl Authenticator {
+    /// Checks what can be checked of a session without Open WebUI.
+    pub(super) fn read_session(
         &self,
         secret: Secret,
         origin: SessionOrigin,
         accepted: AcceptedCredentials,
     ) -> Result<SessionCredential, IdentityError> {
-        let is_token = jwt::is_token(secret.reveal());
-        let user = match &self.secret {
-            Some(key) if is_token => Some(self.signed(&secret, key, accepted)?),
+        let user = match &self.config.webui_secret_key {
+            Some(key) if jwt::is_token(secret.reveal()) => {
+                let user = self.signed_session(&secret, key);
+                Some(user.ok_or(IdentityError::WrongCredential(accepted))?)
+            }
             _ if self.openwebui.is_some() => None,
             _ => return Err(IdentityError::NotChecked),
         };
@@ -110,52 +108,56 @@ impl SessionVerifier {
         })
     }
 
-    fn signed(
-        &self,
-        secret: &Secret,
-        key: &Secret,
-        accepted: AcceptedCredentials,
-    ) -> Result<UserId, IdentityError> {
-        let wrong = || IdentityError::WrongCredential(accepted);
+    /// Returns the user of a session that is signed with this key.
+    fn signed_session(&self, secret: &Secret, key: &Secret) -> Option<UserId> {
         let now = self.clock.now().as_second();
-        let claims = jwt::verify::<SessionClaims>(secret.reveal(), key, now);
-        let claims = claims.map_err(|_| wrong())?.claims;
+        let claims = jwt::verify::<SessionClaims>(secret.reveal(), key, now).ok()?;
         // Other tokens that Open WebUI signs are not credentials.
-        if !matches!(claims.typ.as_deref(), None | Some("session" | "automation")) {
-            return Err(wrong());
-        }
-        UserId::parse(&claims.id).map_err(|_| wrong())
+        matches!(claims.typ.as_deref(), None | Some("session" | "automation"))
+            .then(|| UserId::parse(&claims.id).ok())?
     }
 
-    /// Waits for a permit to ask Open WebUI, if it has to be asked.
-    pub(super) async fn lookup_permit(
+    /// Waits for a permit to ask Open WebUI, if the credential needs its answer. Dropping the permit
+    /// gives it back.
+    pub(in crate::http) async fn lookup_permit(
         &self,
-        session: &SessionCredential,
+        credential: &Credential,
     ) -> Result<Option<Grant>, IdentityError> {
-        let Some(openwebui) = &self.openwebui else {
+        let (Credential::Session(session, _), Some(openwebui), Some(queues)) =
+            (credential, &self.openwebui, &self.sessions)
+        else {
             return Ok(None);
         };
-        let secret = session.secret.reveal();
-        if openwebui.remembers_account(secret) {
+        if openwebui
+            .remembered_account(session.secret.reveal())
+            .is_ok()
+        {
             return Ok(None);
         }
         let (places, who) = match &session.user {
-            Some(user) => (&self.checked, user.as_str().to_owned()),
-            None => (&self.unchecked, current::client()),
+            Some(user) => (&queues.checked, user.as_str().to_owned()),
+            None => (&queues.unchecked, current::client()),
         };
-        let place = admission::wait(places, &who, 1, self.patience).await;
+        let patience = self.config.core.timings.calls.lookup;
+        let place = admission::wait(places, &who, 1, patience).await;
         Ok(Some(place.map_err(|_| IdentityError::Busy)?))
     }
 
-    /// Finds the user; `None` if the sources know nobody.
-    pub(super) fn find(
+    /// Finds the user of a session; `None` if the sources know nobody. If the signature alone counts, the
+    /// rest is as a gateway has signed it.
+    pub(super) fn find_session(
         &self,
         session: &SessionCredential,
-        accepted: AcceptedCredentials,
+        described: Option<&Principal>,
         sources: Sources,
-    ) -> Result<Option<SessionUser>, Error> {
+    ) -> Result<Option<Principal>, Error> {
         let signed = session.user.as_ref();
-        let by_signature = || signed.cloned().map(SessionUser::Signature);
+        let by_signature = || {
+            let described = described.filter(|described| Some(&described.user) == signed);
+            described
+                .cloned()
+                .or_else(|| Some(Principal::of(signed?.clone())))
+        };
         let Some(openwebui) = &self.openwebui else {
             return Ok(by_signature());
         };
@@ -163,7 +165,7 @@ impl SessionVerifier {
         let asked = match sources {
             Sources::Memory => match openwebui.remembered_account(secret) {
                 // A refusal from memory counts too.
-                Ok(None) => return Err(IdentityError::WrongCredential(accepted).into()),
+                Ok(None) => return Err(self.wrong_credential().into()),
                 remembered => Ok(remembered.ok().flatten()),
             },
             Sources::All => openwebui.account(secret, jwt::is_token(secret)),
@@ -176,85 +178,43 @@ impl SessionVerifier {
             asked => asked?,
         };
         match (account, signed) {
-            (Some(account), Some(user)) if *user != account.user => {
+            (Some(account), Some(user)) if *user != account.principal.user => {
                 tracing::warn!("Open WebUI names another user than the session's signature");
-                Err(IdentityError::WrongCredential(accepted).into())
+                Err(self.wrong_credential().into())
             }
-            (account, _) => Ok(account.map(SessionUser::Account)),
+            (Some(account), _) if account.is_pending => Err(IdentityError::Pending.into()),
+            (account, _) => Ok(account.map(|account| account.principal)),
         }
     }
-}
 
-/// The issuer that a signature must name.
-const ISSUER: &str = "open-webui";
-
-/// Verifies signed users.
-#[derive(Debug)]
-pub(super) struct SignedUserVerifier {
-    secret: Secret,
-    pub(super) header: HeaderName,
-    clock: Clock,
-}
-
-/// A user that a gateway has signed.
-#[derive(Debug)]
-pub(super) struct SignedUser {
-    pub(super) id: UserId,
-    name: Option<String>,
-    email: Option<String>,
-    role: Role,
-}
-
-#[derive(Deserialize)]
-struct SignedUserClaims {
-    iss: String,
-    sub: String,
-    name: Option<String>,
-    email: Option<String>,
-    role: Option<String>,
-}
-
-impl SignedUserVerifier {
-    pub(super) fn new(config: &Config, clock: &Clock) -> Option<Self> {
-        Some(Self {
-            secret: config.forward_jwt_secret.clone()?,
-            header: config.header_user_jwt.clone(),
-            clock: clock.clone(),
-        })
-    }
-
-    /// The signed user, if there is one. A token that is there must be valid.
-    pub(super) fn read(&self, headers: &HeaderMap) -> Result<Option<SignedUser>, IdentityError> {
-        let Some(token) = single(headers, &self.header)? else {
+    /// Returns the user that a gateway has signed; `None` if there is none, or gateways sign nobody. A token
+    /// that is there must be valid.
+    pub(super) fn signed(&self, headers: &HeaderMap) -> Result<Option<Principal>, IdentityError> {
+        let header = &self.config.header_user_jwt;
+        let Some(secret) = &self.config.forward_jwt_secret else {
+            return Ok(None);
+        };
+        let Some(token) = single(headers, header)? else {
             return Ok(None);
         };
         let wrong = |cause| IdentityError::WronglySigned {
-            header: self.header.clone(),
+            header: header.clone(),
             cause,
         };
         let now = self.clock.now().as_second();
-        let verified = jwt::verify::<SignedUserClaims>(token, &self.secret, now).map_err(wrong)?;
-        let claims = verified.claims;
-        if !verified.is_dated || !verified.ends || claims.iss != ISSUER {
+        let claims = jwt::verify::<SignedUserClaims>(token, secret, now).map_err(wrong)?;
+        if claims.iss != ISSUER {
             return Err(wrong(JwtError::Claims));
         }
-        Ok(Some(SignedUser {
-            id: UserId::parse(&claims.sub).map_err(IdentityError::User)?,
+        let user = UserId::parse(&claims.sub).map_err(IdentityError::User)?;
+        Ok(Some(Principal {
             name: claims.name.and_then(presentable),
             email: claims.email.and_then(presentable),
             role: match claims.role {
                 Some(text) => role(&text).ok_or(IdentityError::Pending)?,
                 None => Role::User,
             },
+            ..Principal::of(user)
         }))
-    }
-}
-
-impl SignedUser {
-    /// Sets what is known of the user.
-    pub(super) fn describe(&self, caller: &mut Caller) {
-        caller.name.clone_from(&self.name);
-        caller.email.clone_from(&self.email);
-        caller.role = self.role;
     }
 }

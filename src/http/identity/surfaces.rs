@@ -22,14 +22,12 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fileshed_core::Caller;
 use fileshed_core::settings::GroupSource;
+use fileshed_core::{Caller, Chat};
 
 use super::headers::{self, credential, filled, single};
 use super::openwebui::SessionOrigin;
-use super::{
-    Authenticator, Credential, CredentialKind, IdentityError, TOKEN_PREFIX, X_USER_ID, is_among,
-};
+use super::{Authenticator, Credential, IdentityError, TOKEN_PREFIX, X_USER_ID, is_among};
 use crate::config::{Origin, Secret};
 use crate::http::cookie::{self, Cookie};
 use crate::http::header;
@@ -61,27 +59,14 @@ impl CookieUse {
 /// The cookie in which Open WebUI keeps its session.
 const OPEN_WEBUI_COOKIE: &str = "token";
 
-/// The cookie and origin of the server's own page.
-#[derive(Debug)]
-pub(super) struct OwnPage {
-    /// Holds the secret of a session.
-    pub(super) cookie: Cookie,
-    /// The site of the public address, if that is set.
-    origin: Option<Origin>,
-}
+/// The name of the cookie with the secret of a session on the page.
+pub(super) const SESSION_COOKIE: &str = "fileshed-session";
 
-impl OwnPage {
-    /// The page at a public address, which is empty if none was set.
-    pub(super) fn new(public_url: &str) -> Self {
-        let origin = public_url.split_once("://").and_then(|(scheme, rest)| {
-            let authority = rest.split('/').next()?;
-            format!("{scheme}://{authority}").parse().ok()
-        });
-        Self {
-            cookie: Cookie::new("fileshed-session", public_url, ""),
-            origin,
-        }
-    }
+/// Returns the site of a public address; `None` if that is empty.
+pub(super) fn site_of(public_url: &str) -> Option<Origin> {
+    let (scheme, rest) = public_url.split_once("://")?;
+    let authority = rest.split('/').next()?;
+    format!("{scheme}://{authority}").parse().ok()
 }
 
 impl Authenticator {
@@ -95,26 +80,30 @@ impl Authenticator {
             self.expect_own_page(request)?;
         } else if !is_shown(request) {
             return self.read_header(request, self.accepted());
-        } else if !headers::is_of_site_or_person(request, self.page.origin.as_ref()) {
+        } else if !headers::is_by_program(request)
+            && !headers::is_of_site(request, self.site.as_ref())
+        {
             // The refusal comes before any lookup, so that the answer tells the other page nothing.
             return Err(IdentityError::OtherPage);
         }
         if let Some(secret) = self.page_session(request) {
-            let kind = CredentialKind::PageSession(secret, self.principal_headers(headers)?);
-            return Ok(Credential(kind));
+            let headers = self.principal_headers(headers)?;
+            return Ok(Credential::PageSession(secret, headers));
         }
         let of_open_webui = cookie::read(headers, OPEN_WEBUI_COOKIE);
-        let (Some(sessions), Some(secret)) = (&self.sessions, of_open_webui) else {
+        let Some(secret) = of_open_webui.filter(|_| self.sessions.is_some()) else {
             return self.read_header(request, self.accepted());
         };
         CookieUse::note(request);
-        let session = sessions.read(secret, SessionOrigin::Page, self.accepted())?;
-        let kind = CredentialKind::Session(session, self.principal_headers(headers)?);
-        Ok(Credential(kind))
+        let session = self.read_session(secret, SessionOrigin::Page, self.accepted())?;
+        Ok(Credential::Session(
+            session,
+            self.principal_headers(headers)?,
+        ))
     }
 
     /// Refuses what the server's own page does not ask.
-    pub fn expect_page(&self, request: &Parts) -> Result<(), IdentityError> {
+    pub(in crate::http) fn expect_page(&self, request: &Parts) -> Result<(), IdentityError> {
         if is_by_page(request) {
             self.expect_own_page(request)
         } else {
@@ -123,8 +112,8 @@ impl Authenticator {
     }
 
     /// Refuses what a page of another site makes a browser ask.
-    pub fn expect_own_page(&self, request: &Parts) -> Result<(), IdentityError> {
-        if headers::is_of_site(request, self.page.origin.as_ref()) {
+    pub(in crate::http) fn expect_own_page(&self, request: &Parts) -> Result<(), IdentityError> {
+        if headers::is_of_site(request, self.site.as_ref()) {
             Ok(())
         } else {
             Err(IdentityError::OtherPage)
@@ -132,45 +121,29 @@ impl Authenticator {
     }
 
     /// Returns `true` if people have to sign in; else there is one workspace for all.
-    #[must_use]
-    pub fn asks(&self) -> bool {
+    pub(in crate::http) fn asks(&self) -> bool {
         self.asks
     }
 
     /// Returns `true` if sessions of Open WebUI count.
-    #[must_use]
-    pub fn takes_open_webui(&self) -> bool {
+    pub(in crate::http) fn takes_open_webui(&self) -> bool {
         self.sessions.is_some()
     }
 
     /// The cookie with the secret of a session on the page.
     pub(in crate::http) fn session_cookie(&self) -> &Cookie {
-        &self.page.cookie
+        &self.cookie
     }
 
     /// The secret of the session on the page that a request brings.
     pub(in crate::http) fn page_session(&self, request: &Parts) -> Option<Secret> {
-        let secret = self.page.cookie.read(&request.headers);
+        let secret = self.cookie.read(&request.headers);
         if secret.is_some() {
             CookieUse::note(request);
         }
         secret
     }
-}
 
-/// `true` if the request reads one of the endpoints of [`SHOWN`].
-fn is_shown(request: &Parts) -> bool {
-    let reads = request.method == Method::GET || request.method == Method::HEAD;
-    reads && SHOWN.contains(&request.uri.path())
-}
-
-/// Returns `true` if only the server's own page makes such a request.
-pub(in crate::http) fn is_by_page(request: &Parts) -> bool {
-    let value = request.headers.get(X_FILESHED_PAGE);
-    value.is_some_and(|value| value == "1")
-}
-
-impl Authenticator {
     /// Reads the credential of a request to the terminal, without disk, registry or network.
     pub(super) fn read_for_terminal(&self, request: &Parts) -> Result<Credential, IdentityError> {
         let headers = &request.headers;
@@ -187,7 +160,7 @@ impl Authenticator {
             }
             _ => return self.read_header(request, accepted),
         };
-        Ok(Credential(CredentialKind::Resolved(caller)))
+        Ok(Credential::Resolved(caller))
     }
 
     /// Returns the user whom the proxy names. Other headers of the call must name the same user.
@@ -195,43 +168,35 @@ impl Authenticator {
         if filled(headers, &X_USER_ID)?.is_none_or(str::is_empty) {
             return Err(IdentityError::NoTerminalUser);
         }
-        let mut caller = match &self.signatures {
-            Some(signatures) if single(headers, &signatures.header)?.is_some() => {
-                self.signed_user(signatures, headers)?
-            }
-            Some(_) => {
-                let user = self
-                    .named_user(headers)?
-                    .ok_or(IdentityError::NoTerminalUser)?;
-                Caller::known(user, self.chat(headers)?)
-            }
-            None => self.plain_user(headers)?,
+        let mut caller = if self.config.forward_jwt_secret.is_none() {
+            self.plain_user(headers)?
+        } else if single(headers, &self.config.header_user_jwt)?.is_some() {
+            self.signed_user(headers)?
+        } else {
+            let user = self.named_user(headers)?;
+            Caller::known(user.ok_or(IdentityError::NoTerminalUser)?, Chat::default())
         };
-        caller.chat = self.chat(headers)?;
-        caller.message = self.message(headers)?;
         let ids = &self.config.header_group_ids;
         if self.config.core.groups == GroupSource::Headers && single(headers, ids)?.is_some() {
             caller.groups = self.group_claims(headers)?;
         } else {
             caller.recalls_groups = true;
         }
-        caller.client.gateway = true;
-        Ok(caller)
+        self.of_gateway(caller, headers)
     }
 
     /// Returns `true` if the request names its user in a way that counts beside a service key.
     fn names_a_user(&self, headers: &HeaderMap) -> Result<bool, IdentityError> {
-        Ok(match &self.signatures {
-            Some(signatures) => single(headers, &signatures.header)?.is_some(),
-            None => {
-                self.config.header_user_id != X_USER_ID
-                    && filled(headers, &self.config.header_user_id)?.is_some()
-            }
-        })
+        let config = &self.config;
+        if config.forward_jwt_secret.is_some() {
+            return Ok(single(headers, &config.header_user_jwt)?.is_some());
+        }
+        Ok(
+            config.header_user_id != X_USER_ID
+                && filled(headers, &config.header_user_id)?.is_some(),
+        )
     }
-}
 
-impl Authenticator {
     /// Reads the credential of a request by a program that shows files, without disk, registry or
     /// network. Browsers send passwords that they know whatever page asks, so no page may call.
     pub(super) fn read_for_drive(&self, request: &Parts) -> Result<Credential, IdentityError> {
@@ -243,11 +208,23 @@ impl Authenticator {
             Some((scheme, secret)) if scheme.eq_ignore_ascii_case("basic") => {
                 let token = password(secret).ok_or_else(|| self.wrong_credential())?;
                 let headers = self.principal_headers(&request.headers)?;
-                Ok(Credential(CredentialKind::PersonalToken(token, headers)))
+                Ok(Credential::PersonalToken(token, headers))
             }
             _ => self.read_header(request, self.accepted()),
         }
     }
+}
+
+/// `true` if the request reads one of the endpoints of [`SHOWN`].
+fn is_shown(request: &Parts) -> bool {
+    let reads = request.method == Method::GET || request.method == Method::HEAD;
+    reads && SHOWN.contains(&request.uri.path())
+}
+
+/// Returns `true` if only the server's own page makes such a request.
+pub(in crate::http) fn is_by_page(request: &Parts) -> bool {
+    let value = request.headers.get(X_FILESHED_PAGE);
+    value.is_some_and(|value| value == "1")
 }
 
 /// The password in a credential of RFC 7617, where it could be a personal token.

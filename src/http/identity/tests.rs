@@ -1,8 +1,8 @@
 //! Claims that need no server.
 
 use axum::http::Request;
+use fileshed_core::Role;
 use fileshed_core::limiter::Limiter;
-use fileshed_core::{Clock, Role};
 
 use super::*;
 
@@ -17,20 +17,18 @@ fn caller(config: &Config, headers: &[(&str, &str)]) -> Caller {
     let credential = authenticator
         .read(&parts, Accepts::Programs)
         .expect("a credential");
-    match credential.0 {
-        CredentialKind::Resolved(caller) => caller,
-        CredentialKind::Session(session, headers) => {
-            let sessions = authenticator.sessions.as_ref().expect("sessions");
-            let found = sessions
-                .find(&session, authenticator.accepted(), Sources::All)
+    match credential {
+        Credential::Resolved(caller) => caller,
+        Credential::Session(session, headers) => {
+            let found = authenticator
+                .find_session(&session, None, Sources::All)
                 .expect("an answer")
                 .expect("a user");
-            session_caller(&session, found, &headers).expect("a caller")
+            headers.caller(found).expect("a caller")
         }
-        CredentialKind::PersonalToken(_, headers) | CredentialKind::PageSession(_, headers) => {
-            headers
-                .caller(UserId::parse("ada").expect("an id"))
-                .expect("a caller")
+        Credential::PersonalToken(_, headers) | Credential::PageSession(_, headers) => {
+            let ada = Principal::of(UserId::parse("ada").expect("an id"));
+            headers.caller(ada).expect("a caller")
         }
     }
 }

@@ -5,14 +5,20 @@ use fileshed_core::{Code, Error, diagnostics};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
 
-use super::{Arrival, is_short};
-use crate::http::envelope;
+use super::{Arrival, McpToolset};
+use crate::http::{envelope, fs, terminal};
 
 /// A call that failed: the model reads what and why, and what to do, as over HTTP.
-pub(super) fn of_call(error: &Error, arrival: &Arrival) -> CallToolResult {
-    let client = arrival.caller.client;
-    let answer = envelope::failure_envelope(error, &arrival.id, client);
-    if is_short(&arrival.caller) {
+pub(super) fn of_call(toolset: McpToolset, error: &Error, arrival: &Arrival) -> CallToolResult {
+    let id = &arrival.id;
+    let answer = match toolset {
+        McpToolset::Shed | McpToolset::Core => {
+            envelope::failure_envelope(error, id, arrival.caller.client)
+        }
+        McpToolset::Files => fs::failure::body(error, id),
+        McpToolset::Terminal => terminal::failure::text(error, id),
+    };
+    if toolset.has_operations() && arrival.is_short() {
         return CallToolResult::error(vec![ContentBlock::text(answer.to_string())]);
     }
     CallToolResult::structured_error(answer)

@@ -2,25 +2,23 @@
 
 use std::sync::Arc;
 
-use axum::http::request::Parts;
-use fileshed_core::{CallerView, Error};
+use fileshed_core::{CallerView, Error, WorkspaceMode};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
     GetPromptRequestParams, GetPromptResponse, Implementation, InitializeRequestParams,
     InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
-    ReadResourceResult, Reference, ServerCapabilities, ServerConfig, SubscribeRequestParams,
-    SubscriptionFilter, UnsubscribeRequestParams,
+    ReadResourceResult, Reference, ResourceUpdatedNotificationParam, ServerCapabilities,
+    ServerConfig, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::listener::{Listener, Watched};
-use super::message::Nameless;
-use super::person::LocalPerson;
-use super::work::Work;
-use super::{Arrival, McpToolset, failure, is_short, prompts, resources, subscriptions, tools};
+use super::request::{Arrival, LocalPerson, Work, closed};
+use super::subscriptions::{self, BegunListeners, Listener, Watched};
+use super::{McpToolset, failure, prompts, resources, tools};
 use crate::http::admission::CallPermit;
+use crate::http::fs::call::count;
 use crate::http::{Server, pool};
 
 /// What a client may show to its model at the start.
@@ -37,44 +35,53 @@ const TREE_INSTRUCTIONS: &str = "Files lie below /storage (the home), /documents
 const FILES_INSTRUCTIONS: &str = "Files lie in one workspace that stays. Paths are relative to it, \
     never paths of your machine; roots of the client are ignored.";
 
+/// The maker of the requests that a handler answers.
+#[derive(Clone)]
+pub(super) enum Requester {
+    /// One person makes all requests of a process.
+    Person(Arc<LocalPerson>),
+    /// One request over HTTP.
+    Caller(Box<Arrival>),
+    /// One request over HTTP that names no user.
+    Nobody,
+}
+
 /// Answers the requests of one client.
 #[derive(Clone)]
 pub(super) struct McpHandler {
     server: Arc<Server>,
     toolset: McpToolset,
-    /// Whose process this is; nothing where every request says who makes it.
-    person: Option<Arc<LocalPerson>>,
+    requester: Requester,
+    /// Who is about to be told that they will hear of changes.
+    pub(super) begun: BegunListeners,
 }
 
 impl McpHandler {
-    pub(super) fn new(server: Arc<Server>, toolset: McpToolset) -> Self {
+    pub(super) fn new(server: Arc<Server>, toolset: McpToolset, requester: Requester) -> Self {
         Self {
             server,
             toolset,
-            person: None,
-        }
-    }
-
-    /// All requests are this person's.
-    pub(super) fn of(self, person: Arc<LocalPerson>) -> Self {
-        Self {
-            person: Some(person),
-            ..self
+            requester,
+            begun: BegunListeners::default(),
         }
     }
 
     /// A request with who makes it, and its permit.
     fn work<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Result<Work<'a>, ErrorData> {
-        let arrival = if let Some(person) = &self.person {
-            person.arrival()
-        } else {
-            let parts = context.extensions.get::<Parts>();
-            let arrival = parts.and_then(|parts| parts.extensions.get::<Arrival>());
-            arrival.cloned().ok_or_else(|| {
-                ErrorData::internal_error("the request does not say who makes it", None)
-            })?
+        let arrival = match &self.requester {
+            Requester::Person(person) => person.arrival(),
+            Requester::Caller(arrival) => Arrival::clone(arrival),
+            Requester::Nobody => {
+                let message = "the request does not say who makes it";
+                return Err(ErrorData::internal_error(message, None));
+            }
         };
-        Ok(Work::new(&self.server, self.known(arrival), context))
+        Ok(Work {
+            server: &self.server,
+            arrival: self.known(arrival),
+            context,
+            begun: self.server.core.store.clock().instant(),
+        })
     }
 
     /// A request whose caller is known by what this handler has.
@@ -82,6 +89,14 @@ impl McpHandler {
         arrival.caller.client.toolset = self.toolset.operations();
         arrival.caller.names_zones = !self.toolset.has_operations();
         arrival
+    }
+
+    /// The person whose process this is.
+    fn person(&self) -> Option<&Arc<LocalPerson>> {
+        match &self.requester {
+            Requester::Person(person) => Some(person),
+            Requester::Caller(_) | Requester::Nobody => None,
+        }
     }
 
     /// Does work that blocks for a request that is no call of a tool. Its failure is the program's
@@ -101,12 +116,6 @@ impl McpHandler {
         let done = done.await;
         done.map_err(|error| failure::of_request(error, &request.arrival))
     }
-}
-
-/// Whether nobody makes this request.
-fn is_nameless(context: &RequestContext<RoleServer>) -> bool {
-    let parts = context.extensions.get::<Parts>();
-    parts.is_some_and(|parts| parts.extensions.get::<Nameless>().is_some())
 }
 
 impl ServerHandler for McpHandler {
@@ -135,14 +144,14 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let toolset = self.toolset;
-        if is_nameless(&context) {
+        if matches!(self.requester, Requester::Nobody) {
             let core = Arc::clone(&self.server.core);
             let listed = pool::blocking(move || tools::list(&core, toolset, false)).await;
             let failed = |_| ErrorData::internal_error("the tools cannot be listed", None);
             return Ok(ListToolsResult::with_all_items(listed.map_err(failed)?));
         }
+        let is_short = self.work(&context)?.arrival.is_short();
         let listed = self.answer(&context, "mcp.tools", move |view, _| {
-            let is_short = is_short(view.caller);
             Ok(tools::list(view.core, toolset, is_short))
         });
         Ok(ListToolsResult::with_all_items(listed.await?))
@@ -155,25 +164,29 @@ impl ServerHandler for McpHandler {
     ) -> Result<CallToolResponse, ErrorData> {
         let mut work = self.work(&context)?;
         let Some(tool) = tools::find(self.toolset, &request.name) else {
-            let known = tools::offered(self.toolset);
-            let known = known.into_iter().map(tools::Callable::name);
-            return Err(failure::unknown_tool(&request.name, known));
+            let known = tools::offered(self.toolset).into_iter();
+            return Err(failure::unknown_tool(
+                &request.name,
+                known.map(|tool| tool.id),
+            ));
         };
-        work.arrival.outcome.names(tool.name());
+        work.arrival.outcome.names(tool.id);
         let arguments = request.arguments.unwrap_or_default();
-        if self.person.is_some() {
-            work.arrival.bytes = LocalPerson::bytes_of(&arguments);
+        if self.person().is_some() {
+            work.arrival.bytes = serde_json::to_vec(&arguments).map_or(0, |text| text.len() as u64);
         }
-        let done = tool.call(&work, arguments).await;
-        Ok(match done {
-            Ok(result) => result,
-            Err(error) => {
-                let result = tool.failed(&error, &work);
-                work.arrival.outcome.failed(error);
-                result
-            }
+        let is_short = self.toolset.has_operations() && work.arrival.is_short();
+        let done = tools::call(tool, &work, arguments, is_short).await;
+        if self.toolset == McpToolset::Files {
+            let mode = WorkspaceMode::of(&work.arrival.caller);
+            count(&self.server.metrics, tool.id, mode, done.as_ref().err());
         }
-        .into())
+        let result = done.unwrap_or_else(|error| {
+            let result = failure::of_call(self.toolset, &error, &work.arrival);
+            work.arrival.outcome.failed(error);
+            result
+        });
+        Ok(result.into())
     }
 
     async fn list_resources(
@@ -183,7 +196,7 @@ impl ServerHandler for McpHandler {
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|request| request.cursor);
         self.answer(&context, "mcp.resources", move |view, _| {
-            resources::list(view.core, view.caller, cursor.as_deref())
+            resources::list(view, cursor.as_deref())
         })
         .await
     }
@@ -204,7 +217,7 @@ impl ServerHandler for McpHandler {
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
         let read = self.answer(&context, "mcp.resource", move |view, permit| {
-            resources::read(view.core, view.caller, &uri, permit)
+            resources::read(view, &uri, permit)
         });
         Ok(ReadResourceResult::new(vec![read.await?]).into())
     }
@@ -221,7 +234,7 @@ impl ServerHandler for McpHandler {
         let completed = self.answer(&context, "mcp.completion", move |view, _| {
             let begun = (&*request.argument.name, &*request.argument.value);
             let known = known.unwrap_or_default();
-            resources::complete(view.core, view.caller, &template.uri, begun, &known)
+            resources::complete(view, &template.uri, begun, &known)
         });
         Ok(CompleteResult::new(completed.await?))
     }
@@ -246,7 +259,7 @@ impl ServerHandler for McpHandler {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let prompt = self.answer(&context, "mcp.prompt", move |view, _| {
-            prompts::get(view.core, view.caller, &request.name)
+            prompts::get(view, &request.name)
         });
         Ok(prompt.await?.into())
     }
@@ -258,12 +271,10 @@ impl ServerHandler for McpHandler {
         let uris = requested.resource_subscriptions.as_deref();
         let uris = Watched::accepted(uris.unwrap_or_default());
         // The client hears of this next, and of changes from then on.
-        if let Some(person) = &self.person {
-            let looker = (
-                Arc::clone(&self.server),
-                self.known(person.arrival()).caller,
-            );
-            person.keep(uris.clone(), Listener::begin_here(&looker, &uris));
+        if let Some(person) = self.person() {
+            let caller = self.known(person.arrival()).caller;
+            let listener = Listener::begin_here(&(Arc::clone(&self.server), caller), &uris);
+            self.begun.keep(uris.clone(), listener);
         }
         Some(
             SubscriptionFilter::builder()
@@ -275,17 +286,22 @@ impl ServerHandler for McpHandler {
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let work = self.work(context.request_context())?;
         work.arrival.outcome.names("mcp.listen");
+        // Who listens holds nobody up.
+        drop(work.arrival.permit.take());
         let uris = context.accepted().resource_subscriptions.as_deref();
-        let kept = self
-            .person
-            .as_ref()
-            .map(|person| person.take(uris.unwrap_or_default()));
-        if let Some(listener) = kept.flatten() {
-            work.arrival.listener.put(listener);
-        }
-        subscriptions::listen(&work, &context)
-            .await
-            .map_err(|error| failure::of_request(error, &work.arrival))
+        let uris = uris.unwrap_or_default();
+        let listening = async {
+            let listener = match self.begun.take(uris) {
+                Some(listener) => listener?,
+                None => Listener::begin(work.looker(), uris.to_vec()).await?,
+            };
+            let sink = context.sink();
+            let tell = |uri| async move { sink.notify_resource_updated(uri).await.is_ok() };
+            let over = work.given_up();
+            subscriptions::watch(work.looker(), work.parts(), &listener.watched, over, tell).await
+        };
+        let listened = listening.await;
+        listened.map_err(|error| failure::of_request(error, &work.arrival))
     }
 
     // The revisions before the newest have nothing else.
@@ -294,13 +310,28 @@ impl ServerHandler for McpHandler {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        let Some(person) = &self.person else {
+        let Some(person) = self.person() else {
             return Err(failure::no_stream());
         };
         let work = self.work(&context)?;
-        subscriptions::subscribe(person, &work, request.uri)
-            .await
-            .map_err(|error| failure::of_request(error, &work.arrival))
+        let watched = Arc::clone(&person.watched);
+        let added = subscriptions::add(work.looker(), Arc::clone(&watched), request.uri).await;
+        added.map_err(|error| failure::of_request(error, &work.arrival))?;
+        if person.begins_to_watch() {
+            let (looker, closing) = (work.looker(), work.arrival.closing.clone());
+            let peer = context.peer.clone();
+            tokio::spawn(async move {
+                let tell = |uri| {
+                    let changed = ResourceUpdatedNotificationParam::new(uri);
+                    async { peer.notify_resource_updated(changed).await.is_ok() }
+                };
+                let told = subscriptions::watch(looker, None, &watched, closed(closing), tell);
+                if let Err(error) = told.await {
+                    tracing::warn!(%error, "nobody looks for changes any more");
+                }
+            });
+        }
+        Ok(())
     }
 
     async fn unsubscribe(
@@ -308,8 +339,8 @@ impl ServerHandler for McpHandler {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        if let Some(person) = &self.person {
-            person.watched().remove(&request.uri);
+        if let Some(person) = self.person() {
+            subscriptions::remove(&person.watched, &request.uri);
         }
         Ok(())
     }
@@ -323,7 +354,7 @@ impl ServerHandler for McpHandler {
         let mut result = self.negotiate_initialize(&request)?;
         // An older client over HTTP has no stream on which it could hear of a change.
         if let Some(resources) = &mut result.capabilities.resources {
-            resources.subscribe = resources.subscribe.filter(|_| self.person.is_some());
+            resources.subscribe = resources.subscribe.filter(|_| self.person().is_some());
         }
         Ok(result)
     }

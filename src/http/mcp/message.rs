@@ -9,43 +9,81 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::Error;
+use rmcp::model::SubscriptionFilter;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::http::body::BodyError;
-use crate::http::mcp::{McpToolset, PermitSlot, forwarded, sent, service};
-use crate::http::{Server, body, header};
+use crate::http::{Server, header};
 use crate::json::VALUES_MAX;
 
 /// What JSON-RPC calls a message that is no JSON.
 const PARSE_ERROR: i32 = -32_700;
 
-/// Refuses a message that cannot be read: in the words of the protocol, or of this server where it
-/// would take too much memory.
-pub(super) fn check(text: &[u8]) -> Result<Result<(), Response>, Error> {
-    if values_at_most(text) > VALUES_MAX {
-        return Err(BodyError::TooMany.into());
-    }
-    Ok(match serde_json::from_slice::<IgnoredAny>(text) {
-        Ok(_) => Ok(()),
-        Err(error) => {
+/// The parts of a message that count before the protocol reads it.
+#[derive(Default, Deserialize)]
+pub(super) struct Message {
+    method: String,
+    #[serde(default)]
+    params: Params,
+}
+
+#[derive(Default, Deserialize)]
+struct Params {
+    #[serde(default)]
+    name: Value,
+    #[serde(default)]
+    notifications: Value,
+}
+
+impl Message {
+    /// Reads a message. One that cannot be read is refused in the words of the protocol, or of this
+    /// server if it would take too much memory.
+    pub(super) fn read(text: &[u8]) -> Result<Result<Self, Response>, Error> {
+        if values_at_most(text) > VALUES_MAX {
+            return Err(BodyError::TooMany.into());
+        }
+        let message = serde_json::from_slice(text);
+        // JSON of another form is refused by the protocol.
+        let is_json = |_| serde_json::from_slice::<IgnoredAny>(text);
+        let message = message.or_else(|error| is_json(error).map(|_| Self::default()));
+        Ok(message.map_err(|error| {
             let body = json!({
                 "jsonrpc": "2.0",
                 "id": null,
                 "error": {"code": PARSE_ERROR, "message": format!("the message is not valid JSON: {error}")},
             });
             let headers = [(CONTENT_TYPE, "application/json")];
-            Err((StatusCode::BAD_REQUEST, headers, body.to_string()).into_response())
+            (StatusCode::BAD_REQUEST, headers, body.to_string()).into_response()
+        }))
+    }
+
+    /// The tool that is called.
+    pub(super) fn called_tool(&self) -> Option<&str> {
+        let name = self.params.name.as_str();
+        name.filter(|_| self.method == "tools/call")
+    }
+
+    /// The resources that a message asks to hear of; `None` if it asks for something else.
+    pub(super) fn awaited_resources(self) -> Option<Vec<String>> {
+        if self.method != "subscriptions/listen" {
+            return None;
         }
-    })
+        let filter = serde_json::from_value::<SubscriptionFilter>(self.params.notifications);
+        filter.ok()?.resource_subscriptions
+    }
+
+    /// Returns `true` if a request that names no user may ask this.
+    pub(super) fn is_for_everybody(&self) -> bool {
+        METHODS.contains(&self.method.as_str())
+    }
 }
 
 /// How many values a text can hold: each is the first, or follows one of three signs.
@@ -63,10 +101,7 @@ fn values_at_most(text: &[u8]) -> usize {
     values
 }
 
-/// Bytes of such a message.
-const MESSAGE_MAX: u64 = 64 * 1024;
-
-/// What may be asked.
+/// Methods of requests that name no user.
 const METHODS: [&str; 7] = [
     "initialize",
     "notifications/initialized",
@@ -76,40 +111,6 @@ const METHODS: [&str; 7] = [
     "server/discover",
     "tools/list",
 ];
-
-/// A request without a caller.
-#[derive(Clone)]
-pub(super) struct Nameless;
-
-#[derive(Deserialize)]
-struct Message {
-    method: String,
-}
-
-/// The answer; nothing where the request needs somebody who makes it.
-pub(super) async fn answer(
-    server: &Arc<Server>,
-    toolset: McpToolset,
-    parts: &Parts,
-    body: &mut Body,
-) -> Result<Option<Response>, Error> {
-    let mut admitted = server.admission.admit("").await?;
-    let length = header::content_length(&parts.headers);
-    let text = body::collect(body, length, MESSAGE_MAX, &mut admitted).await?;
-    if let Err(refusal) = check(&text)? {
-        return Ok(Some(refusal));
-    }
-    let message = serde_json::from_slice::<Message>(&text);
-    if !message.is_ok_and(|message| METHODS.contains(&message.method.as_str())) {
-        return Ok(None);
-    }
-    let permit = PermitSlot::default();
-    permit.put(admitted);
-    let mut request = forwarded(parts, text);
-    request.extensions_mut().insert(Nameless);
-    let response = service(server, toolset).handle(request).await;
-    Ok(Some(sent(response.map(Body::new), permit).await))
-}
 
 /// The paths of the metadata: with the path of the resource behind it, or without.
 pub(super) const PATHS: [&str; 2] = [PATH, "/.well-known/oauth-protected-resource"];

@@ -1,6 +1,6 @@
 //! The guides of `shed_help` as prompts.
 
-use fileshed_core::{Caller, Core, Error};
+use fileshed_core::{CallerView, Error};
 use rmcp::model::{GetPromptResult, Prompt, PromptMessage, Role};
 use serde_json::{Map, json};
 
@@ -16,12 +16,12 @@ pub(super) fn list() -> Vec<Prompt> {
 }
 
 /// The guide of a topic, which fails as the operation does.
-pub(super) fn get(core: &Core, caller: &Caller, topic: &str) -> Result<GetPromptResult, Error> {
+pub(super) fn get(view: CallerView<'_>, topic: &str) -> Result<GetPromptResult, Error> {
     let mut arguments = Map::new();
     arguments.insert("howto".to_owned(), topic.into());
     let call = find(help::Help::ID).map(|entry| entry.call.run);
     let answer = match call {
-        Some(call) => envelope::value(&*call(core, caller, arguments)?.data)?,
+        Some(call) => envelope::value(&*call(view.core, view.caller, arguments)?.data)?,
         None => json!({}),
     };
     let text = answer["data"]["help"].as_str().or(answer["help"].as_str());

@@ -5,16 +5,13 @@
 //! so that it shows no more than an operation would.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::storage::{Found, Kind};
 use fileshed_core::text::Encoding;
 use fileshed_core::zone::is_git_name;
-use fileshed_core::{
-    Call, Caller, CallerView, Code, Core, Error, Hint, Zone, ZoneName, ZonePath, diagnostics,
-};
+use fileshed_core::{Call, CallerView, Code, Error, Hint, Zone, ZoneName, ZonePath, diagnostics};
 use rmcp::model::{CompletionInfo, ResourceContents, ResourceTemplate};
 
 use crate::content_type;
@@ -61,11 +58,11 @@ const COPIES: u64 = 4;
 
 /// Reads a resource, whose address is given back as it was written. Blocks.
 pub(super) fn read(
-    core: &Core,
-    caller: &Caller,
+    view: CallerView<'_>,
     uri: &str,
     admitted: &mut CallPermit,
 ) -> Result<ResourceContents, Error> {
+    let (core, caller) = (view.core, view.caller);
     let address = Address::parse(uri)?;
     let zone = address.zone(core, caller)?;
     let entry = address.entry(&zone)?;
@@ -138,29 +135,27 @@ const ZONES: [ZoneName; 3] = [ZoneName::Documents, ZoneName::Storage, ZoneName::
 
 /// Completes an argument of a template, whose other arguments are known. Blocks.
 pub(super) fn complete(
-    core: &Arc<Core>,
-    caller: &Caller,
+    view: CallerView<'_>,
     template: &str,
     (name, begun): (&str, &str),
     known: &HashMap<String, String>,
 ) -> Result<CompletionInfo, Error> {
-    let values: Vec<String> = match (template, name) {
+    let mut values: Vec<String> = match (template, name) {
         (ZONE_TEMPLATE, "zone") => ZONES.iter().map(ToString::to_string).collect(),
-        (GROUP_TEMPLATE, "group") => CallerView::of(core, caller).groups()?,
+        (GROUP_TEMPLATE, "group") => view.groups()?,
         (ZONE_TEMPLATE, "path" | "+path") => {
             let zone = known.get("zone").map(String::as_str);
             let zone = ZONES.into_iter().find(|other| Some(other.as_str()) == zone);
             let root = zone.map(|zone| Address::root(zone, None));
-            paths(core, caller, root, begun)?
+            paths(view, root, begun)?
         }
         (GROUP_TEMPLATE, "path" | "+path") => {
             let group = known.get("group");
             let root = group.map(|group| Address::root(ZoneName::Group, Some(group)));
-            paths(core, caller, root, begun)?
+            paths(view, root, begun)?
         }
         _ => Vec::new(),
     };
-    let mut values = values;
     values.retain(|value| value.starts_with(begun));
     let total = values.len();
     values.truncate(CompletionInfo::MAX_VALUES);
@@ -171,18 +166,13 @@ pub(super) fn complete(
 }
 
 /// Returns the entries of the directory that holds a path.
-fn paths(
-    core: &Core,
-    caller: &Caller,
-    root: Option<Address>,
-    begun: &str,
-) -> Result<Vec<String>, Error> {
+fn paths(view: CallerView<'_>, root: Option<Address>, begun: &str) -> Result<Vec<String>, Error> {
     let Some(root) = root else {
         return Ok(Vec::new());
     };
     let (directory, _) = begun.rsplit_once('/').unwrap_or(("", begun));
     let found = (|| {
-        let zone = root.zone(core, caller)?;
+        let zone = root.zone(view.core, view.caller)?;
         let path = root.at(directory).path(&zone)?;
         listed(&zone, &path)
     })();

@@ -7,27 +7,27 @@
 //! Anything else is read by a thread of its own, so that the end of the process does not wait for input.
 
 use std::io;
-use std::io::{IoSliceMut, Read as _};
+use std::io::{ErrorKind, IoSliceMut, Read as _};
 use std::os::fd::AsFd as _;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use axum::body::Bytes;
 use fileshed_core::{Caller, Core};
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::{Transport, stdio_pipes};
 use rmcp::{RoleServer, ServiceExt as _, serve_server};
 use rustix::io::{Errno, ReadWriteFlags};
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWriteExt as _, ReadBuf, ReadHalf, SimplexStream, simplex};
 use tokio::net::unix::pipe;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::runtime::Handle;
+use tokio::sync::{oneshot, watch};
 
 use crate::config::Config;
 use crate::http::mcp::McpToolset;
-use crate::http::mcp::handler::McpHandler;
-use crate::http::mcp::person::LocalPerson;
+use crate::http::mcp::handler::{McpHandler, Requester};
+use crate::http::mcp::request::LocalPerson;
 use crate::http::serve::ShutdownSignal;
 use crate::http::{Server, timer};
 
@@ -44,14 +44,18 @@ pub async fn serve(
     let server = Arc::new(Server::new(core, config, None));
     let (close, closing) = watch::channel(false);
     let person = Arc::new(LocalPerson::new(caller, closing));
-    let (input, input_ended) = Input::begin()?;
+    let input = Input::begin()?;
+    let (ended, input_ended) = oneshot::channel();
     let most = usize::try_from(server.body_limit).unwrap_or(usize::MAX);
     // A pipe is written to without a thread for each message.
     let (_, output) = stdio_pipes();
     let transport = AsyncRwTransport::new(input, output).with_max_line_length(most);
-    let transport = SmallSends(transport);
+    let transport = LocalTransport {
+        transport,
+        ended: Some(ended),
+    };
     // The library moves the future of a request several times, and here it is a pointer.
-    let handler = McpHandler::new(server, toolset).of(person).into_dyn();
+    let handler = McpHandler::new(server, toolset, Requester::Person(person)).into_dyn();
     let ends = async {
         tokio::select! {
             _ = input_ended => timer::sleep(&clock, grace).await,
@@ -78,25 +82,34 @@ pub async fn serve(
         .unwrap_or(Ok(()))
 }
 
-/// A transport of which what is sent is moved as a pointer, too.
-struct SmallSends<T>(T);
+/// A transport of which what is sent is moved as a pointer, too, and which says when the input has ended.
+struct LocalTransport<T> {
+    transport: T,
+    ended: Option<oneshot::Sender<()>>,
+}
 
-impl<T: Transport<RoleServer>> Transport<RoleServer> for SmallSends<T> {
+impl<T: Transport<RoleServer>> Transport<RoleServer> for LocalTransport<T> {
     type Error = T::Error;
 
     fn send(
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        Box::pin(self.0.send(message))
+        Box::pin(self.transport.send(message))
     }
 
-    fn receive(&mut self) -> impl Future<Output = Option<RxJsonRpcMessage<RoleServer>>> + Send {
-        self.0.receive()
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        let message = self.transport.receive().await;
+        if message.is_none()
+            && let Some(ended) = self.ended.take()
+        {
+            let _nobody_waits = ended.send(());
+        }
+        message
     }
 
     fn close(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send {
-        self.0.close()
+        self.transport.close()
     }
 }
 
@@ -106,86 +119,66 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// The place of a read that goes on where the last one ended.
 const NEXT: u64 = u64::MAX;
 
-/// The standard input, as far as it is not read yet.
-struct Input {
-    source: InputSource,
-    ended: Option<oneshot::Sender<()>>,
-}
-
-/// The reader of the input.
-enum InputSource {
-    /// The task that asks.
-    Asker(pipe::Receiver),
-    /// A thread, which hands over one piece after the other.
-    Thread {
-        pieces: mpsc::Receiver<Bytes>,
-        piece: Bytes,
-    },
+/// The standard input.
+enum Input {
+    /// The task that serves asks for it.
+    Asked(pipe::Receiver),
+    /// A thread reads it.
+    Read(ReadHalf<SimplexStream>),
 }
 
 impl Input {
-    /// Begins to read. The second value comes when the input has ended.
-    fn begin() -> io::Result<(Self, oneshot::Receiver<()>)> {
+    /// Begins to read.
+    fn begin() -> io::Result<Self> {
         let input = io::stdin().as_fd().try_clone_to_owned();
-        let source = match input.and_then(pipe::Receiver::from_owned_fd_unchecked) {
-            Ok(input) => InputSource::Asker(input),
+        match input.and_then(pipe::Receiver::from_owned_fd_unchecked) {
+            Ok(input) => Ok(Self::Asked(input)),
             // A file, for instance.
-            Err(_) => InputSource::begin_thread()?,
-        };
-        let (ended, end) = oneshot::channel();
-        let input = Self {
-            source,
-            ended: Some(ended),
-        };
-        Ok((input, end))
+            Err(_) => Self::begin_thread(),
+        }
     }
-}
 
-impl InputSource {
     fn begin_thread() -> io::Result<Self> {
-        let (sender, pieces) = mpsc::channel(1);
+        let (pieces, mut sender) = simplex(PIECE_BYTES);
+        let runtime = Handle::current();
         let thread = std::thread::Builder::new().name("input".to_owned());
         thread.spawn(move || {
             let mut input = io::stdin().lock();
-            let mut buffer = vec![0; PIECE_BYTES];
-            while let Ok(length @ 1..) = input.read(&mut buffer) {
-                let piece = Bytes::copy_from_slice(&buffer[..length]);
-                if sender.blocking_send(piece).is_err() {
+            let mut piece = vec![0; PIECE_BYTES];
+            while let Ok(length @ 1..) = input.read(&mut piece) {
+                if runtime
+                    .block_on(sender.write_all(&piece[..length]))
+                    .is_err()
+                {
                     return;
                 }
             }
         })?;
-        Ok(Self::Thread {
-            pieces,
-            piece: Bytes::new(),
-        })
+        Ok(Self::Read(pieces))
     }
+}
 
-    /// Reads some bytes; none at the end.
+impl AsyncRead for Input {
     fn poll_read(
-        &mut self,
+        mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        if let Self::Asker(input) = self {
-            match ready!(poll_asker(input, context, buffer)) {
+        if let Self::Asked(input) = &*self {
+            match ready!(poll_asked(input, context, buffer)) {
                 // A terminal, for instance, of which no byte was read.
                 Err(error) if is_unable(&error) => *self = Self::begin_thread()?,
                 read => return Poll::Ready(read),
             }
         }
-        if let Self::Thread { pieces, piece } = self {
-            if piece.is_empty() {
-                *piece = ready!(pieces.poll_recv(context)).unwrap_or_default();
-            }
-            let length = piece.len().min(buffer.remaining());
-            buffer.put_slice(&piece.split_to(length));
+        match &mut *self {
+            Self::Asked(_) => Poll::Ready(Ok(())),
+            Self::Read(pieces) => Pin::new(pieces).poll_read(context, buffer),
         }
-        Poll::Ready(Ok(()))
     }
 }
 
-fn poll_asker(
+fn poll_asked(
     input: &pipe::Receiver,
     context: &mut Context<'_>,
     buffer: &mut ReadBuf<'_>,
@@ -203,16 +196,11 @@ fn poll_asker(
                 buffer.advance(length);
                 return Poll::Ready(Ok(()));
             }
-            Err(error) if is_passing(&error) => {}
+            Err(error)
+                if matches!(error.kind(), ErrorKind::Interrupted | ErrorKind::WouldBlock) => {}
             Err(error) => return Poll::Ready(Err(error)),
         }
     }
-}
-
-/// Returns `true` if the next attempt may succeed.
-fn is_passing(error: &io::Error) -> bool {
-    use io::ErrorKind::{Interrupted, WouldBlock};
-    matches!(error.kind(), WouldBlock | Interrupted)
 }
 
 /// Returns `true` if a read failed because the file supports no reads without waiting.
@@ -221,20 +209,4 @@ fn is_unable(error: &io::Error) -> bool {
     unable
         .map(|errno| Some(errno.raw_os_error()))
         .contains(&error.raw_os_error())
-}
-
-impl AsyncRead for Input {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = ready!(self.source.poll_read(context, buffer));
-        let is_over = read.is_err() || buffer.filled().len() == before;
-        if is_over && let Some(ended) = self.ended.take() {
-            let _nobody_waits = ended.send(());
-        }
-        Poll::Ready(read)
-    }
 }

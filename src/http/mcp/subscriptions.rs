@@ -1,135 +1,298 @@
-//! Resource subscriptions and their lifetimes.
+//! Subscriptions to resources and their lifetimes.
 //!
-//! A subscription holds no permit of a call. It is its user's, who may have only so many, and ends
-//! when its credential does.
+//! Resources are looked at from time to time, through the eyes of whoever wants to know: that finds what
+//! commands and other processes change, on every file system, and shows nothing that the caller may
+//! not see (any more). A subscription holds no permit of a call. It is its user's, who may have only so
+//! many, and ends when its credential does.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use axum::http::request::Parts;
-use fileshed_core::Error;
-use rmcp::RoleServer;
-use rmcp::model::ResourceUpdatedNotificationParam;
-use rmcp::service::{Peer, SubscriptionContext};
+use fileshed_core::fair::{Full, Grant};
+use fileshed_core::{Caller, Core, Error, diagnostics, timings};
 
 use super::SURFACE;
-use crate::http::mcp::listener::{Listener, Looker, SubscriptionError, Watched, looked, pause};
-use crate::http::mcp::person::LocalPerson;
-use crate::http::mcp::resources::Address;
-use crate::http::mcp::work::Work;
+use super::resources::Address;
+use crate::http::admission::{AdmissionError, SUBSCRIPTIONS_PER_USER};
 use crate::http::response_body::ended;
-use crate::http::timer;
+use crate::http::{Server, admission, pool, timer};
 
-/// Tells a client of changes until it goes away, its credential ends, or the server stops.
-pub(super) async fn listen(work: &Work<'_>, context: &SubscriptionContext) -> Result<(), Error> {
-    // Who listens holds nobody up.
-    drop(work.arrival.permit.take());
-    let server = work.server;
-    let begun = if let Some(begun) = work.arrival.listener.take() {
-        begun
-    } else {
-        let looker = (Arc::clone(server), work.arrival.caller.clone());
-        let uris = context.accepted().resource_subscriptions.clone();
-        Listener::begin(looker, uris.unwrap_or_default()).await
-    };
-    let Listener {
-        mut watched,
-        entered: _entered,
-    } = begun?;
+/// How long a look may wait for its turn: nobody waits for it.
+const LOOK_PATIENCE: Duration = timings::hours(24);
+/// With so many more subscriptions it is looked half as often.
+const FEW: u32 = 16;
+
+/// What a look needs.
+pub(super) type Looker = (Arc<Server>, Caller);
+
+/// Resources that somebody wants to hear of.
+pub(super) type SharedWatched = Arc<Mutex<Watched>>;
+
+/// Who is going to hear of changes.
+pub(super) struct Listener {
+    _entered: Grant,
+    pub(super) watched: SharedWatched,
+}
+
+impl Listener {
+    /// What resources are like before the client is told that it will hear of them, so that a change
+    /// right after that is one.
+    pub(super) async fn begin(looker: Looker, uris: Vec<String>) -> Result<Self, Error> {
+        let entered = enter(&looker)?;
+        let watched = looked(looker, move |looker| Watched::begin(looker, &uris));
+        Ok(Self::of(entered, watched.await?))
+    }
+
+    /// The same where nobody else is held up meanwhile. Blocks.
+    pub(super) fn begin_here(looker: &Looker, uris: &[String]) -> Result<Self, Error> {
+        let entered = enter(looker)?;
+        // What asks PostgreSQL runs in no thread that serves.
+        let begin = || Watched::begin(looker, uris);
+        let watched = std::thread::scope(|scope| scope.spawn(begin).join());
+        let watched = watched.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Ok(Self::of(entered, watched))
+    }
+
+    fn of(entered: Grant, watched: Watched) -> Self {
+        Self {
+            _entered: entered,
+            watched: Arc::new(Mutex::new(watched)),
+        }
+    }
+}
+
+fn enter((server, caller): &Looker) -> Result<Grant, SubscriptionError> {
+    let user = server.core.store.namespace(caller);
+    let place = server.admission.subscriptions.try_take(&user);
+    place.map_err(|full| match full {
+        Full::User => SubscriptionError::User,
+        Full::All => SubscriptionError::Server,
+    })
+}
+
+/// Listeners that have begun, with the resources that they hear of, until the client was told so.
+#[derive(Clone, Default)]
+pub(super) struct BegunListeners(Arc<Mutex<Vec<BegunListener>>>);
+
+struct BegunListener {
+    uris: Vec<String>,
+    listener: Result<Listener, Error>,
+}
+
+impl BegunListeners {
+    pub(super) fn keep(&self, uris: Vec<String>, listener: Result<Listener, Error>) {
+        locked(&self.0).push(BegunListener { uris, listener });
+    }
+
+    /// One that was kept; of several that hear of the same, any.
+    pub(super) fn take(&self, uris: &[String]) -> Option<Result<Listener, Error>> {
+        let mut listeners = locked(&self.0);
+        let are_in =
+            |some: &[String], others: &[String]| some.iter().all(|uri| others.contains(uri));
+        let place = listeners
+            .iter()
+            .position(|begun| are_in(&begun.uris, uris) && are_in(uris, &begun.uris))?;
+        Some(listeners.remove(place).listener)
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Looks at resources, of which not all are looked at at once; blocks nobody.
+async fn looked<T: Send + 'static>(
+    looker: Looker,
+    looks: impl FnOnce(&Looker) -> T + Send + 'static,
+) -> Result<T, Error> {
+    let user = looker.0.core.store.namespace(&looker.1);
+    let permit = admission::wait(&looker.0.admission.looks, &user, 1, LOOK_PATIENCE).await;
+    let permit = permit.map_err(AdmissionError::from)?;
+    pool::holding(permit, move || Ok(looks(&looker))).await
+}
+
+/// Adds one more resource to those of a client.
+pub(super) async fn add(looker: Looker, to: SharedWatched, uri: String) -> Result<(), Error> {
+    Address::parse(&uri)?;
+    let one = looked(looker, move |looker| Watched::begin(looker, &[uri])).await?;
+    if !locked(&to).join(one) {
+        return Err(SubscriptionError::Many.into());
+    }
+    Ok(())
+}
+
+/// Ends the subscription to one resource.
+pub(super) fn remove(from: &SharedWatched, uri: &str) {
+    locked(from).0.retain(|one| one.uri != uri);
+}
+
+/// Tells a client of changes by `tell`, which says if it is still there, until `over`, or until the
+/// credential of its request ends, or the server stops.
+pub(super) async fn watch<T: Future<Output = bool>>(
+    looker: Looker,
+    parts: Option<&Parts>,
+    watched: &SharedWatched,
+    over: impl Future<Output = ()>,
+    tell: impl Fn(String) -> T,
+) -> Result<(), Error> {
+    let (server, caller) = &looker;
     let (clock, timings) = (
         server.core.store.clock(),
         &server.core.store.settings().timings.mcp,
     );
     let mut trusted = clock.instant();
+    tokio::pin!(over);
     loop {
+        let places = server.admission.subscriptions.occupancy().held;
+        let pause = timings.look * (1 + u32::try_from(places).unwrap_or(u32::MAX) / FEW);
         tokio::select! {
-            () = work.given_up() => return Ok(()),
-            reason = ended(work.arrival.caller.cancellation.trust()) => return Err(reason.into()),
-            () = timer::sleep(clock, pause(&server.admission.subscriptions, timings.look)) => {}
+            () = &mut over => return Ok(()),
+            reason = ended(caller.cancellation.trust()) => return Err(reason.into()),
+            () = timer::sleep(clock, pause) => {}
         }
         if server.core.runs.processes().is_stopping() {
             return Ok(());
         }
-        let (seen, changed) = look(work, move |work| {
-            let changed = watched.changed(&work.0.core, &work.1);
-            Ok((watched, changed))
-        })
-        .await?;
-        watched = seen;
-        if !changed.is_empty() || clock.elapsed(trusted) >= timings.credential {
-            still_trusted(work).await?;
+        let seen = Arc::clone(watched);
+        let changed = looked(looker.clone(), move |(server, caller)| {
+            // Who subscribes meanwhile does not wait for the look.
+            let mut watched = locked(&seen).clone();
+            let changed = watched.changed(&server.core, caller);
+            locked(&seen).take_in(watched);
+            changed
+        });
+        let changed = changed.await?;
+        // A process of one person's own has no request that could be trusted no more.
+        if let Some(parts) = parts
+            && (!changed.is_empty() || clock.elapsed(trusted) >= timings.credential)
+        {
+            SURFACE.identify(server, parts).await?;
             trusted = clock.instant();
         }
         for uri in changed {
-            if context.sink().notify_resource_updated(uri).await.is_err() {
+            if !tell(uri).await {
                 return Ok(());
             }
         }
     }
 }
 
-/// Fails where the credential of a request counts no more.
-async fn still_trusted(work: &Work<'_>) -> Result<(), Error> {
-    match work.context.extensions.get::<Parts>() {
-        Some(parts) => SURFACE.identify(work.server, parts).await.map(drop),
-        // One person's own process.
-        None => Ok(()),
+diagnostics! {
+    /// Why nobody is told of changes.
+    #[derive(Clone, Copy, Debug, thiserror::Error)]
+    enum SubscriptionError {
+        /// The user has as many as one may have.
+        #[error("you have {SUBSCRIPTIONS_PER_USER} subscriptions already")]
+        User => {
+            code: Busy,
+            hint: "end one of them first; each may name 64 resources",
+            details: { "scope": "user" },
+        },
+        /// There are as many as there may be.
+        #[error("the server has as many subscriptions as it may have")]
+        Server => {
+            code: Busy,
+            hint: "try again later, or read the resource from time to time",
+            details: { "scope": "server" },
+        },
+        /// The client has as many resources as it may have.
+        #[error("64 resources are subscribed to already")]
+        Many => {
+            code: Busy,
+            hint: "unsubscribe from one of them first; a directory tells of what comes and goes in it",
+            details: { "scope": "user" },
+        },
     }
 }
 
-/// Looks at resources, of which not all are looked at at once; blocks nobody.
-async fn look<T: Send + 'static>(
-    work: &Work<'_>,
-    looks: impl FnOnce(&Looker) -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    let looker = (Arc::clone(work.server), work.arrival.caller.clone());
-    looked(looker, looks).await
-}
+/// Most resources of one subscription.
+const RESOURCES_MAX: usize = 64;
 
-/// Tells the one client of a process of changes of one more resource.
-pub(super) async fn subscribe(
-    person: &Arc<LocalPerson>,
-    work: &Work<'_>,
+/// Some resources, as they were when they were looked at last.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Watched(Vec<One>);
+
+#[derive(Clone, Debug)]
+struct One {
+    /// The URI as it was asked for.
     uri: String,
-) -> Result<(), Error> {
-    let whose = Arc::clone(person);
-    let added = look(work, move |work| {
-        Address::parse(&uri)?;
-        let one = Watched::begin(&work.0.core, &work.1, &[uri]);
-        Ok(whose.watched().join(one))
-    });
-    if !added.await? {
-        return Err(SubscriptionError::Many.into());
-    }
-    if person.begins_to_watch() {
-        let looker = (Arc::clone(work.server), work.arrival.caller.clone());
-        let peer = work.context.peer.clone();
-        tokio::spawn(tell(Arc::clone(person), looker, peer));
-    }
-    Ok(())
+    address: Address,
+    /// Tag of the last state; `None` if the caller saw no entry there.
+    state: Option<String>,
 }
 
-/// Tells of changes until the connection ends.
-async fn tell(person: Arc<LocalPerson>, looker: Looker, peer: Peer<RoleServer>) {
-    let core = Arc::clone(&looker.0.core);
-    let (clock, pause) = (core.store.clock(), core.store.settings().timings.mcp.look);
-    loop {
-        tokio::select! {
-            () = person.closed() => return,
-            () = timer::sleep(clock, pause) => {}
-        }
-        let whose = Arc::clone(&person);
-        let changed = looked(looker.clone(), move |work| {
-            // Who subscribes meanwhile does not wait for the look.
-            let mut watched = whose.watched().clone();
-            let changed = watched.changed(&work.0.core, &work.1);
-            whose.watched().take_in(watched);
-            Ok(changed)
+impl Watched {
+    /// Returns the URIs that are addresses, of the first few.
+    pub(super) fn accepted(uris: &[String]) -> Vec<String> {
+        known(uris).map(|(uri, _)| uri.clone()).collect()
+    }
+
+    /// The [accepted](Self::accepted) ones of these, as they are now. Blocks.
+    fn begin((server, caller): &Looker, uris: &[String]) -> Self {
+        let unseen = known(uris).map(|(uri, address)| One {
+            uri: uri.clone(),
+            address,
+            state: None,
         });
-        for uri in changed.await.unwrap_or_default() {
-            let changed = ResourceUpdatedNotificationParam::new(uri);
-            if peer.notify_resource_updated(changed).await.is_err() {
-                return;
+        let mut watched = Self(unseen.collect());
+        let _were_unseen = watched.changed(&server.core, caller);
+        watched
+    }
+
+    /// Adds the resources of another one. Returns `false` if there is no room.
+    fn join(&mut self, other: Self) -> bool {
+        for one in other.0 {
+            if self.0.iter().any(|known| known.uri == one.uri) {
+                continue;
+            }
+            if self.0.len() >= RESOURCES_MAX {
+                return false;
+            }
+            self.0.push(one);
+        }
+        true
+    }
+
+    /// Takes the states of the resources that are in both from the other one.
+    fn take_in(&mut self, other: Self) {
+        for seen in other.0 {
+            if let Some(one) = self.0.iter_mut().find(|one| one.uri == seen.uri) {
+                one.state = seen.state;
             }
         }
     }
+
+    /// Returns the URIs of resources that changed since the last look. Blocks.
+    fn changed(&mut self, core: &Core, caller: &Caller) -> Vec<String> {
+        // Each zone is opened once, however many of them it has.
+        let mut zones = HashMap::new();
+        let is_active = core.store.expect_active(caller).is_ok();
+        let mut changed = Vec::new();
+        for one in &mut self.0 {
+            let address = &one.address;
+            let zone = zones
+                .entry((address.zone, address.group.clone()))
+                .or_insert_with(|| address.zone(core, caller).ok());
+            let entry = zone
+                .as_ref()
+                .filter(|_| is_active)
+                .and_then(|zone| address.entry(zone).ok());
+            let now = entry.map(|entry| entry.stamp().tag());
+            if now != one.state {
+                one.state = now;
+                changed.push(one.uri.clone());
+            }
+        }
+        changed
+    }
+}
+
+/// Returns the URIs that are addresses, of the first few, with their addresses.
+fn known(uris: &[String]) -> impl Iterator<Item = (&String, Address)> {
+    let known = uris
+        .iter()
+        .filter_map(|uri| Some((uri, Address::parse(uri).ok()?)));
+    known.take(RESOURCES_MAX)
 }

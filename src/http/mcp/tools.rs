@@ -1,26 +1,23 @@
 //! The toolsets and their tools, made from the descriptors of the surfaces that have them.
 
+use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
-use axum::http::HeaderMap;
-use axum::http::request::Parts;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::storage::DiskError;
 use fileshed_core::terminal::ProcessUse;
-use fileshed_core::{CallerView, Code, Core, Error, Toolset, WorkspaceMode, ZonePath};
+use fileshed_core::{CallerView, Core, Error, Toolset, ZonePath};
 use rmcp::model::{self, CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::work::Work;
-use super::{failure, is_short};
+use super::Message;
+use super::request::Work;
 use crate::http::body::BodyError;
 use crate::http::call::expect_scope;
-use crate::http::fs::{self, CompactTool};
-use crate::http::terminal::endpoint::{Content, EndpointEntry, Step};
-use crate::http::{envelope, terminal};
-use crate::ops::{Answer, Entry, OPERATIONS, Tool};
+use crate::http::files::download::FileDownload;
+use crate::http::tool::{CallableTool, Content, OPERATION_TOOLS, Step};
+use crate::http::{envelope, fs, terminal};
 
 /// Bytes of a file that is a tool's answer: as many as a model is shown.
 const FILE_MAX: u64 = 20 * 1024 * 1024;
@@ -28,64 +25,47 @@ const FILE_MAX: u64 = 20 * 1024 * 1024;
 /// A parameter that has no meaning if the answer comes as a whole.
 const ONLY_OF_STREAMS: &str = "stream";
 
-/// A tool that can be called.
-#[derive(Clone, Copy)]
-pub(super) enum Callable {
-    /// An operation.
-    Operation(&'static Entry),
-    /// A compact tool.
-    Compact(&'static CompactTool),
-    /// An endpoint of the terminal.
-    Terminal(&'static EndpointEntry),
-}
-
-/// Every operation as a tool, with the schema of its answer. Made once.
-static OPERATION_TOOLS: LazyLock<Vec<model::Tool>> = LazyLock::new(|| {
-    let tools = OPERATIONS.iter().map(|entry| {
-        let answer = object(answer_schema(&(entry.response_schema)()));
-        let tool = described(entry, entry.doc).with_title(entry.summary);
-        tool.with_raw_output_schema(answer)
-    });
-    tools.collect()
+/// Every operation as clients read it, by its name. Made once.
+static DESCRIBED: LazyLock<HashMap<&str, model::Tool>> = LazyLock::new(|| {
+    let tools = OPERATION_TOOLS.iter();
+    tools.map(|tool| (tool.id, described(tool))).collect()
 });
 
 /// The tools of a list, as clients read them. A short answer has not the form of the schema. Blocks.
 pub(super) fn list(core: &Core, toolset: McpToolset, short: bool) -> Vec<model::Tool> {
-    match toolset {
-        McpToolset::Shed | McpToolset::Core => {
-            let offered = OPERATIONS.iter().zip(OPERATION_TOOLS.iter());
-            let offered = offered.filter(|(entry, _)| entry.is_in(toolset.operations()));
-            let tools = offered.map(|(_, tool)| tool.clone());
-            let tools = tools.map(|mut tool| {
-                tool.output_schema = tool.output_schema.filter(|_| !short);
-                tool
-            });
-            tools.collect()
+    let tools = offered(toolset).into_iter().map(|tool| {
+        if let Some(described) = DESCRIBED.get(tool.id) {
+            let mut described = described.clone();
+            described.output_schema = described.output_schema.filter(|_| !short);
+            return described;
         }
-        McpToolset::Files => {
-            let tools = fs::TOOLS.iter();
-            tools.map(|tool| described(tool, tool.doc)).collect()
+        let mut described = described(tool);
+        if toolset == McpToolset::Terminal {
+            described.description = Some(terminal::description(tool, core).into());
         }
-        McpToolset::Terminal => {
-            let tools = terminal::tools();
-            tools
-                .map(|tool| described(tool, terminal::description(tool, core)))
-                .collect()
-        }
-    }
+        described
+    });
+    tools.collect()
 }
 
 /// A tool as clients read it.
-fn described<C>(tool: &Tool<C>, doc: impl Into<String>) -> model::Tool {
+fn described(tool: &CallableTool) -> model::Tool {
     let mut schema = object((tool.request_schema)());
     if let Some(Value::Object(properties)) = Arc::make_mut(&mut schema).get_mut("properties") {
         properties.shift_remove(ONLY_OF_STREAMS);
     }
-    model::Tool::new(tool.id, doc.into(), schema).with_annotations(annotations(tool))
+    let described = model::Tool::new(tool.id, tool.doc, schema).with_annotations(annotations(tool));
+    match (tool.response_schema)() {
+        Value::Null => described,
+        data => {
+            let described = described.with_title(tool.summary);
+            described.with_raw_output_schema(object(answer_schema(&data)))
+        }
+    }
 }
 
 /// Facts that a client may tell a person before a call.
-fn annotations<C>(tool: &Tool<C>) -> ToolAnnotations {
+fn annotations(tool: &CallableTool) -> ToolAnnotations {
     let annotations = match tool.summary {
         "" => ToolAnnotations::new(),
         title => ToolAnnotations::with_title(title),
@@ -127,171 +107,62 @@ fn object(schema: Value) -> Arc<JsonObject> {
     })
 }
 
-/// Everything that can be called in a list.
-pub(super) fn offered(toolset: McpToolset) -> Vec<Callable> {
+/// Every tool of a list.
+pub(super) fn offered(toolset: McpToolset) -> Vec<&'static CallableTool> {
     match toolset {
         McpToolset::Shed | McpToolset::Core => {
-            let offered = OPERATIONS.iter();
-            let offered = offered.filter(|entry| entry.is_in(toolset.operations()));
-            offered.map(Callable::Operation).collect()
+            let tools = OPERATION_TOOLS.iter();
+            tools
+                .filter(|tool| tool.is_in(toolset.operations()))
+                .collect()
         }
-        McpToolset::Files => fs::TOOLS.iter().map(Callable::Compact).collect(),
-        McpToolset::Terminal => terminal::tools().map(Callable::Terminal).collect(),
+        McpToolset::Files => fs::TOOLS.iter().collect(),
+        McpToolset::Terminal => terminal::tools().collect(),
     }
 }
 
 /// The tool of that name, if it is in the list.
-pub(super) fn find(toolset: McpToolset, name: &str) -> Option<Callable> {
+pub(super) fn find(toolset: McpToolset, name: &str) -> Option<&'static CallableTool> {
     let mut offered = offered(toolset).into_iter();
-    offered.find(|tool| tool.name() == name)
+    offered.find(|tool| tool.id == name)
 }
 
 /// The use that a message makes of the processes and shells of its user: that of the tool that it calls.
-pub(super) fn processes_of(toolset: McpToolset, message: &[u8]) -> Option<ProcessUse> {
-    #[derive(Deserialize)]
-    struct Call {
-        method: String,
-        params: Params,
-    }
-    #[derive(Deserialize)]
-    struct Params {
-        name: String,
-    }
-    if toolset != McpToolset::Terminal {
-        return None;
-    }
-    let call: Call = serde_json::from_slice(message).ok()?;
-    if call.method != "tools/call" {
-        return None;
-    }
-    match find(toolset, &call.params.name)? {
-        Callable::Terminal(tool) => tool.call.processes,
-        Callable::Operation(_) | Callable::Compact(_) => None,
-    }
+pub(super) fn processes_of(toolset: McpToolset, message: &Message) -> Option<ProcessUse> {
+    find(toolset, message.called_tool()?)?.call.processes
 }
 
-impl Callable {
-    /// Its name.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Operation(entry) => entry.id,
-            Self::Compact(tool) => tool.id,
-            Self::Terminal(tool) => tool.id,
-        }
-    }
-
-    /// Calls it.
-    pub(super) async fn call(
-        self,
-        work: &Work<'_>,
-        arguments: Map<String, Value>,
-    ) -> Result<CallToolResult, Error> {
-        match self {
-            Self::Operation(entry) => call_operation(work, entry, arguments).await,
-            Self::Compact(tool) => call_compact(work, tool, arguments).await,
-            Self::Terminal(tool) => call_terminal(work, tool, arguments).await,
-        }
-    }
-
-    /// A call of it that failed, as models read it.
-    pub(super) fn failed(self, error: &Error, work: &Work<'_>) -> CallToolResult {
-        let id = &work.arrival.id;
-        match self {
-            Self::Operation(_) => failure::of_call(error, &work.arrival),
-            Self::Compact(_) => CallToolResult::structured_error(fs::failure::body(error, id)),
-            Self::Terminal(_) => {
-                CallToolResult::structured_error(terminal::failure::text(error, id))
-            }
-        }
-    }
-}
-
-/// Fails if a message has more bytes than a call of the tool may have.
-fn expect_size<C>(tool: &Tool<C>, bytes: u64) -> Result<(), BodyError> {
-    let limit = tool.body_max;
-    if bytes > limit {
-        return Err(BodyError::TooLarge { limit });
-    }
-    Ok(())
-}
-
-async fn call_operation(
+/// Calls a tool.
+pub(super) async fn call(
+    tool: &'static CallableTool,
     work: &Work<'_>,
-    entry: &'static Entry,
-    arguments: Map<String, Value>,
-) -> Result<CallToolResult, Error> {
-    expect_scope(&work.arrival.caller, entry.changes)?;
-    let bytes = work.arrival.bytes;
-    if let Some(at_once) = entry.call.at_once.filter(|_| bytes <= entry.body_max) {
-        let caller = work.admitted().await?;
-        if let Some(answer) = at_once(&work.server.core, &caller, arguments.clone()) {
-            return result(answer, is_short(&caller));
-        }
-    }
-    let called = work.blocking(move |view, permit| {
-        let (core, caller) = (view.core, view.caller);
-        expect_size(entry, bytes)?;
-        let answer = (entry.call.answer_max)(core.store.settings(), &arguments);
-        // Once as text, once as data.
-        let most = bytes.saturating_add(answer.saturating_mul(2));
-        permit.reserve_blocking(most, &caller.cancellation)?;
-        let answer = (entry.call.run)(core, caller, arguments)?;
-        result(answer, is_short(caller))
-    });
-    called.await
-}
-
-async fn call_compact(
-    work: &Work<'_>,
-    tool: &'static CompactTool,
-    arguments: Map<String, Value>,
-) -> Result<CallToolResult, Error> {
-    let parts = work.context.extensions.get::<Parts>();
-    let headers = parts.map_or_else(HeaderMap::new, |parts| parts.headers.clone());
-    let path = arguments.get("path").and_then(Value::as_str);
-    let path = path.unwrap_or_default().to_owned();
-    let given = (arguments, work.arrival.bytes);
-    let called = work.blocking(move |view, permit| {
-        let answer = fs::call::run_message(view, tool, &headers, given, permit)?;
-        match answer.picture {
-            Some(picture) => Ok(CallToolResult::success(vec![image(
-                &picture.bytes,
-                &picture.mime_type,
-            )])),
-            None => result(answer, false),
-        }
-    });
-    let called = called.await;
-    let metrics = &work.server.metrics;
-    metrics.called(tool.id, called.is_err());
-    called.map_err(|error| {
-        if matches!(error.code(), Code::PathEscape | Code::ProtectedPath) {
-            metrics.violated(WorkspaceMode::of(&work.arrival.caller));
-        }
-        error.with_detail("asked", path)
-    })
-}
-
-async fn call_terminal(
-    work: &Work<'_>,
-    tool: &'static EndpointEntry,
     mut arguments: Map<String, Value>,
+    short: bool,
 ) -> Result<CallToolResult, Error> {
-    let bytes = work.arrival.bytes;
-    arguments.retain(|name, _| name != ONLY_OF_STREAMS && tool.has_parameter(name));
-    if tool.may_be_at_once() {
+    let (bytes, limit) = (work.arrival.bytes, tool.body_max);
+    expect_scope(&work.arrival.caller, tool.changes)?;
+    if bytes > limit {
+        return Err(BodyError::TooLarge { limit }.into());
+    }
+    if tool.has_parameter(ONLY_OF_STREAMS) {
+        arguments.remove(ONLY_OF_STREAMS);
+    }
+    if let Some(at_once) = &tool.call.at_once {
         let caller = work.admitted().await?;
         let view = CallerView::of(&work.server.core, &caller);
-        if bytes <= tool.body_max
-            && let Some(content) = tool.answer_at_once(view, &arguments)
-        {
-            return of_content(content);
+        if let Some(content) = at_once(view, arguments.clone()) {
+            return result(content, short);
         }
     }
-    let begun = work.blocking(move |view, _| {
-        expect_scope(view.caller, tool.changes)?;
-        expect_size(tool, bytes)?;
-        tool.begin(view, arguments)?.answered(of_content)
+    let headers = work.parts().map(|parts| parts.headers.clone());
+    let headers = headers.unwrap_or_default();
+    let begun = work.blocking(move |view, permit| {
+        let answer = (tool.call.answer_max)(view.core.store.settings(), &arguments);
+        // Once as text, once as data.
+        let most = bytes.saturating_add(answer.saturating_mul(2));
+        permit.reserve_blocking(most, &view.caller.cancellation)?;
+        let begun = (tool.call.begin)(view, &headers, arguments)?;
+        begun.answered(|content| result(content, short))
     });
     let (awaited, rest) = match begun.await? {
         Step::Answered(result) => return Ok(result),
@@ -302,55 +173,45 @@ async fn call_terminal(
         }
     };
     let starts = tool.call.processes == Some(ProcessUse::Starts);
-    let user = work.server.core.store.namespace(&work.arrival.caller);
-    let waits = match work.server.admission.wait_permit(&user) {
-        Ok(waits) => Some(waits),
-        // A call that has begun is answered at once if its caller may not wait.
-        Err(_) if starts => None,
-        Err(full) => return Err(full.into()),
-    };
     // A call that waits holds nobody up.
     drop(work.arrival.permit.take());
-    let happened = async {
+    let waiting = async {
         tokio::select! {
-            () = awaited.happened(work.server.core.store.clock()), if waits.is_some() => {}
-            () = work.given_up(), if !starts => {}
-            else => {}
+            waited = awaited.wait(work.server, &work.arrival.caller, tool.changes) => waited,
+            () = work.given_up(), if !starts => Ok(()),
         }
     };
-    work.waiting(happened, || {
+    let waited = work.waiting(waiting, || {
         if starts {
             awaited.process.stop(true);
         }
-    })
-    .await;
-    drop(waits);
-    work.blocking(move |view, _| of_content(rest(view)?)).await
+    });
+    waited.await?;
+    work.blocking(move |view, _| result(rest(view)?, short))
+        .await
 }
 
-/// An answer as text, and as data unless it is a short one or no object.
-fn result(answer: Answer, short: bool) -> Result<CallToolResult, Error> {
-    let data = envelope::value(&*answer.data)?;
-    if short || !data.is_object() {
-        let text = ContentBlock::text(data.to_string());
-        return Ok(CallToolResult::success(vec![text]));
-    }
-    let mut result = CallToolResult::structured(data);
+/// An answer as text, and as data unless it is a short one or no object. Blocks.
+fn result(content: Content, short: bool) -> Result<CallToolResult, Error> {
+    let answer = match content {
+        Content::Answer(answer) => answer,
+        Content::File(file) => return shown(&file),
+    };
     let picture = answer.picture;
     let picture = picture.map(|picture| image(&picture.bytes, &picture.mime_type));
+    let data = envelope::value(&*answer.data)?;
+    if short || !data.is_object() {
+        let picture = picture.filter(|_| !short);
+        let block = picture.unwrap_or_else(|| ContentBlock::text(data.to_string()));
+        return Ok(CallToolResult::success(vec![block]));
+    }
+    let mut result = CallToolResult::structured(data);
     result.content.extend(picture);
     Ok(result)
 }
 
-/// An answer of the terminal as that of a tool.
-fn of_content(content: Content) -> Result<CallToolResult, Error> {
-    let file = match content {
-        Content::Data(data) => {
-            let picture = None;
-            return result(Answer { data, picture }, false);
-        }
-        Content::File(file) => file,
-    };
+/// A file as it is, as far as a model can see it.
+fn shown(file: &FileDownload) -> Result<CallToolResult, Error> {
     let read = file.whole(FILE_MAX);
     let read = read.map_err(|error| DiskError::of("read", &ZonePath::root(), error))?;
     let block = match read {

@@ -37,15 +37,6 @@ struct ConnectionState {
     closing: bool,
 }
 
-/// How useful an idle connection is to its client: the least useful is closed first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Idle {
-    /// It had no request yet.
-    New(Instant),
-    /// It waits for its next request.
-    Kept(Instant),
-}
-
 impl Connection {
     pub(super) fn new(clock: &Clock) -> Arc<Self> {
         Arc::new(Self {
@@ -112,25 +103,18 @@ impl Connection {
             || state.waited + passed(state.blocked) > timings.slow_answer
     }
 
-    /// Whether nothing is under way, and since when.
-    pub(super) fn idle(&self) -> Option<Idle> {
+    /// Returns whether it had a request, and since when nothing has been under way; `None` if something is.
+    /// The least is the least useful to its client.
+    pub(super) fn idle(&self) -> Option<(bool, Instant)> {
         let state = self.state();
-        if state.running > 0 || state.blocked.is_some() || state.closing {
-            return None;
-        }
-        Some(if state.served {
-            Idle::Kept(state.since)
-        } else {
-            Idle::New(state.since)
-        })
+        let is_busy = state.running > 0 || state.blocked.is_some() || state.closing;
+        (!is_busy).then_some((state.served, state.since))
     }
 
     /// For how long nothing has been under way.
     pub(super) fn rested(&self) -> Duration {
-        match self.idle() {
-            Some(Idle::New(since) | Idle::Kept(since)) => self.clock.elapsed(since),
-            None => Duration::ZERO,
-        }
+        let idle = self.idle();
+        idle.map_or(Duration::ZERO, |(_, since)| self.clock.elapsed(since))
     }
 
     /// Asks for its end.
@@ -217,20 +201,13 @@ impl ConnectionTable {
 
     /// Closes the connection that is the least useful to its client; false if all are busy.
     pub(super) fn release(&self) -> bool {
-        let idle = |connection: &Arc<Connection>| -> Option<(Idle, Arc<Connection>)> {
-            Some((connection.idle()?, Arc::clone(connection)))
-        };
         let open = self.open();
-        let found = open.connections.values().filter_map(idle);
-        let least = found.min_by_key(|(idle, _)| *idle);
-        drop(open);
-        match least {
-            Some((_, connection)) => {
-                connection.close();
-                true
-            }
-            None => false,
-        }
+        let connections = open.connections.values();
+        let idle = connections.filter_map(|connection| Some((connection.idle()?, connection)));
+        let least = idle.min_by_key(|(idle, _)| *idle);
+        least
+            .inspect(|(_, connection)| connection.close())
+            .is_some()
     }
 
     /// Closes the connections whose clients are too slow.

@@ -5,9 +5,6 @@
 //! signature is right. Nothing is kept of an attempt: what it needs is derived from a secret in the
 //! browser that began it (`attempt`).
 
-use crate::http::serve::current;
-use fileshed_core::fair::{FairSemaphore, Shares};
-use fileshed_core::limiter::{Limiter, Pool};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -16,22 +13,28 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::caller::CallerError;
+use fileshed_core::fair::{FairSemaphore, Shares};
+use fileshed_core::limiter::{Limiter, Pool};
+use fileshed_core::sign_in::Principal;
 use fileshed_core::{Error, Role, Secret, Timings, UserId, diagnostics};
+use moka::sync::Cache;
 use serde_json::Value;
+use ureq::Agent;
 
-use super::{begin, lead_to_page, refused, unstored};
+use super::{PageError, begin, lead_to_page, unstored};
 use crate::config::Config;
 use crate::http::cookie::Cookie;
+use crate::http::serve::current;
 use crate::http::{Server, pool};
-use crate::openwebui::presentable;
-use fileshed_core::sign_in::Principal;
+use crate::openwebui::{client, presentable};
 
 mod attempt;
 mod claims;
 mod provider;
 
 use attempt::Attempt;
-use provider::Provider;
+use claims::KeySet;
+use provider::{KEYS_AGAIN, Metadata, PUBLISHED, published};
 
 /// Where an attempt begins; its answer comes to an address below it.
 pub(super) const BEGIN: &str = "/page/oidc";
@@ -49,27 +52,35 @@ const QUESTIONS: u64 = 8;
 
 /// Signing in with a provider of OpenID Connect.
 pub(in crate::http) struct OpenIdConnect {
-    provider: Provider,
     config: Config,
     /// Holds the secret of an attempt.
     cookie: Cookie,
     questions: FairSemaphore,
+    agent: Agent,
+    /// Asked once, however many wait.
+    metadata: Cache<(), Arc<Metadata>>,
+    keys: Cache<(), Arc<KeySet>>,
+    /// Present while keys were asked for again lately.
+    asked_again: Cache<(), ()>,
 }
 
 impl OpenIdConnect {
     /// Nothing where no provider is configured.
     pub(in crate::http) fn new(config: &Config, limiter: &Limiter) -> Option<Self> {
         (!config.oidc_issuer.is_empty()).then(|| Self {
-            provider: Provider::new(config),
             config: config.clone(),
             cookie: Cookie::of_host("fileshed-oidc", config.core.public_url.as_str()),
             questions: limiter.open(Pool::SignIns, Shares::dynamic(QUESTIONS)),
+            agent: client::agent(),
+            metadata: published(PUBLISHED),
+            keys: published(PUBLISHED),
+            asked_again: published(KEYS_AGAIN),
         })
     }
 
     /// Where the provider asks a person to sign in; blocks.
     fn address(&self, attempt: &Attempt, callback: &str) -> Result<String, Error> {
-        let metadata = self.provider.metadata()?;
+        let metadata = self.metadata()?;
         let mut query = form_urlencoded::Serializer::new(String::new());
         query
             .append_pair("response_type", "code")
@@ -93,19 +104,15 @@ impl OpenIdConnect {
         callback: &str,
         now: i64,
     ) -> Result<Principal, Error> {
-        let tokens = self
-            .provider
-            .exchange(code, &attempt.verifier(), callback)?;
-        let mut claims = self
-            .provider
-            .verified(&tokens.id_token, &attempt.nonce(), now)?;
+        let tokens = self.exchange(code, &attempt.verifier(), callback)?;
+        let mut claims = self.verified(&tokens.id_token, &attempt.nonce(), now)?;
         let has_user = claims.contains_key(&self.config.oidc_user_claim);
         // An address and the word that it is verified count from one source alone.
         if has_user && self.config.oidc_user_claim == EMAIL {
             claims.entry(VERIFIED).or_insert(Value::Bool(false));
         }
         if !has_user || !claims::say_role(&self.config, &claims) {
-            let more = match self.provider.user_info(&tokens, &claims) {
+            let more = match self.user_info(&tokens, &claims) {
                 // Somebody who signs in is not kept out because nobody says that they administer.
                 Err(_) if has_user => None,
                 more => more?,
@@ -140,23 +147,15 @@ impl OpenIdConnect {
 }
 
 /// `GET /page/oidc`: begins an attempt, and leads to the provider.
-pub(super) async fn start(State(server): State<Arc<Server>>) -> Response {
-    let started = async {
-        let oidc = configured(&server)?;
-        let attempt = Attempt::begin()?;
-        let callback = callback(&server);
-        let secret = attempt.secret().clone();
-        let address = ask(&server, move |oidc, _| oidc.address(&attempt, &callback)).await?;
-        let address = HeaderValue::try_from(address).map_err(|_| OidcError::Unusable)?;
-        Ok((oidc.cookie.set(&secret, ATTEMPT_SECONDS), address))
-    };
-    match started.await {
-        Ok((cookie, address)) => {
-            let headers = [(LOCATION, address), (SET_COOKIE, cookie)];
-            unstored((StatusCode::SEE_OTHER, headers).into_response())
-        }
-        Err(error) => refused(error),
-    }
+pub(super) async fn start(State(server): State<Arc<Server>>) -> Result<Response, PageError> {
+    let oidc = configured(&server)?;
+    let attempt = Attempt::begin()?;
+    let callback = callback(&server);
+    let cookie = oidc.cookie.set(attempt.secret(), ATTEMPT_SECONDS);
+    let address = ask(&server, move |oidc, _| oidc.address(&attempt, &callback)).await?;
+    let address = HeaderValue::try_from(address).map_err(|_| OidcError::Unusable)?;
+    let headers = [(LOCATION, address), (SET_COOKIE, cookie)];
+    Ok(unstored((StatusCode::SEE_OTHER, headers).into_response()))
 }
 
 /// `GET /page/oidc/callback`: the end of an attempt, in the browser that began it.

@@ -15,26 +15,24 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{SURFACE, arguments, expect_page, look_up, unstored};
+use crate::http::envelope::HandlerError;
 use crate::http::identity::IdentityError;
 use crate::http::{Server, envelope};
 use crate::ops::Reply;
 
 /// `GET /page/tokens`: those that work, and whether the caller may make one.
-pub(super) async fn list(State(server): State<Arc<Server>>, request: Request) -> Response {
+pub(super) async fn list(
+    State(server): State<Arc<Server>>,
+    request: Request,
+) -> Result<Response, HandlerError> {
     let (parts, _body) = request.into_parts();
-    let listed = async {
-        let caller = owner(&server, &parts).await?;
-        look_up(&server, move |core| {
-            let tokens = core.admin.own_tokens(&caller)?;
-            let tokens: Vec<Value> = tokens.iter().map(shown).collect();
-            Ok(json!({"tokens": tokens, "may_make": core.admin.may_make_tokens(&caller)}))
-        })
-        .await
-    };
-    match listed.await {
-        Ok(listed) => unstored(Json(listed).into_response()),
-        Err(error) => envelope::failure(error),
-    }
+    let caller = owner(&server, &parts).await?;
+    let listed = look_up(&server, move |core| {
+        let tokens = core.admin.own_tokens(&caller)?;
+        let tokens: Vec<Value> = tokens.iter().map(shown).collect();
+        Ok(json!({"tokens": tokens, "may_make": core.admin.may_make_tokens(&caller)}))
+    });
+    Ok(unstored(Json(listed.await?).into_response()))
 }
 
 /// A token as its owner sees it in the list.

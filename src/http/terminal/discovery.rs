@@ -1,4 +1,5 @@
-//! Discovery endpoints of the terminal: its features, the text for the model, and the skills.
+//! Discovery endpoints of the terminal: its features and the texts for models, with the facts of this
+//! server about commands.
 //!
 //! Endpoints whose answers do not depend on the caller need no credential and tell nothing about users:
 //! clients ask for them before they have one.
@@ -6,18 +7,16 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{any, get};
 use axum::{Json, Router};
-use fileshed_core::diagnostics;
 use fileshed_core::health::Sandbox;
 use fileshed_core::settings::NetworkMode;
+use fileshed_core::{Core, diagnostics};
 use serde_json::{Value, json};
 
 use super::failure;
 use crate::http::{Server, health, pool};
-
-pub(super) mod skills;
 
 /// What is asked without a credential, and what open-terminal has and this server does not.
 pub(super) fn routes() -> Router<Arc<Server>> {
@@ -34,40 +33,38 @@ pub(super) fn routes() -> Router<Arc<Server>> {
 }
 
 /// `GET /system`
-async fn system(State(server): State<Arc<Server>>) -> Json<Value> {
-    Json(json!({"prompt": text(&server).await}))
+async fn system(State(server): State<Arc<Server>>) -> Response {
+    answer(server, |core| json!({"prompt": prompt(core)})).await
 }
 
 /// `GET /info`
-async fn info(State(server): State<Arc<Server>>) -> Json<Value> {
-    Json(json!({"info": text(&server).await}))
+async fn info(State(server): State<Arc<Server>>) -> Response {
+    answer(server, |core| json!({"info": prompt(core)})).await
 }
 
-/// How commands are held here.
-struct NamedCommands {
-    sandbox: Sandbox,
-    /// Whether they see the tree under its own names.
-    sees_tree: bool,
-}
-
-impl NamedCommands {
-    async fn of(server: &Arc<Server>) -> Self {
-        let core = Arc::clone(&server.core);
-        // Tried once by starting a helper, which blocks.
-        let tried = pool::blocking(move || Self {
-            sandbox: core.admin.sandbox(),
-            sees_tree: core.admin.has_namespaces(),
+/// `GET /api/config`
+async fn config(State(server): State<Arc<Server>>) -> Response {
+    answer(server, |core| {
+        let features = json!({
+            // Only the shell of people: files and commands of models do not depend on it.
+            "terminal": core.admin.sandbox() != Sandbox::Off,
+            "notebooks": false,
+            "system": true,
         });
-        tried.await.unwrap_or(Self {
-            sandbox: Sandbox::Off,
-            sees_tree: false,
-        })
-    }
+        json!({"features": features})
+    })
+    .await
 }
 
-async fn text(server: &Arc<Server>) -> String {
-    let settings = server.core.store.settings();
-    let commands = NamedCommands::of(server).await;
+/// Answers what the store says of commands, which is tried once by starting a helper and so blocks.
+async fn answer(server: Arc<Server>, answer: fn(&Core) -> Value) -> Response {
+    let answered = pool::blocking(move || answer(&server.core)).await;
+    answered.map_or_else(failure::answer, |answer| Json(answer).into_response())
+}
+
+/// The text for a model.
+fn prompt(core: &Core) -> String {
+    let settings = core.store.settings();
     let mut text = format!(
         "You have a computer whose files stay from chat to chat, {} MiB:\n\
          - /storage: the user's home, where you begin. Keep work here.\n\
@@ -78,21 +75,25 @@ async fn text(server: &Arc<Server>) -> String {
          Other users' files do not exist for you.",
         settings.quota_per_user_mb
     );
-    if commands.sandbox == Sandbox::Off {
+    if core.admin.sandbox() == Sandbox::Off {
         return text + "\nCommands do not run on this server: work with the file tools.";
     }
     let memory = settings.exec_memory_limit_mb;
-    let bounded = if server.core.runs.zygote().bounds_trees().is_ok() {
+    let bounded = if core.runs.zygote().bounds_trees().is_ok() {
         "command"
     } else {
         "process"
     };
-    let network = network(settings.network_mode);
+    let network = match settings.network_mode {
+        NetworkMode::Disabled => "without network",
+        NetworkMode::Safe => "with downloads as the only network",
+        NetworkMode::All => "with network",
+    };
     text = format!(
         "{text}\nCommands run confined to these directories, with {memory} MiB of memory for \
          each {bounded}, {network}."
     );
-    if !commands.sees_tree {
+    if !core.admin.has_namespaces() {
         text.push_str(
             " In commands use paths relative to the working directory: /storage and the others \
              exist for the file tools only.",
@@ -101,25 +102,76 @@ async fn text(server: &Arc<Server>) -> String {
     text + " Check the result of what you did before you report it."
 }
 
-fn network(mode: NetworkMode) -> &'static str {
-    match mode {
-        NetworkMode::Disabled => "without network",
-        NetworkMode::Safe => "with downloads as the only network",
-        NetworkMode::All => "with network",
+/// Programs that are worth a word where they are installed; what every system has is not.
+const NOTABLE: &str = "git python3 node gcc perl sqlite3 jq rg curl wget ffmpeg convert exiftool \
+    pandoc pdftotext pdftoppm xlsx2csv weasyprint iconv zip unzip 7z zstd tar";
+
+/// Of these a model assumes that they are there.
+const EXPECTED: [&str; 3] = ["python3", "node", "gcc"];
+
+/// The description of `run_command`. It starts a helper at its first call, and blocks.
+pub(super) fn describe_execute(core: &Core) -> String {
+    let settings = core.store.settings();
+    if core.admin.sandbox() == Sandbox::Off {
+        return "Commands do not run on this server.".to_owned();
     }
+    let (there, missing): (Vec<&str>, Vec<&str>) = NOTABLE
+        .split(' ')
+        .partition(|program| core.runs.programs().has(program));
+    let missing: Vec<&str> = EXPECTED
+        .into_iter()
+        .filter(|program| missing.contains(program))
+        .collect();
+    let missing = if missing.is_empty() {
+        String::new()
+    } else {
+        format!("; no {}", missing.join(", "))
+    };
+    let added = added(core);
+    let places = if core.admin.has_namespaces() {
+        "/storage and /documents are writable, /uploads and /groups can be read."
+    } else {
+        "Use relative paths: in commands only the zone of the working directory exists."
+    };
+    let network = match settings.network_mode {
+        NetworkMode::Disabled => "No network",
+        NetworkMode::Safe => "Network: downloads only",
+        NetworkMode::All => "Network",
+    };
+    let bounded = if core.runs.zygote().bounds_trees().is_ok() {
+        "a command"
+    } else {
+        "a process"
+    };
+    format!(
+        "Run a line of sh (pipes, loops, redirections) in the background. With `wait` the answer has \
+         the output; else ask get_process_status. Begins in the working directory. {places} \
+         {network}; {memory} MB {bounded}, {minutes} minutes, {processes} at once. Installed: the \
+         usual Unix tools, {there}{missing}.{added}",
+        memory = settings.exec_memory_limit_mb,
+        minutes = settings.terminal_process_max_minutes,
+        processes = settings.terminal_max_processes,
+        there = there.join(", "),
+    )
 }
 
-/// `GET /api/config`
-async fn config(State(server): State<Arc<Server>>) -> Json<Value> {
-    let runs = NamedCommands::of(&server).await.sandbox != Sandbox::Off;
-    Json(json!({
-        "features": {
-            // Only the shell of people: files and commands of models do not depend on it.
-            "terminal": runs,
-            "notebooks": false,
-            "system": true,
-        },
-    }))
+/// Names of added programs that a description has room for.
+const ADDED: usize = 12;
+
+/// What the administrator has added, as the last sentence.
+fn added(core: &Core) -> String {
+    if core.store.settings().has_any_program() {
+        return " Every program of the machine may run, and what you build or install in /storage \
+                (venv, pip, npm)."
+            .to_owned();
+    }
+    let names: Vec<&str> = core.runs.programs().chosen().collect();
+    let shown = names[..names.len().min(ADDED)].join(", ");
+    match names.len() {
+        0 => String::new(),
+        count if count > ADDED => format!(" Added: {shown} and more."),
+        _ => format!(" Added: {shown}."),
+    }
 }
 
 /// `/notebooks` and everything below.

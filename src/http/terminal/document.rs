@@ -11,15 +11,14 @@ use axum::http::{HeaderMap, Method};
 use axum::response::Response;
 use serde_json::{Map, Value, json};
 
-use super::endpoint::{Endpoint as _, EndpointEntry};
-use super::execute::describe::describe_execute;
-use super::execute::run::RunCommand;
-use super::{BASE, tools};
+use super::endpoint::Endpoint;
+use super::{BASE, description, offered};
 use crate::http::packed_file::PackedFile;
+use crate::http::tool::CallableTool;
 use crate::http::{Server, pool};
 use crate::openapi;
 
-/// What the document is called.
+/// Title of the document.
 pub const TITLE: &str = "fileshed terminal";
 
 /// `GET /openapi.json`. What it says of commands is true of this server: what is installed, the
@@ -27,12 +26,8 @@ pub const TITLE: &str = "fileshed terminal";
 pub(super) async fn openapi(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
     let made = || async {
         let core = Arc::clone(&server.core);
-        let described = pool::blocking(move || describe_execute(&core));
-        let mut document = document();
-        if let Ok(text) = described.await {
-            document["paths"][RunCommand::PATH]["post"]["description"] = text.into();
-        }
-        PackedFile::document(&document)
+        let made = pool::blocking(move || described(|tool| description(tool, &core)));
+        PackedFile::document(&made.await.unwrap_or_else(|_| document()))
     };
     let document = server.terminal_document.get_or_init(made).await;
     document.answer_fresh(&headers)
@@ -43,13 +38,19 @@ pub fn pretty() -> Result<String, serde_json::Error> {
     openapi::text(&document())
 }
 
-/// The document: every address that models are offered.
+/// The document, as it is without a server.
 #[must_use]
 pub fn document() -> Value {
+    described(|tool| tool.doc.to_owned())
+}
+
+/// The document: every address that models are offered, with these descriptions.
+fn described(description: impl Fn(&CallableTool) -> String) -> Value {
     let mut paths = Map::new();
-    for entry in tools() {
-        let method = entry.call.method.as_str().to_lowercase();
-        paths.entry(entry.call.path).or_insert_with(|| json!({}))[method] = operation(entry);
+    for endpoint in offered() {
+        let method = endpoint.method.as_str().to_lowercase();
+        let operation = operation(endpoint, &description(&endpoint.tool));
+        paths.entry(endpoint.path).or_insert_with(|| json!({}))[method] = operation;
     }
     openapi::of_surface(
         TITLE,
@@ -60,10 +61,10 @@ pub fn document() -> Value {
 }
 
 /// An address as a tool: what stands in its path and, without a body, all others are parameters.
-fn operation(entry: &EndpointEntry) -> Value {
-    let mut schema = (entry.request_schema)();
-    let has_body = ![Method::GET, Method::DELETE].contains(&entry.call.method);
-    let mut properties = match schema["properties"].take() {
+fn operation(endpoint: &Endpoint, description: &str) -> Value {
+    let mut schema = (endpoint.tool.request_schema)();
+    let has_body = ![Method::GET, Method::DELETE].contains(&endpoint.method);
+    let properties = match schema["properties"].take() {
         Value::Object(properties) => properties,
         _ => Map::new(),
     };
@@ -71,35 +72,33 @@ fn operation(entry: &EndpointEntry) -> Value {
         let required = schema["required"].as_array();
         required.is_some_and(|names| names.iter().any(|other| other == name))
     };
-    let mut parameters = Vec::new();
-    let names: Vec<String> = properties.keys().cloned().collect();
-    for name in names {
-        let in_path = entry.call.path.contains(&format!("{{{name}}}"));
-        if has_body && !in_path {
-            continue;
-        }
-        let mut property = properties.remove(&name).unwrap_or_default();
-        let object = property.as_object_mut();
-        let description = object.and_then(|object| object.shift_remove("description"));
+    let is_in_path = |name: &str| endpoint.path.contains(&format!("{{{name}}}"));
+    let in_body = |name: &str| has_body && !is_in_path(name);
+    let (body, outside): (Map<_, _>, Map<_, _>) =
+        properties.into_iter().partition(|(name, _)| in_body(name));
+    let parameters = outside.into_iter().map(|(name, mut property)| {
+        let in_path = is_in_path(&name);
         let mut parameter = json!({
             "name": name,
             "in": if in_path { "path" } else { "query" },
             "required": in_path || is_required(&name),
         });
-        if let Some(description) = description {
+        let object = property.as_object_mut();
+        if let Some(description) = object.and_then(|object| object.shift_remove("description")) {
             parameter["description"] = description;
         }
         parameter["schema"] = property;
-        parameters.push(parameter);
-    }
+        parameter
+    });
+    let parameters: Vec<Value> = parameters.collect();
     let mut operation = json!({
-        "operationId": entry.id,
-        "description": entry.doc,
+        "operationId": endpoint.tool.id,
+        "description": description,
         "parameters": parameters,
         "responses": {"200": {"description": "Done"}},
     });
     if has_body {
-        schema["properties"] = properties.into();
+        schema["properties"] = body.into();
         operation["requestBody"] = json!({"content": {"application/json": {"schema": schema}}});
     }
     operation

@@ -1,6 +1,323 @@
-//! Background processes: one file an address.
+//! Background processes of the terminal: `/execute` starts a line of the shell, lists what runs, and
+//! tells the status of a process, writes to its input and ends it.
 
-pub(super) mod describe;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use fileshed_core::processes::{OutputEntry, OutputSpan, Process, ProcessStatus};
+use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::terminal::CommandRequest;
+use fileshed_core::{CallerView, Error, diagnostics, timings};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::endpoint::{Nothing, Status};
+use crate::http::tool::{Awaited, Content, Step};
+use escapes::decode;
+
 mod escapes;
-pub(super) mod process;
-pub(super) mod run;
+
+/// Longest wait of one call in seconds: what the application's proxy has patience for.
+const WAIT_MAX: f64 = 300.0;
+
+/// Bytes of output where the caller says how many entries it wants.
+const TAIL_BYTES: u64 = MEBIBYTE;
+
+/// A process in a list.
+#[derive(Serialize)]
+pub(super) struct ProcessSummary {
+    id: String,
+    command: String,
+    status: ProcessStatus,
+    exit_code: Option<i32>,
+    log_path: String,
+}
+
+impl ProcessSummary {
+    fn of(process: &Process) -> Self {
+        let (status, exit_code) = process.status();
+        Self {
+            id: process.id().to_owned(),
+            command: process.command().to_owned(),
+            status,
+            exit_code,
+            log_path: process.log_path(),
+        }
+    }
+}
+
+/// A process and what it wrote.
+#[derive(Serialize)]
+struct ProcessAnswer {
+    #[serde(flatten)]
+    process: ProcessSummary,
+    cwd: String,
+    output: Vec<OutputEntry>,
+    truncated: bool,
+    next_offset: u64,
+}
+
+impl ProcessAnswer {
+    /// With the entries from `offset` on, or of these the last `tail`. Who asks for no number of
+    /// them is most often a model: it gets as much as an answer of a command has, and the offset of
+    /// the rest.
+    fn of(
+        view: CallerView<'_>,
+        process: &Process,
+        offset: Option<u64>,
+        tail: Option<u64>,
+    ) -> Result<Self, Error> {
+        // Before the output: what ended has written all of it.
+        let summary = ProcessSummary::of(process);
+        let output = process.output(OutputSpan {
+            offset: offset.unwrap_or(0),
+            tail,
+            most_bytes: match tail {
+                Some(_) => TAIL_BYTES,
+                None => view.core.store.settings().output_of(view.caller.client),
+            },
+        })?;
+        Ok(Self {
+            process: summary,
+            cwd: process.cwd().to_owned(),
+            output: output.entries,
+            truncated: output.truncated,
+            next_offset: output.next_offset,
+        })
+    }
+}
+
+/// Reads how long a call waits for the end of a process, and fails at a number of entries that means
+/// nothing.
+fn patience(wait: Option<f64>, tail: Option<u64>) -> Result<Duration, WaitError> {
+    if tail == Some(0) {
+        return Err(WaitError::Tail);
+    }
+    let seconds = wait.unwrap_or(0.0);
+    if !(0.0..=WAIT_MAX).contains(&seconds) {
+        return Err(WaitError::Range { seconds });
+    }
+    Ok(timings::fractional_seconds(seconds))
+}
+
+/// Answers once a process has ended, or once nobody waits for that any more.
+fn when_ended<R: Serialize + Send + 'static>(
+    view: CallerView<'_>,
+    process: Arc<Process>,
+    patience: Duration,
+    answer: impl FnOnce(CallerView<'_>, &Process) -> Result<R, Error> + Send + 'static,
+) -> Result<Step, Error> {
+    if patience.is_zero() || !process.is_running() {
+        return Ok(Step::data(answer(view, &process)?));
+    }
+    let awaited = Awaited::end(Arc::clone(&process), patience);
+    let rest = move |view: CallerView<'_>| {
+        view.core.store.expect_active(view.caller)?;
+        Ok(Content::data(answer(view, &process)?))
+    };
+    Ok(Step::Waits(awaited, Box::new(rest)))
+}
+
+diagnostics! {
+    /// How long and for what to wait, as it cannot be meant.
+    #[derive(Debug, thiserror::Error)]
+    enum WaitError {
+        /// Nobody waits so long, or less than nothing.
+        #[error("parameter `wait` is {seconds}, it can be from 0 to {WAIT_MAX} seconds")]
+        Range {
+            seconds: f64 = 3600.0,
+        } => {
+            code: InvalidParameter,
+            hint: "wait at most 300 seconds, then ask again with get_process_status(wait=300)",
+            details: { "parameter": "wait" },
+        },
+        /// No entries at all.
+        #[error("parameter `tail` is 0, it is the number of entries to show")]
+        Tail => {
+            code: InvalidParameter,
+            hint: "leave `tail` out for everything from `offset` on",
+            details: { "parameter": "tail" },
+        },
+    }
+}
+
+/// What `run_command` takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct RunRequest {
+    /// Line for /bin/sh.
+    command: String,
+    /// Directory; default: the working directory.
+    cwd: Option<String>,
+    /// More environment variables.
+    #[schema(value_type = Option<Object>)]
+    env: Option<BTreeMap<String, Value>>,
+    /// Seconds to wait for the end, at most 300; default: answer at once.
+    wait: Option<f64>,
+    /// Only the last so many output entries.
+    tail: Option<u64>,
+    /// Output as it comes, one JSON object a line.
+    #[serde(default)]
+    stream: bool,
+}
+
+/// `POST /execute`: a line for the shell, run in the background.
+pub(super) fn run(view: CallerView<'_>, request: &RunRequest) -> Result<Step, Error> {
+    let tail = request.tail;
+    // What cannot be answered is not started either.
+    let patience = patience(request.wait, tail)?;
+    if request.command.trim().is_empty() {
+        return Err(RunError::Empty.into());
+    }
+    let line = &request.command;
+    view.core
+        .transfer
+        .claim_named(view.caller, &|waiting| line.contains(waiting));
+    let environment = request.env.iter().flatten().map(variable);
+    let cwd = match &request.cwd {
+        Some(text) => view.path("cwd", text)?,
+        None => view.existing_cwd()?,
+    };
+    let process = view.core.runs.start_line(
+        view.caller,
+        CommandRequest {
+            command: request.command.clone(),
+            cwd,
+            environment: environment.collect::<Result<_, _>>()?,
+        },
+    )?;
+    if request.stream {
+        return Ok(Step::Streams(process));
+    }
+    when_ended(view, process, patience, move |view, process| {
+        ProcessAnswer::of(view, process, None, tail)
+    })
+}
+
+/// A variable of the environment, whose value may be a number or a truth value.
+fn variable((name, value): (&String, &Value)) -> Result<(String, String), RunError> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        Value::Number(_) | Value::Bool(_) => value.to_string(),
+        Value::Array(_) | Value::Object(_) => {
+            return Err(RunError::Variable { name: name.clone() });
+        }
+    };
+    Ok((name.clone(), text))
+}
+
+diagnostics! {
+    /// A line that cannot be started.
+    #[derive(Debug, thiserror::Error)]
+    enum RunError {
+        /// There is none.
+        #[error("parameter `command` is empty")]
+        Empty => {
+            code: MissingParameter,
+            hint: "send a line for the shell, like `ls -la`",
+            details: { "parameter": "command" },
+        },
+        /// A variable is one text.
+        #[error("the value of `{name}` in `env` is no text")]
+        Variable {
+            name: String = "PATHS".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "the value of a variable is a string",
+            details: { "parameter": "env", "name": name },
+        },
+    }
+}
+
+/// `GET /execute`
+pub(super) fn list(view: CallerView<'_>, _: &Nothing) -> Result<Vec<ProcessSummary>, Error> {
+    let lines = view.core.runs.lines(view.caller)?;
+    Ok(lines.iter().map(|line| ProcessSummary::of(line)).collect())
+}
+
+/// What `get_process_status` takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct ProcessStatusRequest {
+    /// Id from `run_command`.
+    process_id: String,
+    /// Seconds to wait for its end, at most 300.
+    wait: Option<f64>,
+    /// Entries to pass over: `next_offset` of the answer before.
+    offset: Option<u64>,
+    /// Only the last so many entries.
+    tail: Option<u64>,
+}
+
+/// `GET /execute/{process_id}/status`
+pub(super) fn status(view: CallerView<'_>, request: &ProcessStatusRequest) -> Result<Step, Error> {
+    let (offset, tail) = (request.offset, request.tail);
+    let patience = patience(request.wait, tail)?;
+    let process = view.core.runs.line(view.caller, &request.process_id)?;
+    when_ended(view, process, patience, move |view, process| {
+        ProcessAnswer::of(view, process, offset, tail)
+    })
+}
+
+/// What Ctrl-C sends.
+const INTERRUPT: &str = "\u{3}";
+
+/// What `send_process_input` takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct ProcessInputRequest {
+    /// Id from `run_command`.
+    process_id: String,
+    /// Text; `\n` is a line end, `\x04` closes the input, `\x03` asks the command to end.
+    input: String,
+}
+
+/// `POST /execute/{process_id}/input`
+pub(super) fn input(view: CallerView<'_>, request: &ProcessInputRequest) -> Result<Status, Error> {
+    let process = view.core.runs.line(view.caller, &request.process_id)?;
+    let text = decode(&request.input);
+    // There is no terminal that would make a signal of it.
+    let (before, interrupts) = match text.split_once(INTERRUPT) {
+        Some((before, _)) => (before, true),
+        None => (text.as_str(), false),
+    };
+    let patience = view.core.store.settings().timings.processes.input;
+    process.send(before.as_bytes(), patience)?;
+    if interrupts {
+        process.stop(false);
+    }
+    Ok(Status { status: "ok" })
+}
+
+/// What `kill_process` takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct KillProcessRequest {
+    /// Id from `run_command`.
+    process_id: String,
+    /// End it at once instead of asking it to end.
+    #[serde(default)]
+    force: bool,
+}
+
+/// How the process stands now.
+#[derive(Serialize)]
+struct KillProcessResponse {
+    status: ProcessStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<&'static str>,
+}
+
+/// `DELETE /execute/{process_id}`
+pub(super) fn kill(view: CallerView<'_>, request: &KillProcessRequest) -> Result<Step, Error> {
+    let process = view.core.runs.line(view.caller, &request.process_id)?;
+    process.stop(request.force);
+    let patience = view.core.store.settings().timings.processes.kill;
+    when_ended(view, process, patience, |_, process| {
+        let (status, _) = process.status();
+        let runs = status == ProcessStatus::Running;
+        Ok(KillProcessResponse {
+            status,
+            detail: runs.then_some("it was asked to end and runs still; force=true ends it"),
+        })
+    })
+}

@@ -1,16 +1,16 @@
-//! Failures as clients of a terminal read them: a status and `{"detail": …}`.
+//! Failures as clients of a terminal read them: a status and `{"detail": …}`, with the tools of this
+//! surface in the place of the operations that hints speak of.
+
+use std::borrow::Cow;
 
 use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use fileshed_core::Error;
+use fileshed_core::hint::{Argument, Call, Surface};
 use serde_json::{Value, json};
 
 use crate::http::envelope::{self, FailureForm};
 use crate::http::route;
-
-mod tools;
-
-use tools::TerminalTools;
 
 /// An answer that says what went wrong.
 pub(super) fn answer(error: impl Into<Error>) -> Response {
@@ -34,7 +34,7 @@ pub(super) async fn wrong_method(request: Request) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let endpoint = route.and_then(|route| super::endpoints_at(route.as_str()).next());
     shaped(match endpoint {
-        Some(entry) => route::refuse_method(&request, entry.call.method.clone()),
+        Some(endpoint) => route::refuse_method(&request, endpoint.method.clone()),
         None => route::wrong_method(request).await,
     })
 }
@@ -72,9 +72,192 @@ fn in_tree(error: &Error) -> String {
     });
     let paths = path.chain(items).filter_map(Value::as_str);
     paths.fold(message.to_owned(), |message, path| {
-        message.replace(
-            &format!("`{path}`"),
-            &format!("`{}`", tools::below(root, path)),
-        )
+        message.replace(&format!("`{path}`"), &format!("`{}`", below(root, path)))
     })
+}
+
+/// What callers of the terminal have: its own tools, and for many operations one that does the same.
+#[derive(Default)]
+struct TerminalTools<'e> {
+    /// The zone of a failure, and what the tree calls it.
+    zone: Option<&'e str>,
+    root: Option<&'e str>,
+}
+
+impl<'e> TerminalTools<'e> {
+    /// The tools for what follows a failure.
+    fn of(error: &'e Error) -> Self {
+        let text = |name: &str| error.details().get(name).and_then(Value::as_str);
+        Self {
+            zone: text("zone"),
+            root: text("root"),
+        }
+    }
+
+    /// The directory of the tree for the zone that a call names.
+    fn root(&self, call: &Call) -> Cow<'e, str> {
+        let zone = argument_text(call, "zone");
+        match (zone, self.root, argument_text(call, "group")) {
+            (Some(zone), Some(root), _) if self.zone == Some(zone) => Cow::Borrowed(root),
+            (Some("group"), _, Some(group)) => Cow::Owned(format!("/groups/{group}")),
+            (Some(zone), ..) => Cow::Owned(format!("/{zone}")),
+            (None, ..) => Cow::Borrowed("/storage"),
+        }
+    }
+}
+
+/// What does the same as an operation, in a sentence.
+const COUNTERPARTS: &[(&str, &str)] = &[
+    ("shed_tree", "list_files"),
+    ("shed_create_file", "write_file"),
+    ("shed_patch_text", "replace_file_content"),
+    ("shed_exec", "run_command"),
+    ("shed_delete", "rm"),
+    ("shed_rename", "mv"),
+    ("shed_move_uploads_to_storage", "cp"),
+];
+
+impl Surface for TerminalTools<'_> {
+    fn is_offered(&self, operation: &str) -> bool {
+        let mut tools = super::tools();
+        tools.any(|tool| tool.id == operation) || counterpart(operation).is_some()
+    }
+
+    fn name<'n>(&self, operation: &'n str) -> &'n str {
+        counterpart(operation).unwrap_or(operation)
+    }
+
+    fn call(&self, call: &Call) -> String {
+        let root = self.root(call);
+        let path = below(&root, argument_text(call, "path").unwrap_or("."));
+        match call.operation() {
+            "shed_tree" => format!("list_files(directory={})", quoted(&path)),
+            "shed_delete" => run(&format!("rm -r {}", word(&path)), None),
+            "shed_move_uploads_to_storage" => {
+                let from = below("/uploads", argument_text(call, "src").unwrap_or("."));
+                let to = below("/storage", argument_text(call, "dest").unwrap_or("."));
+                run(&format!("cp -r {} {}", word(&from), word(&to)), None)
+            }
+            "shed_exec" => {
+                let words = argument_text(call, "cmd").into_iter().map(Cow::Borrowed);
+                let line: Vec<_> = words.chain(arguments(call)).collect();
+                let line: Vec<_> = line.iter().map(|text| word(text)).collect();
+                run(&line.join(" "), Some(&root))
+            }
+            _ => call.to_string(),
+        }
+    }
+}
+
+fn counterpart(operation: &str) -> Option<&'static str> {
+    let mut known = COUNTERPARTS.iter();
+    known.find_map(|(name, tool)| (*name == operation).then_some(*tool))
+}
+
+/// A path of a zone as a path of the tree; one that is one already stays.
+fn below(root: &str, path: &str) -> String {
+    match path {
+        "" | "." => root.to_owned(),
+        path if path.starts_with('/') => path.to_owned(),
+        path => format!("{root}/{path}"),
+    }
+}
+
+fn argument<'c>(call: &'c Call, parameter: &str) -> Option<&'c Argument> {
+    let mut arguments = call.arguments().iter();
+    arguments.find_map(|(name, argument)| (*name == parameter).then_some(argument))
+}
+
+fn argument_text<'c>(call: &'c Call, parameter: &str) -> Option<&'c str> {
+    match argument(call, parameter)? {
+        Argument::Value(Value::String(text)) => Some(text),
+        _ => None,
+    }
+}
+
+/// The words of the parameter `args`.
+fn arguments(call: &Call) -> Vec<Cow<'_, str>> {
+    let words: Vec<&Value> = match argument(call, "args") {
+        Some(Argument::Value(Value::Array(items))) => items.iter().collect(),
+        Some(Argument::List(items)) => {
+            let values = items.iter().map(|item| match item {
+                Argument::Value(value) => Some(value),
+                _ => None,
+            });
+            values.flatten().collect()
+        }
+        _ => Vec::new(),
+    };
+    words.into_iter().map(shown).collect()
+}
+
+fn shown(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::String(text) => Cow::Borrowed(text),
+        value => Cow::Owned(value.to_string()),
+    }
+}
+
+/// A call of the tool that runs a line.
+fn run(line: &str, directory: Option<&str>) -> String {
+    let line = quoted(line);
+    match directory {
+        Some(directory) => format!("run_command(command={line}, cwd={})", quoted(directory)),
+        None => format!("run_command(command={line})"),
+    }
+}
+
+/// A text as one word of a shell.
+fn word(text: &str) -> Cow<'_, str> {
+    shlex::try_quote(text).unwrap_or(Cow::Borrowed(text))
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use fileshed_core::Hint;
+
+    use super::*;
+
+    #[test]
+    fn operations_are_told_as_what_there_is_here() {
+        for (call, expected) in [
+            (
+                Call::new("shed_tree")
+                    .with("zone", "storage")
+                    .with("path", "a b"),
+                r#"list_files(directory="/storage/a b")"#,
+            ),
+            (
+                Call::new("shed_tree")
+                    .with("zone", "group")
+                    .with("group", "team"),
+                r#"list_files(directory="/groups/team")"#,
+            ),
+            (
+                Call::new("shed_delete")
+                    .with("zone", "documents")
+                    .with("path", "it's"),
+                r#"run_command(command="rm -r \"/documents/it's\"")"#,
+            ),
+            (
+                Call::new("shed_exec")
+                    .with("zone", "storage")
+                    .with("cmd", "sed")
+                    .with("args", vec!["-n", "1,5p", "a b.md"]),
+                r#"run_command(command="sed -n '1,5p' 'a b.md'", cwd="/storage")"#,
+            ),
+        ] {
+            let told = Hint::of(call).offered(&TerminalTools::default());
+            assert_eq!(told.as_deref(), Some(expected));
+        }
+        let hint = Hint::from("make room with shed_delete; shed_stats shows what each zone takes");
+        let told = hint.offered(&TerminalTools::default());
+        assert_eq!(told.as_deref(), Some("make room with rm"));
+        let hint = Hint::from("shed_link_list shows the links");
+        assert_eq!(hint.offered(&TerminalTools::default()), None);
+    }
 }

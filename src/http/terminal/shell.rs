@@ -1,129 +1,225 @@
 //! Interactive shells of people: opened, read, written and closed by calls, used over a socket.
+//!
+//! The first message on a socket says who comes: `{"type": "auth", "token": …}`. A token is a credential
+//! like that of any call. Without one the id of the shell is the credential: once, soon, and for the user
+//! whom the gateway names. From then on binary messages are what is typed and what is written, and
+//! text messages say `{"type": "resize", "cols": …, "rows": …}`.
 
-use axum::http::Method;
-use fileshed_core::processes::ShellEntry;
-use fileshed_core::terminal::ProcessUse;
-use fileshed_core::{CallerView, Error};
+use std::sync::Arc;
+
+use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
+use axum::extract::{FromRequestParts as _, Path, Request, State};
+use axum::http::header::AUTHORIZATION;
+use axum::http::request::Parts;
+use axum::http::{Extensions, HeaderValue};
+use axum::response::{IntoResponse as _, Response};
+use fileshed_core::processes::{ShellConnection, ShellSessionError};
+use fileshed_core::{CallerView, Channel, Error, Scope};
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 use utoipa::ToSchema;
 
-use crate::http::terminal::endpoint::{Endpoint, Nothing, Status};
-use crate::ops::Effect;
+use super::endpoint::{Nothing, Status};
+use super::{failure, surface};
+use crate::http::admission::AdmissionError;
+use crate::http::seal::Seal;
+use crate::http::serve::current;
+use crate::http::{Server, peer, pool, timer};
+use client::{FRAME, Farewell, ShellClient, close};
 
 mod client;
-pub(super) mod socket;
-
-/// `POST /api/terminals`
-pub(in crate::http::terminal) struct OpenShell;
-
-impl Endpoint for OpenShell {
-    const ID: &'static str = "create_terminal";
-    const METHOD: Method = Method::POST;
-    const PATH: &'static str = "/api/terminals";
-    const CHANGES: bool = true;
-    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Starts);
-    type Request = Nothing;
-    type Response = ShellEntry;
-
-    fn run(view: CallerView<'_>, _: Nothing) -> Result<ShellEntry, Error> {
-        view.core.runs.open_shell(view.caller)
-    }
-}
-
-/// `GET /api/terminals`
-pub(in crate::http::terminal) struct ListShells;
-
-impl Endpoint for ListShells {
-    const ID: &'static str = "list_terminals";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/api/terminals";
-    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
-    type Request = Nothing;
-    type Response = Vec<ShellEntry>;
-
-    fn run(view: CallerView<'_>, _: Nothing) -> Result<Vec<ShellEntry>, Error> {
-        Ok(view.core.runs.shells(view.caller))
-    }
-}
-
-/// `DELETE /api/terminals/{session_id}`
-pub(in crate::http::terminal) struct CloseShell;
 
 /// What `delete_terminal` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct CloseShellRequest {
+pub(super) struct CloseShellRequest {
     /// Its id.
     session_id: String,
 }
 
-impl Endpoint for CloseShell {
-    const ID: &'static str = "delete_terminal";
-    const METHOD: Method = Method::DELETE;
-    const PATH: &'static str = "/api/terminals/{session_id}";
-    const CHANGES: bool = true;
-    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
-    type Request = CloseShellRequest;
-    type Response = Status;
-
-    fn run(view: CallerView<'_>, request: CloseShellRequest) -> Result<Status, Error> {
-        view.core
-            .runs
-            .close_shell(view.caller, &request.session_id)?;
-        Ok(Status { status: "deleted" })
-    }
+/// `DELETE /api/terminals/{session_id}`
+pub(super) fn end(view: CallerView<'_>, request: &CloseShellRequest) -> Result<Status, Error> {
+    view.core
+        .runs
+        .close_shell(view.caller, &request.session_id)?;
+    Ok(Status { status: "deleted" })
 }
 
-/// `GET /api/terminals/user/output`
-pub(in crate::http::terminal) struct ReadUserShell;
-
-/// The end of what it shows.
+/// The end of what a shell shows.
 #[derive(Serialize)]
-pub(in crate::http::terminal) struct ReadShellResponse {
+pub(super) struct ReadShellResponse {
     output: String,
 }
 
-impl Endpoint for ReadUserShell {
-    const ID: &'static str = "read_user_terminal";
-    const METHOD: Method = Method::GET;
-    const PATH: &'static str = "/api/terminals/user/output";
-    const DOC: &'static str = "Read the recent output of the user's open shell.";
-    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
-    type Request = Nothing;
-    type Response = ReadShellResponse;
-
-    fn run(view: CallerView<'_>, _: Nothing) -> Result<ReadShellResponse, Error> {
-        Ok(ReadShellResponse {
-            output: view.core.runs.read_user_shell(view.caller)?,
-        })
-    }
+/// `GET /api/terminals/user/output`
+pub(super) fn read(view: CallerView<'_>, _: &Nothing) -> Result<ReadShellResponse, Error> {
+    let output = view.core.runs.read_user_shell(view.caller)?;
+    Ok(ReadShellResponse { output })
 }
-
-/// `POST /api/terminals/user/input`
-pub(in crate::http::terminal) struct WriteUserShell;
 
 /// What `send_user_terminal_input` takes.
 #[derive(Deserialize, ToSchema)]
-pub(in crate::http::terminal) struct WriteShellRequest {
+pub(super) struct WriteShellRequest {
     /// Literal text; a line needs its newline.
     input: String,
 }
 
-impl Endpoint for WriteUserShell {
-    const ID: &'static str = "send_user_terminal_input";
-    const METHOD: Method = Method::POST;
-    const PATH: &'static str = "/api/terminals/user/input";
-    const DOC: &'static str = "Type into the user's open shell. Read it first: a program may be \
-        running there. Does not wait for what the input does.";
-    const CHANGES: bool = true;
-    const EFFECT: Effect = Effect::CHANGES.outside();
-    const PROCESSES: Option<ProcessUse> = Some(ProcessUse::Finds);
-    type Request = WriteShellRequest;
-    type Response = Status;
+/// `POST /api/terminals/user/input`
+pub(super) fn write(view: CallerView<'_>, request: &WriteShellRequest) -> Result<Status, Error> {
+    view.core
+        .runs
+        .write_user_shell(view.caller, &request.input)?;
+    Ok(Status { status: "ok" })
+}
 
-    fn run(view: CallerView<'_>, request: WriteShellRequest) -> Result<Status, Error> {
-        view.core
-            .runs
-            .write_user_shell(view.caller, &request.input)?;
-        Ok(Status { status: "ok" })
+/// Most bytes of a message: what is pasted comes as one.
+const MESSAGE_MAX: usize = 1 << 20;
+
+/// `GET /api/terminals/{session_id}`: the socket of a shell; without an upgrade, what is known of it.
+pub(super) async fn connect(
+    State(server): State<Arc<Server>>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    match address_elsewhere(&server, request.extensions(), &id).await {
+        Ok(Some((seal, address))) => {
+            let connected = peer::connect(&server, seal, &address, request).await;
+            return connected.unwrap_or_else(failure::answer);
+        }
+        Ok(None) => {}
+        Err(error) => return failure::answer(error),
     }
+    let (mut parts, body) = request.into_parts();
+    let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
+        let request = Request::from_parts(parts, body);
+        let described = surface(Channel::Shell).answer(server, request, |mut call| async move {
+            let shell = call.look(move |view| {
+                view.core.store.expect_active(view.caller)?;
+                view.core.runs.shell(view.caller, &id)
+            });
+            Ok(axum::Json(shell.await?).into_response())
+        });
+        return described.await;
+    };
+    // Who has not said who it is takes one of these places.
+    // The credential of a shell takes one of its user's.
+    let who = server.core.runs.processes().owner_of_shell(&id);
+    let who = who.unwrap_or_else(current::client);
+    let place = match server.admission.handshakes.try_take(&who) {
+        Ok(place) => place,
+        Err(full) => return failure::answer(AdmissionError::from(full)),
+    };
+    upgrade
+        .max_message_size(MESSAGE_MAX)
+        .max_frame_size(MESSAGE_MAX)
+        .read_buffer_size(FRAME)
+        .write_buffer_size(0)
+        .on_upgrade(async move |mut socket| {
+            let clock = server.core.store.clock().clone();
+            let timings = server.core.store.settings().timings.shells.clone();
+            let client = authenticate(&server, parts, id, &mut socket).await;
+            drop((server, place));
+            match client {
+                Ok(client) => client.serve(socket).await,
+                Err(farewell) => close(&mut socket, farewell, (&clock, &timings)).await,
+            }
+        })
+}
+
+/// Where the shell is, if it is on another server.
+async fn address_elsewhere<'a>(
+    server: &'a Arc<Server>,
+    extensions: &Extensions,
+    id: &str,
+) -> Result<Option<(&'a Seal, String)>, Error> {
+    let Some(seal) = server
+        .seal
+        .as_ref()
+        .filter(|_| !peer::was_sent_on(extensions))
+    else {
+        return Ok(None);
+    };
+    // Nobody has said who they are: as few as these ask at once.
+    let place = server.admission.handshakes.try_take(&current::client());
+    let place = place.map_err(AdmissionError::from)?;
+    let (core, id) = (Arc::clone(&server.core), id.to_owned());
+    let address = pool::holding(place, move || core.runs.address_of_shell(&id)).await?;
+    Ok(address.map(|address| (seal, address)))
+}
+
+/// The first message of a client.
+#[derive(Deserialize)]
+struct Introduction {
+    r#type: String,
+    #[serde(default)]
+    token: String,
+}
+
+/// Waits for the first message, and connects who comes to the shell.
+async fn authenticate(
+    server: &Arc<Server>,
+    mut parts: Parts,
+    id: String,
+    socket: &mut WebSocket,
+) -> Result<ShellClient, Farewell> {
+    let (clock, timings) = (
+        server.core.store.clock(),
+        &server.core.store.settings().timings.shells,
+    );
+    let introduction = match timer::within(clock, timings.authentication, socket.recv()).await {
+        Some(Some(Ok(Message::Text(text)))) => serde_json::from_str::<Introduction>(&text).ok(),
+        _ => None,
+    };
+    let introduction = introduction
+        .filter(|introduction| introduction.r#type == "auth")
+        .ok_or(Farewell::NOBODY)?;
+    let token = introduction.token.trim();
+    if !token.is_empty() {
+        let bearer = HeaderValue::try_from(format!("Bearer {token}"));
+        let bearer = bearer.map_err(|_| Farewell::NOBODY)?;
+        parts.headers.insert(AUTHORIZATION, bearer);
+    }
+    let (wake, room) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let wakes = [Arc::clone(&wake), Arc::clone(&room)];
+    let wake_both = Box::new(move || wakes.iter().for_each(|wake| wake.notify_one()));
+    let core = Arc::clone(&server.core);
+    let caller = surface(Channel::Shell).identify(server, &parts).await;
+    let trust = caller
+        .as_ref()
+        .map(|caller| caller.cancellation.trust().clone());
+    let trust = trust.unwrap_or_default();
+    let named = server.authenticator.named_user(&parts.headers);
+    let connected = pool::blocking(move || -> Result<ShellConnection, Farewell> {
+        let shells = core.runs.processes();
+        let connected = match caller {
+            Ok(caller) => {
+                core.store
+                    .expect_active(&caller)
+                    .map_err(|_| Farewell::NOBODY)?;
+                // What only reads types nothing.
+                if caller.scope == Scope::Read {
+                    return Err(Farewell::NOBODY);
+                }
+                shells.connect(caller.user.as_ref(), &id, false, wake_both)
+            }
+            // The gateway brings no credential of the user: the id is one.
+            Err(_) if introduction.token.trim().is_empty() => {
+                let user = named.ok().flatten().ok_or(Farewell::NOBODY)?;
+                shells.connect(Some(&user), &id, true, wake_both)
+            }
+            Err(_) => return Err(Farewell::NOBODY),
+        };
+        connected.map_err(|error| match error {
+            ShellSessionError::Connected => Farewell::TAKEN,
+            _ => Farewell::NO_SHELL,
+        })
+    });
+    let connection = connected.await.map_err(|_| Farewell::NO_SHELL)??;
+    Ok(ShellClient {
+        connection,
+        wake,
+        room,
+        clock: clock.clone(),
+        timings: timings.clone(),
+        trust,
+    })
 }

@@ -1,39 +1,20 @@
 //! Credential and headers by which Open WebUI names the caller and the chat.
 
 use axum::http::HeaderName;
+use fileshed_core::names;
 use fileshed_core::settings::GroupSource;
 use serde_json::{Map, Value, json};
 
 use crate::config::Config;
 
-/// Credential with which Open WebUI calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Auth {
-    /// The credential of the user in whose name it calls.
-    Session,
-    /// A service key.
-    Bearer,
-}
-
-impl Auth {
-    /// The names on the command line and in Open WebUI.
-    pub const NAMES: [&str; 2] = ["session", "bearer"];
-
-    /// Reads a name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        match name {
-            "session" => Some(Self::Session),
-            "bearer" => Some(Self::Bearer),
-            _ => None,
-        }
-    }
-
-    pub(super) fn as_str(self) -> &'static str {
-        match self {
-            Self::Session => "session",
-            Self::Bearer => "bearer",
-        }
+names! {
+    /// Credential with which Open WebUI calls.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Auth {
+        /// The credential of the user in whose name it calls.
+        Session = "session",
+        /// A service key.
+        Bearer = "bearer",
     }
 }
 

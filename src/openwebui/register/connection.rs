@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::auth::{Auth, ConnectionHeader};
 use super::grant::{self, Grant};
-use super::{CallError, Client, ConnectionOptions, RegisterError, asked, printable, text};
+use super::{
+    CallError, Client, ConnectionOptions, NOT_OPEN_WEBUI, RegisterError, asked, printable, text,
+};
 use crate::config::{Config, local_address};
 use crate::openapi;
 
@@ -28,7 +30,7 @@ const TERMINAL_DOCUMENT: &str = "/openapi.json";
 
 /// A kind of connection, of which Open WebUI keeps a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ConnectionKind {
+pub(in crate::openwebui) enum ConnectionKind {
     /// A server whose OpenAPI document is tools.
     ToolServer,
     /// A server of files and commands.
@@ -48,7 +50,11 @@ impl ConnectionKind {
     }
 
     /// Reads the list as it is now.
-    pub(super) fn read(self, client: &Client, token: &str) -> Result<Vec<Value>, RegisterError> {
+    pub(in crate::openwebui) fn read(
+        self,
+        client: &Client,
+        token: &str,
+    ) -> Result<Vec<Value>, RegisterError> {
         let (path, _) = self.list();
         self.parse(client.get(token, path).map_err(asked)?)
     }
@@ -66,7 +72,7 @@ impl ConnectionKind {
     }
 
     /// Has Open WebUI itself look at a connection, and returns what it found.
-    pub(super) fn verify(
+    pub(in crate::openwebui) fn verify(
         self,
         client: &Client,
         token: &str,
@@ -80,7 +86,7 @@ impl ConnectionKind {
         match answer.remove(self.list().1) {
             Some(Value::Array(list)) => Ok(list),
             Some(Value::Null) => Ok(Vec::new()),
-            _ => Err(RegisterError::NotOpenWebUi),
+            _ => Err(RegisterError::refused(NOT_OPEN_WEBUI)),
         }
     }
 
@@ -95,7 +101,11 @@ impl ConnectionKind {
     }
 
     /// Returns the address at which Open WebUI reaches the surface for this kind.
-    pub(super) fn address(self, config: &Config, server_url: Option<&PublicUrl>) -> String {
+    pub(in crate::openwebui) fn address(
+        self,
+        config: &Config,
+        server_url: Option<&PublicUrl>,
+    ) -> String {
         let public = Some(&config.core.public_url).filter(|url| !url.is_empty());
         let url = server_url.or(public);
         let here = || format!("http://{}", local_address(config.bind));
@@ -132,14 +142,14 @@ impl RegisteredConnection {
     ) -> Result<Self, RegisterError> {
         let (kind, keys, no_key) = if options.terminal {
             let keys = &config.terminal_api_keys;
-            (ConnectionKind::Terminal, keys, RegisterError::NoTerminalKey)
+            let no_key = "`--auth bearer` needs a key for terminals: set `terminal_api_keys`, or say \
+                          `--auth session`";
+            (ConnectionKind::Terminal, keys, no_key)
         } else {
             let keys = &config.api_keys;
-            (
-                ConnectionKind::ToolServer,
-                keys,
-                RegisterError::NoServiceKey,
-            )
+            let no_key =
+                "`--auth bearer` needs a service key: set `api_keys`, or say `--auth session`";
+            (ConnectionKind::ToolServer, keys, no_key)
         };
         let auth = options.auth.unwrap_or(match keys[..] {
             [] => Auth::Session,
@@ -148,7 +158,7 @@ impl RegisteredConnection {
         let key = match (auth, keys.first()) {
             (Auth::Session, _) => "",
             (Auth::Bearer, Some(key)) => key.reveal(),
-            (Auth::Bearer, None) => return Err(no_key),
+            (Auth::Bearer, None) => return Err(RegisterError::refused(no_key)),
         };
         let mut headers = ConnectionHeader::all(config, auth);
         if kind == ConnectionKind::Terminal {
@@ -205,10 +215,7 @@ impl RegisteredConnection {
             }
             ConnectionKind::Terminal => {
                 set("id", json!(self.id));
-                let unnamed = at("name").and_then(Value::as_str).is_none_or(str::is_empty);
-                if let Some(name) = self.name.as_ref().or(unnamed.then_some(&self.id)) {
-                    set("name", json!(name));
-                }
+                set("name", json!(self.shown_name(at("name"))));
                 set("enabled", json!(true));
                 set("url", json!(self.url));
                 set("path", json!(TERMINAL_DOCUMENT));
@@ -279,15 +286,17 @@ impl RegisteredConnection {
     fn info(&self, existing: Option<&Value>) -> Map<String, Value> {
         let mut info = object(existing);
         info.insert("id".to_owned(), json!(self.id));
-        let unnamed = info
-            .get("name")
-            .and_then(Value::as_str)
-            .is_none_or(str::is_empty);
-        if let Some(name) = self.name.as_ref().or(unnamed.then_some(&self.id)) {
-            info.insert("name".to_owned(), json!(name));
-        }
+        let name = json!(self.shown_name(info.get("name")));
+        info.insert("name".to_owned(), name);
         info.entry("description").or_insert(json!(DESCRIPTION));
         info
+    }
+
+    /// Returns the name for people: what was said, else that of the existing connection.
+    fn shown_name<'a>(&'a self, existing: Option<&'a Value>) -> &'a str {
+        let existing = existing.and_then(Value::as_str);
+        let existing = existing.filter(|name| !name.is_empty());
+        self.name.as_deref().or(existing).unwrap_or(&self.id)
     }
 
     /// Has Open WebUI look at it, and returns a line about what it found.
@@ -304,8 +313,14 @@ impl RegisteredConnection {
         };
         let found = self.kind.verify(client, token, connection);
         let found = found.map_err(|error| match error {
-            CallError::Status(400) => RegisterError::OutOfReach(place.clone()),
-            CallError::Status(403) => RegisterError::Off,
+            CallError::Status(400) => RegisterError::Refused(format!(
+                "Open WebUI cannot read {place}: fileshed has to run, and `--server-url` has to be its \
+                 address as Open WebUI sees it, from within its container; nothing was changed \
+                 (`--no-verify` does without)"
+            )),
+            CallError::Status(403) => RegisterError::refused(
+                "Open WebUI does not use tool servers: ENABLE_TOOL_SERVERS is off there",
+            ),
             error => asked(error),
         })?;
         match self.kind {
@@ -320,7 +335,9 @@ impl RegisteredConnection {
                     "Open WebUI reads {place}: fileshed {version}, {count} operations"
                 ))
             }
-            _ => Err(RegisterError::SomebodyElse(place)),
+            _ => Err(RegisterError::Refused(format!(
+                "what Open WebUI finds at {place} is not fileshed; nothing was changed"
+            ))),
         }
     }
 

@@ -8,7 +8,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use super::super::account::AccountResponse;
 use super::super::client::segment;
+use super::super::groups::ListedGroup;
 use super::{CallError, Client, RegisterError, asked, printable, text};
 
 /// Grants that are shown by name.
@@ -63,20 +65,8 @@ impl Grant {
 }
 
 #[derive(Deserialize)]
-struct GroupRecord {
-    id: String,
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct UserRecord {
-    id: String,
-    email: String,
-}
-
-#[derive(Deserialize)]
 struct UserSearch {
-    users: Vec<UserRecord>,
+    users: Vec<AccountResponse>,
 }
 
 /// Returns the grants to `grantees`, or `None` if there are none. `find` returns the id of a group or
@@ -121,7 +111,10 @@ pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, Registe
         let name = name.to_owned();
         match uuid::Uuid::try_parse(&name) {
             Ok(_) => Ok(name),
-            Err(_) => Err(RegisterError::NoId { kind, name }),
+            Err(_) => Err(RegisterError::Refused(format!(
+                "`--grant {kind}:{name}` must name the {kind} by its id, as it stands in the address of \
+                 its page in Open WebUI: only `fileshed openwebui register` can look a name up"
+            ))),
         }
     })
 }
@@ -167,7 +160,7 @@ pub(super) fn shown(client: &Client, token: &str, kept: &Value) -> String {
         let found = groups.iter().find(|group| group.id == id);
         found.map(|group| group.name.clone())
     };
-    let user = |id: &str| Some(by_id(client, token, id).ok()??.email);
+    let user = |id: &str| by_id(client, token, id).ok()??.email;
     let name = |(place, grant): (usize, &Value)| {
         let (kind, id) = (text(grant, "principal_type"), text(grant, "principal_id"));
         let name = match kind {
@@ -186,7 +179,7 @@ pub(super) fn shown(client: &Client, token: &str, kept: &Value) -> String {
     }
 }
 
-fn groups(client: &Client, token: &str) -> Result<Vec<GroupRecord>, RegisterError> {
+fn groups(client: &Client, token: &str) -> Result<Vec<ListedGroup>, RegisterError> {
     client.get(token, "/api/v1/groups/").map_err(asked)
 }
 
@@ -211,7 +204,10 @@ fn user(client: &Client, token: &str, wanted: &str) -> Result<String, RegisterEr
     let query = utf8_percent_encode(wanted, NON_ALPHANUMERIC);
     let found = client.get(token, &format!("/api/v1/users/search?query={query}"));
     let found: UserSearch = found.map_err(asked)?;
-    let same = |user: &&UserRecord| user.email.eq_ignore_ascii_case(wanted);
+    let same = |user: &&AccountResponse| {
+        let email = user.email.as_deref();
+        email.is_some_and(|email| email.eq_ignore_ascii_case(wanted))
+    };
     let same = found.users.iter().filter(same);
     let ids: Vec<&str> = same.map(|user| user.id.as_str()).collect();
     one("user", wanted, &ids, || {
@@ -219,11 +215,11 @@ fn user(client: &Client, token: &str, wanted: &str) -> Result<String, RegisterEr
     })
 }
 
-fn by_id(client: &Client, token: &str, id: &str) -> Result<Option<UserRecord>, RegisterError> {
+fn by_id(client: &Client, token: &str, id: &str) -> Result<Option<AccountResponse>, RegisterError> {
     let Some(segment) = segment(id) else {
         return Ok(None);
     };
-    match client.get::<UserRecord>(token, &format!("/api/v1/users/{segment}")) {
+    match client.get::<AccountResponse>(token, &format!("/api/v1/users/{segment}")) {
         Ok(user) => Ok(Some(user).filter(|user| user.id == id)),
         // What is no user there may be the address of something else, or of a page.
         Err(error) if error.is_absence() || matches!(error, CallError::Unreadable(_)) => Ok(None),
@@ -239,15 +235,13 @@ fn one(
 ) -> Result<String, RegisterError> {
     match ids {
         [id] => Ok((*id).to_owned()),
-        [] => Err(RegisterError::NoSuch {
-            kind,
-            name: name.to_owned(),
-            known: known(),
-        }),
-        ids => Err(RegisterError::Several {
-            kind,
-            name: name.to_owned(),
-            ids: ids.join(", "),
-        }),
+        [] => Err(RegisterError::Refused(format!(
+            "Open WebUI has no {kind} `{name}`{}",
+            known()
+        ))),
+        ids => Err(RegisterError::Refused(format!(
+            "Open WebUI has several {kind}s `{name}`: say which by its id, one of {}",
+            ids.join(", ")
+        ))),
     }
 }

@@ -21,7 +21,6 @@ fn options() -> ConnectionOptions {
         name: None,
         terminal: false,
         toolset: None,
-        grants: Vec::new(),
     }
 }
 

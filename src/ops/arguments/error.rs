@@ -1,6 +1,5 @@
 //! Arguments with which an operation cannot run, and what to do about them.
 
-use fileshed_core::nearest::nearest;
 use fileshed_core::{Call, Hint, Repeat, diagnostics};
 use serde_json::Value;
 
@@ -11,19 +10,14 @@ use super::{Operation, parameters};
 /// Parameters that only bound the work: without one the call means the same.
 const BOUNDS: &[&str] = &["timeout", "max_output", "depth", "limit"];
 
-/// What a schema says of a parameter, for hints.
-#[derive(Debug)]
-pub(in crate::ops) struct Meaning(String);
-
-impl Meaning {
-    pub(super) fn of(property: &Value) -> Self {
-        let words = property["enum"].as_array().into_iter().flatten();
-        let words: Vec<&str> = words.filter_map(Value::as_str).collect();
-        Self(match property["description"].as_str() {
-            _ if !words.is_empty() => format!(": one of {}", words.join(", ")),
-            Some(text) => format!(": {text}"),
-            None => String::new(),
-        })
+/// Returns what a schema says of a parameter, for hints.
+pub(super) fn meaning(property: &Value) -> String {
+    let words = property["enum"].as_array().into_iter().flatten();
+    let words: Vec<&str> = words.filter_map(Value::as_str).collect();
+    match property["description"].as_str() {
+        _ if !words.is_empty() => format!(": one of {}", words.join(", ")),
+        Some(text) => format!(": {text}"),
+        None => String::new(),
     }
 }
 
@@ -37,7 +31,7 @@ pub(in crate::ops) struct Received {
 impl Received {
     const SHOWN_CHARACTERS: usize = 80;
 
-    pub(super) fn of(value: &Value) -> Self {
+    pub(in crate::ops) fn of(value: &Value) -> Self {
         let kind = match value {
             Value::Null => "null",
             Value::Bool(_) => "boolean",
@@ -66,14 +60,14 @@ diagnostics! {
             /// Which one.
             parameter: String => ["content".to_owned(), "src_path".to_owned()],
             /// What it is.
-            meaning: Meaning = Meaning(": The new text".to_owned()),
+            meaning: String = ": The new text".to_owned(),
             /// The call that was probably meant.
             meant: Option<Box<Repeat>> => [None, Some(Box::new(Repeat::with("src_path", "a.md").and_without("path")))],
         } => {
             code: MissingParameter,
             hint: match meant {
                 Some(meant) => Hint::repeat((**meant).clone()),
-                None => format!("add `{parameter}` to the call{}", meaning.0).into(),
+                None => format!("add `{parameter}` to the call{meaning}").into(),
             },
             details: { "parameter": parameter },
         },
@@ -139,13 +133,13 @@ diagnostics! {
             /// What was probably meant.
             meant: Option<Box<Value>> => [None, None, Some(Box::new(true.into()))],
             /// What it is.
-            meaning: Meaning = Meaning(": Path inside the zone".to_owned()),
+            meaning: String = ": Path inside the zone".to_owned(),
         } => {
             code: InvalidParameter,
             hint: match meant {
                 Some(meant) => Repeat::with(parameter, (**meant).clone()).into(),
                 None if BOUNDS.contains(&parameter.as_str()) => give_or_leave(parameter, "a whole number"),
-                None => format!("give `{parameter}` as {}{}", expected.name(), meaning.0).into(),
+                None => format!("give `{parameter}` as {}{meaning}", expected.name()).into(),
             },
             details: {
                 "parameter": parameter, "received": received.shown, "received_type": received.kind,
@@ -233,37 +227,8 @@ impl ArgumentError {
     pub(in crate::ops) fn missing<O: Operation>(parameter: &str) -> Self {
         Self::Missing {
             parameter: parameter.to_owned(),
-            meaning: Meaning::of(&parameters::<O>()["properties"][parameter]),
+            meaning: meaning(&parameters::<O>()["properties"][parameter]),
             meant: None,
-        }
-    }
-
-    /// Two parameters that are two calls.
-    pub(in crate::ops) fn exclusive(first: &'static str, second: &'static str) -> Self {
-        Self::Exclusive { first, second }
-    }
-
-    /// A guide that does not exist.
-    pub(in crate::ops) fn unknown_topic<'a>(
-        topic: &str,
-        known: impl Iterator<Item = &'a str>,
-    ) -> Self {
-        Self::Topic {
-            meant: nearest(topic, known).map(str::to_owned),
-            received: Received::of(&topic.into()),
-        }
-    }
-
-    /// A number that no operation can work with.
-    pub(in crate::ops) fn range(
-        parameter: &'static str,
-        received: i64,
-        range: &'static str,
-    ) -> Self {
-        Self::Range {
-            parameter,
-            received,
-            range,
         }
     }
 }

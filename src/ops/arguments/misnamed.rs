@@ -9,50 +9,26 @@ use super::ParameterType;
 /// Most bytes of the values that a hint repeats.
 const VALUES_MAX_BYTES: usize = 1_000;
 
-/// Parameters, and what they are called elsewhere.
-const NAMES: &[(&str, &[&str])] = &[
+/// Parameters, and their names elsewhere.
+const NAMES: &[(&str, &str)] = &[
     (
         "path",
-        &[
-            "file",
-            "filename",
-            "file_name",
-            "file_path",
-            "filepath",
-            "name",
-            "dir",
-            "directory",
-            "folder",
-            "target",
-        ],
+        "file filename file_name file_path filepath name dir directory folder target",
     ),
     (
         "content",
-        &[
-            "text",
-            "contents",
-            "body",
-            "data",
-            "file_text",
-            "new_str",
-            "new_string",
-            "new_text",
-            "replacement",
-        ],
+        "text contents body data file_text new_str new_string new_text replacement",
     ),
-    ("find", &["old_str", "old_string", "old_text", "search"]),
-    ("cmd", &["command", "program", "executable"]),
-    ("args", &["arguments", "argv"]),
-    ("query", &["sql", "statement"]),
-    ("src", &["source", "from", "path", "file", "filename"]),
-    ("dest", &["destination", "target", "to", "path", "output"]),
-    ("old_path", &["source", "from", "src", "old_name", "path"]),
-    (
-        "new_path",
-        &["destination", "to", "dest", "new_name", "target"],
-    ),
-    ("zone", &["zone_name", "area", "location"]),
-    ("group", &["group_id", "group_name"]),
+    ("find", "old_str old_string old_text search"),
+    ("cmd", "command program executable"),
+    ("args", "arguments argv"),
+    ("query", "sql statement"),
+    ("src", "source from path file filename"),
+    ("dest", "destination target to path output"),
+    ("old_path", "source from src old_name path"),
+    ("new_path", "destination to dest new_name target"),
+    ("zone", "zone_name area location"),
+    ("group", "group_id group_name"),
 ];
 
 /// Returns `true` if an argument that is no parameter stands for one of them.
@@ -132,7 +108,7 @@ fn parameters<'a>(written: &str, among: impl Iterator<Item = &'a str>) -> Vec<&'
     let plain = snake_case(written);
     let is_called = |name: &str| {
         let names = NAMES.iter().find(|(parameter, _)| *parameter == name);
-        names.is_some_and(|(_, names)| names.contains(&plain.as_str()))
+        names.is_some_and(|(_, names)| names.split(' ').any(|other| other == plain))
     };
     let mut among: Vec<&str> = among.collect();
     if let Some(same) = among.iter().find(|name| **name == plain) {

@@ -96,7 +96,7 @@ impl ParameterType {
 }
 
 /// The whole number that a raw argument means.
-pub(crate) fn integer(value: &Value) -> Option<i64> {
+pub(in crate::ops) fn integer(value: &Value) -> Option<i64> {
     match value {
         Value::Number(number) => number.as_i64().or_else(|| {
             let float = number.as_f64()?;
@@ -128,7 +128,7 @@ fn boolean(value: &Value) -> Option<bool> {
 }
 
 /// What a raw argument means where it can only be true or false.
-pub(crate) fn truth(value: &Value) -> Option<bool> {
+pub(super) fn truth(value: &Value) -> Option<bool> {
     let word = match value {
         Value::Bool(flag) => return Some(*flag),
         Value::String(text) => text.trim().to_ascii_lowercase(),

@@ -2,7 +2,7 @@
 
 use fileshed_core::Toolset;
 
-use crate::ops::{OPERATIONS, find};
+use crate::ops::OPERATIONS;
 
 /// The guide without what needs operations that are not in the toolset: sections most of whose
 /// calls are gone, calls, and sentences.
@@ -11,31 +11,17 @@ pub(super) fn guide(text: &str, toolset: Toolset) -> String {
         let mut others = OPERATIONS.iter().filter(|entry| !entry.is_in(toolset));
         others.any(|entry| names(text, entry.id))
     };
-    let mut kept = Vec::new();
-    for section in text.split_inclusive("\n## ") {
+    let mut sections = text.split("\n## ").map(|section| format!("{section}\n"));
+    let mut kept = lines(&sections.next().unwrap_or_default(), &is_foreign);
+    for section in sections {
         let calls = section.lines().filter(|line| line.starts_with("{\""));
         let (foreign, own): (Vec<&str>, Vec<&str>) = calls.partition(|call| is_foreign(call));
-        if foreign.len() > own.len() {
-            // The title of the next section stands at the end of this one.
-            if kept.is_empty() {
-                kept.push(lines(section, &is_foreign));
-            } else if let Some(last) = kept.last_mut() {
-                let marks = if section.ends_with("\n## ") {
-                    "## "
-                } else {
-                    ""
-                };
-                *last = format!("{}{marks}", last.trim_end_matches("## "));
-            }
-            continue;
+        if foreign.len() <= own.len() {
+            kept.push_str("## ");
+            kept.push_str(&lines(&section, &is_foreign));
         }
-        kept.push(lines(section, &is_foreign));
     }
-    kept.concat()
-        .replace("```json\n```\n\n", "")
-        .trim_end()
-        .to_owned()
-        + "\n"
+    kept.replace("```json\n```\n\n", "").trim_end().to_owned() + "\n"
 }
 
 /// Whether a text names an operation, and not one whose name only begins so.
@@ -43,7 +29,7 @@ fn names(text: &str, operation: &str) -> bool {
     text.match_indices(operation).any(|(at, _)| {
         let after = text[at + operation.len()..].chars().next();
         !after.is_some_and(|c| c.is_ascii_lowercase() || c == '_')
-    }) && find(operation).is_some()
+    })
 }
 
 /// The lines, without the calls and sentences that name what is not offered.

@@ -9,15 +9,11 @@ use fileshed_core::nearest::nearest;
 /// Names that a failure lists.
 const LISTED: usize = 20;
 
-/// Why nobody knows what is attached to the chat.
+/// The reason why the attachments of the chat are not known.
 pub(super) enum Unknown {
-    /// This server does not know where Open WebUI is.
-    NoConnection,
-    /// It has nothing to ask with.
-    NoCredential,
-    /// Open WebUI does not keep the conversation.
-    NotKept,
-    /// It was asked.
+    /// Something is missing.
+    Missing(Missing),
+    /// The request to Open WebUI failed.
     Failed(Error),
 }
 
@@ -96,9 +92,7 @@ impl ImportError {
     pub(super) fn nothing(filename: Option<&str>, all: &Choice, unknown: Option<Unknown>) -> Error {
         let missing = match unknown {
             None => None,
-            Some(Unknown::NoConnection) => Some(Missing::Connection),
-            Some(Unknown::NoCredential) => Some(Missing::Credential),
-            Some(Unknown::NotKept) => Some(Missing::Chat),
+            Some(Unknown::Missing(missing)) => Some(missing),
             Some(Unknown::Failed(error)) => return error,
         };
         let available = all.names();

@@ -1,10 +1,7 @@
 //! The answer of `shed_sqlite`: what a statement gave, or what an import did.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-
 use fileshed_core::ZoneName;
-use fileshed_core::databases::{self, IfExists, Outcome};
+use fileshed_core::databases::{IfExists, ImportInfo, Imported, Outcome};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -75,26 +72,6 @@ pub struct Response {
     import_info: Option<ImportInfo>,
 }
 
-/// How a CSV file was read.
-#[derive(Serialize, ToSchema)]
-#[schema(as = SqliteImportInfo)]
-pub(in crate::ops) struct ImportInfo {
-    /// Character between the fields.
-    detected_delimiter: String,
-    /// Character encoding of the file.
-    detected_encoding: String,
-    /// Whether the first row gave the names of the columns.
-    has_header: bool,
-    /// SQLite type of each column.
-    column_types: BTreeMap<String, String>,
-    /// Rows with too few fields.
-    rows_padded: u64,
-    /// Rows with too many fields.
-    rows_cut: u64,
-    /// Values of date columns that are no dates.
-    unread_dates: u64,
-}
-
 /// The answer to a call, and what was done in a few words.
 pub(super) fn reply(
     outcome: Outcome,
@@ -160,8 +137,7 @@ pub(super) fn reply(
                 "{} rows of {}{of} are in table {name}",
                 imported.rows, csv.path
             );
-            let info = imported.info;
-            let (lost, flawed) = (lost(&info), info.flawed.then(|| FLAWED.to_owned()));
+            let lost = lost(&imported);
             let data = Response {
                 db_path: Some(path),
                 csv_path: Some(csv.path),
@@ -170,18 +146,11 @@ pub(super) fn reply(
                 columns: Some(imported.columns),
                 rows_imported: Some(imported.rows),
                 if_exists: Some(if_exists.as_str()),
-                import_info: Some(ImportInfo {
-                    detected_delimiter: info.delimiter,
-                    detected_encoding: info.encoding,
-                    has_header: info.header,
-                    column_types: info.column_types,
-                    rows_padded: info.rows_padded,
-                    rows_cut: info.rows_cut,
-                    unread_dates: info.unread_dates,
-                }),
+                import_info: Some(imported.info),
                 ..Response::default()
             };
-            Reply::new(data, message).noting(lost).noting(flawed)
+            let reply = Reply::new(data, message).noting(lost);
+            reply.noting(imported.flawed.then(|| FLAWED.to_owned()))
         }
     }
 }
@@ -190,18 +159,13 @@ const FLAWED: &str =
     "bytes that are not UTF-8 are stored as U+FFFD; `encoding` says how the file is meant";
 
 /// What an import did not store, and in which rows of the file.
-fn lost(info: &databases::ImportInfo) -> Option<String> {
-    let (first, more) = info.lost_in_rows.split_first()?;
-    let mut rows = first.to_string();
-    for row in more {
-        let _infallible = write!(rows, ", {row}");
-    }
-    if info.lost_in_rows.len() < info.rows_cut as usize {
-        rows.push('…');
-    }
+fn lost(imported: &Imported) -> Option<String> {
+    let (lost, cut) = (&imported.lost_in_rows, imported.info.rows_cut);
+    let rows: Vec<String> = lost.iter().map(u64::to_string).collect();
+    let more = if (lost.len() as u64) < cut { "…" } else { "" };
+    let rows = (!rows.is_empty()).then(|| rows.join(", ") + more)?;
     Some(format!(
-        "{} row(s) have more fields than there are columns and were cut: what is behind the last column of row {rows} is not stored; \
-         quote fields that hold the delimiter, or give `delimiter`",
-        info.rows_cut
+        "{cut} row(s) have more fields than there are columns and were cut: what is behind the last column of row {rows} is not stored; \
+         quote fields that hold the delimiter, or give `delimiter`"
     ))
 }

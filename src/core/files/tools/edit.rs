@@ -61,8 +61,7 @@ impl Files<'_> {
         loop {
             let content = self.whole(given, &path)?;
             if is_binary(&content.bytes) {
-                let path = given.to_owned();
-                return Err(ToolError::EditBinary { path }.into());
+                return Err(ToolError::EditBinary(given.to_owned()).into());
             }
             let (bytes, replacements) = self.edited(request, &content.bytes)?;
             let write = Write {

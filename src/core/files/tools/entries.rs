@@ -173,8 +173,7 @@ impl Files<'_> {
         let path = path::inside(given)?;
         let metadata = self.stat(given, &path)?;
         if metadata.is_directory() {
-            let path = given.to_owned();
-            return Err(ToolError::IsDirectory { path }.into());
+            return Err(ToolError::IsDirectory(given.to_owned()).into());
         }
         Ok(metadata)
     }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use fileshed_search::Globs;
-use fileshed_types::{Error, ZonePath};
+use fileshed_types::Error;
 use serde::{Deserialize, Serialize};
 
 use super::Files;
@@ -53,10 +53,9 @@ impl Files<'_> {
             return Err(ToolError::Escapes { path }.into());
         }
         let names = NamePattern::new("pattern", pattern, false)?;
-        let deadline = self.deadline();
         let mut matches = Vec::new();
-        let unseen = self.walk(given, &start, &deadline, |entry| {
-            let path = below(&start, &entry.path);
+        let unseen = self.walk(given, &start, |entry| {
+            let path = entry.path.below(&start);
             let name = path.rsplit('/').next().unwrap_or_default();
             if names.fit(name, path) {
                 if matches.len() >= self.limits.results {
@@ -108,10 +107,4 @@ impl NamePattern {
     pub(super) fn fit(&self, name: &str, path: &str) -> bool {
         (self.at_any_depth || !path.contains('/')) && self.globs.fit(name, || path.to_owned())
     }
-}
-
-/// A path seen from a directory above it.
-pub(super) fn below<'p>(start: &ZonePath, path: &'p ZonePath) -> &'p str {
-    let rest = path.as_str().strip_prefix(start.as_str());
-    rest.unwrap_or_default().trim_start_matches('/')
 }

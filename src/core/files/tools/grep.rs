@@ -7,7 +7,7 @@ use fileshed_text::lines;
 use fileshed_types::Error;
 use serde::{Deserialize, Serialize};
 
-use super::glob::{NamePattern, below};
+use super::glob::NamePattern;
 use super::read::decoded;
 use super::{Files, is_binary};
 use crate::error::ToolError;
@@ -104,7 +104,6 @@ impl Files<'_> {
             .map(|glob| NamePattern::new("glob", glob.trim_start_matches('/'), !glob.contains('/')))
             .transpose()?;
         let mode = request.output_mode.unwrap_or_default();
-        let deadline = self.deadline();
         let mut search = Search {
             pattern: &pattern,
             mode,
@@ -113,8 +112,8 @@ impl Files<'_> {
             bytes_left: self.limits.answer_bytes,
             full: false,
         };
-        let unseen = self.walk(given, &start, &deadline, |entry| {
-            let path = below(&start, &entry.path);
+        let unseen = self.walk(given, &start, |entry| {
+            let path = entry.path.below(&start);
             let name = entry.path.name().unwrap_or_default();
             let is_wanted = names.as_ref().is_none_or(|names| names.fit(name, path));
             if entry.is_directory() || !is_wanted {
@@ -150,13 +149,12 @@ fn compiled(request: &GrepSearch) -> Result<Pattern, ToolError> {
     let pattern = request.pattern.as_str();
     if pattern.is_empty() || pattern.len() > LENGTH {
         let reason = "it must have 1 to 4096 bytes".to_owned();
-        return Err(ToolError::Regex { reason });
+        return Err(ToolError::Regex(reason));
     }
     let is_regex = request.is_regex.unwrap_or(false);
     let ignores_case = request.case_insensitive.unwrap_or(false);
-    Pattern::new("pattern", pattern, is_regex, ignores_case).map_err(|error| ToolError::Regex {
-        reason: error.reason(),
-    })
+    Pattern::new("pattern", pattern, is_regex, ignores_case)
+        .map_err(|error| ToolError::Regex(error.reason()))
 }
 
 /// What a search has found so far.
@@ -171,34 +169,34 @@ struct Search<'s> {
 
 impl Search<'_> {
     fn file(&mut self, path: &str, content: &[u8]) {
-        let mut count = 0;
-        for (number, line) in (1..).zip(lines(content)) {
-            if !self.pattern.is_match(line) {
-                continue;
+        let pattern = self.pattern;
+        let lines = (1..).zip(lines(content));
+        let mut lines = lines.filter(|(_, line)| pattern.is_match(line));
+        match self.mode {
+            OutputMode::FilesWithMatches => {
+                if lines.next().is_some() {
+                    self.add(GrepMatch::File(path.to_owned()));
+                }
             }
-            count += 1;
-            match self.mode {
-                OutputMode::FilesWithMatches => break,
-                OutputMode::Content => {
-                    let text = String::from_utf8_lossy(line);
-                    let text = text[..text.floor_char_boundary(LINE)].to_owned();
+            OutputMode::Content => {
+                for (line, text) in lines {
+                    let text = String::from_utf8_lossy(text);
                     self.add(GrepMatch::Line {
                         path: path.to_owned(),
-                        line: number,
-                        text,
+                        line,
+                        text: text[..text.floor_char_boundary(LINE)].to_owned(),
                     });
                     if self.full {
-                        return;
+                        break;
                     }
                 }
-                OutputMode::Count => {}
             }
-        }
-        let path = path.to_owned();
-        match self.mode {
-            OutputMode::FilesWithMatches if count > 0 => self.add(GrepMatch::File(path)),
-            OutputMode::Count if count > 0 => self.add(GrepMatch::Count { path, count }),
-            _ => {}
+            OutputMode::Count => {
+                let (path, count) = (path.to_owned(), lines.count() as u64);
+                if count > 0 {
+                    self.add(GrepMatch::Count { path, count });
+                }
+            }
         }
     }
 

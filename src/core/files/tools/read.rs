@@ -134,8 +134,7 @@ impl Files<'_> {
             return Ok(Read::Image { mime_type, bytes });
         }
         if is_binary(&bytes) {
-            let path = given.to_owned();
-            return Err(ToolError::Binary { path }.into());
+            return Err(ToolError::Binary(given.to_owned()).into());
         }
         let text = decoded(&bytes);
         let numbered = Numbered::of(&text, first, limit, self.limits.answer_bytes);

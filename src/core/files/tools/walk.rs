@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use fileshed_types::{Error, ZonePath};
 
-use super::{Deadline, Files};
+use super::Files;
 use crate::EntryType;
 use crate::provider::{Named, ProviderError};
 
@@ -39,9 +39,9 @@ impl Files<'_> {
         &self,
         given: &str,
         start: &ZonePath,
-        deadline: &Deadline<'_>,
         mut visit: impl FnMut(&Named) -> Result<ControlFlow<()>, Error>,
     ) -> Result<Unseen, Error> {
+        let deadline = self.deadline();
         let kind = self.stat(given, start)?.kind;
         let mut unseen = Unseen::default();
         if kind != EntryType::Directory {
@@ -55,7 +55,7 @@ impl Files<'_> {
             let mut below = Vec::new();
             let mut after: Option<String> = None;
             loop {
-                if left == 0 || deadline.is_over() {
+                if left == 0 || self.is_over(deadline) {
                     unseen.add(&directory);
                     break;
                 }
@@ -80,7 +80,7 @@ impl Files<'_> {
                         below.clear();
                         break 'directories;
                     }
-                    if deadline.is_over() {
+                    if self.is_over(deadline) {
                         unseen.add(&directory);
                         break;
                     }

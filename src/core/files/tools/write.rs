@@ -71,12 +71,8 @@ impl Files<'_> {
         let bytes = match request.encoding.unwrap_or_default() {
             ContentEncoding::Utf8 => request.content.as_bytes(),
             ContentEncoding::Base64 => {
-                decoded =
-                    STANDARD
-                        .decode(request.content.trim())
-                        .map_err(|error| ToolError::Base64 {
-                            reason: error.to_string(),
-                        })?;
+                let read = STANDARD.decode(request.content.trim());
+                decoded = read.map_err(|error| ToolError::Base64(error.to_string()))?;
                 &decoded
             }
         };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::Zone;
 use super::packing::ALL;
-use crate::content_pack::MANY;
+use crate::content::MANY;
 
 /// Contents of all sizes that a pack writes in another way, some of them twice.
 fn content(number: usize) -> Vec<u8> {

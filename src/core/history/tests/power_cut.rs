@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::{Zone, moment};
-use crate::content_pack::MANY;
+use crate::content::MANY;
 use crate::{head, power_cut};
 
 /// A start of the kernel that was before this one.

@@ -8,48 +8,11 @@ use fileshed_types::diagnostics;
 /// File name of the registry below the data directory, as the original Fileshed has it.
 pub const FILE_NAME: &str = "access_auth.sqlite";
 
-/// A failure of a statement.
-#[derive(Debug, thiserror::Error)]
-pub enum DatabaseError {
-    /// SQLite refuses.
-    #[error("SQLite")]
-    Sqlite(#[from] rusqlite::Error),
-    /// PostgreSQL refuses, or does not answer.
-    #[error("PostgreSQL")]
-    Postgres(#[from] ::postgres::Error),
-    #[cfg(feature = "tls")]
-    /// TLS cannot be prepared.
-    #[error("TLS")]
-    Tls(#[from] rustls::Error),
-    /// The address of the database is none.
-    #[error("the address")]
-    Address(#[source] ::postgres::Error),
-    /// All connections are taken.
-    #[error("all connections are taken")]
-    Busy,
-    /// The answer is not in this process, and the caller cannot wait.
-    #[error("the answer takes a while")]
-    NotAtOnce,
-    /// A column holds something else than this program writes.
-    #[error("column {column} of a row cannot be read")]
-    Column {
-        /// The number of the column, from 0.
-        column: usize,
-    },
-    /// A statement that always finds a row found none.
-    #[error("there is no row")]
-    NoRow,
-}
+/// Result of a call of the registry.
+pub(crate) type Result<T, E = RegistryError> = std::result::Result<T, E>;
 
-impl DatabaseError {
-    /// `true` if others had what the statement needed, for longer than it waits.
-    pub(crate) fn is_locked_out(&self) -> bool {
-        let Self::Postgres(cause) = self else {
-            return false;
-        };
-        cause.code() == Some(&SqlState::LOCK_NOT_AVAILABLE)
-    }
-}
+/// The error of a database, or what is wrong with its answer.
+type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 diagnostics! {
     /// The registry failed, or does not fit.
@@ -57,20 +20,20 @@ diagnostics! {
     pub enum RegistryError {
         /// The database says no.
         #[error("the registry failed")]
-        Failed(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+        Failed(#[source] source: Cause = "…".into()) => {
             code: DbError,
             hint: "repeat the call; if it fails again, tell the administrator",
         },
         /// The database is on another machine or in another process, and does not answer.
         #[error("the database of the registry does not answer")]
-        Unreachable(#[source] source: DatabaseError = DatabaseError::Busy) => {
+        Unreachable(#[source] source: Cause = "…".into()) => {
             code: DbError,
             hint: "repeat the call in a while; if it goes on, tell the administrator: the setting \
                 `registry` says where the database is",
         },
         /// There is no space for a row.
         #[error("the disk of the server is full")]
-        Full(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+        Full(#[source] source: Cause = "…".into()) => {
             code: QuotaExceeded,
             hint: "delete files with shed_delete, or tell the administrator",
         },
@@ -83,20 +46,20 @@ diagnostics! {
         },
         /// What should be the address of a database is none.
         #[error("the setting `registry` is no address of a PostgreSQL database")]
-        Address(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+        Address(#[source] source: Cause = "…".into()) => {
             code: DbError,
             hint: "write it like postgres://user:password@host:5432/database?sslmode=require",
         },
         /// No certificate can be checked, for example because the machine has none.
         #[error("no TLS connection to the database of the registry can be prepared")]
-        NoTls(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+        NoTls(#[source] source: Cause = "…".into()) => {
             code: DbError,
             hint: "install the certificates of the system (on Debian the package `ca-certificates`), name a file \
                 of certificates in `SSL_CERT_FILE`, or end the address in `?sslmode=disable`",
         },
         /// The file is no database, or not a whole one.
         #[error("the registry `{FILE_NAME}` is damaged")]
-        Damaged(#[source] source: DatabaseError = DatabaseError::NoRow) => {
+        Damaged(#[source] source: Cause = "…".into()) => {
             code: DbError,
             hint: RESTORE,
         },
@@ -130,11 +93,8 @@ diagnostics! {
             hint: "start the version of fileshed that wrote the data, or a later one",
         },
         /// An applied migration is not the one that this program has.
-        #[error("migration {number} of the registry differs from the one that was applied")]
-        Drift {
-            /// Which one, from 1.
-            number: i64,
-        } => {
+        #[error("migration {0} of the registry differs from the one that was applied")]
+        Drift(number: i64) => {
             code: DbError,
             hint: "restore the registry, or start the version that wrote it",
         },
@@ -147,22 +107,45 @@ impl RegistryError {
     pub fn is_damage(&self) -> bool {
         matches!(self, Self::Damaged(_) | Self::Inconsistent(_))
     }
+
+    /// A failure that no error of a database is behind.
+    pub(crate) fn failed(reason: impl Into<Cause>) -> Self {
+        Self::Failed(reason.into())
+    }
+
+    /// All connections are taken, or one has ended.
+    pub(crate) fn no_connection() -> Self {
+        Self::Unreachable("no connection is free".into())
+    }
+
+    /// `true` if others had what the statement needed, for longer than it waits.
+    pub(crate) fn is_locked_out(&self) -> bool {
+        let Self::Failed(cause) = self else {
+            return false;
+        };
+        let cause = cause.downcast_ref::<::postgres::Error>();
+        cause.is_some_and(|cause| cause.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
+    }
 }
 
-impl From<DatabaseError> for RegistryError {
-    fn from(error: DatabaseError) -> Self {
-        match &error {
-            DatabaseError::Sqlite(cause) => match cause.sqlite_error_code() {
-                Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => Self::Damaged(error),
-                Some(ErrorCode::DiskFull) => Self::Full(error),
-                _ => Self::Failed(error),
-            },
-            DatabaseError::Postgres(cause) if is_gone(cause) => Self::Unreachable(error),
-            DatabaseError::Busy => Self::Unreachable(error),
-            DatabaseError::Address(_) => Self::Address(error),
-            #[cfg(feature = "tls")]
-            DatabaseError::Tls(_) => Self::NoTls(error),
-            _ => Self::Failed(error),
+impl From<rusqlite::Error> for RegistryError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+                Self::Damaged(error.into())
+            }
+            Some(ErrorCode::DiskFull) => Self::Full(error.into()),
+            _ => Self::Failed(error.into()),
+        }
+    }
+}
+
+impl From<::postgres::Error> for RegistryError {
+    fn from(error: ::postgres::Error) -> Self {
+        if is_gone(&error) {
+            Self::Unreachable(error.into())
+        } else {
+            Self::Failed(error.into())
         }
     }
 }
@@ -175,12 +158,6 @@ fn is_gone(cause: &postgres::Error) -> bool {
         let classes = ["08", "53", "57"];
         classes.iter().any(|class| code.code().starts_with(class))
     })
-}
-
-impl From<rusqlite::Error> for RegistryError {
-    fn from(error: rusqlite::Error) -> Self {
-        DatabaseError::from(error).into()
-    }
 }
 
 const RESTORE: &str = "tell the administrator: the registry is restored from a backup while the \

@@ -2,19 +2,17 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::error::Error;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use fileshed_types::timings::RegistryTimings;
 use fileshed_types::{Clock, Timings};
 use postgres::fallible_iterator::FallibleIterator as _;
-use postgres::types::private::BytesMut;
-use postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use postgres::types::ToSql;
 use postgres::{Client, Config, Statement};
 
-use super::value::{Row, Value};
-use super::{DatabaseError, RegistryError};
+use super::value::{PostgresValue, Row, Value};
+use super::{RegistryError, Result};
 
 /// Where the tables are: a database may be shared with other programs.
 pub(crate) const SCHEMA: &str = "fileshed";
@@ -30,21 +28,16 @@ const SETTINGS: &str = "SET client_min_messages TO warning; SET lock_timeout TO 
 /// A connection, with the statements that it has prepared.
 pub(crate) struct PostgresConnection(Box<RefCell<Prepared>>);
 
+/// A value of a statement.
+type Parameter<'v> = &'v (dyn ToSql + Sync);
+
 struct Prepared {
     client: Client,
     statements: HashMap<String, Statement>,
 }
 
-impl std::fmt::Debug for PostgresConnection {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("PostgresConnection")
-            .finish_non_exhaustive()
-    }
-}
-
 impl PostgresConnection {
-    fn open(config: &Config) -> Result<Self, DatabaseError> {
+    fn open(config: &Config) -> Result<Self> {
         let mut client = connect(config)?;
         client.batch_execute(&format!("SET search_path TO {SCHEMA}; {SETTINGS}"))?;
         Ok(Self(Box::new(RefCell::new(Prepared {
@@ -54,34 +47,45 @@ impl PostgresConnection {
     }
 
     /// Runs statements without values.
-    pub(crate) fn batch(&self, sql: &str) -> Result<(), DatabaseError> {
+    pub(crate) fn batch(&self, sql: &str) -> Result<()> {
         Ok(self.0.borrow_mut().client.batch_execute(sql)?)
     }
 
-    pub(super) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64, DatabaseError> {
-        let prepared = &mut *self.0.borrow_mut();
-        let statement = prepared.statement(sql)?;
-        Ok(prepared.client.execute(&statement, &parameters(values))?)
+    pub(super) fn execute(&self, sql: &str, values: &[Value<'_>]) -> Result<u64> {
+        self.with_statement(sql, values, |client, statement, values| {
+            client.execute(statement, values)
+        })
     }
 
-    pub(super) fn query(
+    pub(super) fn query(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
+        let rows = self.with_statement(sql, values, |client, statement, values| {
+            client.query(statement, values)
+        })?;
+        let row = |row: &postgres::Row| {
+            let values = (0..row.len()).map(|column| row.try_get(column));
+            let values = values.map(|value| value.map(|PostgresValue(value)| value));
+            Ok(Row::new(values.collect::<Result<_, postgres::Error>>()?))
+        };
+        rows.iter().map(row).collect()
+    }
+
+    /// Prepares a statement, the first time, and runs it. None has a question mark in a string.
+    fn with_statement<T>(
         &self,
         sql: &str,
         values: &[Value<'_>],
-        read: &mut dyn FnMut(&mut Row<'_>) -> Result<bool, RegistryError>,
-    ) -> Result<(), RegistryError> {
-        let rows = {
-            let prepared = &mut *self.0.borrow_mut();
-            let statement = prepared.statement(sql)?;
-            let rows = prepared.client.query(&statement, &parameters(values));
-            rows.map_err(DatabaseError::from)?
+        run: impl FnOnce(&mut Client, &Statement, &[Parameter<'_>]) -> Result<T, postgres::Error>,
+    ) -> Result<T> {
+        let Prepared { client, statements } = &mut *self.0.borrow_mut();
+        let statement = if let Some(statement) = statements.get(sql) {
+            statement
+        } else {
+            let prepared = client.prepare(&sql.replace('?', "$"))?;
+            statements.entry(sql.to_owned()).or_insert(prepared)
         };
-        for row in &rows {
-            if !read(&mut Row::of_postgres(row))? {
-                break;
-            }
-        }
-        Ok(())
+        let values: Vec<_> = values.iter().copied().map(PostgresValue).collect();
+        let values: Vec<_> = values.iter().map(|value| value as Parameter<'_>).collect();
+        Ok(run(client, statement, &values)?)
     }
 
     fn is_closed(&self) -> bool {
@@ -93,91 +97,11 @@ impl PostgresConnection {
     }
 }
 
-impl Prepared {
-    fn statement(&mut self, sql: &str) -> Result<Statement, DatabaseError> {
-        if let Some(statement) = self.statements.get(sql) {
-            return Ok(statement.clone());
-        }
-        let statement = self.client.prepare(&numbered(sql))?;
-        self.statements.insert(sql.to_owned(), statement.clone());
-        Ok(statement)
-    }
-}
-
-/// A statement with its parameters as PostgreSQL numbers them. None has a question mark in a text.
-fn numbered(sql: &str) -> String {
-    sql.replace('?', "$")
-}
-
-fn parameters<'v>(values: &'v [Value<'v>]) -> Vec<&'v (dyn ToSql + Sync)> {
-    values
-        .iter()
-        .map(|value| value as &(dyn ToSql + Sync))
-        .collect()
-}
-
-impl ToSql for Value<'_> {
-    fn to_sql(
-        &self,
-        kind: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        match self {
-            Self::Null => Ok(IsNull::Yes),
-            Self::Integer(number) => match *kind {
-                Type::INT4 => i32::try_from(*number)?.to_sql(kind, out),
-                Type::INT2 => i16::try_from(*number)?.to_sql(kind, out),
-                Type::BOOL => (*number != 0).to_sql(kind, out),
-                _ => number.to_sql(kind, out),
-            },
-            Self::Text(text) => text.to_sql(kind, out),
-            Self::Bytes(bytes) => bytes.to_sql(kind, out),
-        }
-    }
-
-    fn accepts(_kind: &Type) -> bool {
-        true
-    }
-
-    to_sql_checked!();
-}
-
-impl<'a> FromSql<'a> for Value<'a> {
-    fn from_sql(kind: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(match *kind {
-            Type::BOOL => Self::Integer(bool::from_sql(kind, raw)?.into()),
-            Type::INT2 => Self::Integer(i16::from_sql(kind, raw)?.into()),
-            Type::INT4 => Self::Integer(i32::from_sql(kind, raw)?.into()),
-            Type::INT8 => Self::Integer(i64::from_sql(kind, raw)?),
-            Type::BYTEA => Self::Bytes(raw),
-            _ => Self::Text(<&str>::from_sql(kind, raw)?),
-        })
-    }
-
-    fn from_sql_null(_kind: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
-        Ok(Self::Null)
-    }
-
-    fn accepts(kind: &Type) -> bool {
-        matches!(
-            *kind,
-            Type::BOOL
-                | Type::INT2
-                | Type::INT4
-                | Type::INT8
-                | Type::BYTEA
-                | Type::TEXT
-                | Type::VARCHAR
-                | Type::NAME
-        )
-    }
-}
-
 /// Opens a connection, in TLS if its address asks for that: `sslmode=require` never goes on without TLS.
 /// The authorities are those of the system, or those that `SSL_CERT_FILE` names, and the name in the
 /// certificate must be that of the host.
 #[cfg(feature = "tls")]
-fn connect(config: &Config) -> Result<Client, DatabaseError> {
+fn connect(config: &Config) -> Result<Client> {
     use std::sync::Arc;
 
     use postgres::config::{Host, SslMode};
@@ -192,13 +116,14 @@ fn connect(config: &Config) -> Result<Client, DatabaseError> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let tls = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
-        .and_then(BuilderVerifierExt::with_platform_verifier)?
+        .and_then(BuilderVerifierExt::with_platform_verifier)
+        .map_err(|error| RegistryError::NoTls(error.into()))?
         .with_no_client_auth();
     Ok(config.connect(MakeRustlsConnect::new(tls))?)
 }
 
 #[cfg(not(feature = "tls"))]
-fn connect(config: &Config) -> Result<Client, DatabaseError> {
+fn connect(config: &Config) -> Result<Client> {
     Ok(config.connect(postgres::NoTls)?)
 }
 
@@ -207,13 +132,13 @@ pub(crate) struct Notifications(Option<Client>);
 
 impl Notifications {
     /// The text of the next one that comes within this time.
-    pub(crate) fn next(&mut self, patience: Duration) -> Result<Option<String>, DatabaseError> {
+    pub(crate) fn next(&mut self, patience: Duration) -> Result<Option<String>> {
         let Some(client) = &mut self.0 else {
-            return Err(DatabaseError::Busy);
+            return Err(RegistryError::no_connection());
         };
         let next = client.notifications().timeout_iter(patience).next()?;
         if next.is_none() && client.is_closed() {
-            return Err(DatabaseError::Busy);
+            return Err(RegistryError::no_connection());
         }
         Ok(next.map(|notification| notification.payload().to_owned()))
     }
@@ -241,19 +166,11 @@ struct PoolState {
     taken: usize,
 }
 
-impl std::fmt::Debug for Pool {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // The configuration holds a password.
-        formatter
-            .debug_struct("Pool")
-            .field("most", &self.most)
-            .finish_non_exhaustive()
-    }
-}
-
 impl Pool {
-    pub(crate) fn new(url: &str, most: usize) -> Result<Self, DatabaseError> {
-        let mut config: Config = url.parse().map_err(DatabaseError::Address)?;
+    pub(crate) fn new(url: &str, most: usize) -> Result<Self> {
+        let mut config: Config = url
+            .parse()
+            .map_err(|error: postgres::Error| RegistryError::Address(error.into()))?;
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(TIMINGS.connect);
         }
@@ -277,7 +194,7 @@ impl Pool {
     }
 
     /// A connection for as long as it is needed. Waits where all are taken.
-    pub(crate) fn take(&self) -> Result<Taken<'_>, DatabaseError> {
+    pub(crate) fn take(&self) -> Result<Taken<'_>> {
         let until = Clock::SYSTEM.instant() + TIMINGS.pool;
         let mut state = self.lock();
         loop {
@@ -288,13 +205,13 @@ impl Pool {
                 return Taken::new(self, idle);
             }
             if Clock::SYSTEM.is_past(until) {
-                return Err(DatabaseError::Busy);
+                return Err(RegistryError::no_connection());
             }
             state = Clock::SYSTEM.wait(&self.returned, state, until);
         }
     }
 
-    pub(crate) fn listen(&self, channel: &str) -> Result<Notifications, DatabaseError> {
+    pub(crate) fn listen(&self, channel: &str) -> Result<Notifications> {
         let mut client = connect(&self.config)?;
         client.batch_execute(&format!("LISTEN {channel}"))?;
         Ok(Notifications(Some(client)))
@@ -326,10 +243,7 @@ pub(crate) struct Taken<'p> {
 impl<'p> Taken<'p> {
     /// Uses a connection again if it still answers, or opens another one. The place that was counted for
     /// it is free again if that fails.
-    fn new(
-        pool: &'p Pool,
-        idle: Option<(PostgresConnection, Instant)>,
-    ) -> Result<Self, DatabaseError> {
+    fn new(pool: &'p Pool, idle: Option<(PostgresConnection, Instant)>) -> Result<Self> {
         let mut taken = Self {
             pool,
             connection: None,
@@ -345,8 +259,10 @@ impl<'p> Taken<'p> {
         Ok(taken)
     }
 
-    pub(crate) fn connection(&self) -> Result<&PostgresConnection, DatabaseError> {
-        self.connection.as_ref().ok_or(DatabaseError::Busy)
+    pub(crate) fn connection(&self) -> Result<&PostgresConnection> {
+        self.connection
+            .as_ref()
+            .ok_or_else(RegistryError::no_connection)
     }
 
     /// Closes the connection instead of giving it back: nobody knows what state it is in.

@@ -178,7 +178,7 @@ fn is_ours(mut process: u32) -> bool {
     false
 }
 
-fn write(file: &Path, text: &str) -> io::Result<()> {
+pub(super) fn write(file: &Path, text: &str) -> io::Result<()> {
     File::options()
         .write(true)
         .open(file)?

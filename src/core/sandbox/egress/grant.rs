@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::refusal::Refusal;
 use super::{ProxyListener, Shared};
+use crate::mutex::lock;
 use fileshed_types::random::{self, RandomError};
 
 /// The user of the proxy; the token is the password.
@@ -71,10 +72,6 @@ pub struct Grant {
     proxy: SocketAddr,
 }
 
-fn hold<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Grants {
     /// The client's proof: the value of `Proxy-Authorization`.
     pub(super) fn find(&self, credentials: &[u8]) -> Option<Arc<Session>> {
@@ -84,7 +81,7 @@ impl Grants {
         let token = decoded.strip_prefix(USER.as_bytes())?.strip_prefix(b":")?;
         // Compared by hash: time tells nothing about the token.
         let key: [u8; 32] = Sha256::digest(token).into();
-        let access = hold(&self.running).get(&key).cloned();
+        let access = lock(&self.running).get(&key).cloned();
         access.filter(|_| scheme.eq_ignore_ascii_case("basic"))
     }
 }
@@ -101,7 +98,7 @@ impl Grant {
             style,
             ..Session::default()
         });
-        hold(&shared.grants.running).insert(key, Arc::clone(&access));
+        lock(&shared.grants.running).insert(key, Arc::clone(&access));
         Ok(Self {
             shared: Arc::clone(shared),
             listeners: Mutex::default(),
@@ -142,13 +139,13 @@ impl Grant {
     /// Serves on a socket of a network that only this command has, until the grant is dropped.
     pub fn listen(&self, socket: TcpListener) {
         // Without a thread nobody answers, and the tool says so.
-        hold(&self.listeners).extend(ProxyListener::start(socket, &self.shared));
+        lock(&self.listeners).extend(ProxyListener::start(socket, &self.shared));
     }
 
     /// Returns what was refused, in words for the caller.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
-        let remarks = hold(&self.access.remarks);
+        let remarks = lock(&self.access.remarks);
         remarks
             .iter()
             .map(|refusal| format!("fileshed: {refusal}"))
@@ -158,9 +155,9 @@ impl Grant {
 
 impl Drop for Grant {
     fn drop(&mut self) {
-        hold(&self.shared.grants.running).remove(&self.key);
-        hold(&self.listeners).clear();
-        let mut streams = hold(&self.access.streams);
+        lock(&self.shared.grants.running).remove(&self.key);
+        lock(&self.listeners).clear();
+        let mut streams = lock(&self.access.streams);
         streams.ended = true;
         for stream in streams.open.drain().flat_map(|(_, streams)| streams) {
             let _already_closed = stream.shutdown(Shutdown::Both);
@@ -183,7 +180,7 @@ impl Session {
     /// Begins a connection of this command.
     pub(super) fn enter(self: &Arc<Self>, client: &TcpStream) -> Result<Visit, Refusal> {
         self.connections.fetch_add(1, Ordering::Relaxed);
-        let mut streams = hold(&self.streams);
+        let mut streams = lock(&self.streams);
         if streams.ended {
             return Err(Refusal::Token);
         }
@@ -203,7 +200,7 @@ impl Session {
     /// Notes a refusal for the caller.
     pub(super) fn note(&self, refusal: &Refusal) {
         self.refused.fetch_add(1, Ordering::Relaxed);
-        let mut remarks = hold(&self.remarks);
+        let mut remarks = lock(&self.remarks);
         if remarks.len() < REMARKS && !remarks.contains(refusal) {
             remarks.push(refusal.clone());
         }
@@ -231,7 +228,7 @@ impl Visit {
     /// Takes the other end in, unless the command is over.
     pub(super) fn lead_to(&self, upstream: &TcpStream) -> Result<(), Refusal> {
         let upstream = upstream.try_clone().map_err(|_| Refusal::Connections)?;
-        let mut streams = hold(&self.access.streams);
+        let mut streams = lock(&self.access.streams);
         match streams.open.get_mut(&self.id) {
             Some(open) => open.push(upstream),
             None => return Err(Refusal::Token),
@@ -242,6 +239,6 @@ impl Visit {
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        hold(&self.access.streams).open.remove(&self.id);
+        lock(&self.access.streams).open.remove(&self.id);
     }
 }

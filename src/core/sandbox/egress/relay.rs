@@ -2,15 +2,14 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::os::fd::AsFd;
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec};
-use rustix::io::retry_on_intr;
+use rustix::event::{PollFd, PollFlags};
 
 use super::ProxyRules;
 use super::grant::Session;
 use super::refusal::Refusal;
+use crate::descriptor::poll;
 use fileshed_types::Timings;
 
 /// Longest silence of a connection.
@@ -35,6 +34,8 @@ pub(super) struct Relay<'a> {
     pub(super) sent: u64,
     /// Bytes that came down.
     pub(super) received: u64,
+    /// `true` if a side that more would be sent to is not there any more.
+    pub(super) is_over: bool,
 }
 
 impl Relay<'_> {
@@ -42,12 +43,13 @@ impl Relay<'_> {
     pub(super) fn run(mut self) -> Result<(), Refusal> {
         let mut buffer = vec![0; 64 * 1024];
         let mut listening = true;
-        while let Some((from_client, from_upstream)) = self.wait(listening) {
+        while !self.is_over
+            && let Some((from_client, from_upstream)) = self.wait(listening)
+        {
             if from_upstream {
                 match receive(self.upstream, &mut buffer) {
                     0 => return Ok(()),
-                    count if self.down(&buffer[..count])? => {}
-                    _ => return Ok(()),
+                    count => self.down(&buffer[..count])?,
                 }
             }
             if from_client {
@@ -58,34 +60,31 @@ impl Relay<'_> {
                         listening = false;
                         let _closed = self.upstream.shutdown(Shutdown::Write);
                     }
-                    count if self.up(&buffer[..count])? => {}
-                    _ => return Ok(()),
+                    count => self.up(&buffer[..count])?,
                 }
             }
         }
         Ok(())
     }
 
-    /// Sends bytes down to the client; false when it is gone.
-    pub(super) fn down(&mut self, bytes: &[u8]) -> Result<bool, Refusal> {
+    /// Sends bytes down to the client.
+    pub(super) fn down(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         let count = bytes.len() as u64;
         self.access.received(count);
         let within = count.min(self.rules.largest_answer().saturating_sub(self.received));
         self.received += within;
         let mut client = self.client;
-        if client.write_all(&bytes[..within as usize]).is_err() {
-            return Ok(false);
-        }
-        if within < count {
+        self.is_over |= client.write_all(&bytes[..within as usize]).is_err();
+        if within < count && !self.is_over {
             return Err(Refusal::Large {
                 mebibytes: self.rules.mebibytes,
             });
         }
-        Ok(true)
+        Ok(())
     }
 
-    /// Sends bytes up to the destination; false when it is gone.
-    pub(super) fn up(&mut self, bytes: &[u8]) -> Result<bool, Refusal> {
+    /// Sends bytes up to the destination. One that has its request whole may answer and be gone.
+    pub(super) fn up(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         let count = bytes.len() as u64;
         self.sent += count;
         let by_command = self.access.sent(count);
@@ -100,24 +99,17 @@ impl Relay<'_> {
             }
         }
         let mut upstream = self.upstream;
-        Ok(upstream.write_all(bytes).is_ok())
+        self.is_over |= upstream.write_all(bytes).is_err() && self.two_way;
+        Ok(())
     }
 
     /// Returns which side has something to say; `None` if both are silent.
     fn wait(&self, listening: bool) -> Option<(bool, bool)> {
-        let mut watched = vec![PollFd::from_borrowed_fd(
-            self.upstream.as_fd(),
-            PollFlags::IN,
-        )];
+        let mut watched = vec![PollFd::new(self.upstream, PollFlags::IN)];
         if listening {
-            watched.push(PollFd::from_borrowed_fd(self.client.as_fd(), PollFlags::IN));
+            watched.push(PollFd::new(self.client, PollFlags::IN));
         }
-        let patience = Timespec {
-            tv_sec: IDLE.as_secs() as i64,
-            tv_nsec: 0,
-        };
-        let mut poll = || rustix::event::poll(&mut watched, Some(&patience));
-        if matches!(retry_on_intr(&mut poll), Ok(0) | Err(_)) {
+        if matches!(poll(&mut watched, Some(IDLE)), Ok(0) | Err(_)) {
             return None;
         }
         let readable = |index: usize| {

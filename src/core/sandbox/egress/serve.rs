@@ -121,6 +121,7 @@ impl Connection<'_> {
             two_way,
             sent: 0,
             received: 0,
+            is_over: false,
         };
         match request.kind {
             RequestKind::Tunnel => self.tunnel(relay, rest),
@@ -138,30 +139,23 @@ impl Connection<'_> {
             .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
             .map_err(|_| Refusal::Malformed)?;
         self.answered = true;
-        if !relay.rules.downloads_only {
-            return if relay.up(&first)? {
-                relay.run()
-            } else {
-                Ok(())
-            };
-        }
-        let mut waiting = Timed::new(self.shared, self.client, self.shared.timings.request);
-        let mut piece = [0; 4096];
-        while first.len() < HANDSHAKE.len() {
-            match waiting.read(&mut piece) {
-                // Nothing was asked, nothing is refused.
-                Ok(0) | Err(_) => return Ok(()),
-                Ok(count) => first.extend_from_slice(&piece[..count]),
+        if relay.rules.downloads_only {
+            let mut waiting = Timed::new(self.shared, self.client, self.shared.timings.request);
+            let mut piece = [0; 4096];
+            while first.len() < HANDSHAKE.len() {
+                match waiting.read(&mut piece) {
+                    // Nothing was asked, nothing is refused.
+                    Ok(0) | Err(_) => return Ok(()),
+                    Ok(count) => first.extend_from_slice(&piece[..count]),
+                }
+            }
+            waiting.forget();
+            if !first.starts_with(&HANDSHAKE) {
+                return Err(Refusal::NotTls);
             }
         }
-        waiting.forget();
-        if !first.starts_with(&HANDSHAKE) {
-            return Err(Refusal::NotTls);
-        }
-        if relay.up(&first)? {
-            return relay.run();
-        }
-        Ok(())
+        relay.up(&first)?;
+        relay.run()
     }
 
     fn fetch(
@@ -171,11 +165,11 @@ impl Connection<'_> {
         without_body: bool,
         request: &[u8],
     ) -> Result<(), Refusal> {
-        let is_there = relay.up(request)?;
+        relay.up(request)?;
         if relay.two_way {
             // The answer may begin before the body has ended.
             self.answered = true;
-            return if is_there { relay.run() } else { Ok(()) };
+            return relay.run();
         }
         let upstream = relay.upstream;
         let (head, body) = answer(self.shared, upstream).map_err(|_| Refusal::Answer {
@@ -191,10 +185,9 @@ impl Connection<'_> {
         let mut text = format!("{}\r\n", head.line).into_bytes();
         head.write_headers(&mut text, &[]);
         self.answered = true;
-        if relay.down(&text)? && relay.down(&body)? {
-            return relay.run();
-        }
-        Ok(())
+        relay.down(&text)?;
+        relay.down(&body)?;
+        relay.run()
     }
 }
 

@@ -12,22 +12,11 @@ use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use rustix::fs::{FileType, OFlags};
-use rustix::process::{DumpableBehavior, Gid, Uid, WaitOptions};
+use rustix::process::{DumpableBehavior, Gid, Uid, WaitOptions, set_dumpable_behavior};
 use rustix::thread::{CapabilitySets, UnshareFlags};
 
 use super::process::{exit, fork};
 use crate::descriptor::{open, open_at};
-
-/// Sets if other processes of the account may read this one. A command is not of the zygote, of its
-/// init and of its supervisor: they may be in its namespaces, and under the same file rules.
-pub(super) fn set_dumpable(is_dumpable: bool) -> io::Result<()> {
-    let behavior = if is_dumpable {
-        DumpableBehavior::Dumpable
-    } else {
-        DumpableBehavior::NotDumpable
-    };
-    Ok(rustix::process::set_dumpable_behavior(behavior)?)
-}
 
 /// The directory of a process in /proc.
 pub(super) fn directory_of(process: &str) -> io::Result<OwnedFd> {
@@ -55,9 +44,9 @@ impl Account {
     /// is `process`. Outside it is `outside`.
     pub(super) fn map(self, process: &OwnedFd, outside: Uid) -> io::Result<()> {
         // Whoever cannot be read cannot write these either.
-        set_dumpable(true)?;
+        set_dumpable_behavior(DumpableBehavior::Dumpable)?;
         let mapped = self.write_maps(process, outside);
-        set_dumpable(false)?;
+        set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
         mapped
     }
 

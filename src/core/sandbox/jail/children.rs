@@ -12,9 +12,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 
 use super::FAILED;
 use super::process::number;
-use super::spare::SpareJail;
 use crate::descriptor::poll;
-use crate::message::JobEvent;
+use crate::message::{JobEvent, StartRequest};
 use crate::processes::{PARENT, SESSION, STATE, all, field, processes_of};
 
 /// Rounds after which the search ends: a job that starts processes while they are ended runs out of
@@ -79,24 +78,25 @@ pub(super) fn attend(
     Ok(readable[0])
 }
 
-/// Ends processes that wait; they are collected with the others.
-pub(super) fn end(spares: Vec<SpareJail>, children: &mut Vec<ForkedChild>) {
-    for spare in spares {
-        let child = ForkedChild {
-            pid: spare.pid,
-            ended: spare.ended,
-            // Nobody listens there any more.
-            answer: spare.socket,
-            stopped: true,
-            separate: true,
-            makes_groups: false,
-        };
-        child.kill();
-        children.push(child);
-    }
-}
-
 impl ForkedChild {
+    pub(super) fn new(pid: Pid, ended: OwnedFd, answer: OwnedFd, separate: bool) -> Self {
+        Self {
+            pid,
+            ended,
+            answer,
+            stopped: false,
+            separate,
+            makes_groups: false,
+        }
+    }
+
+    /// Begins a job, of which the server is told.
+    pub(super) fn begin(mut self, request: &StartRequest, children: &mut Vec<Self>) {
+        JobEvent::Started(self.pid.as_raw_pid()).tell(&self.answer);
+        self.makes_groups = request.makes_groups;
+        children.push(self);
+    }
+
     /// Returns `true` if the server, which has something to say of it, does not want it any more.
     fn is_to_end(&self) -> bool {
         let mut request = [0; 1];

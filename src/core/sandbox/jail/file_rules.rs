@@ -9,25 +9,12 @@ use landlock::{
     RulesetAttr, RulesetCreatedAttr, Scope,
 };
 use rustix::fs::{FileType, OFlags};
-use serde::{Deserialize, Serialize};
 
 use super::JailError;
 use super::mount_namespace::ZEROS;
 use super::process::checked;
-use crate::access::{Access, NEWEST, NetworkAccess};
 use crate::descriptor::open;
-use crate::job::{CountedMemory, Limits};
-
-/// Extent to which the kernel has enforced Landlock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Enforcement {
-    /// Everything that was asked for.
-    Full,
-    /// As much as an older kernel knows.
-    Partial,
-    /// It enforces nothing.
-    None,
-}
+use crate::job::{Access, CountedMemory, Limits, NEWEST, NetworkAccess};
 
 fn reading() -> BitFlags<AccessFs> {
     AccessFs::ReadFile | AccessFs::ReadDir
@@ -106,6 +93,12 @@ impl FileRules {
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => NOT_ENABLED,
             Err(_) => 0,
         };
+        // Without rules nothing is enforced, whatever is offered.
+        let version = if ruleset.is_some() {
+            version
+        } else {
+            version.min(0)
+        };
         Self { ruleset, version }
     }
 
@@ -117,14 +110,14 @@ impl FileRules {
     /// Takes every other file, port, signal and abstract socket away from this process, for good.
     /// `separate` says whether it has a mount namespace.
     ///
-    /// Says how far the kernel went, and which version of Landlock is in force: 0 for none.
+    /// Returns the version of Landlock that is in force: 0 or [`NOT_ENABLED`] for none.
     pub(super) fn confine(
         self,
         access: &Access,
         limits: &Limits,
         separate: bool,
         shown: &[&Path],
-    ) -> Result<(Enforcement, i32), JailError> {
+    ) -> io::Result<i32> {
         for path in access.read.iter().filter(|path| is_own(path, shown)) {
             self.allow(path, reading())?;
         }
@@ -185,21 +178,14 @@ impl FileRules {
     }
 
     /// Puts the rules in force for this process, which can gain no privilege any more.
-    fn enforce(self) -> Result<(Enforcement, i32), JailError> {
-        let Some(ruleset) = &self.ruleset else {
-            return Ok((Enforcement::None, self.version));
-        };
-        let ruleset = ruleset.as_raw_fd();
-        // SAFETY: takes no pointers.
-        #[expect(unsafe_code, reason = "the crate enforces its own rulesets alone")]
-        checked(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0_u32) })?;
-        // An older version that was asked for is not the newest.
-        let enforcement = if self.version < NEWEST {
-            Enforcement::Partial
-        } else {
-            Enforcement::Full
-        };
-        Ok((enforcement, self.version))
+    fn enforce(self) -> io::Result<i32> {
+        if let Some(ruleset) = &self.ruleset {
+            let ruleset = ruleset.as_raw_fd();
+            // SAFETY: takes no pointers.
+            #[expect(unsafe_code, reason = "the crate enforces its own rulesets alone")]
+            checked(unsafe { libc::syscall(libc::SYS_landlock_restrict_self, ruleset, 0_u32) })?;
+        }
+        Ok(self.version)
     }
 }
 

@@ -8,20 +8,20 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FileType, OFlags};
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags};
+use rustix::mount::MountAttrFlags;
 
 use super::JailError;
 use super::account::{Account, KernelAccount, directory_of};
 use super::network::{name_machine, raise_loopback};
-use super::root::{NODEV, NOEXEC, NOSUID, RDONLY, Root, below, copy, keep_mounts, restrict};
+use super::root::{NODEV, NOEXEC, NOSUID, RDONLY, Root, below, copy, fresh, keep_mounts, restrict};
 use super::supervisor::MACHINE_NAME;
-use crate::access::Access;
 use crate::descriptor::open_at;
-use crate::job::{CountedMemory, JobSpec, Limits, MountNamespace};
+use crate::job::{Access, CountedMemory, JobSpec, Limits, MountNamespace};
+use crate::message::JailKind;
 
 /// Directories of the system that appear whole; on most systems all but the first are links.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
@@ -29,14 +29,10 @@ const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 /// Makes the root of new namespaces over the host's, which this process goes on to see: with the
 /// system in it, and nothing of any job, so that it is the same for all jobs whose access has these
 /// programs and this network in common. This process has its namespace of accounts already, unless it
-/// `takes_account`.
-pub(super) fn system_root(
-    access: &Access,
-    counted: CountedMemory,
-    account: Account,
-    takes_account: bool,
-) -> io::Result<Root> {
-    if takes_account {
+/// takes the account of its job.
+pub(super) fn system_root(kind: &JailKind, account: Account) -> io::Result<Root> {
+    let (access, counted) = (&kind.access(), kind.counted);
+    if kind.takes_account {
         keep_mounts()?;
     } else {
         account.map(&directory_of("self")?, account.user)?;
@@ -60,54 +56,87 @@ pub(super) fn system_root(
     Ok(root)
 }
 
-/// Copies of the directories of a job, each with the place where the job finds it.
-type BindMounts<'a> = Vec<(OwnedFd, &'a Path)>;
+/// Files of a job's own, ready while this process still sees the host's.
+pub(super) struct OwnFiles<'a> {
+    mounts: &'a MountNamespace,
+    root: Root,
+    /// Copies of the directories of the job, each with the place where the job finds it.
+    bind_mounts: Vec<(OwnedFd, &'a Path)>,
+}
 
-impl MountNamespace {
-    /// Copies the directories while this process still sees the host's files, for the kernel
-    /// account if there is one. A file system that does not translate accounts leaves the job that
-    /// of the server.
-    fn prepare(
-        &self,
-        access: &Access,
-        (kernel_account, account): (&mut Option<KernelAccount>, Account),
-    ) -> io::Result<BindMounts<'_>> {
+/// Makes the files of the spec ready, where it has any of its own, for the kernel account if there is
+/// one. A file system that does not translate accounts leaves the job that of the server. Only a probe
+/// may find that there are no namespaces.
+pub(super) fn prepare_files<'a>(
+    spec: &'a JobSpec,
+    (account, kernel_account): (Account, &mut Option<KernelAccount>),
+    root: Option<io::Result<Root>>,
+) -> Result<Option<OwnFiles<'a>>, JailError> {
+    let Some(mounts) = &spec.mounts else {
+        return Ok(None);
+    };
+    let kind = JailKind::of(spec, kernel_account.is_some());
+    let root = root.unwrap_or_else(|| system_root(&kind, account));
+    let prepared = root.and_then(|root| {
         let map = kernel_account.as_ref().map(KernelAccount::map);
-        match (self.copies(access, map), kernel_account) {
+        let bind_mounts = match (copies(mounts, &spec.access, map), kernel_account) {
             (Err(_), Some(own)) => {
                 own.user = account.user;
-                self.copies(access, None)
+                copies(mounts, &spec.access, None)?
             }
-            (copies, _) => copies,
+            (copies, _) => copies?,
+        };
+        Ok(OwnFiles {
+            mounts,
+            root,
+            bind_mounts,
+        })
+    });
+    match prepared {
+        Ok(files) => Ok(Some(files)),
+        Err(_) if spec.probe => Ok(None),
+        Err(error) => Err(JailError::MountNamespace(error)),
+    }
+}
+
+fn copies<'a>(
+    mounts: &'a MountNamespace,
+    access: &Access,
+    map: Option<BorrowedFd<'_>>,
+) -> io::Result<Vec<(OwnedFd, &'a Path)>> {
+    let copies = mounts.bind_mounts.iter().map(|mount| {
+        let mut flags = NOSUID | NODEV;
+        if !mount.writable {
+            flags |= RDONLY;
+        }
+        if !(mount.writable && access.any_program) {
+            flags |= NOEXEC;
+        }
+        let tree = copy(&mount.source)?;
+        restrict(&tree, flags, map)?;
+        Ok((tree, mount.target.as_path()))
+    });
+    copies.collect()
+}
+
+impl OwnFiles<'_> {
+    /// Makes these and the system the only files of a process in new namespaces, with whatever the
+    /// spec names besides. Returns `false` if a probe finds that this cannot be.
+    pub(super) fn enter(&self, spec: &JobSpec) -> Result<bool, JailError> {
+        let mut entered = self.show(&spec.access, &spec.limits);
+        // A machine that allows the other namespaces allows one of the network too.
+        if spec.probe {
+            entered = entered.and_then(|()| raise_loopback());
+        }
+        match entered {
+            Ok(()) => Ok(true),
+            Err(_) if spec.probe => Ok(false),
+            Err(error) => Err(JailError::MountNamespace(error)),
         }
     }
 
-    fn copies(&self, access: &Access, map: Option<BorrowedFd<'_>>) -> io::Result<BindMounts<'_>> {
-        let copies = self.bind_mounts.iter().map(|mount| {
-            let mut flags = NOSUID | NODEV;
-            if !mount.writable {
-                flags |= RDONLY;
-            }
-            if !(mount.writable && access.any_program) {
-                flags |= NOEXEC;
-            }
-            let tree = copy(&mount.source)?;
-            restrict(&tree, flags, map)?;
-            Ok((tree, mount.target.as_path()))
-        });
-        copies.collect()
-    }
-
-    /// Makes these and the system the only files of a process in new namespaces, with whatever
-    /// `access` names besides.
-    fn enter(
-        &self,
-        root: &Root,
-        bind_mounts: &BindMounts<'_>,
-        access: &Access,
-        limits: &Limits,
-    ) -> io::Result<()> {
-        let targets = self.targets();
+    fn show(&self, access: &Access, limits: &Limits) -> io::Result<()> {
+        let (root, targets) = (&self.root, self.mounts.targets());
         let is_own = |path: &Path| targets.iter().any(|target| path.starts_with(target));
         let named = access.execute.iter().chain(&access.read);
         for path in single(named.map(PathBuf::as_path)).filter(|path| !is_own(path)) {
@@ -119,64 +148,15 @@ impl MountNamespace {
         }
         root.close()?;
         mount_own(root, access, limits)?;
-        for (tree, target) in bind_mounts {
+        for (tree, target) in &self.bind_mounts {
             root.attach(tree, target)?;
         }
         rustix::process::fchdir(&root.0)?;
         // Taking the host's root away would wait for every processor; without capabilities and
         // without a handle outside, nothing leads back to it.
         rustix::process::chroot(".")?;
-        rustix::process::chdir(&self.directory)?;
+        rustix::process::chdir(&self.mounts.directory)?;
         Ok(())
-    }
-}
-
-/// A mount namespace in which everything is ready, while this process still sees the host's files.
-pub(super) type OwnFiles<'a> = (&'a MountNamespace, Root, BindMounts<'a>);
-
-/// Makes the files of the spec ready, where it has any of its own. Only a probe may find that there
-/// are no namespaces.
-pub(super) fn prepare_files<'a>(
-    spec: &'a JobSpec,
-    (account, kernel_account): (Account, &mut Option<KernelAccount>),
-    root: Option<io::Result<Root>>,
-) -> Result<Option<OwnFiles<'a>>, JailError> {
-    let Some(mounts) = &spec.mounts else {
-        return Ok(None);
-    };
-    let (access, counted) = (&spec.access, spec.limits.counted);
-    let takes_account = kernel_account.is_some();
-    let root = root.unwrap_or_else(|| system_root(access, counted, account, takes_account));
-    let prepared = root.and_then(|root| {
-        let bind_mounts = mounts.prepare(access, (kernel_account, account))?;
-        Ok((mounts, root, bind_mounts))
-    });
-    match prepared {
-        Ok(files) => Ok(Some(files)),
-        Err(_) if spec.probe => Ok(None),
-        Err(error) => Err(JailError::MountNamespace(error)),
-    }
-}
-
-/// Makes these files the only ones.
-pub(super) fn enter_namespaces(
-    spec: &JobSpec,
-    files: Option<OwnFiles<'_>>,
-) -> Result<bool, JailError> {
-    let Some((mounts, root, bind_mounts)) = files else {
-        return Ok(false);
-    };
-    let entered = mounts.enter(&root, &bind_mounts, &spec.access, &spec.limits);
-    // A machine that allows the other namespaces allows one of the network too.
-    let entered = if spec.probe {
-        entered.and_then(|()| raise_loopback())
-    } else {
-        entered
-    };
-    match entered {
-        Ok(()) => Ok(true),
-        Err(_) if spec.probe => Ok(false),
-        Err(error) => Err(JailError::MountNamespace(error)),
     }
 }
 
@@ -265,10 +245,13 @@ fn mount_own(root: &Root, access: &Access, limits: &Limits) -> io::Result<()> {
     }
     let size = (limits.memory / 2).to_string();
     let options = [("mode", "1777"), ("size", &*size)];
-    let memory = fresh("tmpfs", &options, MountAttrFlags::empty())?;
+    let nothing_runs = MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let memory = fresh("tmpfs", &options, nothing_runs)?;
     root.attach(&memory, Path::new(SHARED_MEMORY))?;
     // The kernel refuses a new /proc if the host hides parts of its own.
-    let read_only = MountAttrFlags::MOUNT_ATTR_RDONLY;
+    let read_only = nothing_runs | MountAttrFlags::MOUNT_ATTR_RDONLY;
     if let Ok(processes) = fresh("proc", &[("subset", "pid")], read_only) {
         root.attach(&processes, Path::new(PROCESSES))?;
     }
@@ -278,22 +261,4 @@ fn mount_own(root: &Root, access: &Access, limits: &Limits) -> io::Result<()> {
 fn create(root: &Root, path: &str) -> io::Result<File> {
     root.make_place_for(Path::new(path), FileType::RegularFile)?;
     Ok(open_at(&root.0, below(Path::new(path)), OFlags::WRONLY)?.into())
-}
-
-/// A file system of this namespace's own, in which nothing is executed.
-fn fresh(kind: &str, options: &[(&str, &str)], more: MountAttrFlags) -> io::Result<OwnedFd> {
-    let made = rustix::mount::fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
-    for (name, value) in options {
-        rustix::mount::fsconfig_set_string(made.as_fd(), *name, *value)?;
-    }
-    rustix::mount::fsconfig_create(made.as_fd())?;
-    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
-        | MountAttrFlags::MOUNT_ATTR_NODEV
-        | more
-        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
-    Ok(rustix::mount::fsmount(
-        made.as_fd(),
-        FsMountFlags::FSMOUNT_CLOEXEC,
-        attributes,
-    )?)
 }

@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::file_rules::Enforcement;
 use super::supervisor::{MACHINE_NAME, names};
 
 /// Extent of what the kernel enforces, as a process found by trying.
@@ -13,9 +12,8 @@ use super::supervisor::{MACHINE_NAME, names};
     reason = "independent facts of one machine, written out as JSON"
 )]
 pub(crate) struct ProbeReport {
-    /// File rules: Landlock.
-    pub(crate) files: Enforcement,
-    /// Version of Landlock's interface: 0 for none, `NOT_ENABLED` for one that is not in use.
+    /// Version of Landlock's interface by which files are held: 0 for none, `NOT_ENABLED` for one that
+    /// is not in use. Older kernels hold less than is asked for.
     pub(crate) version: i32,
     /// Call filters: seccomp.
     pub(crate) calls: bool,

@@ -21,13 +21,9 @@ pub(super) struct Root(pub(super) OwnedFd);
 
 impl Root {
     pub(super) fn new() -> io::Result<Self> {
-        let kind = rustix::mount::fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-        rustix::mount::fsconfig_set_string(kind.as_fd(), "mode", "0755")?;
         // It holds names. What is read of a file that has no content is bounded with it.
-        rustix::mount::fsconfig_set_string(kind.as_fd(), "size", "2m")?;
-        rustix::mount::fsconfig_create(kind.as_fd())?;
-        let flags = FsMountFlags::FSMOUNT_CLOEXEC;
-        let root = rustix::mount::fsmount(kind.as_fd(), flags, MountAttrFlags::empty())?;
+        let options = [("mode", "0755"), ("size", "2m")];
+        let root = fresh("tmpfs", &options, MountAttrFlags::empty())?;
         let over = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         rustix::mount::move_mount(root.as_fd(), "", CWD, "/", over)?;
         Ok(Self(root))
@@ -103,6 +99,21 @@ impl Root {
 /// A path from the root, as one relative to it.
 pub(super) fn below(path: &Path) -> &Path {
     path.strip_prefix("/").unwrap_or(path)
+}
+
+/// A file system of this namespace's own, not yet anywhere.
+pub(super) fn fresh(
+    kind: &str,
+    options: &[(&str, &str)],
+    attributes: MountAttrFlags,
+) -> io::Result<OwnedFd> {
+    let made = rustix::mount::fsopen(kind, FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (name, value) in options {
+        rustix::mount::fsconfig_set_string(made.as_fd(), *name, *value)?;
+    }
+    rustix::mount::fsconfig_create(made.as_fd())?;
+    let flags = FsMountFlags::FSMOUNT_CLOEXEC;
+    Ok(rustix::mount::fsmount(made.as_fd(), flags, attributes)?)
 }
 
 /// A copy of what is mounted from `path` on, not yet anywhere.

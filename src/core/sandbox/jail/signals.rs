@@ -5,12 +5,8 @@
 /// too, and a service manager or `nohup` others.
 pub(super) fn reset() {
     for signal in 1..=libc::SIGRTMAX() {
-        // SAFETY: takes no pointers; this process has one thread and no handler. What has no
-        // other effect (SIGKILL, SIGSTOP, those of the C library) is refused.
-        #[expect(unsafe_code, reason = "no safe crate gives a signal its usual effect")]
-        unsafe {
-            libc::signal(signal, libc::SIG_DFL);
-        }
+        // What has no other effect (SIGKILL, SIGSTOP, those of the C library) is refused.
+        set_effect(signal, libc::SIG_DFL);
     }
     hold_back();
 }
@@ -18,28 +14,24 @@ pub(super) fn reset() {
 /// Keeps the signal that asks for the end until [`let_through`]: it reaches whoever can do with it
 /// what is meant. All others are let through.
 pub(super) fn hold_back() {
-    set_mask(|held| {
-        // SAFETY: the set was made, and is changed in place.
-        #[expect(unsafe_code, reason = "no safe crate changes the signal mask")]
-        unsafe {
-            libc::sigaddset(held, libc::SIGTERM);
-        }
-    });
+    set_mask(&[libc::SIGTERM]);
 }
 
 /// Lets every signal through, also what came meanwhile.
 pub(super) fn let_through() {
-    set_mask(|_none| ());
+    set_mask(&[]);
 }
 
-fn set_mask(fill: impl FnOnce(*mut libc::sigset_t)) {
-    let mut held = std::mem::MaybeUninit::uninit();
+fn set_mask(held_back: &[i32]) {
+    let mut mask = std::mem::MaybeUninit::uninit();
     // SAFETY: the set is made before it is filled and read.
     #[expect(unsafe_code, reason = "no safe crate changes the signal mask")]
     unsafe {
-        libc::sigemptyset(held.as_mut_ptr());
-        fill(held.as_mut_ptr());
-        libc::sigprocmask(libc::SIG_SETMASK, held.as_ptr(), std::ptr::null_mut());
+        libc::sigemptyset(mask.as_mut_ptr());
+        for signal in held_back {
+            libc::sigaddset(mask.as_mut_ptr(), *signal);
+        }
+        libc::sigprocmask(libc::SIG_SETMASK, mask.as_ptr(), std::ptr::null_mut());
     }
 }
 
@@ -70,39 +62,45 @@ pub(super) fn is_asked_to_end() -> bool {
 
 /// Ignores the signals that are meant for the command, in a process that stays beside it.
 pub(super) fn ignore() {
+    leave_to_commands(libc::SIG_IGN);
+}
+
+fn leave_to_commands(end: libc::sighandler_t) {
     for signal in MEANT_FOR_COMMANDS {
-        set_effect(signal, libc::SIG_IGN);
+        // One that came already waits: to ignore it, even for a moment, would take it away.
+        let effect = match signal {
+            libc::SIGTERM => end,
+            _ => libc::SIG_IGN,
+        };
+        set_effect(signal, effect);
     }
     let_through();
 }
 
-fn set_effect(signal: i32, effect: libc::sighandler_t) {
-    // SAFETY: the effect is to ignore the signal, or a handler that does nothing that a handler may
-    // not do.
+pub(super) fn set_effect(signal: i32, effect: libc::sighandler_t) {
+    // SAFETY: the effect is the usual one, to ignore the signal, or a handler that does nothing that
+    // a handler may not do.
     #[expect(unsafe_code, reason = "no safe crate gives a signal another effect")]
     unsafe {
         libc::signal(signal, effect);
     }
 }
 
+/// Sends a signal to every other process of the namespace of an init.
+pub(super) fn send_to_all_others(signal: i32) {
+    // SAFETY: takes no pointers, and may be called in a handler; to an init, -1 is everything in its
+    // namespace but itself.
+    #[expect(unsafe_code, reason = "no safe crate sends a signal to all")]
+    unsafe {
+        libc::kill(-1, signal);
+    }
+}
+
 /// For an init: who asks it to end means all others in its namespace.
 pub(super) fn pass_on() {
-    extern "C" fn to_all_others(_: i32) {
-        // SAFETY: takes no pointers, and may be called in a handler; to an init, -1 is everything in
-        // its namespace but itself.
-        #[expect(unsafe_code, reason = "no safe crate sends a signal to all")]
-        unsafe {
-            libc::kill(-1, libc::SIGTERM);
-        }
+    extern "C" fn end_all_others(_: i32) {
+        send_to_all_others(libc::SIGTERM);
     }
-    let handler: extern "C" fn(i32) = to_all_others;
-    for signal in MEANT_FOR_COMMANDS {
-        // One that came already waits: to ignore it, even for a moment, would take it away.
-        let effect = match signal {
-            libc::SIGTERM => handler as libc::sighandler_t,
-            _ => libc::SIG_IGN,
-        };
-        set_effect(signal, effect);
-    }
-    let_through();
+    let handler: extern "C" fn(i32) = end_all_others;
+    leave_to_commands(handler as libc::sighandler_t);
 }

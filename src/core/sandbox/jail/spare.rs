@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::OFlags;
-use rustix::process::Pid;
 
-use crate::descriptor::{DirectoryStamp, directory_stamp, expect_same, open, poll};
+use super::children::ForkedChild;
+use crate::descriptor::{FoundDirectories, expect_same, open, poll};
 use crate::message::JailKind;
 use fileshed_types::{Clock, Timings};
 
@@ -27,11 +27,8 @@ const AGE: Duration = Timings::STANDARD.jail.spare;
 /// A process that waits.
 pub(super) struct SpareJail {
     pub(super) kind: JailKind,
-    pub(super) pid: Pid,
-    /// Readable once it ended.
-    pub(super) ended: OwnedFd,
-    /// Socket to which its job is sent. Closed, it ends.
-    pub(super) socket: OwnedFd,
+    /// Its job is sent to its answer socket. Closed, it ends.
+    pub(super) child: ForkedChild,
     pub(super) surroundings: Surroundings,
 }
 
@@ -81,13 +78,24 @@ impl SpareJails {
     }
 }
 
+/// Ends processes that wait; they are collected with the others.
+pub(super) fn end(spares: Vec<SpareJail>, children: &mut Vec<ForkedChild>) {
+    for spare in spares {
+        let mut child = spare.child;
+        child.kill();
+        // Nobody listens there any more.
+        child.stopped = true;
+        children.push(child);
+    }
+}
+
 /// State of the machine from which a spare jail was made.
 pub(super) struct Surroundings {
     /// Told when something is mounted or unmounted where the zygote is.
     mounts: OwnedFd,
     /// Directories of the files that its root shows by themselves: one that is replaced is another
     /// file.
-    directories: Vec<(&'static str, DirectoryStamp)>,
+    directories: FoundDirectories,
     made: Instant,
 }
 
@@ -99,9 +107,7 @@ impl Surroundings {
     pub(super) fn now() -> io::Result<Self> {
         Ok(Self {
             mounts: open("/proc/self/mountinfo", OFlags::RDONLY)?,
-            directories: DIRECTORIES
-                .map(|path| (path, directory_stamp(Path::new(path))))
-                .into(),
+            directories: FoundDirectories::find(DIRECTORIES.map(Path::new)),
             made: Clock::SYSTEM.instant(),
         })
     }
@@ -113,9 +119,7 @@ impl Surroundings {
     fn are_current(&self) -> bool {
         let mut mounts = [PollFd::new(&self.mounts, PollFlags::PRI)];
         let told = poll(&mut mounts, Some(Duration::ZERO));
-        let is_as_before =
-            |(path, before): &(&str, DirectoryStamp)| directory_stamp(Path::new(path)) == *before;
-        matches!(told, Ok(0)) && !self.left().is_zero() && self.directories.iter().all(is_as_before)
+        matches!(told, Ok(0)) && !self.left().is_zero() && self.directories.are_current()
     }
 }
 

@@ -24,15 +24,16 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, set_dumpable_behavior,
+};
 
-use super::account::set_dumpable;
 use super::children::end_session;
-use super::process::{close, exit, fork, kill_others, number};
+use super::process::{close, exit, fork, number};
 use super::signals;
 use super::syscalls::{makes_namespaces, makes_processes};
-use crate::access::{Access, NetworkAccess};
 use crate::descriptor::poll;
+use crate::job::{Access, NetworkAccess};
 use crate::message::{JobEvent, pair};
 use attributes::WritableDirectories;
 use fileshed_types::Timings;
@@ -80,7 +81,7 @@ impl Supervisor {
         let Some(command) = fork(0)? else {
             drop((self, ours));
             // The supervisor reads what its calls are about.
-            set_dumpable(true)?;
+            set_dumpable_behavior(DumpableBehavior::Dumpable)?;
             rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
             return Ok(theirs);
         };
@@ -101,7 +102,7 @@ impl Supervisor {
             .attend(command, ours)
             .unwrap_or(i32::from(super::FAILED));
         if let Some(answer) = answer {
-            kill_others();
+            signals::send_to_all_others(libc::SIGKILL);
             JobEvent::Ended(status).tell(answer);
             exit(0)
         }
@@ -160,10 +161,10 @@ fn leave_as(status: i32) -> ! {
     if let Ok(signal) = i32::try_from(-i64::from(status))
         && signal > 0
     {
+        signals::set_effect(signal, libc::SIG_DFL);
         // SAFETY: takes no pointers; nothing here handles signals.
-        #[expect(unsafe_code, reason = "no safe crate sets the default for a signal")]
+        #[expect(unsafe_code, reason = "no safe crate raises any signal")]
         unsafe {
-            libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
         }
     }

@@ -10,15 +10,10 @@
 mod calls;
 mod denied;
 mod program;
-mod rules;
 
-use std::os::fd::{FromRawFd, OwnedFd};
-
-use crate::access::NetworkAccess;
-use crate::job::JobSpec;
+use crate::job::{JobSpec, NetworkAccess};
 use calls::{attributes, ordinary};
-use program::Program;
-use rules::{Action, Condition, Policy};
+use program::{Action, Condition, Policy, Program};
 
 /// Returns `true` if these flags of clone make namespaces.
 pub(super) fn makes_namespaces(flags: u32) -> bool {
@@ -66,43 +61,18 @@ impl Circumstances<'_> {
     }
 }
 
-/// A filter that is ready to be applied.
-pub(super) struct Filter(Program);
-
-impl Filter {
-    pub(super) fn new(circumstances: &Circumstances<'_>) -> Self {
-        let mut policy = unknown();
-        if circumstances.supervision != Supervision::None {
-            supervise(&mut policy, circumstances);
-        }
-        denied::deny(&mut policy, circumstances);
-        if !circumstances.spec.access.any_program {
-            policy.allow_only(ordinary(), NEWEST_CALL, UNKNOWN);
-        }
-        Self(Program::new(&policy, NEWEST_CALL, UNKNOWN))
+/// Returns the filter for these circumstances. Once it is applied, nothing that it denies may follow.
+pub(super) fn filter(circumstances: &Circumstances<'_>) -> Program {
+    let mut policy = unknown();
+    if circumstances.supervision != Supervision::None {
+        supervise(&mut policy, circumstances);
     }
-
-    /// Applies it to this process, for good. Nothing that it denies may follow.
-    pub(super) fn apply(&self) -> std::io::Result<()> {
-        self.0.apply(0).map(|_zero| ())
+    denied::deny(&mut policy, circumstances);
+    if !circumstances.spec.access.any_program {
+        policy.allow_only(ordinary(), NEWEST_CALL, UNKNOWN);
     }
-
-    /// Applies it and returns the descriptor on which the kernel asks the supervisor.
-    pub(super) fn apply_supervised(&self) -> std::io::Result<OwnedFd> {
-        // A call that the supervisor has taken up is not cut off by a signal of its caller's children,
-        // which programs do not expect of calls that make processes. Linux 5.19.
-        let listener = self
-            .0
-            .apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | WAITS_FOR_ANSWER)
-            .or_else(|_| self.0.apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER))?;
-        // SAFETY: the kernel has just made this descriptor, and nothing else knows it.
-        #[expect(unsafe_code, reason = "a descriptor that the kernel has made")]
-        Ok(unsafe { OwnedFd::from_raw_fd(listener) })
-    }
+    Program::new(&policy, NEWEST_CALL, UNKNOWN)
 }
-
-/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`
-const WAITS_FOR_ANSWER: libc::c_ulong = 1 << 5;
 
 /// The newest call that this list was written with. What came later is as on a kernel that lacks
 /// it: nobody has judged it.

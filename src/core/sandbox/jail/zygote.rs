@@ -10,58 +10,44 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::{AsFd as _, OwnedFd};
 
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, set_dumpable_behavior,
+};
 
-use super::account::{Account, AccountMaps, KernelAccount, set_dumpable};
-use super::children::{ForkedChild, attend, end};
+use super::account::{Account, AccountMaps, KernelAccount};
+use super::children::{ForkedChild, attend};
 use super::file_rules::FileRules;
 use super::mount_namespace::system_root;
 use super::process::{close, fork};
 use super::root::Root;
-use super::spare::{self, SpareJail, SpareJails, Surroundings};
-use super::{JailError, begin, children, signals};
-use crate::access::NetworkAccess;
-use crate::job::JobSpec;
+use super::spare::{self, SpareJail, SpareJails, Surroundings, end};
+use super::{begin, children, signals};
+use crate::job::{JobSpec, NetworkAccess};
 use crate::memory::release_program_pages;
 use crate::message::{
-    Incoming, JailKind, JobEvent, JobHandles, StartRequest, WrittenJob, pair, tell_exhausted,
+    Incoming, JailKind, JobHandles, StartRequest, WrittenJob, pair, tell_exhausted,
 };
 
-/// A job as its process has read it.
-pub(super) struct ZygoteJob {
-    pub(super) spec: JobSpec,
-    /// Those of its file rules that are kept for its owner.
-    pub(super) rules: Option<FileRules>,
-}
+/// A job as its process has read it, with those of its file rules that are kept for its owner.
+pub(super) type ReadJob = (JobSpec, Option<FileRules>);
 
-impl ZygoteJob {
-    /// Reads it; in a jail that waited, `waited` in the working directory as it is there.
-    fn read(
-        mut spec: File,
-        rules: Option<OwnedFd>,
-        waited: Option<&OwnedFd>,
-    ) -> Result<Self, JailError> {
-        let mut text = Vec::new();
-        spec.rewind()?;
-        spec.read_to_end(&mut text)?;
-        let job: WrittenJob<JobSpec> = serde_json::from_slice(&text).map_err(io::Error::from)?;
-        if let Some(directory) = waited
-            && !job.place.as_os_str().is_empty()
-        {
-            spare::enter(&job.place, directory.as_fd())?;
-        }
-        let rules = rules.map(|rules| FileRules::received(rules, &job.spec.access));
-        Ok(Self {
-            spec: job.spec,
-            rules,
-        })
+/// Reads a job. A jail that waited enters the working directory as it is there. No handle stays open.
+fn read(mut written: File, rules: Option<OwnedFd>, waited: Option<OwnedFd>) -> io::Result<ReadJob> {
+    let mut text = Vec::new();
+    written.rewind()?;
+    written.read_to_end(&mut text)?;
+    let WrittenJob::<JobSpec> { place, spec } = serde_json::from_slice(&text)?;
+    if let Some(directory) = waited
+        && !place.as_os_str().is_empty()
+    {
+        spare::enter(&place, directory.as_fd())?;
     }
+    let rules = rules.map(|rules| FileRules::received(rules, &spec.access));
+    Ok((spec, rules))
 }
 
 /// A new process that is to do a job.
 pub(super) struct JobStart {
-    /// The job, or why it could not be read.
-    pub(super) job: Result<ZygoteJob, JailError>,
     /// Readable when the zygote is gone.
     pub(super) zygote: OwnedFd,
     /// Socket on which the server waits for the end of the job.
@@ -75,13 +61,17 @@ pub(super) struct JobStart {
     pub(super) root: Option<io::Result<Root>>,
 }
 
+/// A new process with its job, or the reason for which that could not be read.
+type NewProcess = (JobStart, io::Result<ReadJob>);
+
 /// Starts a process for every request of the server. Comes back in each of them, and with `None` in
 /// the zygote when the server is gone.
-pub(super) fn serve() -> io::Result<Option<JobStart>> {
+pub(super) fn serve() -> io::Result<Option<NewProcess>> {
     // Whatever the process that started this one left open.
     close(3, u32::MAX);
-    // Its copies begin so, too.
-    set_dumpable(false)?;
+    // A command is not to read the zygote, its init and its supervisor, which begin so, too: they may be
+    // in its namespaces, and under the same file rules.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     // A process that is asked to end before it can hear of it is asked as soon as it can.
     signals::hold_back();
     // What ends the server's group in a terminal leaves its children to it.
@@ -137,7 +127,7 @@ fn become_job(
     zygote: OwnedFd,
     account: Account,
     root: Option<io::Result<Root>>,
-) -> io::Result<Option<JobStart>> {
+) -> io::Result<Option<NewProcess>> {
     rustix::stdio::dup2_stdin(&handles.input)?;
     rustix::stdio::dup2_stdout(&handles.output)?;
     rustix::stdio::dup2_stderr(&handles.error)?;
@@ -145,18 +135,18 @@ fn become_job(
     if let Some(group) = handles.group {
         rustix::io::write(&group, b"0")?;
     }
-    let waited = matches!(root, Some(Ok(_))).then_some(&handles.directory);
-    let job = ZygoteJob::read(File::from(handles.spec), handles.rules, waited);
+    let waited = matches!(root, Some(Ok(_))).then_some(handles.directory);
+    let job = read(handles.spec.into(), handles.rules, waited);
     let kernel_account = request.account.zip(handles.map);
     let kernel_account = kernel_account.map(|(number, map)| KernelAccount::new(number, map));
-    Ok(Some(JobStart {
-        job,
+    let start = JobStart {
         zygote,
         answer: handles.answer,
         account,
         kernel_account: kernel_account.transpose()?,
         root,
-    }))
+    };
+    Ok(Some((start, job)))
 }
 
 /// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process,
@@ -168,26 +158,16 @@ fn start(
     children: &mut Vec<ForkedChild>,
 ) -> io::Result<Option<(JobHandles<OwnedFd>, Option<io::Error>)>> {
     let takes_account = handles.map.is_some();
-    let child = |pid: Pid, ended, answer, separate| {
-        JobEvent::Started(pid.as_raw_pid()).tell(&answer);
-        ForkedChild {
-            pid,
-            ended,
-            answer,
-            stopped: false,
-            separate,
-            makes_groups: request.makes_groups,
-        }
-    };
     if let Some(kind) = request.kind.clone() {
         let (spare, outdated) = spares.take(JailKind {
             takes_account,
             ..kind
         });
         end(outdated, children);
-        if let Some(spare) = spare {
-            if request.clone().send(&spare.socket, &handles).is_ok() {
-                children.push(child(spare.pid, spare.ended, handles.answer, true));
+        if let Some(mut spare) = spare {
+            if request.clone().send(&spare.child.answer, &handles).is_ok() {
+                spare.child.answer = handles.answer;
+                spare.child.begin(request, children);
                 return Ok(None);
             }
             // It has ended; the job has not begun.
@@ -216,22 +196,23 @@ fn start(
         Err(error) => Err(error),
     };
     match begun {
-        Ok((pid, ended)) => children.push(child(pid, ended, handles.answer, separate)),
+        Ok((pid, ended)) => {
+            let child = ForkedChild::new(pid, ended, handles.answer, separate);
+            child.begin(request, children);
+        }
         Err(error) => tell_exhausted(&handles.answer, &error),
     }
     Ok(None)
 }
 
-/// A handle on a new process, which is ended where there is none to be had.
+/// Opens a handle on a new process, which is ended if there is none to be had.
 fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
-    match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
-        Ok(ended) => Ok(ended),
-        Err(error) => {
-            rustix::process::kill_process(pid, Signal::KILL)?;
-            rustix::process::waitpid(Some(pid), WaitOptions::empty())?;
-            Err(error.into())
-        }
+    let opened = rustix::process::pidfd_open(pid, PidfdFlags::empty());
+    if opened.is_err() {
+        rustix::process::kill_process(pid, Signal::KILL)?;
+        rustix::process::waitpid(Some(pid), WaitOptions::empty())?;
     }
+    Ok(opened?)
 }
 
 /// Starts a process that waits for a job. Comes back with its socket in that process.
@@ -245,9 +226,7 @@ fn prepare(kind: &JailKind, spares: &mut SpareJails) -> io::Result<Option<OwnedF
     };
     spares.add(SpareJail {
         kind: kind.clone(),
-        pid,
-        ended: handle_of(pid)?,
-        socket: ours,
+        child: ForkedChild::new(pid, handle_of(pid)?, ours, true),
         surroundings,
     });
     Ok(None)
@@ -265,12 +244,12 @@ fn wait_for_job(
     kind: &JailKind,
     zygote: OwnedFd,
     account: Account,
-) -> io::Result<Option<JobStart>> {
+) -> io::Result<Option<NewProcess>> {
     // In the place of the zygote's own.
     rustix::stdio::dup2_stdin(socket)?;
     rustix::thread::set_name(WAITING)?;
     begin(&zygote).map_err(io::Error::other)?;
-    let root = system_root(&kind.access(), kind.counted, account, kind.takes_account)?;
+    let root = system_root(kind, account)?;
     let Some(Incoming::Start(request, handles)) = Incoming::receive()? else {
         return Ok(None);
     };

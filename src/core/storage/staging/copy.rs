@@ -4,9 +4,8 @@
 
 use rustix::fs::Mode;
 
-use super::directory::DIRECTORY;
 use super::{StagedEntry, Staging};
-use crate::entry::{create_file, file_mode};
+use crate::entry::{DIRECTORY_MODE, create_file, file_mode};
 use crate::kind::kind_of;
 use crate::walk::{each, expect_movable};
 use crate::{DiskError, Entry, Kind, Root};
@@ -52,7 +51,7 @@ impl Staging {
                 let bytes = [from.path().as_str().as_bytes(), b"/", name.to_bytes()].concat();
                 expect_movable(&bytes, kind, entry)?;
                 if kind == Kind::Directory {
-                    rustix::fs::mkdirat(to.handle(), &*name, DIRECTORY)
+                    rustix::fs::mkdirat(to.handle(), &*name, DIRECTORY_MODE)
                         .map_err(|error| DiskError::of("copy", &path, error))?;
                     pending.push(inside);
                 } else {

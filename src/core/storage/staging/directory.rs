@@ -3,19 +3,16 @@
 use std::collections::HashMap;
 use std::fs::File;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::journal::{Journal, RenameStep};
-use super::note::below_home;
-use super::{Installed, Place, Staged, Staging, make_directories, remove_tree, report};
-use crate::entry::{create_file, file_mode, open_file};
+use super::journal::{Journal, Noted, RenameStep};
+use super::{Installed, Staged, StagedName, Staging};
+use crate::entry::{DIRECTORY_MODE, create_file, file_mode, open_file};
+use crate::handle::{DIRECTORY, open_at};
 use crate::{Directory, DiskError, Entry, Kind, Root, Stamp, Target, Weight};
 use fileshed_types::zone::{ZonePath, has_one_spelling};
-
-/// Permission bits of a directory.
-pub(super) const DIRECTORY: Mode = Mode::from_raw_mode(0o755);
 
 /// Clashing paths that a refusal names.
 const NAMED: usize = 5;
@@ -25,8 +22,7 @@ const NAMED: usize = 5;
 pub struct StagedDirectory {
     pub(super) root: Root,
     staging: Staging,
-    name: String,
-    installed: bool,
+    name: StagedName,
 }
 
 impl Staging {
@@ -34,16 +30,12 @@ impl Staging {
     pub fn directory(&self) -> Result<StagedDirectory, DiskError> {
         let name = self.fresh_name();
         let fail = |error: Errno| DiskError::of("stage", &ZonePath::root(), error);
-        let staging = self.try_clone()?;
-        rustix::fs::mkdirat(&self.directory, &*name, DIRECTORY).map_err(fail)?;
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let handle =
-            rustix::fs::openat(&self.directory, &*name, flags, Mode::empty()).map_err(fail)?;
+        rustix::fs::mkdirat(&self.directory, &*name, DIRECTORY_MODE).map_err(fail)?;
+        let handle = open_at(&self.directory, &*name, DIRECTORY).map_err(fail)?;
         Ok(StagedDirectory {
             root: Root::of(handle, self.location.join(&name)),
-            staging,
-            name,
-            installed: false,
+            staging: self.clone(),
+            name: StagedName::new(self.place(name)),
         })
     }
 }
@@ -54,25 +46,21 @@ impl StagedDirectory {
         if self.root.directory(path).is_ok() {
             return Ok(());
         }
-        let (place, _made) = make_directories(self.root.vacancy_as_named(path)?)?;
-        rustix::fs::mkdirat(&place.parent, &*place.name, DIRECTORY)
+        let (place, _made) = self.root.vacancy_as_named(path)?.make_directories()?;
+        rustix::fs::mkdirat(&place.parent, &*place.name, DIRECTORY_MODE)
             .map_err(|error| DiskError::of("create", path, error))
     }
 
     /// Makes a new file in it, with the directories above, and gives it to be written. Its time
     /// can be set on the open file, when everything is written.
     pub fn create_file(&self, path: &ZonePath, executable: bool) -> Result<File, DiskError> {
-        self.create(path, file_mode(executable))
+        let (place, _made) = self.root.vacancy_as_named(path)?.make_directories()?;
+        create_file(&place.parent, &place.name, file_mode(executable), path)
     }
 
     /// Makes a symbolic link in it that says `target`, with the directories above.
     pub fn create_link(&self, path: &ZonePath, target: &[u8]) -> Result<(), DiskError> {
         self.root.vacancy_as_named(path)?.make_link(target)
-    }
-
-    fn create(&self, path: &ZonePath, mode: Mode) -> Result<File, DiskError> {
-        let (place, _made) = make_directories(self.root.vacancy_as_named(path)?)?;
-        create_file(&place.parent, &place.name, mode, path)
     }
 
     /// A directory in it, for work on many of its entries.
@@ -86,10 +74,10 @@ impl StagedDirectory {
             .weigh(&self.root.entry(&ZonePath::root())?, |_| false)
     }
 
-    /// Every file in it, below it.
-    fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
+    /// Every file below a directory in it.
+    fn files(&self, below: &ZonePath) -> Result<Vec<ZonePath>, DiskError> {
         let mut files = Vec::new();
-        self.root.walk(&ZonePath::root(), |found| {
+        self.root.walk(below, |found| {
             if found.kind == Kind::File {
                 files.push(found.path.clone());
             }
@@ -99,11 +87,9 @@ impl StagedDirectory {
     }
 
     /// Gives the directory its name in the zone, in one rename.
-    pub fn install(mut self, target: Target) -> Result<Installed, DiskError> {
+    pub fn install(self, target: Target) -> Result<Installed, DiskError> {
         self.flush()?;
-        let installed = Installed::new(&self.staging, &self.name, target)?;
-        self.installed = true;
-        Ok(installed)
+        Installed::new(&self.staging, self.name, target)
     }
 
     /// Takes a file that another one holds, under another path.
@@ -115,25 +101,19 @@ impl StagedDirectory {
     /// Holds the file `name` of a directory of the server's own under `to`, too: the same bytes, which
     /// stay there where this directory goes.
     pub fn link(&self, from: &Root, name: &str, to: &ZonePath) -> Result<File, DiskError> {
-        let (place, _made) = make_directories(self.root.vacancy_as_named(to)?)?;
-        let linked = rustix::fs::linkat(
-            from.handle(),
-            name,
-            &place.parent,
-            &*place.name,
-            AtFlags::empty(),
-        );
-        linked.map_err(|error| DiskError::of("stage", to, error))?;
+        let (place, _made) = self.root.vacancy_as_named(to)?.make_directories()?;
+        let (handle, none) = (from.handle(), AtFlags::empty());
+        rustix::fs::linkat(handle, name, &place.parent, &*place.name, none)
+            .map_err(|error| DiskError::of("stage", to, error))?;
         open_file(&place.parent, &place.name, to)
     }
 
     /// Gives away a file that it holds, to be installed alone.
     pub fn take(&self, path: &ZonePath) -> Result<Staged, DiskError> {
-        let at = self
-            .staging
-            .take_in(self.root.entry(path)?.place(), "stage")?;
+        let entry = self.root.entry(path)?;
+        let at = self.staging.take_in(entry.place(), "stage")?;
         let file = open_file(&at.parent, &at.name, path)?;
-        self.staging.staged(file, at.name)
+        Ok(self.staging.staged(file, at.name))
     }
 
     /// Prepares to move what it holds into `directory`, which is below `data` and not empty.
@@ -164,6 +144,7 @@ impl StagedDirectory {
                 let mut arrive = |replaces, path| {
                     arrivals.push(MergeItem {
                         inode: found.stat.st_ino,
+                        kind: found.kind,
                         replaces,
                         inside: found.path.clone(),
                         path,
@@ -200,7 +181,7 @@ impl StagedDirectory {
         }
         Ok(Merge {
             directory: directory.path().clone(),
-            into: below_home(&self.staging, directory.place())?,
+            into: self.staging.below_home(directory.place())?,
             weight: self.weight()?,
             staged: self,
             arrivals,
@@ -211,18 +192,6 @@ impl StagedDirectory {
     /// empty files.
     fn flush(&self) -> Result<(), DiskError> {
         rustix::fs::syncfs(self.root.handle()).map_err(DiskError::server)
-    }
-
-    fn place(&self) -> Result<Place, DiskError> {
-        self.staging.place(self.name.clone())
-    }
-}
-
-impl Drop for StagedDirectory {
-    fn drop(&mut self) {
-        if !self.installed {
-            report(&remove_tree(&self.staging.directory, &self.name));
-        }
     }
 }
 
@@ -253,6 +222,7 @@ fn there_as(
 #[derive(Debug)]
 pub(crate) struct MergeItem {
     inode: u64,
+    kind: Kind,
     /// Whether a file is there, which it exchanges places with.
     replaces: bool,
     /// Below the staged directory.
@@ -282,21 +252,19 @@ impl Merge {
 
     /// Every file that comes into being, in the zone.
     pub fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
-        let places: HashMap<&str, &ZonePath> = self
-            .arrivals
-            .iter()
-            .map(|arrival| (arrival.inside.as_str(), &arrival.path))
-            .collect();
-        let place = |inside: ZonePath| {
-            let found = std::iter::successors(Some(inside.clone()), ZonePath::parent)
-                .find_map(|above| Some((above.as_str().len(), *places.get(above.as_str())?)));
-            match found {
-                Some((length, path)) if length == inside.as_str().len() => path.clone(),
-                Some((length, path)) => path.join(&inside.as_str()[length + 1..]),
-                None => self.directory.join(inside.as_str()),
+        let mut files = Vec::new();
+        for arrival in &self.arrivals {
+            match arrival.kind {
+                Kind::Directory => {
+                    for file in self.staged.files(&arrival.inside)? {
+                        files.push(arrival.path.join(file.below(&arrival.inside)));
+                    }
+                }
+                Kind::File => files.push(arrival.path.clone()),
+                Kind::Symlink | Kind::Special => {}
             }
-        };
-        Ok(self.staged.files()?.into_iter().map(place).collect())
+        }
+        Ok(files)
     }
 
     /// What arrives.
@@ -328,19 +296,17 @@ impl Merge {
         Ok(journal)
     }
 
-    pub(crate) fn prepare(mut self) -> Result<(Journal, Vec<MergeItem>), DiskError> {
+    pub(crate) fn prepare(self) -> Result<(Journal, Vec<MergeItem>), DiskError> {
         self.staged.flush()?;
-        let from = below_home(&self.staged.staging, &self.staged.place()?)?;
+        let StagedDirectory { staging, name, .. } = self.staged;
+        let from = staging.below_home(name.place())?;
         let steps = self.arrivals.iter().map(|arrival| RenameStep {
             exchange: arrival.replaces,
             inode: arrival.inode,
             from: format!("{from}/{}", arrival.inside),
             to: format!("{}/{}", self.into, arrival.path.below(&self.directory)),
         });
-        let rest = self.staged.name.clone();
-        let journal = Journal::write(&self.staged.staging, Some(rest), steps.collect())?;
-        // From here on the journal has it.
-        self.staged.installed = true;
+        let journal = Journal::write(&staging, Noted::Renames(steps.collect()), Some(name))?;
         Ok((journal, self.arrivals))
     }
 }
@@ -379,7 +345,7 @@ impl StagedEntry {
     pub fn files(&self) -> Result<Vec<ZonePath>, DiskError> {
         match self {
             Self::File(_) => Ok(vec![ZonePath::root()]),
-            Self::Directory(directory) => directory.files(),
+            Self::Directory(directory) => directory.files(&ZonePath::root()),
         }
     }
 

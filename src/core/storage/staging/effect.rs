@@ -1,60 +1,157 @@
-//! Effect of a rename, and its undoing.
+//! Moves between zones and staging, each of them whole or not at all, and each of them undone unless
+//! it is made final.
+//!
+//! Where the file system needs several calls for one (see `rename`), what is about to happen is written
+//! down as a journal of one step.
 
-use super::moves::{failed, move_out};
-use super::parents::{make_directories, remove_made};
-use super::{Removals, Staging, remove_tree, report};
-use crate::entry::Place;
-use crate::{DiskError, Entry, Kind, Root, Target, Vacancy, rename};
+use rustix::io::Errno;
+
+use super::journal::{Journal, Noted, RenameStep};
+use super::{Place, StagedName, Staging, report};
+use crate::entry::remove_made;
+use crate::rename::{self, NamedIn};
+use crate::{DiskError, Entry, Kind, Root, Target, Vacancy};
+
+impl Place {
+    pub(super) fn as_name(&self) -> NamedIn<'_> {
+        (&self.parent, &self.name)
+    }
+}
+
+/// Moves something to a name; what had the name is gone.
+fn move_onto(from: &Place, to: &Place, action: &'static str) -> Result<(), DiskError> {
+    rename::rename(from.as_name(), to.as_name()).map_err(|error| failed(action, from, to, error))
+}
+
+/// Moves something that is staged to a free name of a zone. Cut off, it is there, and what is left in
+/// staging is swept.
+fn move_out(from: &Place, to: &Place, action: &'static str) -> Result<(), DiskError> {
+    rename::to_free(from.as_name(), to.as_name()).map_err(|error| failed(action, from, to, error))
+}
+
+fn failed(action: &'static str, from: &Place, to: &Place, error: Errno) -> DiskError {
+    let path = from.path.clone();
+    match error {
+        Errno::INVAL => DiskError::IntoItself { path },
+        Errno::NOENT => DiskError::NotFound { path },
+        error => DiskError::of(action, &to.path, error),
+    }
+}
+
+impl Staging {
+    /// Takes something in from where it is, under a name that nothing else has.
+    pub(super) fn take_in(&self, from: &Place, action: &'static str) -> Result<Place, DiskError> {
+        let to = self.place(self.fresh_name());
+        move_onto(from, &to, action)?;
+        Ok(to)
+    }
+
+    /// Moves something to a name that is free.
+    fn move_to_free(
+        &self,
+        from: &Place,
+        to: &Place,
+        action: &'static str,
+    ) -> Result<(), DiskError> {
+        match rename::to_free_at_once(from.as_name(), to.as_name()) {
+            Ok(true) => Ok(()),
+            Ok(false) => self.take_step(from, to, false, action),
+            Err(error) => Err(failed(action, from, to, error)),
+        }
+    }
+
+    /// Lets something that is staged here and something in a zone change places.
+    fn exchange(
+        &self,
+        staged: &Place,
+        with: &Place,
+        action: &'static str,
+    ) -> Result<(), DiskError> {
+        let aside = format!("{}.aside", staged.name);
+        let aside = (&*self.directory, &*aside);
+        match rename::exchange_at_once(staged.as_name(), with.as_name(), aside) {
+            Ok(true) => Ok(()),
+            Ok(false) => self.take_step(staged, with, true, action),
+            Err(error) => Err(failed(action, staged, with, error)),
+        }
+    }
+
+    fn take_step(
+        &self,
+        from: &Place,
+        to: &Place,
+        exchange: bool,
+        action: &'static str,
+    ) -> Result<(), DiskError> {
+        let fail = |error| failed(action, from, to, error);
+        let step = RenameStep {
+            exchange,
+            inode: from.inode()?.ok_or_else(|| fail(Errno::NOENT))?,
+            from: self.below_home(from)?,
+            to: self.below_home(to)?,
+        };
+        let journal = Journal::write(self, Noted::Renames(vec![step]), None)?;
+        journal.carry_out().map_err(|(_, error)| fail(error))?;
+        journal.keep()
+    }
+
+    /// Takes an entry out of its zone.
+    pub fn remove(&self, entry: &Entry) -> Result<Removed, DiskError> {
+        let from = entry.place().clone();
+        let to = self.take_in(&from, "remove")?;
+        Ok(Removed(Renamed::new_at(from, to, self, Vec::new())))
+    }
+}
 
 /// Something that has its name, while what had it before still exists. Dropped without
 /// [`Installed::keep`], the old state comes back.
 #[derive(Debug)]
 pub struct Installed {
     at: Place,
-    /// Where it was staged, and what it replaced is; nothing when that was given away.
-    old: Option<Place>,
+    /// Where it was staged, and what it replaced is; `None` if that was given away.
+    old: Option<StagedName>,
     staging: Staging,
     replaced: bool,
     made: Vec<Place>,
-    kept: bool,
 }
 
 impl Installed {
-    /// Gives what is staged under the name `staged` the name of `target`.
-    pub(super) fn new(staging: &Staging, staged: &str, target: Target) -> Result<Self, DiskError> {
+    /// Gives what is staged the name of `target`.
+    pub(super) fn new(
+        staging: &Staging,
+        staged: StagedName,
+        target: Target,
+    ) -> Result<Self, DiskError> {
         let replaced = target.entry().map(Entry::kind);
         let (at, made) = match target {
             Target::Entry(entry) => (entry.place().clone(), Vec::new()),
-            Target::Vacancy(vacancy) => make_directories(vacancy)?,
+            Target::Vacancy(vacancy) => vacancy.make_directories()?,
         };
-        let old = staging.place(staged.to_owned())?;
+        let old = staged.place();
         let moved = match replaced {
-            Some(_) => staging.exchange(&old, &at, "write"),
-            None => move_out(&old, &at, "write"),
+            Some(_) => staging.exchange(old, &at, "write"),
+            None => move_out(old, &at, "write"),
         };
-        if let Err(error) = moved {
-            remove_made(&made);
-            return Err(error);
-        }
+        moved.inspect_err(|_| remove_made(&made))?;
         // A command that runs meanwhile may have put a directory there: it goes back whole.
         if old.is_directory()? && replaced != Some(Kind::Directory) {
-            report(&staging.exchange(&old, &at, "undo"));
-            return Err(DiskError::NotAFile {
-                path: at.path.clone(),
-                found: Kind::Directory.describe(),
-            });
+            let undone = staging.exchange(old, &at, "undo");
+            report(&undone);
+            if undone.is_err() {
+                staged.leave();
+            }
+            return Err(DiskError::not_a_file(&at.path, Kind::Directory));
         }
         Ok(Self {
             at,
-            old: Some(old),
-            staging: staging.try_clone()?,
+            old: Some(staged),
+            staging: staging.clone(),
             replaced: replaced.is_some(),
             made,
-            kept: false,
         })
     }
 
-    /// Whether something had the name before.
+    /// Returns `true` if something had the name before.
     #[must_use]
     pub fn has_replaced(&self) -> bool {
         self.replaced
@@ -66,84 +163,49 @@ impl Installed {
     }
 
     /// Makes the change final, and gives what it replaced, which nobody sees any more.
-    pub fn keep_displaced(mut self) -> Option<Displaced> {
-        self.kept = true;
-        let old = self.old.take();
-        old.filter(|_| self.replaced).map(Displaced)
-    }
-}
-
-/// What something else has the name of. Dropped, it is gone.
-#[derive(Debug)]
-#[must_use = "it is removed when it is dropped"]
-pub struct Displaced(Place);
-
-impl Drop for Displaced {
-    fn drop(&mut self) {
-        report(&remove_tree(&self.0.parent, &self.0.name));
+    #[must_use]
+    pub fn keep_displaced(mut self) -> Option<StagedName> {
+        let old = self.old.take()?;
+        if self.replaced {
+            return Some(old);
+        }
+        old.leave();
+        None
     }
 }
 
 impl Drop for Installed {
     fn drop(&mut self) {
-        let (Some(old), false) = (&self.old, self.kept) else {
+        let Some(old) = self.old.as_ref().map(StagedName::place) else {
             return;
         };
         let at = &self.at;
-        let back = if self.replaced {
+        report(&if self.replaced {
             // Where a command took the new one away meanwhile, the old one still comes back.
             let exchanged = self.staging.exchange(old, at, "undo");
             exchanged.or_else(|_| move_out(old, at, "undo"))
         } else {
-            rename::rename(at.as_name(), old.as_name())
-                .map_err(|error| failed("undo", at, old, error))
-        };
-        report(&back);
-        report(&remove_tree(&old.parent, &old.name));
+            move_onto(at, old, "undo")
+        });
         remove_made(&self.made);
     }
 }
 
-impl Staging {
-    /// Takes an entry out of its zone.
-    pub fn remove(&self, entry: &Entry) -> Result<Removed, DiskError> {
-        let from = entry.place().clone();
-        let to = self.take_in(&from, "remove")?;
-        Ok(Removed {
-            from,
-            to,
-            removals: self.removals.clone(),
-            kept: false,
-        })
-    }
-}
-
-/// Something that left its zone and still exists beside it.
+/// Something that left its zone and still exists beside it. Dropped without [`Removed::keep`], it
+/// comes back.
 #[derive(Debug)]
-pub struct Removed {
-    from: Place,
-    to: Place,
-    removals: Removals,
-    kept: bool,
-}
+pub struct Removed(Renamed);
 
 impl Removed {
     /// Makes the removal final.
     pub fn keep(mut self) -> Result<(), DiskError> {
-        self.kept = true;
-        self.removals.remove(&self.to.parent, &self.to.name)
+        self.0.kept = true;
+        self.0.staging.removals.remove(&self.0.to)
     }
 }
 
-impl Drop for Removed {
-    fn drop(&mut self) {
-        if !self.kept {
-            report(&move_out(&self.to, &self.from, "undo"));
-        }
-    }
-}
-
-/// Something that moved inside its zone, or between its zone and the bin.
+/// Something that moved inside its zone, or between its zone and the bin. Dropped without
+/// [`Renamed::keep`], it moves back.
 #[derive(Debug)]
 pub struct Renamed {
     from: Place,
@@ -157,18 +219,10 @@ impl Renamed {
     /// Moves `entry` to `vacancy`.
     pub fn new(entry: &Entry, vacancy: Vacancy, staging: &Staging) -> Result<Self, DiskError> {
         let from = entry.place().clone();
-        let (to, made) = make_directories(vacancy)?;
-        if let Err(error) = staging.move_to_free(&from, &to, "rename") {
-            remove_made(&made);
-            return Err(error);
-        }
-        Ok(Self {
-            from,
-            to,
-            staging: staging.try_clone()?,
-            made,
-            kept: false,
-        })
+        let (to, made) = vacancy.make_directories()?;
+        let moved = staging.move_to_free(&from, &to, "rename");
+        moved.inspect_err(|_| remove_made(&made))?;
+        Ok(Self::new_at(from, to, staging, made))
     }
 
     /// Moves `entry` out of its zone, into a directory beside it, to a name that nothing ever had
@@ -179,20 +233,20 @@ impl Renamed {
         staging: &Staging,
     ) -> Result<Self, DiskError> {
         let from = entry.place().clone();
-        let to = Place::new(
-            directory.try_clone()?.into_handle(),
-            name.to_owned(),
-            from.path.clone(),
-        );
-        rename::rename(from.as_name(), to.as_name())
-            .map_err(|error| failed("remove", &from, &to, error))?;
-        Ok(Self {
+        let directory = directory.try_clone()?.into_handle();
+        let to = Place::new(directory, name.to_owned(), from.path.clone());
+        move_onto(&from, &to, "remove")?;
+        Ok(Self::new_at(from, to, staging, Vec::new()))
+    }
+
+    fn new_at(from: Place, to: Place, staging: &Staging, made: Vec<Place>) -> Self {
+        Self {
             from,
             to,
-            staging: staging.try_clone()?,
-            made: Vec::new(),
+            staging: staging.clone(),
+            made,
             kept: false,
-        })
+        }
     }
 
     /// Makes the move final.
@@ -218,16 +272,14 @@ impl Entry {
 
     /// Gives this the name of `taken`, which is gone then.
     pub fn replace(&self, taken: &Self) -> Result<(), DiskError> {
-        let (from, to) = (self.place(), taken.place());
-        rename::rename(from.as_name(), to.as_name())
-            .map_err(|error| failed("replace", from, to, error))
+        move_onto(self.place(), taken.place(), "replace")
     }
 }
 
 impl Vacancy {
     /// Makes a symbolic link here that says `target`.
     pub fn make_link(self, target: &[u8]) -> Result<(), DiskError> {
-        let (place, _made) = make_directories(self)?;
+        let (place, _made) = self.make_directories()?;
         rustix::fs::symlinkat(target, &place.parent, &*place.name)
             .map_err(|error| DiskError::of("create", &place.path, error))
     }

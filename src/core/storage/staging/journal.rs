@@ -9,16 +9,15 @@
 //! aside, or by a file that has both names.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write as _};
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::append::Addition;
-use super::note::{aside_of, below_home, forget, home_of, parent_of, write_note};
-use super::{Place, make_directories, remove_tree, report};
-use crate::kind::kind_of;
+use super::append::Appendable;
+use super::{ENDING, Place, StagedName, report};
+use crate::handle::{create_at, if_there, open_at};
 use crate::rename;
 use crate::{DiskError, Entry, Kind, Root, Staging};
 use fileshed_types::zone::ZonePath;
@@ -37,46 +36,71 @@ pub(super) struct RenameStep {
     pub(super) to: String,
 }
 
-/// Renames under way, or done and not final. Dropped without [`Journal::keep`], all is as it was.
+/// A change as it is written down.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Noted {
+    Addition(Appendable),
+    Renames(Vec<RenameStep>),
+}
+
+/// A change under way, or made and not final. Dropped without [`Journal::keep`], all is as it was.
 #[derive(Debug)]
 pub struct Journal {
     staging: Staging,
     home: Root,
     name: String,
-    steps: Vec<RenameStep>,
+    noted: Noted,
     /// Where a step may put something aside.
     aside: String,
     /// What the steps leave behind in staging.
-    rest: Option<String>,
+    rest: Option<StagedName>,
     kept: bool,
 }
+
+/// An addition to a file that is not final. Dropped without [`Journal::keep`], the file is as long as
+/// before.
+pub type Appended = Journal;
 
 /// A step that could not be taken: its number and why.
 type StoppedStep = (usize, Errno);
 
 impl Journal {
-    /// Writes down the steps. `rest` is the name in staging that is removed in the end.
+    /// Writes down a change; on disk when this returns. `rest` is removed in the end.
     pub(super) fn write(
         staging: &Staging,
-        rest: Option<String>,
-        steps: Vec<RenameStep>,
+        noted: Noted,
+        rest: Option<StagedName>,
     ) -> Result<Self, DiskError> {
-        let text = serde_json::to_vec(&steps).map_err(DiskError::server)?;
-        let name = write_note(staging, &text)?;
-        Ok(Self {
-            home: home_of(staging)?,
-            aside: aside_of(staging, &name)?,
+        let text = serde_json::to_vec(&noted).map_err(DiskError::server)?;
+        let name = format!("{}{ENDING}", staging.fresh_name());
+        let (home, aside) = (staging.home()?, aside_of(staging, &name)?);
+        let mode = Mode::RUSR | Mode::WUSR;
+        let mut file = create_at(&staging.directory, &*name, mode).map_err(DiskError::server)?;
+        let journal = Self {
+            staging: staging.clone(),
+            home,
             name,
-            steps,
+            noted,
+            aside,
             rest,
             kept: false,
-            staging: staging.try_clone()?,
-        })
+        };
+        let written = file.write_all(&text).and_then(|()| file.sync_all());
+        written.map_err(DiskError::server)?;
+        Ok(journal)
     }
 
-    /// Takes all steps.
+    /// Makes the change.
     pub(super) fn carry_out(&self) -> Result<(), StoppedStep> {
-        for (number, step) in self.steps.iter().enumerate() {
+        let steps = match &self.noted {
+            Noted::Addition(addition) => {
+                let errno = |error| Errno::from_io_error(&error).unwrap_or(Errno::IO);
+                return addition.append().map_err(|error| (0, errno(error)));
+            }
+            Noted::Renames(steps) => steps,
+        };
+        for (number, step) in steps.iter().enumerate() {
             step.take(&self.home, &self.aside)
                 .map_err(|error| (number, error))?;
         }
@@ -86,7 +110,10 @@ impl Journal {
     /// Takes the first steps only, as a process that is killed; how many.
     #[cfg(test)]
     pub(crate) fn take_some(&self, steps: usize) -> usize {
-        let taken = self.steps.iter().take(steps);
+        let Noted::Renames(all) = &self.noted else {
+            return 0;
+        };
+        let taken = all.iter().take(steps);
         taken
             .filter(|step| step.take(&self.home, &self.aside).is_ok())
             .count()
@@ -94,31 +121,9 @@ impl Journal {
 
     /// Makes the change final.
     pub fn keep(mut self) -> Result<(), DiskError> {
+        forget(&self.staging, &self.name)?;
         self.kept = true;
-        self.forget()?;
-        self.remove_rest()
-    }
-
-    /// Takes the steps and makes the change final; or nothing is changed.
-    pub(super) fn take_at_once(mut self) -> Result<Result<(), Errno>, DiskError> {
-        if let Err((_, error)) = self.carry_out() {
-            return Ok(Err(error));
-        }
-        self.forget()?;
-        self.kept = true;
-        self.remove_rest()?;
-        Ok(Ok(()))
-    }
-
-    fn remove_rest(&self) -> Result<(), DiskError> {
-        match &self.rest {
-            Some(rest) => remove_tree(&self.staging.directory, rest),
-            None => Ok(()),
-        }
-    }
-
-    fn forget(&self) -> Result<(), DiskError> {
-        forget(&self.staging, &self.name)
+        Ok(())
     }
 }
 
@@ -128,90 +133,109 @@ impl Drop for Journal {
             return;
         }
         // What cannot be undone now is undone when this process is gone.
-        let undone = undo(&self.home, &self.steps, &self.aside).and_then(|()| self.forget());
+        let undone = self.noted.undo(&self.home, &self.aside);
+        let undone = undone.and_then(|()| forget(&self.staging, &self.name));
         report(&undone);
-        if undone.is_ok() {
-            report(&self.remove_rest());
+        if undone.is_err()
+            && let Some(rest) = self.rest.take()
+        {
+            rest.leave();
         }
     }
 }
 
 impl Staging {
+    /// Writes to the end of a file.
+    pub fn append(&self, file: Appendable, path: &ZonePath) -> Result<Appended, DiskError> {
+        let journal = Journal::write(self, Noted::Addition(file), None)?;
+        journal
+            .carry_out()
+            .map_err(|(_, error)| DiskError::of("write", path, error))?;
+        Ok(journal)
+    }
+
     /// Moves `entry` to the place of `target`, which goes when the change is final.
     pub fn supplant(&self, entry: &Entry, target: &Entry) -> Result<Journal, DiskError> {
         let gone = || DiskError::NotFound {
             path: entry.path().clone(),
         };
-        let inode = entry.place().stat()?.ok_or_else(gone)?.st_ino;
-        let name = self.fresh_name();
-        let beside = self.place(name.clone())?;
-        let waiting = below_home(self, &beside)?;
+        let inode = entry.inode()?.ok_or_else(gone)?;
+        let beside = self.place(self.fresh_name());
+        let waiting = self.below_home(&beside)?;
         let steps = vec![
             RenameStep {
                 exchange: false,
                 inode,
-                from: below_home(self, entry.place())?,
+                from: self.below_home(entry.place())?,
                 to: waiting.clone(),
             },
             RenameStep {
                 exchange: true,
                 inode,
                 from: waiting,
-                to: below_home(self, target.place())?,
+                to: self.below_home(target.place())?,
             },
         ];
-        let journal = Journal::write(self, Some(name), steps)?;
+        let rest = StagedName::new(beside.clone());
+        let journal = Journal::write(self, Noted::Renames(steps), Some(rest))?;
         journal.carry_out().map_err(|(number, error)| {
             let path = [entry.path(), target.path()][number];
             DiskError::of("move", path, error)
         })?;
         // A command that runs meanwhile may have put a directory there: it goes back whole.
         if beside.is_directory()? && target.kind() != Kind::Directory {
-            return Err(DiskError::NotAFile {
-                path: target.path().clone(),
-                found: Kind::Directory.describe(),
-            });
+            return Err(DiskError::not_a_file(target.path(), Kind::Directory));
         }
         Ok(journal)
     }
 
     /// Undoes what the process that wrote this journal did.
     pub fn roll_back(&self, journal: &str) -> Result<(), DiskError> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut text = Vec::new();
-        match rustix::fs::openat(&self.directory, journal, flags, Mode::empty()) {
-            Ok(file) => File::from(file)
-                .read_to_end(&mut text)
-                .map_err(DiskError::server)?,
+        let opened = open_at(&self.directory, journal, OFlags::RDONLY);
+        let Some(file) = if_there(opened).map_err(DiskError::server)? else {
             // Somebody else was here first.
-            Err(Errno::NOENT) => return Ok(()),
-            Err(error) => return Err(DiskError::server(error)),
+            return Ok(());
         };
-        let home = home_of(self)?;
-        if let Some(addition) = Addition::read(&text) {
-            addition.undo(&home)?;
-        } else {
-            // Written in part: no step was taken.
-            let steps: Vec<RenameStep> = serde_json::from_slice(&text).unwrap_or_default();
-            undo(&home, &steps, &aside_of(self, journal)?)?;
-        }
+        let mut text = Vec::new();
+        File::from(file)
+            .read_to_end(&mut text)
+            .map_err(DiskError::server)?;
+        // Of one that was written in part, no step was taken.
+        let noted = serde_json::from_slice(&text).unwrap_or(Noted::Renames(Vec::new()));
+        noted.undo(&self.home()?, &aside_of(self, journal)?)?;
         forget(self, journal)
     }
 }
 
-/// Undoes the steps that were taken, the last one first.
-fn undo(home: &Root, steps: &[RenameStep], aside: &str) -> Result<(), DiskError> {
-    for step in steps.iter().rev() {
-        step.undo(home, aside)?;
+/// Returns the path, below the directory that holds staging, where the steps of a journal may put something
+/// aside.
+fn aside_of(staging: &Staging, journal: &str) -> Result<String, DiskError> {
+    staging.below_home(&staging.place(format!("{journal}.aside")))
+}
+
+fn forget(staging: &Staging, journal: &str) -> Result<(), DiskError> {
+    let gone = rustix::fs::unlinkat(&staging.directory, journal, AtFlags::empty());
+    if_there(gone).map(drop).map_err(DiskError::server)
+}
+
+impl Noted {
+    /// Undoes what was done, the last step first.
+    fn undo(&self, home: &Root, aside: &str) -> Result<(), DiskError> {
+        match self {
+            Self::Addition(addition) => addition.undo(home),
+            Self::Renames(steps) => {
+                let mut steps = steps.iter().rev();
+                steps.try_for_each(|step| step.undo(home, aside))
+            }
+        }
     }
-    Ok(())
 }
 
 impl RenameStep {
     fn take(&self, home: &Root, aside: &str) -> Result<(), Errno> {
-        let (from, to) = (opened(home, &self.from)?, opened(home, &self.to)?);
+        let (from, to) = (home.place(&self.from)?, home.place(&self.to)?);
         if self.exchange {
-            let aside = opened(home, aside)?;
+            let aside = home.place(aside)?;
             rename::exchange(from.as_name(), to.as_name(), aside.as_name())
         } else {
             rename::to_free(from.as_name(), to.as_name())
@@ -220,7 +244,7 @@ impl RenameStep {
 
     fn undo(&self, home: &Root, aside: &str) -> Result<(), DiskError> {
         let fail = |error| DiskError::of("undo", &ZonePath::found(self.to.clone()), error);
-        let to = match opened(home, &self.to) {
+        let to = match home.place(&self.to) {
             Ok(to) => Some(to),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
             Err(error) => return Err(fail(error)),
@@ -235,12 +259,12 @@ impl RenameStep {
                 None => Ok(()),
             };
         }
-        let aside = opened(home, aside).map_err(fail)?;
+        let aside = home.place(aside).map_err(fail)?;
         if aside.inode()?.is_none() {
             let Some(to) = arrived else {
                 return Ok(());
             };
-            let from = opened(home, &self.from).map_err(fail)?;
+            let from = home.place(&self.from).map_err(fail)?;
             match rename::exchange_in_one_call(to.as_name(), from.as_name()) {
                 Ok(true) => return Ok(()),
                 // What it replaced is gone.
@@ -261,7 +285,7 @@ impl RenameStep {
     ) -> Result<(), DiskError> {
         let fail = |error| DiskError::of("undo", &ZonePath::found(self.to.clone()), error);
         if let Some(to) = arrived {
-            let from = opened(home, &self.from).map_err(fail)?;
+            let from = home.place(&self.from).map_err(fail)?;
             if !to.is_directory()? && !aside.is_directory()? {
                 // So that the name always has one of the two.
                 if from.inode()? != Some(self.inode) {
@@ -271,7 +295,7 @@ impl RenameStep {
             }
             rename::to_free(to.as_name(), from.as_name()).map_err(fail)?;
         }
-        match opened(home, &self.to) {
+        match home.place(&self.to) {
             // It was linked aside, and nothing more.
             Ok(to) if rename::is_same(to.as_name(), aside.as_name()) => aside.unlink(),
             _ => aside.put_back(home, &self.to),
@@ -280,30 +304,14 @@ impl RenameStep {
 
     /// Moves back what has its new name, and maybe its old one too.
     fn take_back(&self, home: &Root, to: &Place) -> Result<(), DiskError> {
-        match opened(home, &self.from) {
+        match home.place(&self.from) {
             Ok(from) if rename::is_same(from.as_name(), to.as_name()) => to.unlink(),
             _ => to.put_back(home, &self.from),
         }
     }
 }
 
-/// Returns a name below the directory that holds staging, in its open directory.
-fn opened(home: &Root, place: &str) -> Result<Place, Errno> {
-    let (parent, name) = parent_of(home, place)?;
-    Ok(Place::new(parent, name.to_owned(), ZonePath::root()))
-}
-
 impl Place {
-    fn inode(&self) -> Result<Option<u64>, DiskError> {
-        Ok(self.stat()?.map(|stat| stat.st_ino))
-    }
-
-    pub(super) fn is_directory(&self) -> Result<bool, DiskError> {
-        Ok(self
-            .stat()?
-            .is_some_and(|stat| kind_of(&stat) == Kind::Directory))
-    }
-
     fn unlink(&self) -> Result<(), DiskError> {
         rustix::fs::unlinkat(&self.parent, &*self.name, AtFlags::empty())
             .map_err(|error| DiskError::of("undo", &ZonePath::root(), error))
@@ -326,7 +334,7 @@ impl Place {
                 Err(DiskError::Exists { .. }) => continue,
                 Err(error) => return Err(error),
             };
-            let (free, _made) = make_directories(vacancy)?;
+            let (free, _made) = vacancy.make_directories()?;
             match rename::to_free(self.as_name(), (&free.parent, &free.name)) {
                 Err(Errno::EXIST) => {}
                 other => return other.map_err(|error| DiskError::of("undo", &own, error)),

@@ -1,99 +1,116 @@
-//! Removing whole trees, whatever commands made of them.
+//! Removal of whole trees, whatever commands made of them: at once, or behind the answer.
+//!
+//! What left its zone in one rename is gone for everybody, whatever time the disk takes for its
+//! files. It waits in staging under the name of this process; what a process does not get to is
+//! swept by the next one, as everything that a dead process staged.
 
 use std::os::fd::OwnedFd;
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode};
 use rustix::io::Errno;
 
-use super::COUNTER;
-use crate::handle::stat_at;
+use super::{COUNTER, report};
+use crate::entry::Place;
+use crate::handle::{DIRECTORY, open_at, stat_at};
 use crate::kind::kind_of;
-use crate::{DiskError, Kind, rights};
+use crate::rights::{self, with_rights};
+use crate::{DiskError, Kind};
 use fileshed_types::zone::ZonePath;
 
-/// A command may take rights on its own directories away; where that was the error, they are
-/// given back.
-fn grant(error: Errno, parent: &OwnedFd, name: impl rustix::path::Arg) -> Result<(), Errno> {
-    if error == Errno::ACCESS && rights::give(parent, name, 0o700) {
-        Ok(())
-    } else {
-        Err(error)
-    }
+/// Entries that are removed before the answer: with so few, to hand them over costs more.
+const BEFORE_THE_ANSWER: usize = 16;
+
+/// Entries that are removed between two looks at whether the server stops.
+const AT_ONCE: usize = 256;
+
+/// Directories that may wait; beyond them nobody is answered before the files are gone.
+const WAITING: usize = 64;
+
+/// A tree that is being removed.
+#[derive(Debug)]
+struct Removal {
+    parent: Arc<OwnedFd>,
+    name: String,
+    /// Directories that are left, beside the tree or its top.
+    directories: Vec<String>,
 }
 
-/// Removes `name` and everything below it. Directories inside are first moved up beside it, so
-/// that any depth takes a handful of handles and links are never followed.
-pub(crate) fn remove_tree(parent: &OwnedFd, name: &str) -> Result<(), DiskError> {
-    let path = ZonePath::root();
-    let fail = |error: Errno| DiskError::of("delete", &path, error);
-    let Some(stat) = stat_at(parent, name, &path)? else {
-        return Ok(());
-    };
-    if kind_of(&stat) != Kind::Directory {
-        return rustix::fs::unlinkat(parent, name, AtFlags::empty()).map_err(fail);
+impl Removal {
+    /// Begins with `name`, which is gone afterwards unless it is a directory.
+    fn begin(parent: &Arc<OwnedFd>, name: &str) -> Result<Self, DiskError> {
+        let mut removal = Self {
+            parent: Arc::clone(parent),
+            name: name.to_owned(),
+            directories: Vec::new(),
+        };
+        match stat_at(parent, name, &ZonePath::root())? {
+            Some(stat) if kind_of(&stat) == Kind::Directory => {
+                removal.directories.push(name.to_owned());
+            }
+            Some(_) => rustix::fs::unlinkat(parent, name, AtFlags::empty()).map_err(failed)?,
+            None => {}
+        }
+        Ok(removal)
     }
-    let (mut directories, mut most) = (vec![name.to_owned()], usize::MAX);
-    remove_directories(parent, name, &mut directories, &mut most)
-}
 
-/// Removes directories that were of `name`, with everything below them, until so many entries are
-/// gone. Those that are left then stay listed.
-pub(super) fn remove_directories(
-    parent: &OwnedFd,
-    name: &str,
-    directories: &mut Vec<String>,
-    most: &mut usize,
-) -> Result<(), DiskError> {
-    let path = ZonePath::root();
-    let fail = |error: Errno| DiskError::of("delete", &path, error);
-    while let Some(directory) = directories.pop() {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let open = || rustix::fs::openat(parent, &*directory, flags, Mode::empty());
-        let handle = open()
-            .or_else(|error| {
-                grant(error, parent, &directory)?;
-                open()
-            })
-            .map_err(fail)?;
-        rustix::fs::fchmod(&handle, Mode::RWXU).map_err(fail)?;
-        let listing = rustix::fs::Dir::read_from(&handle).map_err(fail)?;
-        for item in listing.flatten() {
-            let child = item.file_name();
-            if matches!(child.to_bytes(), b"." | b"..") {
-                continue;
-            }
-            if *most == 0 {
-                directories.push(directory);
-                return Ok(());
-            }
-            *most -= 1;
-            match rustix::fs::unlinkat(&handle, child, AtFlags::empty()) {
-                Ok(()) | Err(Errno::NOENT) => {}
-                Err(Errno::ISDIR | Errno::PERM) => {
-                    let lifted = format!("{name}.{}", COUNTER.fetch_add(1, Ordering::Relaxed));
-                    let lift = || rustix::fs::renameat(&handle, child, parent, &*lifted);
-                    lift()
-                        .or_else(|error| {
-                            grant(error, &handle, child)?;
-                            lift()
-                        })
-                        .map_err(fail)?;
-                    directories.push(lifted);
+    /// Removes so many entries. Directories inside are first moved up beside the tree, so that any
+    /// depth takes a handful of handles and links are never followed. Returns `true` if that was all.
+    fn remove_some(&mut self, mut most: usize) -> Result<bool, DiskError> {
+        let parent = &self.parent;
+        while let Some(directory) = self.directories.pop() {
+            let open = || open_at(parent, &*directory, DIRECTORY);
+            // A command may take rights on its own directories away.
+            let give = || rights::give(parent, &*directory, rights::DIRECTORY);
+            let handle = with_rights(give, open).map_err(failed)?;
+            rustix::fs::fchmod(&handle, Mode::RWXU).map_err(failed)?;
+            let listing = rustix::fs::Dir::read_from(&handle).map_err(failed)?;
+            for item in listing.flatten() {
+                let child = item.file_name();
+                if matches!(child.to_bytes(), b"." | b"..") {
+                    continue;
                 }
-                Err(error) => return Err(fail(error)),
+                if most == 0 {
+                    self.directories.push(directory);
+                    return Ok(false);
+                }
+                most -= 1;
+                match rustix::fs::unlinkat(&handle, child, AtFlags::empty()) {
+                    Ok(()) | Err(Errno::NOENT) => {}
+                    Err(Errno::ISDIR | Errno::PERM) => {
+                        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+                        let lifted = format!("{}.{number}", self.name);
+                        let lift = || rustix::fs::renameat(&handle, child, parent, &*lifted);
+                        let give = || rights::give(&handle, child, rights::DIRECTORY);
+                        with_rights(give, lift).map_err(failed)?;
+                        self.directories.push(lifted);
+                    }
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+            match rustix::fs::unlinkat(parent, &*directory, AtFlags::REMOVEDIR) {
+                // It goes with what a later process sweeps.
+                Err(Errno::NOTEMPTY | Errno::EXIST) if has_unclosed_only(&handle) => {}
+                removed => removed.map_err(failed)?,
             }
         }
-        match rustix::fs::unlinkat(parent, &*directory, AtFlags::REMOVEDIR) {
-            // It goes with what a later process sweeps.
-            Err(Errno::NOTEMPTY | Errno::EXIST) if has_unclosed_only(&handle) => {}
-            removed => removed.map_err(fail)?,
-        }
+        Ok(true)
     }
-    Ok(())
+
+    /// Removes all that is left.
+    fn finish(mut self) -> Result<(), DiskError> {
+        self.remove_some(usize::MAX).map(drop)
+    }
 }
 
-/// Whether a directory of NFS has nothing but names of files that were removed while they were open: the
+fn failed(error: Errno) -> DiskError {
+    DiskError::of("delete", &ZonePath::root(), error)
+}
+
+/// Returns `true` if a directory of NFS has only names of files that were removed while they were open: the
 /// client keeps those until they are closed.
 fn has_unclosed_only(directory: &OwnedFd) -> bool {
     let Ok(listing) = rustix::fs::Dir::read_from(directory) else {
@@ -103,4 +120,142 @@ fn has_unclosed_only(directory: &OwnedFd) -> bool {
         let name = item.file_name().to_bytes();
         matches!(name, b"." | b"..") || name.starts_with(b".nfs")
     })
+}
+
+/// Removes `name` and everything below it.
+pub(crate) fn remove_tree(parent: &Arc<OwnedFd>, name: &str) -> Result<(), DiskError> {
+    Removal::begin(parent, name)?.finish()
+}
+
+/// A name in staging. Dropped, what has the name is removed.
+#[derive(Debug)]
+#[must_use = "it is removed when it is dropped"]
+pub struct StagedName {
+    place: Place,
+    stays: bool,
+}
+
+impl StagedName {
+    pub(super) fn new(place: Place) -> Self {
+        Self {
+            place,
+            stays: false,
+        }
+    }
+
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Leaves what has the name where it is.
+    pub(super) fn leave(mut self) {
+        self.stays = true;
+    }
+}
+
+impl Drop for StagedName {
+    fn drop(&mut self) {
+        if !self.stays {
+            report(&remove_tree(&self.place.parent, &self.place.name));
+        }
+    }
+}
+
+/// Hands trees over to the thread that removes them; without one, all is removed at once.
+#[derive(Clone, Debug, Default)]
+pub struct Removals(Option<SyncSender<Removal>>);
+
+impl Removals {
+    /// Removes what has a name, and everything below it: a little at once, the rest behind.
+    pub(super) fn remove(&self, at: &Place) -> Result<(), DiskError> {
+        let mut removal = Removal::begin(&at.parent, &at.name)?;
+        let Some(sender) = &self.0 else {
+            return removal.finish();
+        };
+        if removal.remove_some(BEFORE_THE_ANSWER)? {
+            return Ok(());
+        }
+        match sender.try_send(removal) {
+            Ok(()) => Ok(()),
+            Err(TrySendError::Full(removal) | TrySendError::Disconnected(removal)) => {
+                removal.finish()
+            }
+        }
+    }
+}
+
+/// The thread that removes.
+#[derive(Debug)]
+pub struct Remover {
+    removals: Removals,
+    stopping: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Remover {
+    /// Starts the thread.
+    pub fn start() -> Result<Self, DiskError> {
+        let (sender, receiver) = sync_channel(WAITING);
+        let stopping = Arc::new(AtomicBool::new(false));
+        let thread = std::thread::Builder::new()
+            .name("remove".to_owned())
+            .spawn({
+                let stopping = Arc::clone(&stopping);
+                move || remove_until_stopped(&receiver, &stopping)
+            })
+            .map_err(|error| DiskError::of("remove", &ZonePath::root(), error))?;
+        Ok(Self {
+            removals: Removals(Some(sender)),
+            stopping,
+            thread: Some(thread),
+        })
+    }
+
+    /// A way to it.
+    #[must_use]
+    pub fn removals(&self) -> Removals {
+        self.removals.clone()
+    }
+}
+
+impl Drop for Remover {
+    fn drop(&mut self) {
+        self.stopping.store(true, Ordering::Relaxed);
+        self.removals = Removals::default();
+        if let Some(thread) = self.thread.take() {
+            let _ended = thread.join();
+        }
+    }
+}
+
+fn remove_until_stopped(receiver: &Receiver<Removal>, stopping: &AtomicBool) {
+    give_way();
+    for mut removal in receiver {
+        loop {
+            if stopping.load(Ordering::Relaxed) {
+                return;
+            }
+            match removal.remove_some(AT_ONCE) {
+                Ok(false) => {}
+                Ok(true) => break,
+                Err(error) => {
+                    tracing::warn!(%error, "what was removed still takes space");
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// The least that anybody waits for.
+const NICE: i32 = 19;
+
+/// Gives this thread the time that nobody else wants.
+pub fn give_way() {
+    let this = Some(rustix::thread::gettid());
+    if let Err(error) = rustix::process::setpriority_process(this, NICE) {
+        let thread = std::thread::current();
+        let thread = thread.name();
+        tracing::debug!(%error, thread, "a thread works at the usual priority");
+    }
 }

@@ -8,69 +8,41 @@ use crate::kind::kind_of;
 use crate::walk::Totals;
 use crate::{Kind, Stamp};
 
+/// The names in one directory.
+type NameListing = HashMap<Box<[u8]>, NamedEntry>;
+
 /// Every name, with what it stood for when it was last looked at.
 #[derive(Debug, Default)]
 pub(super) struct NameTable {
     /// By the path of their directory.
     listings: HashMap<Box<[u8]>, NameListing>,
-    totals: Totals,
-    directories: u64,
+    pub(super) totals: Totals,
+    pub(super) directories: u64,
 }
-
-/// The names in one directory.
-type NameListing = HashMap<Box<[u8]>, NamedEntry>;
 
 /// File or something else that a name stood for.
 #[derive(Clone, Copy, Debug)]
-struct NamedEntry {
+pub(super) struct NamedEntry {
     kind: Kind,
-    stamp: Stamp,
+    pub(super) stamp: Stamp,
 }
 
 impl NamedEntry {
-    fn of(stat: &Stat) -> Self {
-        Self {
-            kind: kind_of(stat),
-            stamp: Stamp::of(stat),
-        }
+    pub(super) fn is_directory(&self) -> bool {
+        self.kind == Kind::Directory
     }
 
-    /// Returns the bytes that it counts for.
-    fn size(&self) -> u64 {
-        match self.kind {
-            Kind::File => self.stamp.size(),
-            Kind::Directory | Kind::Symlink | Kind::Special => 0,
-        }
+    /// Returns the size of a file.
+    pub(super) fn size(&self) -> Option<u64> {
+        (self.kind == Kind::File).then(|| self.stamp.size())
     }
 }
 
 impl NameTable {
-    pub(super) fn totals(&self) -> Totals {
-        self.totals
-    }
-
-    pub(super) fn directories(&self) -> u64 {
-        self.directories
-    }
-
-    /// The size of the file that has this path.
-    pub(super) fn file_size(&self, path: &[u8]) -> Option<u64> {
-        let known = self.known(path);
-        known
-            .filter(|known| known.kind == Kind::File)
-            .map(NamedEntry::size)
-    }
-
-    /// What has this path: its inode and its kind.
-    pub(super) fn what_had(&self, path: &[u8]) -> Option<(u64, Kind)> {
-        self.known(path)
-            .map(|known| (known.stamp.inode(), known.kind))
-    }
-
-    /// Returns `true` if a path stands for this, unchanged.
-    pub(super) fn has(&self, path: &[u8], stat: &Stat) -> bool {
-        self.known(path)
-            .is_some_and(|known| known.stamp == Stamp::of(stat))
+    /// Returns what has this path.
+    pub(super) fn get(&self, path: &[u8]) -> Option<NamedEntry> {
+        let (above, name) = split(path);
+        self.listings.get(above)?.get(name).copied()
     }
 
     /// Every path of a file with this inode.
@@ -92,40 +64,35 @@ impl NameTable {
         for (above, listing) in &self.listings {
             for (name, known) in listing {
                 let path = String::from_utf8_lossy(&join(above, name)).into_owned();
-                names.insert(path, (known.size(), known.kind));
+                names.insert(path, (known.size().unwrap_or(0), known.kind));
             }
         }
         names
     }
 
-    fn known(&self, path: &[u8]) -> Option<&NamedEntry> {
-        let (above, name) = split(path);
-        self.listings.get(above)?.get(name)
-    }
-
     /// Enters what has a path now.
     pub(super) fn add(&mut self, path: &[u8], stat: &Stat) {
-        let known = NamedEntry::of(stat);
-        let (above, name) = split(path);
-        let before = if let Some(listing) = self.listings.get_mut(above) {
-            listing.insert(name.into(), known)
-        } else {
-            let listing = NameListing::from([(name.into(), known)]);
-            self.listings.insert(above.into(), listing);
-            None
+        let known = NamedEntry {
+            kind: kind_of(stat),
+            stamp: Stamp::of(stat),
         };
-        if let Some(before) = before {
+        let (above, name) = split(path);
+        if !self.listings.contains_key(above) {
+            self.listings.insert(above.into(), NameListing::new());
+        }
+        let listing = self.listings.get_mut(above);
+        if let Some(before) = listing.and_then(|listing| listing.insert(name.into(), known)) {
             self.subtract(before);
         }
-        self.totals.bytes += known.size();
+        self.totals.bytes += known.size().unwrap_or(0);
         self.totals.files += u64::from(known.kind == Kind::File);
-        self.directories += u64::from(known.kind == Kind::Directory);
+        self.directories += u64::from(known.is_directory());
     }
 
     fn subtract(&mut self, known: NamedEntry) {
-        self.totals.bytes -= known.size();
+        self.totals.bytes -= known.size().unwrap_or(0);
         self.totals.files -= u64::from(known.kind == Kind::File);
-        self.directories -= u64::from(known.kind == Kind::Directory);
+        self.directories -= u64::from(known.is_directory());
     }
 
     /// Removes a path, and everything below it.
@@ -136,7 +103,7 @@ impl NameTable {
             return;
         };
         let mut all = vec![known];
-        if known.kind == Kind::Directory {
+        if known.is_directory() {
             self.listings.retain(|path, listing| {
                 let is_below = is_at_or_below(path, gone);
                 if is_below {

@@ -21,10 +21,10 @@ fn expect_true(watch: &Watch, root: &Root) {
     })
     .expect("walked");
     assert_eq!(watch.table.names(), walked.names());
-    assert_eq!(watch.totals(), walked.totals());
-    assert_eq!(watch.directories(), walked.directories());
+    assert_eq!(watch.totals(), walked.totals);
+    assert_eq!(watch.directories(), walked.directories);
     let directories = watch.directory_paths().count() as u64;
-    assert_eq!(directories, walked.directories() + 1);
+    assert_eq!(directories, walked.directories + 1);
     noted.sort();
     let known: Vec<_> = watch.noted().clone().into_iter().collect();
     assert_eq!(known, noted);

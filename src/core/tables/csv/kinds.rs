@@ -3,6 +3,8 @@
 //! A column is INTEGER or REAL only if every value of it comes back as it was written, but for
 //! trailing zeros; whatever could be an identifier stays text.
 
+use rusqlite::types::ValueRef;
+
 use crate::work::Refusal;
 
 /// Largest whole number that a REAL holds exactly.
@@ -52,15 +54,36 @@ impl Kind {
             Self::Text => "TEXT",
         }
     }
-}
 
-/// A value of a column, to be stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Cell<'a> {
-    Null,
-    Integer(i64),
-    Real(f64),
-    Text(&'a [u8]),
+    /// A value of a column of this type.
+    pub(crate) fn cell(self, field: &[u8]) -> ValueRef<'_> {
+        if field.is_empty() {
+            return ValueRef::Null;
+        }
+        let (Self::Integer(decimal) | Self::Real(decimal)) = self else {
+            return ValueRef::Text(field);
+        };
+        let value = field.trim_ascii();
+        if value.is_empty() || is_missing(value) {
+            return ValueRef::Null;
+        }
+        let Ok(text) = std::str::from_utf8(value) else {
+            return ValueRef::Text(field);
+        };
+        let plain;
+        let text = match decimal {
+            Decimal::Point => text,
+            Decimal::Comma => {
+                plain = text.replace('.', "").replace(',', ".");
+                &plain
+            }
+        };
+        let number = match self {
+            Self::Integer(_) => text.parse().map(ValueRef::Integer).ok(),
+            _ => text.parse().map(ValueRef::Real).ok(),
+        };
+        number.unwrap_or(ValueRef::Text(field))
+    }
 }
 
 /// What was seen of a column.
@@ -126,38 +149,6 @@ impl Column {
         } else {
             Kind::Integer(decimal)
         }
-    }
-}
-
-impl Kind {
-    /// A value of a column of this type.
-    pub(crate) fn cell(self, field: &[u8]) -> Cell<'_> {
-        if field.is_empty() {
-            return Cell::Null;
-        }
-        let (Self::Integer(decimal) | Self::Real(decimal)) = self else {
-            return Cell::Text(field);
-        };
-        let value = field.trim_ascii();
-        if value.is_empty() || is_missing(value) {
-            return Cell::Null;
-        }
-        let Ok(text) = std::str::from_utf8(value) else {
-            return Cell::Text(field);
-        };
-        let plain;
-        let text = match decimal {
-            Decimal::Point => text,
-            Decimal::Comma => {
-                plain = text.replace('.', "").replace(',', ".");
-                &plain
-            }
-        };
-        let number = match self {
-            Self::Integer(_) => text.parse().map(Cell::Integer).ok(),
-            _ => text.parse().map(Cell::Real).ok(),
-        };
-        number.unwrap_or(Cell::Text(field))
     }
 }
 
@@ -287,20 +278,24 @@ mod tests {
     fn values_become_cells() {
         use Decimal::{Comma, Point};
         for (kind, field, cell) in [
-            (Kind::Integer(Point), "-5", Cell::Integer(-5)),
-            (Kind::Integer(Point), " 5 ", Cell::Integer(5)),
-            (Kind::Integer(Comma), "1.234.567", Cell::Integer(1_234_567)),
-            (Kind::Integer(Point), "NA", Cell::Null),
-            (Kind::Real(Point), "1e-5", Cell::Real(1e-5)),
-            (Kind::Real(Comma), "1.234,5", Cell::Real(1234.5)),
-            (Kind::Real(Comma), "7", Cell::Real(7.0)),
-            (Kind::Text, "", Cell::Null),
-            (Kind::Text, "NA", Cell::Text(b"NA")),
-            (Kind::Text, " ", Cell::Text(b" ")),
+            (Kind::Integer(Point), "-5", ValueRef::Integer(-5)),
+            (Kind::Integer(Point), " 5 ", ValueRef::Integer(5)),
+            (
+                Kind::Integer(Comma),
+                "1.234.567",
+                ValueRef::Integer(1_234_567),
+            ),
+            (Kind::Integer(Point), "NA", ValueRef::Null),
+            (Kind::Real(Point), "1e-5", ValueRef::Real(1e-5)),
+            (Kind::Real(Comma), "1.234,5", ValueRef::Real(1234.5)),
+            (Kind::Real(Comma), "7", ValueRef::Real(7.0)),
+            (Kind::Text, "", ValueRef::Null),
+            (Kind::Text, "NA", ValueRef::Text(b"NA")),
+            (Kind::Text, " ", ValueRef::Text(b" ")),
             (
                 Kind::Integer(Point),
                 "changed since",
-                Cell::Text(b"changed since"),
+                ValueRef::Text(b"changed since"),
             ),
         ] {
             assert_eq!(kind.cell(field.as_bytes()), cell, "{field}");

@@ -35,11 +35,6 @@ pub(crate) fn parse_delimiter(given: &str) -> Result<u8, Refusal> {
     Ok(byte)
 }
 
-/// The delimiter as it is told.
-pub(crate) fn show_delimiter(delimiter: u8) -> String {
-    char::from(delimiter).to_string()
-}
-
 /// The delimiter that makes the rows of the sample most alike; the comma where none does.
 /// `complete`: the sample is the whole text.
 pub(crate) fn find_delimiter(sample: &[u8], complete: bool) -> u8 {

@@ -25,7 +25,9 @@ pub(crate) fn is_sheet(file: &mut File) -> std::io::Result<bool> {
 }
 
 /// Reads the sheets of a spreadsheet, each with its name and its cells.
-fn sheets(book: &mut File) -> Result<impl Iterator<Item = Result<Sheet, Error>>, Error> {
+fn sheets(
+    book: &mut File,
+) -> Result<impl Iterator<Item = Result<(String, Range<Data>), Error>>, Error> {
     let mut bytes = Vec::new();
     book.read_to_end(&mut bytes)?;
     let bytes: Rc<[u8]> = bytes.into();
@@ -33,14 +35,8 @@ fn sheets(book: &mut File) -> Result<impl Iterator<Item = Result<Sheet, Error>>,
     let names = book.sheet_names().into_iter();
     Ok(names.map(move |name| {
         let cells = book.worksheet_range(&name)?;
-        Ok(Sheet { name, cells })
+        Ok((name, cells))
     }))
-}
-
-/// A sheet of a spreadsheet.
-struct Sheet {
-    name: String,
-    cells: Range<Data>,
 }
 
 /// Writes the first sheet that has rows.
@@ -52,7 +48,7 @@ pub(crate) fn write_sheet(book: &mut File, csv: &mut File) -> Result<(), Refusal
     let mut write = || -> Result<(), Error> {
         let mut writer = ::csv::Writer::from_writer(BufWriter::new(&mut *csv));
         for sheet in sheets(book)? {
-            let cells = sheet?.cells;
+            let (_, cells) = sheet?;
             if !cells.is_empty() {
                 for row in cells.rows() {
                     writer
@@ -75,9 +71,9 @@ pub(crate) fn write_sheet(book: &mut File, csv: &mut File) -> Result<(), Refusal
 pub fn sheets_as_text(book: &mut File, most: usize) -> Result<(String, bool), String> {
     let mut lines = String::new();
     for sheet in sheets(book).map_err(|error| error.to_string())? {
-        let sheet = sheet.map_err(|error| error.to_string())?;
-        lines.extend(["--- ", &sheet.name, " ---\n"]);
-        for row in sheet.cells.rows() {
+        let (name, cells) = sheet.map_err(|error| error.to_string())?;
+        lines.extend(["--- ", &name, " ---\n"]);
+        for row in cells.rows() {
             for (number, cell) in row.iter().enumerate() {
                 if number > 0 {
                     lines.push('\t');

@@ -132,27 +132,6 @@ impl<'a> Draft<'a> {
         Ok(line_count(replaced).max(1))
     }
 
-    /// Inserts the content at the place of every matching line, and counts lines and matches.
-    pub(super) fn insert_at_matches(
-        &mut self,
-        pattern: &Pattern<'_>,
-        all: bool,
-        place: fn(Range<usize>) -> usize,
-    ) -> Result<(u64, u64), TextError> {
-        let meter = pattern.meter(self.text)?;
-        let (mut lines, mut matches) = (0, 0);
-        for line in lines::ranges(self.text) {
-            if pattern.occurs_in(lines::without_line_end(&self.text[line.clone()]), &meter)? {
-                lines += self.insert_lines(place(line))?;
-                matches += 1;
-                if !all {
-                    break;
-                }
-            }
-        }
-        counted(pattern, lines, matches)
-    }
-
     /// Replaces what the pattern matches, and counts lines and matches.
     pub(super) fn replace_matches(
         &mut self,
@@ -182,13 +161,6 @@ impl<'a> Draft<'a> {
                 break;
             }
         }
-        counted(pattern, lines, matches)
-    }
-}
-
-fn counted(pattern: &Pattern<'_>, lines: u64, matches: u64) -> Result<(u64, u64), TextError> {
-    match matches {
-        0 => Err(pattern.not_found()),
-        _ => Ok((lines, matches)),
+        pattern.counted(lines, matches)
     }
 }

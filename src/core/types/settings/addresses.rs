@@ -1,9 +1,10 @@
 //! Addresses of the server, of its peers, of its registry and of the files of the compact tools.
 
 use std::fmt::{Display, Formatter};
+use std::net::SocketAddrV6;
 use std::str::FromStr;
 
-use crate::Secret;
+use crate::{Secret, names};
 
 /// The beginning of every link, as an administrator says it; empty if none was set. Never
 /// taken from a request: a client that sends a `Host` of its own would choose the target of a link.
@@ -87,22 +88,15 @@ impl FromStr for PeerAddress {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let plain =
-            |character: char| character.is_ascii_alphanumeric() || "-._".contains(character);
-        let is_host = |host: &str| {
-            let inner = host
-                .strip_prefix('[')
-                .and_then(|rest| rest.strip_suffix(']'));
-            inner.map_or_else(
-                || !host.is_empty() && host.chars().all(plain),
-                |inner| inner.parse::<std::net::Ipv6Addr>().is_ok(),
-            )
-        };
-        let parts = text.rsplit_once(':');
-        let is_address = parts.is_some_and(|(host, port)| {
-            is_host(host) && port.parse::<u16>().is_ok_and(|port| port > 0)
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        let is_number = text
+            .parse::<SocketAddrV6>()
+            .is_ok_and(|address| address.port() > 0 && address.scope_id() == 0);
+        let is_name = text.rsplit_once(':').is_some_and(|(host, port)| {
+            let is_host = !host.is_empty() && host.chars().all(plain);
+            is_host && port.parse::<u16>().is_ok_and(|port| port > 0)
         });
-        if text.is_empty() || is_address {
+        if text.is_empty() || is_number || is_name {
             return Ok(Self(text.to_owned()));
         }
         Err("must be host:port, like files-1.internal:8000".to_owned())
@@ -134,14 +128,16 @@ impl FromStr for RegistryUrl {
     }
 }
 
-/// An address: `file:` or `memory:`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FilesUrl {
-    /// In the storage zone of each user.
-    #[default]
-    Zone,
-    /// In memory, gone with the process.
-    Memory,
+names! {
+    /// An address: `file:` or `memory:`.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum FilesUrl {
+        /// In the storage zone of each user.
+        #[default]
+        Zone = "file:",
+        /// In memory, gone with the process.
+        Memory = "memory:",
+    }
 }
 
 /// Addresses of buckets, which version 0.1.0 took.
@@ -151,25 +147,20 @@ impl FromStr for FilesUrl {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "file:" => Ok(Self::Zone),
-            "memory:" => Ok(Self::Memory),
-            _ if BUCKETS.iter().any(|scheme| text.starts_with(scheme)) => Err(
-                "must be file: or memory:: only version 0.1.0 kept files in buckets, and what is there is \
-                 copied out with the bucket's own tools"
-                    .to_owned(),
-            ),
-            _ => Err("must be file: or memory:".to_owned()),
-        }
+        let is_bucket = BUCKETS.iter().any(|scheme| text.starts_with(scheme));
+        let fault = if is_bucket {
+            "must be file: or memory:: only version 0.1.0 kept files in buckets, and what is there is \
+             copied out with the bucket's own tools"
+        } else {
+            "must be file: or memory:"
+        };
+        Self::parse(text).ok_or_else(|| fault.to_owned())
     }
 }
 
 impl Display for FilesUrl {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
-            Self::Zone => "file:",
-            Self::Memory => "memory:",
-        })
+        formatter.write_str(self.as_str())
     }
 }
 

@@ -23,17 +23,10 @@ impl Destination {
     pub fn covers(&self, name: &str, address: IpAddr) -> bool {
         match &self.place {
             DestinationHost::Name(own) => own.eq_ignore_ascii_case(name.trim_end_matches('.')),
-            DestinationHost::Network { base, bits } => match (base, address) {
-                (IpAddr::V4(base), IpAddr::V4(address)) => {
-                    let shift = 32 - bits.min(&32);
-                    u32::from(*base).checked_shr(shift) == u32::from(address).checked_shr(shift)
-                }
-                (IpAddr::V6(base), IpAddr::V6(address)) => {
-                    let shift = 128 - bits.min(&128);
-                    u128::from(*base).checked_shr(shift) == u128::from(address).checked_shr(shift)
-                }
-                _ => false,
-            },
+            DestinationHost::Network { base, bits } => {
+                let difference = bits_of(*base) ^ bits_of(address);
+                base.is_ipv4() == address.is_ipv4() && difference.leading_zeros() >= *bits
+            }
         }
     }
 
@@ -44,12 +37,27 @@ impl Destination {
     }
 }
 
+/// Returns the bits of an address, the first of them at the top.
+fn bits_of(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => u128::from(u32::from(address)) << 96,
+        IpAddr::V6(address) => address.into(),
+    }
+}
+
 impl FromStr for Destination {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const EXPECTED: &str = "must be names, addresses or networks, each with a port or without, \
-            like files.example.org, 10.0.0.5:8080, [fd00::5]:443 or 10.1.0.0/16";
+        Self::parse(text).ok_or(
+            "must be names, addresses or networks, each with a port or without, \
+             like files.example.org, 10.0.0.5:8080, [fd00::5]:443 or 10.1.0.0/16",
+        )
+    }
+}
+
+impl Destination {
+    fn parse(text: &str) -> Option<Self> {
         let network = |base: IpAddr, bits: u32, port| Self {
             place: DestinationHost::Network { base, bits },
             port,
@@ -57,40 +65,23 @@ impl FromStr for Destination {
         let most = |base: IpAddr| if base.is_ipv4() { 32 } else { 128 };
         if let Ok(address) = text.parse::<SocketAddr>() {
             let (base, port) = (address.ip(), address.port());
-            return match port {
-                0 => Err(EXPECTED),
-                _ => Ok(network(base, most(base), Some(port))),
-            };
+            return (port > 0).then(|| network(base, most(base), Some(port)));
         }
         if let Ok(base) = text.parse::<IpAddr>() {
-            return Ok(network(base, most(base), None));
+            return Some(network(base, most(base), None));
         }
         if let Some((base, bits)) = text.split_once('/') {
-            let base: IpAddr = base.parse().map_err(|_| EXPECTED)?;
-            let bits: u32 = bits.parse().map_err(|_| EXPECTED)?;
-            return if bits <= most(base) {
-                Ok(network(base, bits, None))
-            } else {
-                Err(EXPECTED)
-            };
+            let (base, bits): (IpAddr, u32) = (base.parse().ok()?, bits.parse().ok()?);
+            return (bits <= most(base)).then(|| network(base, bits, None));
         }
         let (name, port) = match text.split_once(':') {
-            Some((name, port)) => {
-                let port: u16 = port.parse().map_err(|_| EXPECTED)?;
-                (
-                    name,
-                    Some(port).filter(|port| *port > 0).ok_or(EXPECTED)?.into(),
-                )
-            }
+            Some((name, port)) => (name, Some(port.parse().ok().filter(|port| *port > 0)?)),
             None => (text, None),
         };
         let known = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
         // What looks like an address and is none would never match a name.
         let numeric = name.chars().all(|c| c.is_ascii_digit() || c == '.');
-        if name.is_empty() || numeric || !name.chars().all(known) {
-            return Err(EXPECTED);
-        }
-        Ok(Self {
+        (!name.is_empty() && !numeric && name.chars().all(known)).then(|| Self {
             place: DestinationHost::Name(name.trim_end_matches('.').to_ascii_lowercase()),
             port,
         })

@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use super::path::{NAME_MAX_BYTES, fault_of_new_name, has_drive, is_git_name, is_reserved};
+use super::path::{NAME_MAX_BYTES, has_drive, is_never_made};
 
 /// What a name is called of which nothing is left.
 const NAMELESS: &str = "file";
@@ -23,13 +23,7 @@ pub fn portable_name(text: &str) -> String {
     let name = name.trim().trim_end_matches(is_no_end);
     let name = match name {
         "" => NAMELESS.to_owned(),
-        name if is_reserved(name)
-            || is_git_name(name)
-            || has_drive(name)
-            || fault_of_new_name(name).is_some() =>
-        {
-            format!("_{name}")
-        }
+        name if is_never_made(name) || has_drive(name) => format!("_{name}"),
         name => name.to_owned(),
     };
     shortened(&name)

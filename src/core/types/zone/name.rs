@@ -37,13 +37,12 @@ impl ZoneName {
 
     /// Reads the value of a parameter of another name.
     pub fn parse_parameter(parameter: &'static str, text: &str) -> Result<Self, ZoneError> {
-        match text.trim().to_ascii_lowercase().as_str() {
-            "uploads" => Ok(Self::Uploads),
-            "storage" => Ok(Self::Storage),
-            "documents" => Ok(Self::Documents),
-            "group" => Ok(Self::Group),
-            "" => Err(ZoneError::Missing { parameter }),
-            _ => Err(ZoneError::Unknown {
+        let name = text.trim();
+        let mut zones = Self::ALL.into_iter();
+        match zones.find(|zone| zone.as_str().eq_ignore_ascii_case(name)) {
+            Some(zone) => Ok(zone),
+            None if name.is_empty() => Err(ZoneError::Missing(parameter)),
+            None => Err(ZoneError::Unknown {
                 parameter,
                 zone: text.chars().take(80).collect(),
             }),
@@ -108,11 +107,8 @@ diagnostics! {
     #[derive(Debug, thiserror::Error)]
     pub enum ZoneError {
         /// Empty.
-        #[error("parameter `{parameter}` is required, got an empty string")]
-        Missing {
-            /// Which parameter.
-            parameter: &'static str = "zone",
-        } => {
+        #[error("parameter `{0}` is required, got an empty string")]
+        Missing(parameter: &'static str = "zone") => {
             code: MissingParameter,
             hint: ZONES,
         },

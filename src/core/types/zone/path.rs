@@ -270,7 +270,8 @@ impl ZonePath {
                 meant,
             });
         }
-        match self.segments().skip(existing).find_map(fault_of_new_name) {
+        let mut new = self.segments().skip(existing);
+        match new.find_map(|name| Some((name, fault_of_name(name)?))) {
             None => Ok(()),
             Some((name, reason)) => Err(PathError::NewName {
                 parameter,
@@ -351,10 +352,21 @@ fn is_ignored_by_hfs(character: char) -> bool {
 /// Why some system of the people who share files cannot hold a name; nothing where all can.
 #[must_use]
 pub fn fault_of_name(name: &str) -> Option<&'static str> {
+    let stem = name.split('.').next().unwrap_or(name).trim_end();
+    let stem = stem.to_ascii_uppercase();
+    let port = stem.strip_prefix("COM").or(stem.strip_prefix("LPT"));
+    let is_port = port.is_some_and(|number| matches!(number.as_bytes(), [b'1'..=b'9']));
     if name.contains(char::is_control) {
-        return Some("holds a control character");
+        Some("holds a control character")
+    } else if is_port || ["CON", "PRN", "AUX", "NUL"].contains(&&*stem) {
+        Some("is a device name on Windows")
+    } else if name.contains(['<', '>', '"', '|', '?', '*']) {
+        Some("holds one of < > \" | ? *")
+    } else if name.ends_with(['.', ' ']) {
+        Some("ends with a dot or a blank")
+    } else {
+        None
     }
-    fault_of_new_name(name).map(|(_, reason)| reason)
 }
 
 /// Whether no operation makes a name: it is kept for the server or for git, or some system cannot
@@ -362,29 +374,6 @@ pub fn fault_of_name(name: &str) -> Option<&'static str> {
 #[must_use]
 pub fn is_never_made(name: &str) -> bool {
     is_reserved(name) || is_git_name(name) || fault_of_name(name).is_some()
-}
-
-pub(super) fn fault_of_new_name(name: &str) -> Option<(&str, &'static str)> {
-    let stem = name.split('.').next().unwrap_or(name).trim_end();
-    let device = ["CON", "PRN", "AUX", "NUL"]
-        .iter()
-        .any(|device| stem.eq_ignore_ascii_case(device))
-        || (stem.len() == 4
-            && stem.is_char_boundary(3)
-            && ["COM", "LPT"]
-                .iter()
-                .any(|port| stem[..3].eq_ignore_ascii_case(port))
-            && stem[3..].chars().all(|digit| ('1'..='9').contains(&digit)));
-    if device {
-        return Some((name, "is a device name on Windows"));
-    }
-    if name.contains(['<', '>', '"', '|', '?', '*']) {
-        return Some((name, "holds one of < > \" | ? *"));
-    }
-    if name.ends_with(['.', ' ']) {
-        return Some((name, "ends with a dot or a blank"));
-    }
-    None
 }
 
 diagnostics! {

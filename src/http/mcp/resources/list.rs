@@ -3,9 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use fileshed_core::storage::{Found, Kind};
-use fileshed_core::{Caller, CallerView, Core, Error, Zone, ZoneName, ZonePath, diagnostics};
+use fileshed_core::{CallerView, Error, Zone, ZoneName, ZonePath, diagnostics};
 use rmcp::model::{ListResourcesResult, Resource};
-use std::sync::Arc;
 
 use super::{Address, listed};
 use crate::content_type;
@@ -21,14 +20,13 @@ const DEPTH: usize = 256;
 
 /// A page of files, from the cursor on that the page before had. Blocks.
 pub(in crate::http::mcp) fn list(
-    core: &Arc<Core>,
-    caller: &Caller,
+    view: CallerView<'_>,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, Error> {
     let after = cursor.map(read_cursor).transpose()?;
     let mut page = Page::default();
     let mut begun = after.is_none();
-    for root in roots(core, caller)? {
+    for root in roots(view)? {
         let from = match &after {
             Some(after) if !begun => {
                 if (after.zone, &after.group) != (root.zone, &root.group) {
@@ -39,7 +37,7 @@ pub(in crate::http::mcp) fn list(
             }
             _ => Vec::new(),
         };
-        let zone = match root.zone(core, caller) {
+        let zone = match root.zone(view.core, view.caller) {
             Ok(zone) => zone,
             // One group that cannot be had hides nothing else.
             Err(error) if root.group.is_some() => {
@@ -59,15 +57,11 @@ pub(in crate::http::mcp) fn list(
 }
 
 /// The roots of the zones that a caller has, in the order in which they are listed.
-fn roots(core: &Arc<Core>, caller: &Caller) -> Result<Vec<Address>, Error> {
-    let view = CallerView::of(core, caller);
+fn roots(view: CallerView<'_>) -> Result<Vec<Address>, Error> {
     let groups = view.groups()?;
+    let groups = groups.iter();
     let mut roots = vec![Address::root(ZoneName::Documents, None)];
-    roots.extend(
-        groups
-            .iter()
-            .map(|group| Address::root(ZoneName::Group, Some(group))),
-    );
+    roots.extend(groups.map(|group| Address::root(ZoneName::Group, Some(group))));
     roots.extend([ZoneName::Storage, ZoneName::Uploads].map(|zone| Address::root(zone, None)));
     Ok(roots)
 }

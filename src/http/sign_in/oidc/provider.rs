@@ -11,22 +11,20 @@ use fileshed_core::{Error, Timings};
 use moka::sync::Cache;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use ureq::Body;
 use ureq::http::Response;
-use ureq::{Agent, Body};
 
-use super::OidcError;
 use super::claims::{self, Claims, Expected, IdTokenError, KeySet};
-use crate::config::Config;
-use crate::openwebui::client;
+use super::{OidcError, OpenIdConnect};
 
 /// For the whole of one question.
 const QUESTION: Duration = Timings::STANDARD.sign_in.question;
 /// Longest answer.
 const ANSWER_MAX_BYTES: u64 = 1024 * 1024;
 /// How long what a provider publishes counts.
-const PUBLISHED: Duration = Timings::STANDARD.sign_in.published;
+pub(super) const PUBLISHED: Duration = Timings::STANDARD.sign_in.published;
 /// How long keys count in which the key of a token is not: a provider changes keys.
-const KEYS_AGAIN: Duration = Timings::STANDARD.sign_in.keys;
+pub(super) const KEYS_AGAIN: Duration = Timings::STANDARD.sign_in.keys;
 
 /// What a provider publishes about itself (OpenID Connect Discovery 1.0, section 3).
 #[derive(Debug, Deserialize)]
@@ -46,28 +44,7 @@ pub(super) struct Tokens {
     access_token: Option<String>,
 }
 
-/// One provider.
-pub(super) struct Provider {
-    agent: Agent,
-    config: Config,
-    /// Asked once, however many wait.
-    metadata: Cache<(), Arc<Metadata>>,
-    keys: Cache<(), Arc<KeySet>>,
-    /// There while keys were asked for again lately.
-    asked_again: Cache<(), ()>,
-}
-
-impl Provider {
-    pub(super) fn new(config: &Config) -> Self {
-        Self {
-            agent: client::agent(),
-            config: config.clone(),
-            metadata: published(PUBLISHED),
-            keys: published(PUBLISHED),
-            asked_again: published(KEYS_AGAIN),
-        }
-    }
-
+impl OpenIdConnect {
     /// What it publishes about itself; blocks.
     pub(super) fn metadata(&self) -> Result<Arc<Metadata>, Error> {
         let found = self.metadata.try_get_with((), || {
@@ -221,7 +198,8 @@ impl Metadata {
     }
 }
 
-fn published<T: Clone + Send + Sync + 'static>(life: Duration) -> Cache<(), T> {
+/// Makes a place for what a provider publishes.
+pub(super) fn published<T: Clone + Send + Sync + 'static>(life: Duration) -> Cache<(), T> {
     Cache::builder().max_capacity(1).time_to_live(life).build()
 }
 

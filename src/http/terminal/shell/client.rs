@@ -20,41 +20,29 @@ use crate::http::timer;
 /// Most bytes of a message to a client.
 pub(super) const FRAME: usize = 16 * 1024;
 
-/// Why a socket is closed: with the codes of open-terminal, which clients know.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Farewell {
-    /// The shell is over.
-    Ended,
-    /// Nobody said who comes, or it was not true.
-    Nobody,
-    /// This user has no such shell.
-    NoShell,
-    /// Somebody is connected.
-    Taken,
-}
+/// Code and reason with which a socket is closed: those of open-terminal, which clients know.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Farewell(u16, &'static str);
 
 impl Farewell {
-    fn frame(self) -> CloseFrame {
-        let (code, reason) = match self {
-            Self::Ended => (1000, "The shell has ended"),
-            Self::Nobody => (4001, "Invalid credential"),
-            Self::NoShell => (4004, "Session not found"),
-            Self::Taken => (4009, "Session already connected"),
-        };
-        CloseFrame {
-            code,
-            reason: Utf8Bytes::from_static(reason),
-        }
-    }
+    /// The shell is over.
+    const ENDED: Self = Self(1000, "The shell has ended");
+    /// Nobody said who comes, or it was not true.
+    pub(super) const NOBODY: Self = Self(4001, "Invalid credential");
+    /// This user has no such shell.
+    pub(super) const NO_SHELL: Self = Self(4004, "Session not found");
+    /// Somebody is connected.
+    pub(super) const TAKEN: Self = Self(4009, "Session already connected");
 }
 
 /// Says goodbye.
 pub(super) async fn close(
     socket: &mut WebSocket,
-    farewell: Farewell,
+    Farewell(code, reason): Farewell,
     (clock, timings): (&Clock, &ShellTimings),
 ) {
-    let frame = Message::Close(Some(farewell.frame()));
+    let reason = Utf8Bytes::from_static(reason);
+    let frame = Message::Close(Some(CloseFrame { code, reason }));
     let closed = async {
         if socket.send(frame).await.is_ok() {
             // The other side says so too, and hangs up.
@@ -95,15 +83,15 @@ impl ShellClient {
     pub(super) async fn serve(self, socket: WebSocket) {
         let (mut sink, mut stream) = socket.split();
         let farewell = tokio::select! {
-            ended = self.show(&mut sink) => ended.then_some(Farewell::Ended),
+            ended = self.show(&mut sink) => ended.then_some(Farewell::ENDED),
             () = self.listen(&mut stream) => None,
             _ = ended(&self.trust) => {
                 // A shell that ends for the same reason says so.
                 let rest = self.show(&mut sink);
                 match timer::within(&self.clock, self.timings.farewell, rest).await {
-                    Some(true) => Some(Farewell::Ended),
+                    Some(true) => Some(Farewell::ENDED),
                     Some(false) => None,
-                    None => Some(Farewell::Nobody),
+                    None => Some(Farewell::NOBODY),
                 }
             }
         };

@@ -29,15 +29,13 @@ enum Change {
 }
 
 /// File of which an attribute changes.
-enum Subject {
-    /// At a path, from a directory.
-    Path {
-        directory: u32,
-        path: u64,
-        follow: bool,
-    },
-    /// Behind a descriptor.
-    Descriptor(u32),
+struct Subject {
+    /// A descriptor of the caller: of the file, or of the directory that its path begins in.
+    descriptor: u32,
+    /// The address of its path, if it is named by one.
+    path: Option<u64>,
+    /// `true` if a link at the end of the path is followed.
+    follow: bool,
 }
 
 /// The working directory, where a call takes a directory.
@@ -66,16 +64,12 @@ impl WritableDirectories {
         {
             return Err(Errno::PERM);
         }
-        let file = match subject {
-            Subject::Path {
-                directory,
-                path,
-                follow,
-            } => {
-                let path = memory.path(path)?;
-                self.find(listener, call, directory, &path, follow)?
-            }
-            Subject::Descriptor(number) => self.own(listener, call, number)?,
+        let Subject {
+            descriptor, follow, ..
+        } = subject;
+        let file = match subject.path {
+            Some(path) => self.find(listener, call, descriptor, &memory.path(path)?, follow)?,
+            None => self.own(listener, call, descriptor)?,
         };
         change.make(&file)
     }
@@ -162,9 +156,9 @@ impl Change {
 
 /// Reads a call: what it is to change, and of which file.
 fn understand(memory: &Memory, call: &Call) -> Result<(Subject, Change), Errno> {
-    let at = |directory, path: usize, flags: u32| Subject::Path {
-        directory,
-        path: call.argument(path),
+    let at = |descriptor, path: usize, flags: u32| Subject {
+        descriptor,
+        path: Some(call.argument(path)),
         follow: flags & libc::AT_SYMLINK_NOFOLLOW as u32 == 0,
     };
     #[cfg(target_arch = "x86_64")]
@@ -174,7 +168,10 @@ fn understand(memory: &Memory, call: &Call) -> Result<(Subject, Change), Errno> 
         0 => Ok(at(call.word(0), 1, flags)),
         _ => Err(Errno::INVAL),
     };
-    let descriptor = Subject::Descriptor(call.word(0));
+    let descriptor = Subject {
+        path: None,
+        ..at(call.word(0), 0, 0)
+    };
     let mode = |index| Change::Mode(call.word(index));
     let owner = |index| Change::Owner(call.word(index), call.word(index + 1));
     let times = |read: ReadTimes, index| read(memory, call.argument(index)).map(Change::Times);

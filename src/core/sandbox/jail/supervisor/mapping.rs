@@ -7,7 +7,7 @@ use rustix::io::Errno;
 
 use super::listener::{Call, Verdict};
 use super::process;
-use crate::access::Access;
+use crate::job::Access;
 
 /// The places of the system that a command reads.
 #[derive(Default)]

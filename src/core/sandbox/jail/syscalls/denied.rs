@@ -5,9 +5,8 @@ use super::calls::{
     FORBIDDEN_FCNTLS, FORBIDDEN_IOCTLS, LINKS, MODE_ARGUMENTS, NAMESPACE_FLAGS, NEVER, NEVER_HERE,
     NEVER_UNNAMED, OPENING, attributes,
 };
-use super::rules::{Comparison, Condition, Policy};
-use crate::access::NetworkAccess;
-use crate::job::CountedMemory;
+use super::program::{Comparison, Condition, Policy};
+use crate::job::{CountedMemory, NetworkAccess};
 
 /// Bits of a mode that give a program the rights of its owner or group.
 const SET_ID: [i32; 2] = [0o4000, 0o2000];

@@ -1,14 +1,126 @@
-//! Programs of the kernel's filter machine (classic BPF, seccomp(2)).
+//! Rules about calls: conditions on arguments, and what is done where they hold. The kernel's filter
+//! machine (classic BPF, seccomp(2)) carries them out as a program.
 //!
 //! Calls are looked up in a tree. The kernel tries out each program that it is given with the number
 //! of every call, and runs it before each call that is not always allowed: a list of some two hundred
 //! comparisons cost as much as all file rules together.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::fd::{FromRawFd as _, OwnedFd};
+
 use libc::sock_filter;
 
 use crate::jail::process::checked;
 
-use super::rules::{Action, Comparison, Condition, Policy, Rule};
+/// Action of the kernel for a call (seccomp(2)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Action(pub(super) u32);
+
+impl Action {
+    pub(super) const ALLOW: Self = Self(libc::SECCOMP_RET_ALLOW);
+    /// Hands it to the supervisor.
+    pub(super) const ASK: Self = Self(libc::SECCOMP_RET_USER_NOTIF);
+    /// Answers that it is not permitted.
+    const DENY: Self = Self::refuse(libc::EPERM);
+    /// Ends the process.
+    pub(super) const KILL: Self = Self(libc::SECCOMP_RET_KILL_PROCESS);
+
+    /// Answers it with this error; with 0 nothing happens, and it succeeds.
+    pub(super) const fn refuse(error: i32) -> Self {
+        Self(libc::SECCOMP_RET_ERRNO | error as u32)
+    }
+}
+
+/// Comparison of a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal(u32),
+    NotEqual(u32),
+    /// The bits of the first, as they are in the second.
+    Bits(u32, u32),
+}
+
+/// A condition on one word of the arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Condition {
+    /// Its place among the words of all arguments.
+    pub(super) word: u8,
+    pub(super) comparison: Comparison,
+}
+
+impl Condition {
+    /// On the lower half of an argument, which is all that the kernel reads of most.
+    pub(super) const fn new(argument: u8, comparison: Comparison) -> Self {
+        Self {
+            word: 2 * argument,
+            comparison,
+        }
+    }
+
+    /// On the upper half.
+    pub(super) const fn upper(argument: u8, comparison: Comparison) -> Self {
+        Self {
+            word: 2 * argument + 1,
+            comparison,
+        }
+    }
+
+    pub(super) const fn equals(argument: u8, value: u32) -> Self {
+        Self::new(argument, Comparison::Equal(value))
+    }
+
+    pub(super) const fn differs(argument: u8, value: u32) -> Self {
+        Self::new(argument, Comparison::NotEqual(value))
+    }
+
+    /// All of these bits are set.
+    pub(super) const fn has_bits(argument: u8, bits: i32) -> Self {
+        Self::new(argument, Comparison::Bits(bits as u32, bits as u32))
+    }
+
+    /// None of these bits is set.
+    pub(super) const fn has_none(argument: u8, bits: i32) -> Self {
+        Self::new(argument, Comparison::Bits(bits as u32, 0))
+    }
+}
+
+/// A rule holds where all of its conditions do.
+pub(super) type Rule = Vec<Condition>;
+
+/// Actions for calls: for each that of its first rule that holds, and none for all others.
+#[derive(Debug, Default)]
+pub(super) struct Policy {
+    pub(super) calls: BTreeMap<i64, Vec<(Rule, Action)>>,
+}
+
+impl Policy {
+    /// An action for a call where these conditions hold, and no earlier rule does.
+    pub(super) fn on(&mut self, call: i64, conditions: &[Condition], action: Action) {
+        let rules = self.calls.entry(call).or_default();
+        rules.push((conditions.to_vec(), action));
+    }
+
+    /// Denies a call where these conditions hold, and no earlier rule does.
+    pub(super) fn deny(&mut self, call: i64, conditions: &[Condition]) {
+        self.on(call, conditions, Action::DENY);
+    }
+
+    /// An action for all other calls up to `newest` than these, and than those that have rules.
+    pub(super) fn allow_only(
+        &mut self,
+        calls: impl Iterator<Item = i64>,
+        newest: i64,
+        action: Action,
+    ) {
+        let allowed: BTreeSet<i64> = calls.collect();
+        for call in (0..=newest).filter(|call| !allowed.contains(call)) {
+            let rules = self.calls.entry(call).or_default();
+            if rules.iter().all(|(rule, _)| !rule.is_empty()) {
+                rules.push((Vec::new(), action));
+            }
+        }
+    }
+}
 
 const LOAD: u16 = 0x20;
 const AND: u16 = 0x54;
@@ -29,7 +141,7 @@ const THIS_MACHINE: u32 = 0xc000_003e;
 const THIS_MACHINE: u32 = 0xc000_00b7;
 
 /// A whole program.
-pub(super) struct Program(Vec<sock_filter>);
+pub(in crate::jail) struct Program(Vec<sock_filter>);
 
 impl Program {
     /// Translates a policy. Calls above `newest` are answered with `unknown`.
@@ -47,8 +159,8 @@ impl Program {
         Self(steps)
     }
 
-    /// Applies it to this process, which can gain no privilege any more; what the kernel answers.
-    pub(super) fn apply(&self, flags: libc::c_ulong) -> std::io::Result<i32> {
+    /// Applies it to this process, which can gain no privilege any more. Returns the kernel's answer.
+    pub(in crate::jail) fn apply(&self, flags: libc::c_ulong) -> std::io::Result<i32> {
         let program = libc::sock_fprog {
             len: u16::try_from(self.0.len()).map_err(std::io::Error::other)?,
             filter: self.0.as_ptr().cast_mut(),
@@ -65,7 +177,22 @@ impl Program {
         };
         checked(result)
     }
+
+    /// Applies it and returns the descriptor on which the kernel asks the supervisor.
+    pub(in crate::jail) fn apply_supervised(&self) -> std::io::Result<OwnedFd> {
+        // A call that the supervisor has taken up is not cut off by a signal of its caller's children,
+        // which programs do not expect of calls that make processes. Linux 5.19.
+        let listener = self
+            .apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | WAITS_FOR_ANSWER)
+            .or_else(|_| self.apply(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER))?;
+        // SAFETY: the kernel has just made this descriptor, and nothing else knows it.
+        #[expect(unsafe_code, reason = "a descriptor that the kernel has made")]
+        Ok(unsafe { OwnedFd::from_raw_fd(listener) })
+    }
 }
+
+/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV`
+const WAITS_FOR_ANSWER: libc::c_ulong = 1 << 5;
 
 fn step(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
     sock_filter { code, jt, jf, k }
@@ -164,8 +291,6 @@ fn test(steps: &mut Vec<sock_filter>, condition: &Condition, behind: u8) {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use proptest::prelude::*;
 
     use super::*;

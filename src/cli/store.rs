@@ -1,0 +1,115 @@
+//! `fileshed registry` and `fileshed accept-loss`: the parts of the store that hold no files of people:
+//! where the registry is kept, and the way on where a part is lost and no backup has it.
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use fileshed_core::settings::RegistryUrl;
+use fileshed_core::store::Part;
+
+use super::{Failure, cannot_open, name_directory, print, print_all};
+use crate::config::{Config, one_of};
+
+/// What to do with the registry.
+#[derive(Debug, Subcommand)]
+pub enum RegistryCommand {
+    /// Copy every row to another place, compare them, and set the old ones aside; while no server runs
+    Copy {
+        /// Where the rows are: file (beside the data), setting (what `registry` says), or an address
+        #[arg(long, value_name = "place")]
+        from: RegistryPlace,
+        /// Where they go: the same
+        #[arg(long, value_name = "place")]
+        to: RegistryPlace,
+    },
+}
+
+/// A place that holds a registry.
+#[derive(Clone, Debug)]
+pub enum RegistryPlace {
+    /// The file beside the data.
+    File,
+    /// What the configuration says.
+    Setting,
+    /// A database.
+    Database(RegistryUrl),
+}
+
+impl std::str::FromStr for RegistryPlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "file" => Ok(Self::File),
+            "setting" => Ok(Self::Setting),
+            _ => text.parse().map(Self::Database).map_err(|error| {
+                format!("{error}; or file, or setting, which is what the setting `registry` says")
+            }),
+        }
+    }
+}
+
+impl RegistryPlace {
+    fn url(&self, config: &Config) -> Option<RegistryUrl> {
+        match self {
+            Self::File => None,
+            Self::Setting => config.core.registry.clone(),
+            Self::Database(url) => Some(url.clone()),
+        }
+    }
+}
+
+impl RegistryCommand {
+    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
+        let Self::Copy { from, to } = self;
+        let (from, to) = (from.url(config), to.url(config));
+        if from == to {
+            let text = "--from and --to are the same place: name the other one";
+            return Err(Failure::Refused(text.to_owned()));
+        }
+        name_directory(config);
+        let copied = fileshed_core::Store::copy_registry(&config.core, from, to)
+            .map_err(|error| cannot_open(config, error))?;
+        let filled = copied.iter().filter(|table| table.rows > 0);
+        print_all(filled.map(|table| format!("{}\t{}", table.name, table.rows)))?;
+        let rows: u64 = copied.iter().map(|table| table.rows).sum();
+        print(&format!(
+            "copied and compared {rows} rows; what they were copied from is set aside"
+        ))
+    }
+}
+
+/// What is lost, and whether that is meant.
+#[derive(Debug, Args)]
+pub struct LossArguments {
+    /// What is lost: the server does not start without it, and says so
+    #[arg(value_parser = one_of(&["pepper", "registry"], part))]
+    part: Part,
+    /// It is meant: without this nothing is changed
+    #[arg(long)]
+    yes: bool,
+}
+
+fn part(name: &str) -> Option<Part> {
+    let parts = [Part::Pepper, Part::Registry];
+    parts.into_iter().find(|part| part.as_str() == name)
+}
+
+impl LossArguments {
+    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
+        let part = self.part;
+        name_directory(config);
+        let failed = |error| cannot_open(config, error);
+        if !self.yes {
+            let loss = fileshed_core::Store::loss(&config.core, part).map_err(failed)?;
+            return Err(Failure::Refused(format!(
+                "without the {} this is lost: {}. Add --yes if that is meant",
+                part.as_str(),
+                loss.text
+            )));
+        }
+        let loss = fileshed_core::Store::accept_loss(&config.core, part).map_err(failed)?;
+        print(&format!("lost: {}", loss.text))?;
+        print(&format!("a new {} is there", part.as_str()))
+    }
+}

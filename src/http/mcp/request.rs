@@ -1,0 +1,200 @@
+//! Requests of the protocol: their callers, and work for them, which learns when nobody waits for it any
+//! more.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use axum::http::request::Parts;
+use fileshed_core::{Answers, Caller, CallerView, Channel, Error};
+use rmcp::RoleServer;
+use rmcp::model::ProgressNotificationParam;
+use rmcp::service::RequestContext;
+use tokio::sync::watch;
+
+use super::subscriptions::{Looker, SharedWatched};
+use crate::http::admission::{CallPermit, Slot};
+use crate::http::middleware::Outcome;
+use crate::http::{Server, call, timer};
+
+/// A request as the handler of its message sees it.
+#[derive(Clone, Default)]
+pub(super) struct Arrival {
+    pub(super) caller: Caller,
+    /// The id of the request, for failures of the server.
+    pub(super) id: String,
+    /// How long the message is.
+    pub(super) bytes: u64,
+    /// The right to run, until the answer has been written out.
+    pub(super) permit: PermitSlot,
+    /// What came of the call.
+    pub(super) outcome: Outcome,
+    /// The end of the connection, where that is the end of everything.
+    pub(super) closing: Option<Closing>,
+}
+
+/// Where the permit of a call lies.
+pub(super) type PermitSlot = Slot<CallPermit>;
+
+impl Arrival {
+    /// Returns `true` if the caller wants what it cannot know yet, and no more.
+    pub(super) fn is_short(&self) -> bool {
+        self.caller.client.answers == Answers::Minimal
+    }
+}
+
+/// The user of a process on standard streams, who makes all of its requests.
+pub(super) struct LocalPerson {
+    caller: Caller,
+    closing: Closing,
+    /// What the client wants to hear of.
+    pub(super) watched: SharedWatched,
+    is_watching: AtomicBool,
+}
+
+impl LocalPerson {
+    pub(super) fn new(caller: Caller, closing: Closing) -> Self {
+        Self {
+            caller: Caller {
+                channel: Some(Channel::Mcp),
+                ..caller
+            },
+            closing,
+            watched: Arc::default(),
+            is_watching: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns `true` if nobody has looked for changes so far; from now on somebody does.
+    pub(super) fn begins_to_watch(&self) -> bool {
+        !self.is_watching.swap(true, Ordering::SeqCst)
+    }
+
+    /// A request of theirs.
+    pub(super) fn arrival(&self) -> Arrival {
+        let mut caller = self.caller.clone();
+        caller.cancellation = caller.cancellation.detached();
+        Arrival {
+            caller,
+            id: uuid::Uuid::new_v4().to_string(),
+            closing: Some(self.closing.clone()),
+            ..Arrival::default()
+        }
+    }
+}
+
+/// Becomes true when the connection ends.
+pub(super) type Closing = watch::Receiver<bool>;
+
+/// Waits for the end of the connection, if that is the end of everything.
+pub(super) async fn closed(closing: Option<Closing>) {
+    match closing {
+        Some(mut closing) => {
+            let _gone_too = closing.wait_for(|closed| *closed).await;
+        }
+        None => std::future::pending().await,
+    }
+}
+
+/// A request that is being answered.
+pub(super) struct Work<'a> {
+    pub(super) server: &'a Arc<Server>,
+    pub(super) arrival: Arrival,
+    pub(super) context: &'a RequestContext<RoleServer>,
+    pub(super) begun: Instant,
+}
+
+impl<'a> Work<'a> {
+    /// The caller, with the permit of the call.
+    async fn admit(&self) -> Result<(Caller, CallPermit), Error> {
+        let mut caller = self.arrival.caller.clone();
+        let admitted = if let Some(admitted) = self.arrival.permit.take() {
+            admitted
+        } else {
+            let user = self.server.core.store.namespace(&caller);
+            self.server.admission.admit(&user).await?
+        };
+        caller.place = admitted.place();
+        Ok((caller, admitted))
+    }
+
+    /// The request of HTTP.
+    pub(super) fn parts(&self) -> Option<&'a Parts> {
+        self.context.extensions.get()
+    }
+
+    pub(super) fn looker(&self) -> Looker {
+        (Arc::clone(self.server), self.arrival.caller.clone())
+    }
+
+    /// Waits for the permit of the call, which it keeps; the caller who has it, for work that does
+    /// not block.
+    pub(super) async fn admitted(&self) -> Result<Caller, Error> {
+        let (caller, admitted) = self.admit().await?;
+        self.arrival.permit.put(admitted);
+        Ok(caller)
+    }
+
+    /// Does work that blocks. Where nobody waits for it any more a command ends, and work on files
+    /// is completed.
+    pub(super) async fn blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(CallerView<'_>, &mut CallPermit) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (caller, permit) = self.admit().await?;
+        let cancellation = caller.cancellation.clone();
+        let work = call::run(&self.server.core, caller, permit, work);
+        let done = self.waiting(work, || cancellation.cancel()).await;
+        let (done, permit) = done?;
+        self.arrival.permit.put(permit);
+        done
+    }
+
+    /// Waits for something, tells the client that it lasts, and says once when nobody waits for it
+    /// any more.
+    pub(super) async fn waiting<T>(
+        &self,
+        something: impl Future<Output = T>,
+        cancel: impl FnOnce(),
+    ) -> T {
+        tokio::pin!(something);
+        let mut cancel = Some(cancel);
+        let core = &self.server.core;
+        let (clock, pause) = (
+            core.store.clock(),
+            core.store.settings().timings.mcp.progress,
+        );
+        let mut due = clock.instant() + pause;
+        let token = self.context.meta.get_progress_token();
+        loop {
+            tokio::select! {
+                done = &mut something => return done,
+                () = self.given_up(), if cancel.is_some() => {
+                    if let Some(cancel) = cancel.take() {
+                        cancel();
+                    }
+                }
+                () = timer::sleep_until(clock, due), if token.is_some() => {
+                    // One look at the clock: a later one could give the next message the same number.
+                    let now = clock.instant();
+                    due = now + pause;
+                    let Some(token) = token.clone() else { continue };
+                    let seconds = now.saturating_duration_since(self.begun).as_secs();
+                    let progress = ProgressNotificationParam::new(token, seconds as f64)
+                        .with_message(format!("running for {seconds} s"));
+                    // Who does not hear it is gone, which the token says.
+                    let _gone = self.context.peer.notify_progress(progress).await;
+                }
+            }
+        }
+    }
+
+    /// Waits until nobody waits for the answer.
+    pub(super) async fn given_up(&self) {
+        tokio::select! {
+            () = self.context.ct.cancelled() => {}
+            () = closed(self.arrival.closing.clone()) => {}
+        }
+    }
+}

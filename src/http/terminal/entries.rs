@@ -1,0 +1,201 @@
+//! Endpoints for entries of the tree: list, make, move, delete, display, and the working directory.
+
+use fileshed_core::listing::DirectoryListing;
+use fileshed_core::view::{HOME, TOP, ViewError, ViewPath, ViewPlace};
+use fileshed_core::{CallerView, Error, at_once, changes, tree};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::endpoint::Nothing;
+use crate::http::tool::Content;
+
+/// What `list_files` takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct ListRequest {
+    /// Directory; default: the working directory.
+    directory: Option<String>,
+}
+
+impl ListRequest {
+    fn directory(&self) -> &str {
+        self.directory.as_deref().unwrap_or(".")
+    }
+}
+
+/// A directory.
+#[derive(Serialize)]
+pub(super) struct ListedDirectory {
+    dir: String,
+    writable: bool,
+    entries: Vec<ListedEntry>,
+}
+
+/// An entry of a directory.
+#[derive(Serialize)]
+struct ListedEntry {
+    name: String,
+    r#type: &'static str,
+    size: u64,
+    /// Seconds since 1970.
+    modified: f64,
+    writable: bool,
+}
+
+impl ListedDirectory {
+    fn of(at: &ViewPath, listing: &DirectoryListing) -> Self {
+        let entries = listing.entries.iter().filter_map(|entry| {
+            let found = &entry.found;
+            Some(ListedEntry {
+                name: found.path.name()?.to_owned(),
+                r#type: found.kind.entry_type(),
+                size: found.size(),
+                modified: found.modified(),
+                writable: entry.is_writable,
+            })
+        });
+        Self {
+            dir: at.as_str().to_owned(),
+            writable: listing.is_writable,
+            entries: entries.collect(),
+        }
+    }
+}
+
+/// `GET /files/list`
+pub(super) fn list(view: CallerView<'_>, request: &ListRequest) -> Result<ListedDirectory, Error> {
+    let path = view.path("directory", request.directory())?;
+    let names = match path.place() {
+        ViewPlace::Top => TOP.map(str::to_owned).to_vec(),
+        ViewPlace::Groups => view.groups()?,
+        ViewPlace::Chats | ViewPlace::Zone(..) | ViewPlace::Logs(_) | ViewPlace::Nowhere => {
+            let found = view.resolve_path("directory", path)?;
+            found.directory()?;
+            let listing = found.explained(|| DirectoryListing::of(&found.zone, &found.path))?;
+            return Ok(ListedDirectory::of(&found.at, &listing));
+        }
+    };
+    // These are there for everybody, and hold only zones.
+    let entry = |name| ListedEntry {
+        name,
+        r#type: "directory",
+        size: 0,
+        modified: 0.0,
+        writable: false,
+    };
+    Ok(ListedDirectory {
+        dir: path.as_str().to_owned(),
+        writable: false,
+        entries: names.into_iter().map(entry).collect(),
+    })
+}
+
+/// A small directory that is in memory.
+pub(super) fn list_at_once(view: CallerView<'_>, request: &ListRequest) -> Option<Content> {
+    let (at, listing) = at_once::view_directory_at_once(&view, request.directory())?;
+    Some(Content::data(ListedDirectory::of(&at, &listing)))
+}
+
+/// The name of `POST /files/mkdir`.
+pub(super) const MAKE: &str = "mkdir";
+
+/// The directory.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct MakeRequest {
+    /// Directory to make; one that is there stays as it is.
+    path: String,
+}
+
+/// `POST /files/mkdir`
+pub(super) fn make(view: CallerView<'_>, request: &MakeRequest) -> Result<Value, Error> {
+    let target = view.resolve_to_change("path", &request.path)?;
+    target.explained(|| changes::make_directory(&target.zone, "path", &target.path, MAKE))?;
+    Ok(json!({"path": target.at.as_str()}))
+}
+
+/// The name of `POST /files/move`.
+pub(super) const MOVE: &str = "move_entry";
+
+/// From where to where.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct MoveRequest {
+    /// File or directory.
+    source: String,
+    /// Its new path, with the name; nothing may be there yet.
+    destination: String,
+}
+
+/// `POST /files/move`
+pub(super) fn r#move(view: CallerView<'_>, request: &MoveRequest) -> Result<Value, Error> {
+    let from = view.resolve_to_change("source", &request.source)?;
+    from.explained(|| from.zone.entry_itself(&from.path).map(drop))?;
+    let to = view.resolve_to_change("destination", &request.destination)?;
+    to.explained(|| to.zone.expect_writable())?;
+    let above = to.at.parent().unwrap_or_else(ViewPath::home);
+    if !view.is_directory("destination", &above)? {
+        let path = above.as_str().to_owned();
+        return Err(ViewError::NoParent { path }.into());
+    }
+    if to.zone.entry_itself(&to.path).is_ok() {
+        let path = to.at.as_str().to_owned();
+        return Err(ViewError::Exists { path }.into());
+    }
+    tree::move_to(&from, &to, false, MOVE)?;
+    Ok(json!({"source": from.at.as_str(), "destination": to.at.as_str()}))
+}
+
+/// The name of `DELETE /files/delete`.
+pub(super) const DELETE: &str = "delete_entry";
+
+/// What to remove.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct DeleteRequest {
+    /// File or directory.
+    path: String,
+}
+
+/// `DELETE /files/delete`
+pub(super) fn delete(view: CallerView<'_>, request: &DeleteRequest) -> Result<Value, Error> {
+    let target = view.resolve_to_change("path", &request.path)?;
+    let entry = tree::remove(&target, DELETE)?;
+    let kind = entry.kind().entry_type();
+    Ok(json!({"path": target.at.as_str(), "type": kind}))
+}
+
+/// The file.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct DisplayRequest {
+    /// File to show.
+    path: String,
+}
+
+/// `GET /files/display`: where a file is, and if it is there.
+pub(super) fn display(view: CallerView<'_>, request: &DisplayRequest) -> Result<Value, Error> {
+    let path = view.path("path", &request.path)?;
+    let exists = matches!(path.place(), ViewPlace::Zone(..) | ViewPlace::Logs(_))
+        && view
+            .resolve("path", path.as_str())
+            .and_then(|found| found.file())
+            .is_ok();
+    Ok(json!({"path": path.as_str(), "exists": exists}))
+}
+
+/// `GET /files/cwd`: the directory where relative paths begin, and the one where they do at first.
+pub(super) fn working_directory(view: CallerView<'_>, _: &Nothing) -> Result<Value, Error> {
+    Ok(json!({"cwd": view.existing_cwd()?.as_str(), "home": HOME}))
+}
+
+/// The directory.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct SetDirectoryRequest {
+    /// Directory to work in.
+    path: String,
+}
+
+/// `POST /files/cwd`
+pub(super) fn set_working_directory(
+    view: CallerView<'_>,
+    request: &SetDirectoryRequest,
+) -> Result<Value, Error> {
+    Ok(json!({"cwd": view.set_cwd("path", &request.path)?.as_str()}))
+}

@@ -1,0 +1,208 @@
+//! Searches in the tree: by glob, by lines, by name, and by both for the search box.
+
+use fileshed_core::search::{
+    Bounds, Glob, Globs, Grep, Matches, Pattern, RankedNames, Tree, Wanted,
+};
+use fileshed_core::view::ViewPath;
+use fileshed_core::{CallerView, Error, diagnostics, search};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// Of which kind the entries are that are looked for.
+#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum EntryType {
+    File,
+    Directory,
+    #[default]
+    Any,
+}
+
+impl From<EntryType> for Wanted {
+    fn from(wanted: EntryType) -> Self {
+        match wanted {
+            EntryType::File => Self::Files,
+            EntryType::Directory => Self::Directories,
+            EntryType::Any => Self::Any,
+        }
+    }
+}
+
+/// The path that a request names, or the working directory.
+fn directory(view: CallerView<'_>, named: Option<&str>) -> Result<ViewPath, Error> {
+    view.path("path", named.unwrap_or("."))
+}
+
+/// Searches below a directory.
+fn below<T>(
+    view: CallerView<'_>,
+    path: &ViewPath,
+    search: impl FnOnce(&[Tree<'_>], &Bounds) -> T,
+) -> Result<T, Error> {
+    let searched = view.searched("path", path)?;
+    searched.expect_directories()?;
+    Ok(search(&searched.trees(), &view.search_bounds()))
+}
+
+/// The number of results that a request asks for, at most `most`.
+fn results(asked: Option<i64>, usual: i64, most: i64) -> usize {
+    asked.unwrap_or(usual).clamp(1, most) as usize
+}
+
+/// What `glob_search` takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct GlobRequest {
+    /// As in a shell: *.md, src/**/*.{js,ts}
+    pattern: String,
+    /// Directory; default: the working directory.
+    path: Option<String>,
+    /// Names or directories to leave out.
+    exclude: Option<Vec<String>>,
+    /// Default any.
+    #[schema(inline)]
+    r#type: Option<EntryType>,
+    /// 1 to 500, default 50.
+    max_results: Option<i64>,
+}
+
+/// `GET /files/glob`
+pub(super) fn glob(view: CallerView<'_>, request: &GlobRequest) -> Result<Value, Error> {
+    let path = directory(view, request.path.as_deref())?;
+    let exclude = request.exclude.as_deref().unwrap_or_default();
+    let glob = Glob {
+        pattern: Globs::new("pattern", [request.pattern.as_str()])?,
+        exclude: Globs::new("exclude", exclude.iter().map(String::as_str))?,
+        wanted: request.r#type.unwrap_or_default().into(),
+        most: results(request.max_results, 50, 500),
+    };
+    let found = below(view, &path, |trees, bounds| {
+        search::glob(trees, &glob, bounds)
+    })?;
+    Ok(json!({
+        "pattern": request.pattern,
+        "path": path.as_str(),
+        "matches": found.items,
+        "truncated": found.truncated,
+    }))
+}
+
+/// What `grep_search` takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct GrepRequest {
+    /// Regular expression, or text.
+    query: String,
+    /// Directory or file; default: the working directory.
+    path: Option<String>,
+    /// false: `query` is text as it is.
+    regex: Option<bool>,
+    /// Default false.
+    case_insensitive: Option<bool>,
+    /// Only files like these: *.py
+    include: Option<Vec<String>>,
+    /// false: only names of files.
+    match_per_line: Option<bool>,
+    /// 1 to 500, default 50.
+    max_results: Option<i64>,
+}
+
+/// `GET /files/grep`
+pub(super) fn grep(view: CallerView<'_>, request: &GrepRequest) -> Result<Value, Error> {
+    let path = directory(view, request.path.as_deref())?;
+    let is_regex = request.regex.unwrap_or(true);
+    let ignores_case = request.case_insensitive.unwrap_or(false);
+    let include = request.include.as_deref().unwrap_or_default();
+    let each_line = request.match_per_line.unwrap_or(true);
+    let grep = Grep {
+        pattern: Pattern::new("query", &request.query, is_regex, ignores_case)?,
+        include: Globs::new("include", include.iter().map(String::as_str))?,
+        each_line,
+        most: results(request.max_results, 50, 500),
+    };
+    let searched = view.searched("path", &path)?;
+    let found = search::grep(&searched.trees(), &grep, &view.search_bounds());
+    Ok(json!({
+        "query": request.query,
+        "path": path.as_str(),
+        "matches": found.items,
+        "truncated": found.truncated,
+    }))
+}
+
+/// What `search_files` takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct SearchRequest {
+    /// What names hold, in any case.
+    query: Option<String>,
+    /// Directory; default: the working directory.
+    path: Option<String>,
+    /// 1 to 100, default 20.
+    limit: Option<i64>,
+    /// Default any.
+    #[schema(inline)]
+    r#type: Option<EntryType>,
+    /// Default false.
+    show_hidden: Option<bool>,
+}
+
+/// `GET /files/search`: the nearest names first.
+pub(super) fn search(view: CallerView<'_>, request: &SearchRequest) -> Result<Value, Error> {
+    let path = directory(view, request.path.as_deref())?;
+    let names = RankedNames {
+        query: request.query.clone().unwrap_or_default(),
+        wanted: request.r#type.unwrap_or_default().into(),
+        shows_hidden: request.show_hidden.unwrap_or(false),
+        most: results(request.limit, 20, 100),
+    };
+    let found = below(view, &path, |trees, bounds| {
+        search::ranked_names(trees, &names, bounds)
+    })?;
+    Ok(json!({"results": found}))
+}
+
+/// What `match_files` takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct MatchRequest {
+    /// What names and lines hold, in any case.
+    query: String,
+    /// Directory; default: the working directory.
+    path: Option<String>,
+    /// Default false.
+    show_hidden: Option<bool>,
+    /// Where the page begins.
+    offset: Option<i64>,
+    /// 1 to 100, default 100.
+    limit: Option<i64>,
+}
+
+/// `GET /files/matches`: a page of names and lines, the nearest first. Columns count UTF-16 units, as
+/// browsers do; behind the last page the next offset is null.
+pub(super) fn matches(view: CallerView<'_>, request: &MatchRequest) -> Result<Value, Error> {
+    let query = request.query.trim();
+    if query.is_empty() {
+        return Err(MatchError.into());
+    }
+    let path = directory(view, request.path.as_deref())?;
+    let matches = Matches {
+        pattern: Pattern::new("query", query, false, true)?,
+        query: query.to_owned(),
+        shows_hidden: request.show_hidden.unwrap_or(false),
+        offset: request.offset.unwrap_or(0).max(0) as usize,
+        most: results(request.limit, 100, 100),
+    };
+    let page = below(view, &path, |trees, bounds| {
+        search::matches(trees, &matches, bounds)
+    })?;
+    Ok(json!({"results": page.items, "next_offset": page.next_offset}))
+}
+
+diagnostics! {
+    /// A search for nothing.
+    #[derive(Debug, thiserror::Error)]
+    #[error("`query` is blank")]
+    pub(super) struct MatchError => {
+        code: MissingParameter,
+        hint: "give the text that names or lines hold in `query`",
+        details: { "parameter": "query" },
+    }
+}

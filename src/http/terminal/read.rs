@@ -1,0 +1,224 @@
+//! `GET /files/read`: the text of a file, or of some of its lines; pictures as they are.
+
+mod lines;
+
+use std::io::{Read as _, Seek as _};
+
+use fileshed_core::storage::{DiskError, Entry};
+use fileshed_core::text::Encoding;
+use fileshed_core::view::{Resolved, ViewPath};
+use fileshed_core::{Call, CallerView, Code, Error, Hint, at_once, diagnostics};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::content_type;
+use crate::http::files::download::FileDownload;
+use crate::http::tool::Content;
+use crate::ops::read::document;
+use lines::{Lines, Range};
+
+/// Bytes of a file that show whether it is text, and in which encoding.
+const BEGINNING: usize = 64 * 1024;
+
+/// Bytes of a file that is given as it is.
+const RAW_MAX: u64 = 20 * 1024 * 1024;
+
+/// What to read.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct Request {
+    /// File to read.
+    path: String,
+    /// First line, from 1.
+    start_line: Option<i64>,
+    /// Last line.
+    end_line: Option<i64>,
+    /// The bytes as they are.
+    #[serde(default)]
+    force_binary: bool,
+}
+
+/// Lines of a text.
+#[derive(Serialize)]
+struct Text {
+    path: String,
+    total_lines: u64,
+    content: String,
+}
+
+/// `GET /files/read`
+pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<Content, Error> {
+    let range = Range::new(request.start_line, request.end_line)?;
+    let file = view.resolve("path", &request.path)?;
+    let entry = file.file()?;
+    if request.force_binary {
+        return raw(&file, &entry);
+    }
+    let limit = view.core.store.settings().max_output_absolute;
+    let kind = kind(&entry);
+    let mut prefixes = view
+        .core
+        .store
+        .settings()
+        .terminal_binary_mime_prefixes
+        .iter();
+    let is_sent_raw = prefixes.any(|prefix| prefix.is_of(kind));
+    let document = match document(&view.core.runs, &file.zone, &entry) {
+        // No program here reads it.
+        Err(error) if error.code() == Code::UnsupportedFileType && is_sent_raw => {
+            return raw(&file, &entry);
+        }
+        document => document.map_err(|error| file.explain(error))?,
+    };
+    if let Some(text) = document {
+        let Lines { total, content } = range.of(&text);
+        let size = content.len() as u64;
+        if size > limit {
+            return Err(too_large(&file, size, limit));
+        }
+        return Ok(answer(&file.at, total, content.to_owned()));
+    }
+    if let Some((total, content)) = text_of(&file, &entry, &range, limit)? {
+        return Ok(answer(&file.at, total, content));
+    }
+    if is_sent_raw {
+        return raw(&file, &entry);
+    }
+    Err(FileReadError::Unsupported {
+        path: file.at.as_str().to_owned(),
+        kind,
+        size: entry.size(),
+    }
+    .into())
+}
+
+/// A small text that is in memory.
+pub(super) fn read_at_once(view: CallerView<'_>, request: &Request) -> Option<Content> {
+    let range = Range::new(request.start_line, request.end_line).ok()?;
+    if request.force_binary {
+        return None;
+    }
+    let (at, file) = at_once::view_file_at_once(&view, &request.path)?;
+    if file.stamp.size() > view.core.store.settings().max_output_absolute {
+        return None;
+    }
+    let text = Encoding::text_of(&file.bytes)?;
+    let lines = range.of(&text);
+    Some(answer(&at, lines.total, lines.content.to_owned()))
+}
+
+fn answer(at: &ViewPath, total_lines: u64, content: String) -> Content {
+    Content::data(Text {
+        path: at.as_str().to_owned(),
+        total_lines,
+        content,
+    })
+}
+
+/// The type of a file by its name.
+fn kind(entry: &Entry) -> &'static str {
+    let name = entry.path().name().unwrap_or_default();
+    content_type::by_name(name).unwrap_or(content_type::BYTES)
+}
+
+/// A file as it is.
+fn raw(file: &Resolved<'_>, entry: &Entry) -> Result<Content, Error> {
+    if entry.size() > RAW_MAX {
+        return Err(too_large(file, entry.size(), RAW_MAX));
+    }
+    file.explained(|| FileDownload::open(entry))
+        .map(Content::File)
+}
+
+/// How many lines a text has and what those of the range hold; nothing of a file that is no text.
+fn text_of(
+    file: &Resolved<'_>,
+    entry: &Entry,
+    range: &Range,
+    limit: u64,
+) -> Result<Option<(u64, String)>, Error> {
+    let fail = |error| file.explain(DiskError::of("read", entry.path(), error).into());
+    let mut source = entry.open().map_err(|error| file.explain(error.into()))?;
+    let mut beginning = Vec::new();
+    let read = (&mut source)
+        .take(BEGINNING as u64)
+        .read_to_end(&mut beginning);
+    read.map_err(fail)?;
+    if beginning.is_empty() {
+        return Ok(Some((0, String::new())));
+    }
+    let encoding = Encoding::of(&beginning, beginning.len() < BEGINNING);
+    if !encoding.is_text() {
+        return Ok(None);
+    }
+    if entry.size() <= limit {
+        let mut bytes = beginning;
+        // Not more than it had, should it grow meanwhile.
+        let read = (&mut source).take(limit).read_to_end(&mut bytes);
+        read.map_err(fail)?;
+        let text = encoding.decode(&bytes);
+        let lines = range.of(&text);
+        return Ok(Some((lines.total, lines.content.to_owned())));
+    }
+    if range.is_whole() || !encoding.has_line_bytes() {
+        return Err(too_large(file, entry.size(), limit));
+    }
+    source.rewind().map_err(fail)?;
+    let found = range.read(&mut source, limit as usize).map_err(fail)?;
+    let Lines { total, content } = found.ok_or_else(|| too_large(file, entry.size(), limit))?;
+    Ok(Some((total, encoding.decode(&content).into_owned())))
+}
+
+fn too_large(file: &Resolved<'_>, size: u64, limit: u64) -> Error {
+    FileReadError::TooLarge {
+        path: file.at.as_str().to_owned(),
+        size,
+        limit,
+    }
+    .into()
+}
+
+diagnostics! {
+    /// A file that cannot be read as it was asked for.
+    #[derive(Debug, thiserror::Error)]
+    enum FileReadError {
+        /// Neither text nor anything that a model can see.
+        #[error("`{path}` is no text: {kind}, {size} bytes")]
+        Unsupported {
+            path: String = "/storage/a.zip".to_owned(),
+            kind: &'static str = "application/zip",
+            size: u64,
+        } => {
+            code: UnsupportedFileType,
+            hint: Hint::of(Call::new("display_file").with("path", path.as_str()))
+                .say(" shows it to the user")
+                .or("run_command reads it with a program"),
+            details: { "path": path, "content_type": kind, "size_bytes": size },
+        },
+        /// More than an answer holds.
+        #[error("that much of `{path}` does not fit: it has {size} bytes, an answer may have {limit}")]
+        TooLarge {
+            path: String = "/storage/all.log".to_owned(),
+            size: u64 = 60_000_000,
+            limit: u64 = 5_000_000,
+        } => {
+            code: FileTooLarge,
+            hint: Hint::new("read some lines: ").call(
+                Call::new("read_file")
+                    .with("path", path.as_str())
+                    .with("start_line", 1)
+                    .with("end_line", 500),
+            ),
+            details: { "path": path, "size_bytes": size, "limit_bytes": limit },
+        },
+        /// Lines count from 1.
+        #[error("`{parameter}` is {value}, but lines count from 1")]
+        Line {
+            parameter: &'static str = "start_line",
+            value: i64 = 0,
+        } => {
+            code: InvalidParameter,
+            hint: "the first line is 1; leave it out to begin there",
+            details: { "parameter": parameter },
+        },
+    }
+}

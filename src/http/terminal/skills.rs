@@ -1,0 +1,195 @@
+//! `GET /skills`: instructions that a user or a group keeps for models, one directory each.
+//!
+//! A skill is a `SKILL.md` with a name and a description in front, as other agents write them. They
+//! are looked for in the home and in the user's groups; of two with one name the home's counts, then
+//! the group's that comes first.
+
+use std::collections::HashSet;
+
+use fileshed_core::storage::Kind;
+use fileshed_core::view::{HOME, ViewPath};
+use fileshed_core::{CallerView, Error, Zone, ZonePath, diagnostics};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use self::front_matter::FrontMatter;
+
+mod front_matter;
+
+/// Where they lie, below a home or a group.
+const DIRECTORY: &str = ".agents/skills";
+
+/// The file of each.
+const FILE: &str = "SKILL.md";
+
+/// Most that is read of one.
+const BYTES_MAX: u64 = 256 * 1024;
+
+/// Directories that are looked into at one place.
+const SKILLS_MAX: usize = 200;
+
+/// Characters of a description: it is in every prompt.
+const DESCRIPTION_MAX: usize = 1024;
+
+/// What ids have percent-encoded, as Open WebUI makes them of names.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// What a model knows of a skill before it reads it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Skill {
+    id: String,
+    name: String,
+    description: String,
+    /// The path of its file in the tree.
+    location: String,
+    /// Whose it is: `global` for the user's own, else the name of the group.
+    scope: String,
+}
+
+/// Every skill of the caller.
+pub(super) fn all(view: CallerView<'_>) -> Vec<Skill> {
+    let mut places = vec![("global".to_owned(), HOME.to_owned())];
+    // Who cannot be asked for groups must not hide the user's own.
+    let groups = view.groups().unwrap_or_default().into_iter();
+    places.extend(groups.map(|name| (name.clone(), format!("/groups/{name}"))));
+    let (mut skills, mut names) = (Vec::new(), HashSet::new());
+    for (scope, place) in places {
+        // What cannot be looked into has none, and the others count.
+        let found = at(view, &scope, &place).into_iter().flatten();
+        skills.extend(found.filter(|skill| names.insert(skill.name.clone())));
+    }
+    skills
+}
+
+/// Those at one place, by the names of their directories.
+fn at(view: CallerView<'_>, scope: &str, place: &str) -> Option<Vec<Skill>> {
+    let place = format!("{place}/{DIRECTORY}");
+    let path = ViewPath::parse("path", &place, &ViewPath::home()).ok()?;
+    let (zone, directory) = view.zone("path", &path).ok()?;
+    let mut found = zone.data().list(&directory).ok()?;
+    found.retain(|found| found.kind == Kind::Directory);
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    let skills = found.iter().take(SKILLS_MAX).filter_map(|found| {
+        let name = found.path.name().filter(|name| !name.starts_with('.'))?;
+        let file = directory.join(name).join(FILE);
+        let text = text(&zone, &file)?;
+        let (front, _) = FrontMatter::split(&text);
+        let description: String = front.description?.chars().take(DESCRIPTION_MAX).collect();
+        let name = front.name.unwrap_or_else(|| name.to_owned());
+        Some(Skill {
+            id: format!("terminal:{}", utf8_percent_encode(&name, RESERVED)),
+            name,
+            description,
+            location: path.join(found.path.name()?).join(FILE).as_str().to_owned(),
+            scope: scope.to_owned(),
+        })
+    });
+    Some(skills.collect())
+}
+
+/// The text of a file, if it is a small one.
+fn text(zone: &Zone<'_>, path: &ZonePath) -> Option<String> {
+    let entry = zone.data().followed(path).ok()?;
+    if entry.kind() != Kind::File || entry.size() > BYTES_MAX {
+        return None;
+    }
+    String::from_utf8(entry.content().ok()?).ok()
+}
+
+/// How deep files of a skill are looked for.
+const DEPTH_MAX: usize = 4;
+
+/// Files of a skill that are named.
+const RESOURCES_MAX: usize = 50;
+
+/// What it takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct ReadSkillRequest {
+    /// Name of the skill.
+    name: String,
+}
+
+/// A skill.
+#[derive(Serialize)]
+pub(super) struct ReadSkillResponse {
+    #[serde(flatten)]
+    skill: Skill,
+    /// Paths of its other files, beside its own.
+    resources: Vec<String>,
+    /// What it says, without what stands in front.
+    content: String,
+}
+
+/// `GET /skills/read`
+pub(super) fn read(
+    view: CallerView<'_>,
+    request: &ReadSkillRequest,
+) -> Result<ReadSkillResponse, Error> {
+    let mut skills = all(view).into_iter();
+    let unknown = || SkillError::Unknown {
+        name: request.name.chars().take(100).collect(),
+    };
+    let found = skills.find(|skill| skill.name == request.name);
+    let skill = found.ok_or_else(unknown)?;
+    let path = ViewPath::parse("path", &skill.location, &ViewPath::home())?;
+    let (zone, file) = view.zone("path", &path)?;
+    let text = text(&zone, &file).ok_or_else(unknown)?;
+    let content = FrontMatter::split(&text).1.to_owned();
+    let mut resources = Vec::new();
+    if let Some(directory) = file.parent() {
+        collect(&zone, &directory, ("", DEPTH_MAX), &mut resources);
+    }
+    Ok(ReadSkillResponse {
+        skill,
+        resources,
+        content,
+    })
+}
+
+/// The files below a directory, named as from the top of the skill.
+fn collect(
+    zone: &Zone<'_>,
+    directory: &ZonePath,
+    (prefix, depth): (&str, usize),
+    resources: &mut Vec<String>,
+) {
+    let Ok(mut found) = zone.data().list(directory) else {
+        return;
+    };
+    found.sort_by(|one, other| one.path.cmp(&other.path));
+    for found in found {
+        let name = found.path.name().unwrap_or_default();
+        if resources.len() >= RESOURCES_MAX {
+            return;
+        }
+        if name.starts_with('.') || (prefix.is_empty() && name == FILE) {
+            continue;
+        }
+        match found.kind {
+            Kind::File => resources.push(format!("{prefix}{name}")),
+            Kind::Directory if depth > 1 => {
+                let below = (&*format!("{prefix}{name}/"), depth - 1);
+                collect(zone, &directory.join(name), below, resources);
+            }
+            Kind::Directory | Kind::Symlink | Kind::Special => {}
+        }
+    }
+}
+
+diagnostics! {
+    /// A skill that cannot be read.
+    #[derive(Debug, thiserror::Error)]
+    pub(super) enum SkillError {
+        /// There is none of the name.
+        #[error("there is no skill `{name}`")]
+        Unknown { name: String = "weekly report".to_owned() } => {
+            code: FileNotFound,
+            hint: "each has a directory in /storage/.agents/skills with a SKILL.md",
+        },
+    }
+}

@@ -1,0 +1,184 @@
+//! `POST /files/upload`: a file that a person or a program sends, or one from an address.
+
+use axum::Json;
+use axum::response::{IntoResponse as _, Response};
+use fileshed_core::transfer::{OnConflict, TransferPermit, Upload, UploadError};
+use fileshed_core::view::{Resolved, ViewError, ViewPlace};
+use fileshed_core::zone::portable_name;
+use fileshed_core::{CallerView, Error, Zone, ZoneName, ZonePath, command};
+use percent_encoding::percent_decode_str;
+use serde_json::{Value, json};
+
+use super::endpoint::{query_value, required_value};
+use crate::http::call::Call;
+use crate::http::files::multipart::MultipartReader;
+use message_box::Sender;
+
+pub(in crate::http) mod message_box;
+
+/// The name in intents, for repairs.
+const OPERATION: &str = "terminal/upload";
+
+/// Where what is attached to a conversation goes.
+const UPLOADS: &str = "/uploads";
+
+/// Name of a file whose address has none.
+const NAMELESS: &str = "download";
+
+/// `POST /files/upload`
+pub(super) async fn upload(mut call: Call) -> Result<Response, Error> {
+    let directory = required_value(&call.parts.uri, "directory")?;
+    let stored = if let Some(url) = query_value(&call.parts.uri, "url") {
+        let permit = call.admit().await?;
+        let fetched = call.run(permit, move |view, _| fetch(view, &directory, &url));
+        fetched.await?.0?
+    } else {
+        let permit = call.transfer_permit().await?;
+        let sender = call.server.listings.sender(&call.parts.headers, &directory);
+        let received = call.receive(move |view, parts, reader| {
+            let form = MultipartReader::new(&parts.headers, reader)?;
+            store_files(view, &directory, sender, permit, form)
+        });
+        received.await?
+    };
+    Ok(Json(stored).into_response())
+}
+
+/// Fetches a file into a directory, as commands fetch files: confined, and as far as the network mode
+/// lets them.
+fn fetch(view: CallerView<'_>, directory: &str, url: &str) -> Result<Value, Error> {
+    let found = to_fill(view, directory)?;
+    found.explained(|| {
+        let path = found.zone.path_below("url", &found.path, &name_at(url))?;
+        let size = command::fetch(&view.core.runs, &found.zone, &path, url, OPERATION)?;
+        if found.zone.name() == ZoneName::Uploads {
+            view.core
+                .transfer
+                .uploaded_by_terminal(view.caller, &path)?;
+        }
+        let path = found.at.root().join(path.as_str());
+        Ok(json!({"path": path.as_str(), "size": size}))
+    })
+}
+
+/// The name that an address gives to its file.
+fn name_at(url: &str) -> String {
+    let path = url.split(['?', '#']).next().unwrap_or_default();
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    let name = path.split('/').skip(1).last().unwrap_or_default();
+    match &*percent_decode_str(name).decode_utf8_lossy() {
+        "" => NAMELESS.to_owned(),
+        name => portable_name(name),
+    }
+}
+
+/// Stores every file of a form; answers the first.
+///
+/// What is attached to a conversation goes into its uploads, under a name that is free; everything
+/// else goes where it says, in the place of what has its name.
+fn store_files(
+    view: CallerView<'_>,
+    directory: &str,
+    sender: Sender,
+    transfer_permit: TransferPermit,
+    mut form: MultipartReader<'_>,
+) -> Result<Value, Error> {
+    let mut sent = None;
+    let is_attached = match sender {
+        Sender::MessageBox => true,
+        Sender::Other => false,
+        Sender::Page => {
+            form.begin()?;
+            sent = form.file()?;
+            let is_new = |name: &String| !is_there(view, directory, name);
+            sent.as_ref().is_some_and(is_new) && !form.is_empty()?
+        }
+    };
+    let (directory, existing) = if is_attached {
+        (UPLOADS, OnConflict::Rename)
+    } else {
+        (directory, OnConflict::Replace)
+    };
+    let found = to_fill(view, directory)?;
+    found.explained(|| {
+        let mut upload =
+            Upload::into_directory(&found.zone, found.path.clone(), existing, transfer_permit)?;
+        if sender != Sender::Page {
+            form.begin()?;
+            sent = form.file()?;
+        }
+        while let Some(name) = sent {
+            let mut file = upload.file(&name_of(&found.zone, &found.path, &name))?;
+            form.content(|piece| file.write(piece))?;
+            upload = file.finish()?;
+            sent = form.file()?;
+        }
+        let stored = upload.store(OPERATION, None)?;
+        let first = stored.first().ok_or(UploadError::Nothing)?;
+        if found.zone.name() == ZoneName::Uploads {
+            for file in &stored {
+                view.core
+                    .transfer
+                    .uploaded_by_terminal(view.caller, &file.path)?;
+            }
+        }
+        let path = found.at.root().join(first.path.as_str());
+        Ok(json!({"path": path.as_str(), "size": first.size}))
+    })
+}
+
+/// Whether a directory has something of this name.
+fn is_there(view: CallerView<'_>, directory: &str, name: &str) -> bool {
+    let found = view.resolve("directory", directory);
+    found.is_ok_and(|found| found.zone.data().entry(&found.path.join(name)).is_ok())
+}
+
+/// The directory that a parameter says, which may still be missing.
+pub(super) fn to_fill<'a>(view: CallerView<'a>, directory: &str) -> Result<Resolved<'a>, Error> {
+    const PARAMETER: &str = "directory";
+    let at = view.path(PARAMETER, directory)?;
+    match at.place() {
+        ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats => {
+            return Err(ViewError::top(&at).into());
+        }
+        ViewPlace::Logs(_) => return Err(ViewError::read_only(&at).into()),
+        ViewPlace::Zone(..) | ViewPlace::Nowhere => {}
+    }
+    let Resolved { at, zone, path } = view.resolve(PARAMETER, at.as_str())?;
+    let zone = zone.made()?;
+    let found = Resolved { at, zone, path };
+    found.explained(|| {
+        let directory = found.path.display();
+        found.zone.directory_to_fill(PARAMETER, directory).map(drop)
+    })?;
+    Ok(found)
+}
+
+/// The name under which a file is stored: as it was sent where that is there already, else the
+/// nearest that every system can hold.
+fn name_of(zone: &Zone<'_>, directory: &ZonePath, sent: &str) -> String {
+    let name = sent.rsplit('/').next().unwrap_or_default();
+    if !name.is_empty() && zone.data().entry(&directory.join(name)).is_ok() {
+        name.to_owned()
+    } else {
+        portable_name(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_called_as_its_address_ends() {
+        for (url, name) in [
+            ("https://example.org/data.csv", "data.csv"),
+            ("https://example.org/a/b%20c.md?x=/y#z", "b c.md"),
+            ("https://example.org/", "download"),
+            ("https://example.org", "download"),
+            ("https://example.org/a/..%2f..%2fetc%2fpasswd", "passwd"),
+        ] {
+            assert_eq!(name_at(url), name, "{url}");
+        }
+    }
+}
