@@ -3,9 +3,10 @@
 use super::command_line::{output_limit, seconds};
 use super::network::CommandNetwork;
 use super::outcome::{CommandOutcome, ShownStreams, describe_renamed};
-use super::output::Mask;
+use super::output::show;
 use super::places::Places;
 use super::{CommandLine, ExecError, Limit, Ran, content};
+use crate::hidden_places::HiddenPlaces;
 use crate::process::{
     FEW_THREADS, Watch, base_spec, expect_confined, expect_enforced, expect_not_stopped,
 };
@@ -68,7 +69,7 @@ pub(super) struct Run<'a> {
     directory: &'a Root,
     private: PrivateDirectory,
     pub(super) places: Places,
-    mask: Mask,
+    hidden: HiddenPlaces,
     /// Seconds.
     timeout: u64,
     /// Bytes of each stream in the answer.
@@ -90,15 +91,17 @@ impl<'a> Run<'a> {
     ) -> Result<Self, Error> {
         let settings = zone.store.settings();
         let private = zone.store.private_directory(&zone.tenant)?;
-        let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
         let places = Places::new(runs, directory, &private);
-        let mut hidden = vec![
-            (text(directory.location()), "/"),
-            (text(zone.data().location()), "/"),
-            (text(zone.base.location()), "/"),
-            (text(private.location()), "/tmp"),
+        let hidden = [
+            (directory.location(), "/"),
+            (zone.data().location(), "/"),
+            (zone.base.location(), "/"),
+            (private.location(), "/tmp"),
         ];
-        hidden.extend(places.hidden().map(|hidden| (text(hidden), "/")));
+        let own = places.hidden().map(|hidden| (hidden, "/"));
+        let hidden = hidden.into_iter().chain(own);
+        let hidden = hidden.map(|(place, name)| (place.to_string_lossy().into(), name.to_owned()));
+        let hidden = HiddenPlaces::new(hidden.collect());
         let limit = output_limit(settings, zone.caller().client, line.max_output);
         Ok(Self {
             runs,
@@ -108,7 +111,7 @@ impl<'a> Run<'a> {
             directory,
             private,
             places,
-            mask: Mask::new(hidden),
+            hidden,
             timeout: seconds(settings, line.timeout),
             limit: limit as usize,
             is_over: None,
@@ -123,7 +126,7 @@ impl<'a> Run<'a> {
 
     /// Bytes to read of each stream: enough to recognise what must not show.
     pub(super) fn read_limit(&self) -> usize {
-        self.limit + self.mask.slack()
+        self.limit + self.hidden.slack()
     }
 
     /// The command of the plan.
@@ -222,10 +225,10 @@ impl<'a> Run<'a> {
 
     /// Takes what a command said out of its outcome.
     pub(super) fn shown(&self, outcome: &mut CommandOutcome) -> ShownStreams {
-        let show = |stream: &mut Stream| self.mask.show(std::mem::take(stream), self.limit);
+        let shown = |stream: &mut Stream| show(&self.hidden, std::mem::take(stream), self.limit);
         ShownStreams {
-            stdout: show(&mut outcome.stdout),
-            stderr: show(&mut outcome.stderr),
+            stdout: shown(&mut outcome.stdout),
+            stderr: shown(&mut outcome.stderr),
         }
     }
 

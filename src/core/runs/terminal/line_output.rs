@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::places::HiddenPlaces;
 use super::shell::ShellWatch;
+use crate::hidden_places::{HiddenPlaces, text_of};
 use crate::processes::{EndRequest, OutputStream, Process, wait_for};
 use fileshed_sandbox::StartedJob;
 use fileshed_storage::DiskError;
@@ -42,8 +42,7 @@ pub(super) fn attend_line(
     let minutes = store.settings().terminal_process_max_minutes;
     let (clock, timings) = (store.clock(), &store.settings().timings.processes);
     let mut deadline = clock.instant() + timings::minutes(minutes);
-    let places = watch.places_on_disk().to_vec();
-    let drain = |stream, handle| Drain::new(stream, handle, &places, (clock, timings));
+    let drain = |stream, handle| Drain::new(stream, handle, watch.places.clone(), (clock, timings));
     let mut drains = [
         drain(OutputStream::Stdout, stdout)?,
         drain(OutputStream::Stderr, stderr)?,
@@ -121,7 +120,7 @@ impl Drain {
     fn new(
         stream: OutputStream,
         handle: OwnedFd,
-        places: &[(String, String)],
+        places: HiddenPlaces,
         (clock, timings): (&Clock, &ProcessTimings),
     ) -> Result<Self, Error> {
         rustix::io::ioctl_fionbio(&handle, true).map_err(DiskError::server)?;
@@ -130,7 +129,7 @@ impl Drain {
             file: Some(File::from(handle)),
             piece: vec![0; ENTRY_BYTES],
             rest: Vec::new(),
-            places: HiddenPlaces::new(places),
+            places,
             came: clock.instant(),
             allowance: BURST_BYTES,
             counted: clock.instant(),
@@ -226,14 +225,9 @@ impl Drain {
 
     fn give(&self, entry: Vec<u8>, give: &mut impl FnMut(OutputStream, String)) {
         if !entry.is_empty() {
-            give(self.stream, text(entry));
+            give(self.stream, text_of(entry));
         }
     }
-}
-
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// Returns the end of an entry in what was read: before a character that is not whole, and, if it is
@@ -277,7 +271,7 @@ mod tests {
         let drain = Drain::new(
             OutputStream::Stdout,
             reader.into(),
-            places,
+            HiddenPlaces::new(places.to_vec()),
             (&clock, &ProcessTimings::STANDARD),
         );
         let mut drain = drain.expect("a drain");

@@ -15,6 +15,7 @@ use self::environment::{ShellError, expect_allowed};
 use self::permits::Permits;
 use self::tree::Tree;
 use crate::command::CommandNetwork;
+use crate::hidden_places::HiddenPlaces;
 use crate::process::{ProcessError, Watch, expect_confined};
 use crate::runs::Runs;
 use fileshed_history::subject;
@@ -138,7 +139,8 @@ pub struct ShellWatch<'a> {
     watch: Watch<'a>,
     /// Why it has to end, once it has to.
     ending: Option<Ending>,
-    places: Vec<(String, String)>,
+    /// What the shell's output must not name: nothing if it has the tree.
+    pub(super) places: HiddenPlaces,
 }
 
 impl ShellWatch<'_> {
@@ -163,12 +165,5 @@ impl ShellWatch<'_> {
             return Err(error);
         }
         entered
-    }
-
-    /// Places on disk that the shell's output may name, and what they are called in the tree. None
-    /// if the machine has mount namespaces.
-    #[must_use]
-    pub fn places_on_disk(&self) -> &[(String, String)] {
-        &self.places
     }
 }

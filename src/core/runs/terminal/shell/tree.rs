@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ShellRequest, environment};
 use crate::command::CommandNetwork;
+use crate::hidden_places::HiddenPlaces;
 use crate::process::base_spec;
 use crate::programs::ShellProgram;
 use crate::runs::Runs;
@@ -128,17 +129,17 @@ impl<'a> Tree<'a> {
 
     /// Places on disk that the shell's output may name, and what they are called there: none if it has
     /// the tree.
-    pub(super) fn places_on_disk(&self, private: &PrivateDirectory) -> Vec<(String, String)> {
+    pub(super) fn places_on_disk(&self, private: &PrivateDirectory) -> HiddenPlaces {
         if self.is_whole {
-            return Vec::new();
+            return HiddenPlaces::new(Vec::new());
         }
         let zone = self.main();
-        let shown = ViewPath::of(zone, &ZonePath::root());
-        vec![
+        let shown = ViewPath::of(zone, &ZonePath::root()).as_str().to_owned();
+        HiddenPlaces::new(vec![
             (text(private.location()), TEMPORARY.to_owned()),
-            (text(zone.data().location()), shown.as_str().to_owned()),
-            (text(zone.base.location()), shown.as_str().to_owned()),
-        ]
+            (text(zone.data().location()), shown.clone()),
+            (text(zone.base.location()), shown),
+        ])
     }
 
     /// The job of a shell: its files, its programs, its limits. `writes` if it may change any zone.
