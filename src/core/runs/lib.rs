@@ -6,7 +6,6 @@
 
 pub mod at_once;
 pub mod command;
-mod command_slots;
 pub mod comparison;
 pub mod databases;
 pub mod extraction;

@@ -42,7 +42,10 @@ pub(super) fn attend_line(
     let minutes = store.settings().terminal_process_max_minutes;
     let (clock, timings) = (store.clock(), &store.settings().timings.processes);
     let mut deadline = clock.instant() + timings::minutes(minutes);
-    let drain = |stream, handle| Drain::new(stream, handle, watch.places.clone(), (clock, timings));
+    let drain = |stream, handle| {
+        let give = Box::new(move |text| line.wrote(stream, text));
+        Drain::new(handle, watch.places.clone(), (clock, timings), give)
+    };
     let mut drains = [
         drain(OutputStream::Stdout, stdout)?,
         drain(OutputStream::Stderr, stderr)?,
@@ -52,7 +55,7 @@ pub(super) fn attend_line(
         let ended = job.wait(Duration::ZERO)?.is_some();
         let now = clock.instant();
         for drain in &mut drains {
-            drain.read(now, |stream, text| line.wrote(stream, text));
+            drain.read(now);
         }
         if ended {
             break;
@@ -91,14 +94,15 @@ pub(super) fn attend_line(
     }
     let until = clock.instant() + timings.last_words;
     for drain in &mut drains {
-        drain.finish(until, |stream, text| line.wrote(stream, text));
+        drain.finish(until);
     }
     Ok(stopped)
 }
 
 /// The server's end of a stream.
-struct Drain {
-    stream: OutputStream,
+struct Drain<'a> {
+    /// Gets what is read.
+    give: Box<dyn FnMut(String) + 'a>,
     /// `None` after its end.
     file: Option<File>,
     /// The buffer that is read into.
@@ -111,21 +115,21 @@ struct Drain {
     /// Bytes that may be read now.
     allowance: f64,
     counted: Instant,
-    clock: Clock,
-    timings: ProcessTimings,
+    clock: &'a Clock,
+    timings: &'a ProcessTimings,
 }
 
-impl Drain {
+impl<'a> Drain<'a> {
     /// `places` on disk are called as they are in the tree.
     fn new(
-        stream: OutputStream,
         handle: OwnedFd,
         places: HiddenPlaces,
-        (clock, timings): (&Clock, &ProcessTimings),
+        (clock, timings): (&'a Clock, &'a ProcessTimings),
+        give: Box<dyn FnMut(String) + 'a>,
     ) -> Result<Self, Error> {
         rustix::io::ioctl_fionbio(&handle, true).map_err(DiskError::server)?;
         Ok(Self {
-            stream,
+            give,
             file: Some(File::from(handle)),
             piece: vec![0; ENTRY_BYTES],
             rest: Vec::new(),
@@ -133,8 +137,8 @@ impl Drain {
             came: clock.instant(),
             allowance: BURST_BYTES,
             counted: clock.instant(),
-            clock: clock.clone(),
-            timings: timings.clone(),
+            clock,
+            timings,
         })
     }
 
@@ -153,18 +157,18 @@ impl Drain {
     }
 
     /// Passes on what is there, in entries.
-    fn read(&mut self, now: Instant, mut give: impl FnMut(OutputStream, String)) {
+    fn read(&mut self, now: Instant) {
         self.allowance = self.allowance_at(now);
         self.counted = now;
         for _ in 0..ENTRIES_IN_A_ROW {
-            if self.allowance <= 0.0 || !self.read_once(&mut give) {
+            if self.allowance <= 0.0 || !self.read_once() {
                 return;
             }
         }
     }
 
     /// Reads once; returns `false` if nothing is there.
-    fn read_once(&mut self, give: &mut impl FnMut(OutputStream, String)) -> bool {
+    fn read_once(&mut self) -> bool {
         let Some(file) = &mut self.file else {
             return false;
         };
@@ -175,7 +179,7 @@ impl Drain {
                 self.came = self.clock.instant();
                 let shown = self.places.shown(&self.piece[..count]);
                 self.rest.extend(shown);
-                self.give_entry(give);
+                self.give_entry();
                 true
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => true,
@@ -184,28 +188,28 @@ impl Drain {
                 if self.places.holds() && self.clock.elapsed(self.came) >= self.timings.held_back {
                     self.rest.extend(self.places.rest());
                 }
-                self.give_entry(give);
+                self.give_entry();
                 false
             }
             Ok(_) | Err(_) => {
                 self.file = None;
-                self.give_all(give);
+                self.give_all();
                 false
             }
         }
     }
 
-    fn give_entry(&mut self, give: &mut impl FnMut(OutputStream, String)) {
+    fn give_entry(&mut self) {
         let end = entry_end(&self.rest, ENTRY_BYTES);
         let rest = self.rest.split_off(end);
         let entry = std::mem::replace(&mut self.rest, rest);
-        self.give(entry, give);
+        self.give(entry);
     }
 
     /// Passes on what comes until the end of the stream, or `until` then.
-    fn finish(&mut self, until: Instant, mut give: impl FnMut(OutputStream, String)) {
+    fn finish(&mut self, until: Instant) {
         while self.file.is_some() {
-            while self.read_once(&mut give) {}
+            while self.read_once() {}
             let left = self.clock.until_look(until);
             let Some(file) = self.file.as_ref().filter(|_| !left.is_zero()) else {
                 break;
@@ -214,18 +218,18 @@ impl Drain {
             wait_for(&mut watched, left.min(self.timings.last_look));
         }
         self.file = None;
-        self.give_all(&mut give);
+        self.give_all();
     }
 
-    fn give_all(&mut self, give: &mut impl FnMut(OutputStream, String)) {
+    fn give_all(&mut self) {
         let mut rest = std::mem::take(&mut self.rest);
         rest.extend(self.places.rest());
-        self.give(rest, give);
+        self.give(rest);
     }
 
-    fn give(&self, entry: Vec<u8>, give: &mut impl FnMut(OutputStream, String)) {
+    fn give(&mut self, entry: Vec<u8>) {
         if !entry.is_empty() {
-            give(self.stream, text_of(entry));
+            (self.give)(text_of(entry));
         }
     }
 }
@@ -256,6 +260,7 @@ fn entry_end(bytes: &[u8], most: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
     use std::io::Write as _;
 
     use fileshed_types::timings::minutes;
@@ -268,25 +273,25 @@ mod tests {
     fn drained_without(places: &[(String, String)], pieces: &[Vec<u8>]) -> String {
         let clock = Clock::SYSTEM;
         let (reader, mut writer) = std::io::pipe().expect("a pipe");
-        let drain = Drain::new(
-            OutputStream::Stdout,
-            reader.into(),
+        let all = RefCell::new(String::new());
+        let give = |data: String| {
+            assert!(data.len() <= 3 * ENTRY_BYTES && !data.is_empty());
+            all.borrow_mut().push_str(&data);
+        };
+        let (places, timings) = (
             HiddenPlaces::new(places.to_vec()),
-            (&clock, &ProcessTimings::STANDARD),
+            &ProcessTimings::STANDARD,
         );
+        let drain = Drain::new(reader.into(), places, (&clock, timings), Box::new(give));
         let mut drain = drain.expect("a drain");
-        let mut all = String::new();
         for piece in pieces {
             writer.write_all(piece).expect("written");
-            drain.read(clock.instant(), |_, data| {
-                assert!(data.len() <= 3 * ENTRY_BYTES && !data.is_empty());
-                all.push_str(&data);
-            });
+            drain.read(clock.instant());
         }
         drop(writer);
-        let soon = clock.instant() + minutes(5);
-        drain.finish(soon, |_, data| all.push_str(&data));
-        all
+        drain.finish(clock.instant() + minutes(5));
+        drop(drain);
+        all.into_inner()
     }
 
     proptest! {

@@ -172,14 +172,7 @@ impl Attendance<'_> {
         match watch.commit_changes() {
             Err(error) if error.code() == Code::Busy => return false,
             Err(error) => self.shell.complain(&error),
-            Ok((refused, remarks)) => {
-                for remark in &remarks {
-                    self.shell.remark(remark);
-                }
-                if let Some(refused) = &refused {
-                    self.shell.complain(refused);
-                }
-            }
+            Ok((refused, remarks)) => self.shell.tell(&remarks, refused.as_ref()),
         }
         true
     }

@@ -4,13 +4,13 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use super::{ShellRequest, environment};
-use crate::command::CommandNetwork;
+use super::{SHELL, ShellRequest, environment};
 use crate::hidden_places::HiddenPlaces;
-use crate::process::base_spec;
-use crate::programs::ShellProgram;
+use crate::process::{access, base_spec};
+use crate::programs::Program;
 use crate::runs::Runs;
 use crate::terminal::LOGS;
+use fileshed_sandbox::egress::Grant;
 use fileshed_sandbox::{Access, BindMount, Job, JobSpec, MountNamespace};
 use fileshed_storage::{PrivateDirectory, Root};
 use fileshed_types::{Error, ZoneName};
@@ -146,10 +146,10 @@ impl<'a> Tree<'a> {
     pub(super) fn spec(
         &self,
         runs: &Runs,
-        request: &ShellRequest<'_>,
-        program: &ShellProgram,
+        request: &ShellRequest,
+        program: &Program,
         private: &PrivateDirectory,
-        network: &CommandNetwork,
+        network: Option<&Grant>,
         writes: bool,
     ) -> JobSpec {
         let store = self.main().store;
@@ -171,27 +171,30 @@ impl<'a> Tree<'a> {
         let is_interactive = request.command.is_none();
         let mut variables = environment::own(&text(&home), &text(&temporary), is_interactive);
         variables.extend(request.environment.iter().cloned());
-        variables.extend(network.environment());
+        variables.extend(network.into_iter().flat_map(Grant::environment));
         let job = Job::Program {
             file: program.file.clone(),
-            name: program.name.to_owned(),
-            arguments: match request.command {
-                Some(command) => vec!["-c".to_owned(), command.to_owned()],
+            name: match &program.called {
+                Some(name) if is_interactive => name.clone(),
+                _ => SHELL.to_owned(),
+            },
+            arguments: match &request.command {
+                Some(command) => vec!["-c".to_owned(), command.clone()],
                 None => vec!["-i".to_owned()],
             },
             environment: variables,
         };
         let (mut write, mut read) = (vec![temporary.clone()], program.readable.clone());
         for mount in &mounts {
-            let access = if mount.writable {
+            let places = if mount.writable {
                 &mut write
             } else {
                 &mut read
             };
-            access.push(mount.target.clone());
+            places.push(mount.target.clone());
         }
         let listed = if self.is_whole { &LISTED[..] } else { &[] };
-        let base = base_spec(runs, job, program.counted);
+        let base = base_spec(runs, job, program.counted());
         JobSpec {
             owner: store.namespace(self.main().caller()),
             controlling_terminal: request.controlling_terminal,
@@ -207,7 +210,7 @@ impl<'a> Tree<'a> {
                 write,
                 list: listed.iter().map(PathBuf::from).collect(),
                 any_program,
-                network: network.access(),
+                network: access(network),
                 ..base.access
             },
             mounts: self.is_whole.then(|| MountNamespace {
