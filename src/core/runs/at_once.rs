@@ -8,7 +8,6 @@
 //! the usual way, which repairs, notes and explains. What the registry says is remembered from one
 //! call to the next only while nobody changes anything in it.
 
-use crate::at_once;
 use crate::extraction::may_be_document;
 use fileshed_changes::listing::DirectoryListing;
 use fileshed_changes::repair::is_measured;
@@ -103,7 +102,7 @@ pub fn view_file_at_once(view: &View<'_>, text: &str) -> Option<(ViewPath, Cache
     if path.name().is_none_or(may_be_document) {
         return None;
     }
-    let file = at_once::file_at_once(view.store, view.caller, zone, &path)?;
+    let file = file_at_once(view.store, view.caller, zone, &path)?;
     Some((at, file))
 }
 
@@ -112,7 +111,7 @@ pub fn view_file_at_once(view: &View<'_>, text: &str) -> Option<(ViewPath, Cache
 #[must_use]
 pub fn view_directory_at_once(view: &View<'_>, text: &str) -> Option<(ViewPath, DirectoryListing)> {
     let (at, zone, path) = resolve_at_once(view, text)?;
-    let listing = at_once::directory_at_once(view.store, view.caller, zone, &path)?;
+    let listing = directory_at_once(view.store, view.caller, zone, &path)?;
     Some((at, listing))
 }
 

@@ -12,7 +12,6 @@ mod invocation;
 mod limit;
 mod line;
 mod names;
-mod network;
 mod outcome;
 mod output;
 mod pdf_text;
@@ -20,11 +19,37 @@ mod pipeline;
 mod places;
 mod run;
 
+use crate::runs::Runs;
+use fileshed_sandbox::egress::{Grant, RefusalStyle};
+use fileshed_types::Error;
+use fileshed_types::settings::NetworkMode;
+
 pub use command_line::{CommandLine, Ran, answer_max};
 pub use error::ExecError;
 pub use fetch::fetch;
 pub use limit::Limit;
 pub(crate) use names::NamesBefore;
-pub(crate) use network::CommandNetwork;
 pub(crate) use pdf_text::{PDF_COMMAND, pdf_text};
 pub use run::{run, run_on_copy};
+
+impl Runs {
+    /// Returns what the network mode leaves to a command that wants the network: the proxy, until it is
+    /// dropped, or none.
+    pub(crate) fn grant_network(
+        &self,
+        wanted: bool,
+        command: &str,
+    ) -> Result<Option<Grant>, Error> {
+        if !wanted || self.store.settings().network_mode == NetworkMode::Disabled {
+            return Ok(None);
+        }
+        let holds = self.confinement().holds_connections();
+        holds.map_err(|missing| ExecError::NoNetwork { missing })?;
+        // curl takes an answer for the document, whatever its status.
+        let style = match command {
+            "curl" => RefusalStyle::Silent,
+            _ => RefusalStyle::InWords,
+        };
+        Ok(Some(self.egress().grant(style)?))
+    }
+}

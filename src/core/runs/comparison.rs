@@ -31,20 +31,21 @@ pub struct Side {
 impl Side {
     /// Reads a file.
     pub fn read(runs: &Runs, zone: &Zone<'_>, entry: &Entry) -> Result<Self, Error> {
-        let explain = |error: ComparisonError| zone.explain(error.into());
         let path = || entry.path().as_str().to_owned();
+        let too_large = || zone.explain(ComparisonError::TooLarge { path: path() }.into());
+        let no_text = || zone.explain(ComparisonError::NoText { path: path() }.into());
         entry
             .expect_file()
             .map_err(|error| zone.explain_disk(error))?;
         if entry.size() > LARGEST {
-            return Err(explain(ComparisonError::TooLarge { path: path() }));
+            return Err(too_large());
         }
         let side = match document_text(runs, zone, entry)? {
             Some(document) if document.truncated => {
-                return Err(explain(ComparisonError::TooLarge { path: path() }));
+                return Err(too_large());
             }
             Some(document) if document.text.trim().is_empty() => {
-                return Err(explain(ComparisonError::NoText { path: path() }));
+                return Err(no_text());
             }
             Some(document) => Self {
                 text: document.text,
@@ -52,18 +53,17 @@ impl Side {
             },
             // Whatever its encoding, it has more characters than are compared.
             None if entry.size() > 4 * CHARACTERS as u64 => {
-                return Err(explain(ComparisonError::TooLarge { path: path() }));
+                return Err(too_large());
             }
             None => Self {
-                text: readable(&entry.content()?)
-                    .ok_or_else(|| explain(ComparisonError::NoText { path: path() }))?,
+                text: readable(&entry.content()?).ok_or_else(no_text)?,
                 notices: Vec::new(),
             },
         };
         if side.text.len() > CHARACTERS && side.text.chars().count() > CHARACTERS
             || side.text.lines().nth(LINES).is_some()
         {
-            return Err(explain(ComparisonError::TooLarge { path: path() }));
+            return Err(too_large());
         }
         Ok(side)
     }

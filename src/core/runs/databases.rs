@@ -7,6 +7,7 @@
 //! and what was not is rolled back. One that does not exist yet is made beside the zone and moved
 //! in whole.
 
+mod child;
 mod error;
 mod journal;
 mod run;
@@ -24,7 +25,6 @@ pub use fileshed_tables::{
 };
 pub use journal::ForeignJournal;
 pub(crate) use journal::{Statement, expect_alone};
-pub(crate) use run::recover;
 pub use run::{CsvFile, DatabaseTask, Outcome, recover_all, run};
 
 /// Works on a database in a confined process.

@@ -3,8 +3,6 @@
 //! No parser of a document runs in the server: a file may be made to break it. PDF is read by a
 //! command in its jail, everything else by a built-in job in a confined process.
 
-mod error;
-
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -15,15 +13,15 @@ use crate::command::{PDF_COMMAND, pdf_text};
 use crate::process::{JobBounds, JobEnd, run_job};
 use crate::runs::Runs;
 use fileshed_extraction::{Kind, Text, extract};
+use fileshed_rules::package_of;
 use fileshed_sandbox::{BuiltInJob, PreparedJob};
 use fileshed_storage::{DiskError, Entry, Root};
 use fileshed_tables::sheets_as_text;
-use fileshed_types::Error;
 use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::size::human_size;
 use fileshed_types::timings::seconds;
+use fileshed_types::{Call, Error, Hint, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath};
-
-pub use error::DocumentError;
 
 /// Name of the document in the private directory.
 const DOCUMENT: &str = "document";
@@ -35,7 +33,7 @@ const LARGEST: u64 = 50 * MEBIBYTE;
 const MOST: usize = 4 * MEBIBYTE as usize;
 
 /// The text of a document.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentText {
     /// Lines; a page, sheet or slide begins with a line such as `--- Page 2 ---`.
     pub text: String,
@@ -67,23 +65,21 @@ pub fn document_text(
             limit: LARGEST,
         }));
     }
-    match reading {
+    let read = match reading {
         Reading::Pdf if !runs.programs().has(PDF_COMMAND) => {
-            Err(explain(DocumentError::NoProgram {
-                path,
-                program: PDF_COMMAND,
-            }))
+            let program = PDF_COMMAND;
+            return Err(explain(DocumentError::NoProgram { path, program }));
         }
-        Reading::Pdf => match pdf_text(runs, zone, entry, MOST)? {
-            Ok(pages) => Ok(Some(paged(&pages))),
-            Err(reason) => Err(explain(DocumentError::Unreadable { path, reason })),
-        },
+        Reading::Pdf => pdf_text(runs, zone, entry, MOST)?.map(|pages| paged(&pages)),
         Reading::Job(format) => match run(runs, zone, entry, format)? {
-            Answer::Text { text, truncated } => Ok(Some(DocumentText { text, truncated })),
-            Answer::Unreadable(reason) => Err(explain(DocumentError::Unreadable { path, reason })),
-            Answer::TooMuch => Err(explain(DocumentError::TooMuch { path })),
+            JobEnd::Answered(read) => read,
+            JobEnd::TooLong | JobEnd::Died => {
+                return Err(explain(DocumentError::TooMuch { path }));
+            }
         },
-    }
+    };
+    read.map(Some)
+        .map_err(|reason| explain(DocumentError::Unreadable { path, reason }))
 }
 
 /// Whether a file of this name is a document, if its first bytes say so too.
@@ -141,8 +137,16 @@ fn paged(bytes: &[u8]) -> DocumentText {
     DocumentText { text, truncated }
 }
 
+/// The text of a document, or why it cannot be read.
+type Answer = Result<DocumentText, String>;
+
 /// Has a confined process read a copy of the document.
-fn run(runs: &Runs, zone: &Zone<'_>, entry: &Entry, format: Format) -> Result<Answer, Error> {
+fn run(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    entry: &Entry,
+    format: Format,
+) -> Result<JobEnd<Answer>, Error> {
     let private = zone.store.private_directory(&zone.tenant)?;
     private.receive(DOCUMENT, &mut entry.open()?)?;
     let work = Work {
@@ -161,10 +165,7 @@ fn run(runs: &Runs, zone: &Zone<'_>, entry: &Entry, format: Format) -> Result<An
         time: seconds(zone.store.settings().exec_timeout_default),
         file_size: 0,
     };
-    Ok(match run_job(runs, zone, &DOCUMENT_JOB, &work, bounds)? {
-        JobEnd::Answered(answer) => answer,
-        JobEnd::TooLong | JobEnd::Died => Answer::TooMuch,
-    })
+    run_job(runs, zone, &DOCUMENT_JOB, &work, bounds)
 }
 
 /// Reads a document in a confined process.
@@ -190,18 +191,6 @@ enum Format {
     Pptx,
     OpenDocument,
     Sheets,
-}
-
-/// The outcome of a reading.
-#[derive(Debug, Serialize, Deserialize)]
-enum Answer {
-    Text {
-        text: String,
-        truncated: bool,
-    },
-    Unreadable(String),
-    /// The process went over one of its limits.
-    TooMuch,
 }
 
 fn prepare(spec: &str) -> io::Result<Box<dyn PreparedJob>> {
@@ -235,10 +224,9 @@ impl PreparedJob for DocumentJob {
             Format::OpenDocument => text_of(Kind::OpenDocument, self.document, most),
             Format::Sheets => sheets_as_text(&mut self.document, most),
         };
-        let answer = match read {
-            Ok((text, truncated)) => Answer::Text { text, truncated },
-            Err(reason) => Answer::Unreadable(reason.chars().take(200).collect()),
-        };
+        let answer: Answer = read
+            .map(|(text, truncated)| DocumentText { text, truncated })
+            .map_err(|reason| reason.chars().take(200).collect());
         serde_json::to_string(&answer).unwrap_or_default()
     }
 }
@@ -247,4 +235,71 @@ fn text_of(kind: Kind, document: File, most: usize) -> Result<(String, bool), St
     let mut text = Text::new(most);
     extract(kind, document, &mut text).map_err(|error| error.to_string())?;
     Ok(text.finish())
+}
+
+diagnostics! {
+    /// A document that has no text for anybody.
+    #[derive(Debug, thiserror::Error)]
+    pub enum DocumentError {
+        /// It is broken, or encrypted, or something else.
+        #[error("the text of `{path}` cannot be read: {reason}")]
+        Unreadable {
+            /// The document.
+            path: String = "report.docx".to_owned(),
+            /// Why not.
+            reason: String = "it is no archive that can be read".to_owned(),
+        } => {
+            code: InvalidFormat,
+            hint: Hint::new("see what it is with the command `")
+                .commands(["file"])
+                .say("`")
+                .instead("see what it is with shed_file_type")
+                .or("a document that needs a password must be saved without it"),
+            details: { "path": path, "reason": reason },
+        },
+        /// It has more bytes than are read.
+        #[error("`{path}` has {}, a document may have {}", human_size(*size), human_size(*limit))]
+        TooLarge {
+            /// The document.
+            path: String = "report.pdf".to_owned(),
+            /// Its bytes.
+            size: u64 = 60 << 20,
+            /// The most.
+            limit: u64 = 50 << 20,
+        } => {
+            code: FileTooLarge,
+            hint: Hint::new("take a part of it with a command: ")
+                .commands(["pdftotext"])
+                .say(" takes a range of pages"),
+            details: { "path": path, "size": size, "limit": limit },
+        },
+        /// This server has no program that reads it.
+        #[error(
+            "`{path}` is a PDF, and `{program}`, which reads it, is not installed on this server; the \
+                Debian package `{}` has it",
+            package_of(program)
+        )]
+        NoProgram {
+            /// The document.
+            path: String = "report.pdf".to_owned(),
+            /// The program.
+            program: &'static str = "pdftotext",
+        } => {
+            code: UnsupportedFileType,
+            hint: Hint::of(Call::here("shed_hexdump").with("path", path.as_str()))
+                .say(" shows its bytes")
+                .or("an administrator installs the package"),
+            details: { "path": path, "program": program, "package": package_of(program) },
+        },
+        /// Reading it takes more memory or time than there is.
+        #[error("reading the text of `{path}` took more memory or time than it may")]
+        TooMuch {
+            /// The document.
+            path: String = "report.xlsx".to_owned(),
+        } => {
+            code: ExecError,
+            hint: "save it with less in it, or read a part of it with a command",
+            details: { "path": path },
+        },
+    }
 }

@@ -6,10 +6,10 @@
 
 pub mod at_once;
 pub mod command;
-mod command_slots;
 pub mod comparison;
 pub mod databases;
 pub mod extraction;
+mod hidden_places;
 pub mod process;
 pub mod processes;
 pub mod programs;

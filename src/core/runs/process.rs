@@ -3,22 +3,28 @@
 //! Both kinds of work that the server does not trust itself with go through here: commands of users,
 //! and built-in jobs on files of users.
 
-mod error;
 mod job;
 mod stream;
-mod watch;
+
+use std::fs::File;
+use std::time::Instant;
 
 use crate::runs::Runs;
 use fileshed_rules::commands;
-use fileshed_sandbox::{Access, CountedMemory, Job, JobSpec, Limits, landlock_version};
+use fileshed_sandbox::egress::Grant;
+use fileshed_sandbox::{
+    Access, CountedMemory, Ending, Job, JobSpec, Limits, NetworkAccess, Sink, StartedJob,
+    landlock_version,
+};
+use fileshed_storage::PrivateDirectory;
 use fileshed_types::settings::{MEBIBYTE, SandboxPolicy};
-use fileshed_types::{Caller, Error, ZoneName};
+use fileshed_types::{Caller, Error, ZoneName, diagnostics};
 use fileshed_zones::running_commands::RunningCommand;
+use fileshed_zones::space_in_use::SpaceEntry;
+use fileshed_zones::zone::Zone;
 
-pub(crate) use error::{ProcessError, expect_not_stopped};
 pub(crate) use job::{JobBounds, JobEnd, run_job};
 pub(crate) use stream::{StreamFile, file_sink, sink};
-pub(crate) use watch::Watch;
 
 /// A job with the limits of every command that may touch nothing yet.
 pub(crate) fn base_spec(runs: &Runs, job: Job, counted: CountedMemory) -> JobSpec {
@@ -49,6 +55,13 @@ pub(crate) fn base_spec(runs: &Runs, job: Job, counted: CountedMemory) -> JobSpe
         probe: false,
         best_effort: settings.exec_sandbox == SandboxPolicy::BestEffort,
     }
+}
+
+/// The connections that the kernel lets through to a command with this grant of the network.
+pub(crate) fn access(network: Option<&Grant>) -> NetworkAccess {
+    network.map_or(NetworkAccess::None, |grant| NetworkAccess::Proxy {
+        port: grant.port(),
+    })
 }
 
 /// Open files of one process of a command.
@@ -97,4 +110,176 @@ impl Runs {
             .running_commands()
             .enter(caller.user.as_ref(), program, now, holds)
     }
+}
+
+/// Measures what a command takes outside its zone: its private directory, files that its streams go
+/// to, and files without a name that it holds open.
+pub(crate) struct Watch<'a> {
+    zone: &'a Zone<'a>,
+    private: &'a PrivateDirectory,
+    streams: Vec<File>,
+    /// Its place among those that run, by which an administrator ends it.
+    entered: Option<RunningCommand<'a>>,
+    entry: SpaceEntry<'a>,
+    /// The device of the data directory.
+    device: Option<u64>,
+    /// When it measures again.
+    next: Instant,
+}
+
+impl<'a> Watch<'a> {
+    /// A watch of a command in `zone`, whose streams go to these sinks.
+    pub(crate) fn new(
+        zone: &'a Zone<'a>,
+        private: &'a PrivateDirectory,
+        sinks: [&Sink; 2],
+        entered: Option<RunningCommand<'a>>,
+    ) -> Self {
+        let store = zone.store;
+        let file = |sink: &Sink| match sink {
+            Sink::File(file) => file.try_clone().ok(),
+            Sink::Answer(_) | Sink::Output => None,
+        };
+        Self {
+            zone,
+            private,
+            streams: sinks.into_iter().filter_map(file).collect(),
+            entered,
+            entry: store.space_in_use().enter(&zone.tenant.key, None),
+            device: zone.data().device().ok(),
+            next: store.clock().instant() + store.settings().timings.commands.measure,
+        }
+    }
+
+    /// Returns why the command must end, if it must. To be asked several times a second: a measurement
+    /// of a large zone takes time, so there is at least three times as much between two of them.
+    pub(crate) fn look(
+        &mut self,
+        job: &StartedJob<'_>,
+        is_over_quota: impl FnOnce() -> bool,
+    ) -> Option<Ending> {
+        let is_ended = self.entered.as_ref().is_some_and(RunningCommand::is_ended);
+        if is_ended || self.zone.caller().cancellation.is_cancelled() {
+            return Some(Ending::Cancelled);
+        }
+        let (clock, settings) = (self.zone.store.clock(), self.zone.store.settings());
+        let begun = clock.instant();
+        if begun < self.next {
+            return None;
+        }
+        let ending = if self.is_over(job, settings.temporary_space()) {
+            Some(Ending::OverTemporary)
+        } else {
+            is_over_quota().then_some(Ending::OverQuota)
+        };
+        let now = clock.instant();
+        let pause = 3 * now.saturating_duration_since(begun);
+        self.next = now + settings.timings.commands.measure.max(pause);
+        ending
+    }
+
+    /// Returns `true` if this and the other commands of the same tenant take more together than they
+    /// may.
+    fn is_over(&self, job: &StartedJob<'_>, most: u64) -> bool {
+        // A file that vanishes during the measurement is no failure: the next one comes soon.
+        let private = self.private.measure().unwrap_or(0);
+        let sizes = self.streams.iter().filter_map(|file| file.metadata().ok());
+        let streams: u64 = sizes.map(|metadata| metadata.len()).sum();
+        let unlinked = self.device.map_or(0, |device| job.unlinked_bytes(device));
+        let bytes = private + streams + unlinked;
+        self.entry.measured(bytes);
+        // A command that takes less than its share is not the one to stop.
+        bytes > 0 && self.entry.outside() > most
+    }
+}
+
+diagnostics! {
+    /// A process of a zone that did not do its work.
+    #[derive(Debug, thiserror::Error)]
+    pub(crate) enum ProcessError {
+        /// It needed more space for itself than commands get.
+        #[error("`{command}` was stopped: it took more than {limit_mb} MB of temporary space")]
+        Temporary {
+            /// The command.
+            command: String,
+            /// The limit in MiB.
+            limit_mb: u64 = 100,
+        } => {
+            code: QuotaExceeded,
+            hint: "give it less at once: split the input into parts; an administrator can raise \
+                exec.temporary_max_mb",
+            details: { "command": command, "exec.temporary_max_mb": limit_mb },
+        },
+        /// It took more memory than commands get.
+        #[error(
+            "`{command}` was stopped: with all that it started it took more than {limit_mb} MiB of \
+             memory (exec_memory_limit_mb); give it less at once, or fewer processes"
+        )]
+        Memory {
+            /// The command.
+            command: String,
+            /// The limit in MiB.
+            limit_mb: u64 = 512,
+        } => {
+            code: ExecError,
+            hint: "read or make less at once, or start fewer processes; an administrator can raise \
+                exec_memory_limit_mb",
+            details: { "command": command, "exec_memory_limit_mb": limit_mb },
+        },
+        /// Nobody waits for the answer.
+        #[error("the caller went away, `{command}` was stopped")]
+        Cancelled {
+            /// The command.
+            command: String,
+        } => {
+            code: ExecError,
+            hint: "repeat the call",
+            details: { "command": command },
+        },
+        /// Somebody who looks after the server ended it.
+        #[error("an administrator of this server ended `{command}`")]
+        EndedByAdministrator {
+            /// The command.
+            command: String,
+        } => {
+            code: ExecError,
+            hint: "tell the user that an administrator ended the command; repeat it only if the user \
+                wants that",
+            details: { "command": command },
+        },
+        /// The kernel cannot confine commands, and none run without.
+        #[error("commands are off: the kernel of this server cannot confine them ({missing})")]
+        NotConfined {
+            /// What the kernel lacks.
+            missing: &'static str = "Landlock",
+        } => {
+            code: SandboxUnavailable,
+            hint: "files work: shed_create_file, shed_patch_text, shed_tree; an administrator runs fileshed \
+                doctor",
+            details: { "missing": missing },
+        },
+    }
+}
+
+/// Fails if the server ended a command in `zone`, because of its caller, an administrator or its
+/// temporary space.
+pub(crate) fn expect_not_stopped(
+    zone: &Zone<'_>,
+    command: &str,
+    ending: Ending,
+) -> Result<(), Error> {
+    let (cancellation, command) = (&zone.caller().cancellation, command.to_owned());
+    let error = match ending {
+        Ending::Cancelled if cancellation.is_cancelled() => {
+            cancellation.trust().expect()?;
+            ProcessError::Cancelled { command }
+        }
+        Ending::Cancelled => ProcessError::EndedByAdministrator { command },
+        Ending::OverTemporary => ProcessError::Temporary {
+            command,
+            limit_mb: zone.store.settings().exec_temporary_max_mb,
+        },
+        Ending::Exited | Ending::TimedOut | Ending::OverQuota | Ending::OverMemory => return Ok(()),
+    };
+    Err(error.into())
 }

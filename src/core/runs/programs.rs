@@ -16,7 +16,6 @@ use fileshed_sandbox::CountedMemory;
 use fileshed_types::Settings;
 
 use self::format::ProgramFormat;
-pub(super) use self::shell::ShellProgram;
 
 mod chosen;
 mod format;
@@ -58,7 +57,7 @@ const INTERPRETERS: [&str; 2] = ["perl", "python3"];
 const GIT_HELPERS: &str = "/usr/lib/git-core";
 
 /// One installed command.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The ELF file that runs.
     pub(super) file: PathBuf,
@@ -77,8 +76,8 @@ pub struct Program {
     pub(super) readable: Vec<PathBuf>,
     /// Whether it starts other programs: git its own parts, diff3 diff.
     pub(super) starts_others: bool,
-    /// Whether an administrator has added it to the whitelist. Nobody judges what it is given, and it
-    /// has the room that interpreters need.
+    /// Whether an administrator has added it to the whitelist, or, of the shell, something that it may
+    /// start. Nobody judges what it is given, and it has the room that interpreters need.
     pub(super) is_chosen: bool,
 }
 
@@ -86,8 +85,7 @@ pub struct Program {
 #[derive(Debug)]
 pub struct Programs {
     by_command: BTreeMap<&'static str, Program>,
-    /// For a line, and for somebody who types.
-    shells: [Option<ShellProgram>; 2],
+    shell: Option<Program>,
 }
 
 impl Programs {
@@ -100,9 +98,9 @@ impl Programs {
             .filter_map(|rule| Some((rule.name, Program::of(rule)?)))
             .collect();
         let chosen = chosen::find(&settings.exec_programs);
-        let shells = ShellProgram::find(&by_command, &chosen);
+        let shell = shell::find(&by_command, &chosen);
         by_command.extend(chosen);
-        Self { by_command, shells }
+        Self { by_command, shell }
     }
 
     /// The names that an administrator has added, as far as they are installed.
@@ -119,9 +117,9 @@ impl Programs {
         program.is_chosen.then_some(*name)
     }
 
-    /// The shell for a line, or for somebody who types.
-    pub(super) fn shell(&self, is_interactive: bool) -> Option<&ShellProgram> {
-        self.shells[usize::from(is_interactive)].as_ref()
+    /// The shell, if the machine has one.
+    pub(super) fn shell(&self) -> Option<&Program> {
+        self.shell.as_ref()
     }
 
     /// The program of a command.
@@ -237,13 +235,7 @@ impl Program {
         Self {
             executables: std::iter::once(file.clone()).chain(loader).collect(),
             file,
-            called: None,
-            prefix: Vec::new(),
-            own_options: &[],
-            is_substitute: false,
-            readable: Vec::new(),
-            starts_others: false,
-            is_chosen: false,
+            ..Self::default()
         }
     }
 }

@@ -3,7 +3,6 @@
 mod host;
 mod line_output;
 mod lines;
-mod places;
 mod shell;
 mod shell_terminal;
 mod shells;

@@ -79,7 +79,7 @@ impl Scene {
         let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         let request = ShellRequest {
             cwd: ViewPath::parse("cwd", cwd, &ViewPath::home())?,
-            command: Some(line),
+            command: Some(line.to_owned()),
             environment: environment.iter().map(own).collect(),
             streams: StandardStreams {
                 input: std::fs::File::open("/dev/null").expect("opened").into(),

@@ -1,16 +1,17 @@
 //! Programs of one call, each started in the sandbox, with what they share.
 
 use super::command_line::{output_limit, seconds};
-use super::network::CommandNetwork;
 use super::outcome::{CommandOutcome, ShownStreams, describe_renamed};
-use super::output::Mask;
+use super::output::show;
 use super::places::Places;
 use super::{CommandLine, ExecError, Limit, Ran, content};
+use crate::hidden_places::HiddenPlaces;
 use crate::process::{
-    FEW_THREADS, Watch, base_spec, expect_confined, expect_enforced, expect_not_stopped,
+    self, FEW_THREADS, Watch, base_spec, expect_confined, expect_enforced, expect_not_stopped,
 };
 use crate::runs::Runs;
 use fileshed_rules::CommandPlan;
+use fileshed_sandbox::egress::Grant;
 use fileshed_sandbox::{Access, Ending, Job, JobSpec, Sink, Stream};
 use fileshed_storage::{DiskError, PrivateDirectory, Root, Staged};
 use fileshed_types::{Error, timings};
@@ -68,7 +69,7 @@ pub(super) struct Run<'a> {
     directory: &'a Root,
     private: PrivateDirectory,
     pub(super) places: Places,
-    mask: Mask,
+    hidden: HiddenPlaces,
     /// Seconds.
     timeout: u64,
     /// Bytes of each stream in the answer.
@@ -90,15 +91,17 @@ impl<'a> Run<'a> {
     ) -> Result<Self, Error> {
         let settings = zone.store.settings();
         let private = zone.store.private_directory(&zone.tenant)?;
-        let text = |path: &std::path::Path| path.to_string_lossy().into_owned();
         let places = Places::new(runs, directory, &private);
-        let mut hidden = vec![
-            (text(directory.location()), "/"),
-            (text(zone.data().location()), "/"),
-            (text(zone.base.location()), "/"),
-            (text(private.location()), "/tmp"),
+        let hidden = [
+            (directory.location(), "/"),
+            (zone.data().location(), "/"),
+            (zone.base.location(), "/"),
+            (private.location(), "/tmp"),
         ];
-        hidden.extend(places.hidden().map(|hidden| (text(hidden), "/")));
+        let own = places.hidden().map(|hidden| (hidden, "/"));
+        let hidden = hidden.into_iter().chain(own);
+        let hidden = hidden.map(|(place, name)| (place.to_string_lossy().into(), name.to_owned()));
+        let hidden = HiddenPlaces::new(hidden.collect());
         let limit = output_limit(settings, zone.caller().client, line.max_output);
         Ok(Self {
             runs,
@@ -108,7 +111,7 @@ impl<'a> Run<'a> {
             directory,
             private,
             places,
-            mask: Mask::new(hidden),
+            hidden,
             timeout: seconds(settings, line.timeout),
             limit: limit as usize,
             is_over: None,
@@ -123,7 +126,7 @@ impl<'a> Run<'a> {
 
     /// Bytes to read of each stream: enough to recognise what must not show.
     pub(super) fn read_limit(&self) -> usize {
-        self.limit + self.mask.slack()
+        self.limit + self.hidden.slack()
     }
 
     /// The command of the plan.
@@ -161,8 +164,8 @@ impl<'a> Run<'a> {
         }
         environment.extend(self.plan.environment.iter().map(own));
         environment.extend(invocation.environment);
-        let network = CommandNetwork::new(runs, self.plan.network, command)?;
-        environment.extend(network.environment());
+        let network = runs.grant_network(self.plan.network, command)?;
+        environment.extend(network.iter().flat_map(Grant::environment));
         let own_options = program.own_options.iter().map(|&own| own.to_owned());
         let job = Job::Program {
             file: program.file.clone(),
@@ -179,7 +182,7 @@ impl<'a> Run<'a> {
         let mut access = Access {
             execute: program.executables.clone(),
             read: program.readable.clone(),
-            network: network.access(),
+            network: process::access(network.as_ref()),
             any_program: program.is_chosen && store.settings().has_any_program(),
             ..base.access
         };
@@ -198,9 +201,9 @@ impl<'a> Run<'a> {
         let held = self
             .holds_zone
             .then(|| (self.zone.tenant.key.clone(), self.zone.name()));
-        let entered = runs.enter_command(caller, command, held);
+        let entered = Some(runs.enter_command(caller, command, held));
         let sinks = invocation.sinks;
-        let mut watch = Watch::new(self.zone, &self.private, [&sinks.0, &sinks.1]);
+        let mut watch = Watch::new(self.zone, &self.private, [&sinks.0, &sinks.1], entered);
         let is_over = || writes && self.is_over.as_ref().is_some_and(|is_over| is_over());
         let outcome = fileshed_sandbox::run(
             &runs.zygote,
@@ -208,24 +211,23 @@ impl<'a> Run<'a> {
             self.directory.handle(),
             sinks,
             timings::seconds(self.timeout),
-            |job| {
-                if entered.is_ended() {
-                    Some(Ending::Cancelled)
-                } else {
-                    watch.look(job, is_over)
+            |job| watch.look(job, is_over),
+            |listener| {
+                if let Some(network) = &network {
+                    network.listen(listener.into());
                 }
             },
-            |listener| network.listen(listener),
         )?;
-        Ok(CommandOutcome::of(outcome, &network.remarks()))
+        let remarks: Vec<String> = network.iter().flat_map(Grant::remarks).collect();
+        Ok(CommandOutcome::of(outcome, &remarks))
     }
 
     /// Takes what a command said out of its outcome.
     pub(super) fn shown(&self, outcome: &mut CommandOutcome) -> ShownStreams {
-        let show = |stream: &mut Stream| self.mask.show(std::mem::take(stream), self.limit);
+        let shown = |stream: &mut Stream| show(&self.hidden, std::mem::take(stream), self.limit);
         ShownStreams {
-            stdout: show(&mut outcome.stdout),
-            stderr: show(&mut outcome.stderr),
+            stdout: shown(&mut outcome.stdout),
+            stderr: shown(&mut outcome.stderr),
         }
     }
 
@@ -243,11 +245,12 @@ impl<'a> Run<'a> {
         outcome: &CommandOutcome,
         shown: &ShownStreams,
     ) -> Result<(), Error> {
-        self.expect_end(outcome, shown)
-            .map_err(|error| match describe_renamed(&outcome.renamed) {
+        self.expect_end(outcome, shown).map_err(|error| {
+            match describe_renamed(&outcome.put_right.renamed) {
                 Some(renamed) => error.with_detail("renamed", renamed),
                 None => error,
-            })
+            }
+        })
     }
 
     fn expect_end(&self, outcome: &CommandOutcome, shown: &ShownStreams) -> Result<(), Error> {
@@ -285,10 +288,10 @@ impl<'a> Run<'a> {
             }
             .into());
         }
-        if !outcome.removed.is_empty() {
+        if !outcome.put_right.removed.is_empty() {
             return Err(ExecError::KeptNames {
                 command,
-                removed: outcome.removed.clone(),
+                removed: outcome.put_right.removed.clone(),
                 status,
                 stdout: stdout(),
                 stderr: stderr(),
@@ -317,7 +320,7 @@ impl<'a> Run<'a> {
             changes: self.plan.changes,
             stdout_size: None,
             stderr_size: None,
-            renamed: describe_renamed(&outcome.renamed),
+            renamed: describe_renamed(&outcome.put_right.renamed),
             history: None,
         }
     }

@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use super::outcome::{CommandOutcome, Renamed};
+use super::outcome::{CommandOutcome, PutRight, Renamed};
 use fileshed_changes::open_ended::OpenEndedPermit;
 use fileshed_rules::CommandPlan;
 use fileshed_storage::FileIdentity;
@@ -35,15 +35,6 @@ pub(crate) struct NamesBefore<'a> {
     there: Vec<NamedFile>,
 }
 
-/// Entries that were removed or renamed because no operation makes such names.
-#[derive(Debug)]
-pub(crate) struct PutRight {
-    /// Paths that were removed.
-    pub(crate) removed: Vec<String>,
-    /// Entries that have another name now.
-    pub(crate) renamed: Vec<Renamed>,
-}
-
 /// Runs a command, and removes or renames what it left under names that no operation makes.
 pub(super) fn put_right_after<'a>(
     zone: &'a Zone<'a>,
@@ -59,10 +50,9 @@ pub(super) fn put_right_after<'a>(
     }
     let before = NamesBefore::of(zone)?;
     let outcome = effect();
-    let PutRight { removed, renamed } = before.put_right(permit, true)?;
+    let put_right = before.put_right(permit, true)?;
     outcome.map(|outcome| CommandOutcome {
-        removed,
-        renamed,
+        put_right,
         ..outcome
     })
 }

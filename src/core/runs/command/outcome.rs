@@ -20,10 +20,8 @@ pub(super) struct CommandOutcome {
     pub(super) stderr: Stream,
     /// `true` if the proxy refused it something.
     pub(super) refused: bool,
-    /// Paths under names that are kept for the server, which it had made and which are gone.
-    pub(super) removed: Vec<String>,
-    /// Entries that it had made under names that some system cannot hold.
-    pub(super) renamed: Vec<Renamed>,
+    /// Entries that it had made under names that no operation makes.
+    pub(super) put_right: PutRight,
 }
 
 impl CommandOutcome {
@@ -37,8 +35,7 @@ impl CommandOutcome {
             stdout: outcome.stdout,
             stderr,
             refused: !remarks.is_empty(),
-            removed: Vec::new(),
-            renamed: Vec::new(),
+            put_right: PutRight::default(),
         }
     }
 
@@ -107,6 +104,15 @@ fn written(text: &str, sink: Sink) -> Result<Stream, SandboxError> {
         Sink::Output => {}
     }
     Ok(stream)
+}
+
+/// Entries that were removed or renamed because no operation makes such names.
+#[derive(Debug, Default)]
+pub(crate) struct PutRight {
+    /// Paths that were removed.
+    pub(crate) removed: Vec<String>,
+    /// Entries that have another name now.
+    pub(crate) renamed: Vec<Renamed>,
 }
 
 /// An entry that a command made under a name that some system cannot hold.

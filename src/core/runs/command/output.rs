@@ -1,115 +1,37 @@
 //! What a command wrote, as an answer shows it.
 
 use file_format::FileFormat;
-use memchr::memmem;
 
+use crate::hidden_places::{HiddenPlaces, text_of};
 use fileshed_sandbox::Stream;
 use fileshed_text::{TextError, expect_editable};
 
-/// Places on disk that output must not show, and what stands for them.
-#[derive(Debug)]
-pub(super) struct Mask {
-    places: Vec<(String, &'static str)>,
-}
-
-impl Mask {
-    /// Longer places first: one may lie inside another.
-    pub(super) fn new(mut places: Vec<(String, &'static str)>) -> Self {
-        places.sort_by_key(|(place, _)| std::cmp::Reverse(place.len()));
-        Self { places }
+/// The stream as text of at most `limit` bytes, twice as many as JSON. Of a longer one the beginning
+/// and the end; of a binary one nothing. What is not UTF-8 is replaced, and so are places on disk.
+pub(super) fn show(places: &HiddenPlaces, stream: Stream, limit: usize) -> Shown {
+    let bytes = stream.size();
+    if let Some(binary) = recognise(&stream.bytes) {
+        return Shown {
+            text: String::new(),
+            missing: Some(MissingOutput::Binary { binary, bytes }),
+        };
     }
-
-    /// Bytes to read beyond a limit, so that a place cut by the limit is still recognised.
-    pub(super) fn slack(&self) -> usize {
-        self.places
-            .iter()
-            .map(|(place, _)| place.len() + 1)
-            .max()
-            .unwrap_or(0)
+    let tail = Vec::from(stream.tail);
+    if stream.beyond == tail.len() as u64 {
+        let mut whole = stream.bytes;
+        whole.extend_from_slice(&tail);
+        let text = places.whole(text_of(whole));
+        return match end(&text, limit) {
+            None => Shown {
+                text,
+                missing: None,
+            },
+            Some(_) => cut(&text, &text, text.len() as u64, limit),
+        };
     }
-
-    /// The stream as text of at most `limit` bytes, twice as many as JSON. Of a longer one the
-    /// beginning and the end; of a binary one nothing. What is not UTF-8 is replaced. Most output is
-    /// whole and shows no place: it is looked at as bytes, and never copied.
-    pub(super) fn show(&self, stream: Stream, limit: usize) -> Shown {
-        let bytes = stream.size();
-        if let Some(binary) = recognise(&stream.bytes) {
-            return Shown {
-                text: String::new(),
-                missing: Some(MissingOutput::Binary { binary, bytes }),
-            };
-        }
-        let tail = Vec::from(stream.tail);
-        if stream.beyond == tail.len() as u64 {
-            let mut whole = stream.bytes;
-            whole.extend_from_slice(&tail);
-            let text = self.masked(whole);
-            return match end(&text, limit) {
-                None => Shown {
-                    text,
-                    missing: None,
-                },
-                Some(_) => cut(&text, &text, text.len() as u64, limit),
-            };
-        }
-        let mut beginning = self.masked(stream.bytes);
-        beginning.truncate(beginning.len() - self.begun_at_end(&beginning));
-        let ending = self.masked(tail);
-        let ending = ending.trim_start_matches(char::REPLACEMENT_CHARACTER);
-        let ending = &ending[self.ended_at_start(ending)..];
-        cut(&beginning, ending, bytes, limit)
-    }
-
-    fn masked(&self, bytes: Vec<u8>) -> String {
-        let mut text = String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        if !self.is_any_in(&text) {
-            return text;
-        }
-        for (place, stand_in) in &self.places {
-            if text.contains(place.as_str()) {
-                let below = format!("{}/", stand_in.trim_end_matches('/'));
-                text = text
-                    .replace(&format!("{place}/"), &below)
-                    .replace(place.as_str(), stand_in);
-            }
-        }
-        text
-    }
-
-    /// Whether a text names a place.
-    fn is_any_in(&self, text: &str) -> bool {
-        let mut absent: Vec<&str> = Vec::new();
-        // Shorter ones first: where one is not named, none is that begins with it.
-        self.places.iter().rev().any(|(place, _)| {
-            if absent.iter().any(|above| place.starts_with(above)) {
-                return false;
-            }
-            absent.push(place);
-            memmem::find(text.as_bytes(), place.as_bytes()).is_some()
-        })
-    }
-
-    /// Bytes at the end of a text that was cut there and may be the beginning of a place.
-    fn begun_at_end(&self, text: &str) -> usize {
-        let places = self.places.iter().map(|(place, _)| place);
-        let lengths = places.flat_map(|place| {
-            let lengths = (1..place.len()).filter(|&length| place.is_char_boundary(length));
-            lengths.filter(|&length| text.ends_with(&place[..length]))
-        });
-        lengths.max().unwrap_or(0)
-    }
-
-    /// Bytes at the start of a text that was cut there and may be the end of a place.
-    fn ended_at_start(&self, text: &str) -> usize {
-        let places = self.places.iter().map(|(place, _)| place);
-        let lengths = places.flat_map(|place| {
-            let starts = (1..place.len()).filter(|&start| place.is_char_boundary(start));
-            let rests = starts.map(|start| &place[start..]);
-            rests.filter(|rest| text.starts_with(rest)).map(str::len)
-        });
-        lengths.max().unwrap_or(0)
-    }
+    let beginning = places.beginning(&text_of(stream.bytes));
+    let ending = places.ending(text_of(tail));
+    cut(&beginning, &ending, bytes, limit)
 }
 
 /// A stream as an answer has it.
@@ -305,16 +227,16 @@ mod tests {
         stream
     }
 
-    fn text(mask: &Mask, bytes: &[u8], limit: usize) -> (String, bool) {
-        let shown = mask.show(stream(bytes, limit + mask.slack()), limit);
+    fn text(mask: &HiddenPlaces, bytes: &[u8], limit: usize) -> (String, bool) {
+        let shown = show(mask, stream(bytes, limit + mask.slack()), limit);
         (shown.text, shown.missing.is_some())
     }
 
     #[test]
     fn places_on_disk_never_show() {
-        let mask = Mask::new(vec![
-            ("/srv/data".to_owned(), "/"),
-            ("/srv/data/tmp".to_owned(), "/tmp"),
+        let mask = HiddenPlaces::new(vec![
+            ("/srv/data".to_owned(), "/".to_owned()),
+            ("/srv/data/tmp".to_owned(), "/tmp".to_owned()),
         ]);
         for (written, shown) in [
             ("/srv/data\n", "/\n"),
@@ -344,7 +266,7 @@ mod tests {
 
     #[test]
     fn what_is_not_text_is_replaced() {
-        let mask = Mask::new(Vec::new());
+        let mask = HiddenPlaces::new(Vec::new());
         assert_eq!(text(&mask, b"a\xffb\xc3", 100).0, "a\u{fffd}b\u{fffd}");
         assert_eq!(text(&mask, "ééé".as_bytes(), 3), ("é".to_owned(), true));
         let (shown, missing) = text(&mask, b"\0\0\0\0", 100);
@@ -353,7 +275,7 @@ mod tests {
 
     #[test]
     fn what_json_makes_long_is_cut_earlier() {
-        let mask = Mask::new(Vec::new());
+        let mask = HiddenPlaces::new(Vec::new());
         for (written, expected) in [
             ("\"\n\\\t\"\n", 6),
             ("\u{1b}\u{1b}\u{1b}\u{1b}\u{1b}\u{1b}", 2),
@@ -393,11 +315,11 @@ mod tests {
 
     #[test]
     fn of_a_long_stream_both_ends_are_shown() {
-        let mask = Mask::new(Vec::new());
+        let mask = HiddenPlaces::new(Vec::new());
         let lines: Vec<String> = (1..=5_000).map(|line| format!("line {line} é\n")).collect();
         let whole = lines.concat();
         for limit in [1_000, 1_001, 20_000] {
-            let shown = mask.show(stream(whole.as_bytes(), limit), limit);
+            let shown = show(&mask, stream(whole.as_bytes(), limit), limit);
             assert!(shown.text.len() <= limit, "{limit}");
             let (head, rest) = shown.text.split_once("… ").expect("a gap");
             let (number, tail) = rest.split_once(" bytes left out …\n").expect("a number");

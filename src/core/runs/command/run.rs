@@ -172,7 +172,7 @@ fn sqlite(run: &Run<'_>, invocation: Invocation<'_>) -> Result<CommandOutcome, E
     }
     let statement = Statement::begin(zone, &database)?;
     let outcome = run.start(invocation);
-    statement.end(|| databases::recover(run.runs, zone, &database))?;
+    statement.end(run.runs)?;
     outcome
 }
 

@@ -6,6 +6,8 @@
 //! registry before anything can be written, only while nothing foreign is there, and goes when it
 //! left nothing. After a crash the entry says whose the journal is.
 
+use super::child::recover;
+use crate::runs::Runs;
 use fileshed_registry::{FilePlace, StatementId};
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::{Call, Error, Hint, diagnostics};
@@ -132,13 +134,13 @@ impl<'a> Statement<'a> {
         })
     }
 
-    /// The statement is over. What it left in the middle of a change is rolled back by `recover`.
-    pub(crate) fn end(mut self, recover: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+    /// The statement is over. What it left in the middle of a change is rolled back.
+    pub(crate) fn end(mut self, runs: &Runs) -> Result<(), Error> {
         let place = place(self.zone, &self.database);
         let registry = self.zone.store.registry();
         let only_one = || Ok::<_, Error>(registry.statements_under_way(place)? == 1);
         if self.left_something()? && only_one()? {
-            let recovered = recover();
+            let recovered = recover(runs, self.zone, &self.database);
             tracing::warn!(
                 recovered = recovered.is_ok(),
                 "a change of a database was cut off"
@@ -179,13 +181,9 @@ impl Drop for Statement<'_> {
 
 /// Rolls back what a dead process left in the middle of a change of `database`; nothing may be left
 /// of it afterwards but what is done.
-pub(crate) fn put_right(
-    zone: &Zone<'_>,
-    database: &ZonePath,
-    recover: impl FnOnce() -> Result<(), Error>,
-) -> Result<(), Error> {
+pub(super) fn put_right(runs: &Runs, zone: &Zone<'_>, database: &ZonePath) -> Result<(), Error> {
     if !live(zone.data(), database)?.is_empty() {
-        recover()?;
+        recover(runs, zone, database)?;
     }
     if live(zone.data(), database)?.is_empty() {
         zone.store

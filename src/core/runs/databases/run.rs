@@ -8,29 +8,22 @@
 
 use serde_json::json;
 
-use super::DATABASE_JOB;
+use super::child::DatabaseCall;
 use super::error::TableError;
 use super::journal::{self, Statement, foreign};
-use crate::process::{JobBounds, JobEnd, StreamFile, run_job};
+use crate::process::StreamFile;
 use crate::runs::Runs;
 use fileshed_changes::{ChangeRequest, SizeError, Writer};
 use fileshed_history::subject;
 use fileshed_registry::QuotaError;
-use fileshed_storage::{DiskError, Entry, Kind, PrivateDirectory, Staged, Target, Vacancy};
+use fileshed_storage::{DiskError, Entry, Kind, Staged, Target, Vacancy};
 use fileshed_tables::{
-    Action, Answer, Changed, Database, Exported, Import, Imported, OpenMode, PRIVATE_CSV,
-    PRIVATE_NAME, Parameters, Query, Refusal, Rows, Work,
+    Action, Answer, Changed, Database, Exported, Import, Imported, OpenMode, PRIVATE_NAME,
+    Parameters, Query, Refusal, Rows,
 };
-use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Caller, Code, Error, timings};
+use fileshed_types::{Caller, Code, Error};
 use fileshed_zones::tenant::{DATA, TenantRoot};
 use fileshed_zones::zone::{JOURNAL_ENDS, Zone, ZoneName, ZonePath, named_zone};
-
-/// Bytes of an answer beside its rows: names of columns and the like.
-const FRAME: u64 = 8 * MEBIBYTE;
-
-/// Time to put a database right that a child left in the middle of a change.
-const RECOVERY: u64 = 20;
 
 /// What to do with a database.
 #[derive(Debug)]
@@ -87,16 +80,6 @@ pub fn run(
         DatabaseTask::Query(query, Some(file)) => call.export(query, file),
         DatabaseTask::Import(import) => call.import(import),
     }
-}
-
-/// One call.
-struct DatabaseCall<'a> {
-    runs: &'a Runs,
-    zone: &'a Zone<'a>,
-    operation: &'static str,
-    path: ZonePath,
-    /// A file of another zone that a child reads.
-    csv: Option<Entry>,
 }
 
 impl<'a> DatabaseCall<'a> {
@@ -299,22 +282,13 @@ impl<'a> DatabaseCall<'a> {
             mode: OpenMode::Write { most },
         };
         let private = self.private()?;
-        let answer = self.child(database.clone(), action, rows, &private);
+        let answer = self.child(database, action, rows, &private);
         // Rolled back here, or else with the next call.
-        statement.end(|| self.recover(database))?;
+        statement.end(self.runs)?;
         change.finish(text)?;
         match answer? {
             Answer::Refused(Refusal::Full) => Err(self.full(path, most, entry.size())?),
             answer => Ok(answer),
-        }
-    }
-
-    /// Rolls back what a child left half done.
-    fn recover(&self, database: Database) -> Result<(), Error> {
-        let private = self.private()?;
-        match self.child(database, Action::Recover, None, &private)? {
-            Answer::Recovered => Ok(()),
-            other => Err(self.refused(other)),
         }
     }
 
@@ -333,57 +307,15 @@ impl<'a> DatabaseCall<'a> {
         match self.child(Database::Private { most }, action, None, &private)? {
             Answer::Refused(Refusal::Full) => Err(self.full(vacancy.path(), most, 0)?),
             refused @ Answer::Refused(_) => Ok(refused),
-            answer => install(writer, vacancy, &private, text).map(|()| answer),
+            answer => {
+                let staged = writer.staging().take(&private, PRIVATE_NAME)?;
+                // A temporary table leaves none.
+                if staged.size()? > 0 {
+                    writer.write(staged, Target::Vacancy(vacancy), None, text)?;
+                }
+                Ok(answer)
+            }
         }
-    }
-
-    /// Starts a child and understands its answer.
-    fn child(
-        &self,
-        database: Database,
-        action: Action,
-        output: Option<&mut Staged>,
-        private: &PrivateDirectory,
-    ) -> Result<Answer, Error> {
-        let settings = self.zone.store.settings();
-        let (seconds, bytes) = match &action {
-            Action::Query(query) => (settings.exec_timeout_default, query.bytes),
-            Action::Import(_) => (settings.exec_timeout_default, 0),
-            Action::Recover => (RECOVERY, 0),
-        };
-        let work = Work {
-            temporary: private.location().to_owned(),
-            seconds,
-            heap: settings.exec_memory_limit_mb * MEBIBYTE / 2,
-            action,
-            database,
-        };
-        let bounds = JobBounds {
-            command: "shed_sqlite",
-            private,
-            changes: work.database.is_changed(),
-            must_end: matches!(work.action, Action::Recover),
-            output,
-            answer: (bytes + FRAME) as usize,
-            time: timings::seconds(seconds) + settings.timings.work.database,
-            // A journal may be as large as the database, and a little more.
-            file_size: 2 * settings.largest_file() + FRAME,
-        };
-        Ok(
-            match run_job(self.runs, self.zone, &DATABASE_JOB, &work, bounds)? {
-                JobEnd::Answered(answer) => answer,
-                JobEnd::TooLong => Answer::Refused(Refusal::TooLong),
-                JobEnd::Died => Answer::Refused(Refusal::Died),
-            },
-        )
-    }
-
-    fn private(&self) -> Result<PrivateDirectory, Error> {
-        let private = self.zone.store.private_directory(&self.zone.tenant)?;
-        if let Some(csv) = &self.csv {
-            private.receive(PRIVATE_CSV, &mut csv.open()?)?;
-        }
-        Ok(private)
     }
 
     /// What is beside a database and belongs to it: whatever is not empty of a journal or a log.
@@ -399,12 +331,6 @@ impl<'a> DatabaseCall<'a> {
             }
         }
         Ok(found)
-    }
-
-    /// Bytes that a file of the zone may have which has `old` now.
-    fn most(&self, old: u64) -> Result<u64, Error> {
-        let left = self.zone.store.space_left(&self.zone.tenant)?;
-        Ok(self.zone.store.settings().largest_file().min(old + left))
     }
 
     /// Whether databases are only read here, whoever asks.
@@ -443,41 +369,6 @@ impl<'a> DatabaseCall<'a> {
         let path = self.path.as_str().to_owned();
         TableError::SameFile { parameter, path }.into()
     }
-
-    /// An answer that is not what was asked for, as a failure.
-    fn refused(&self, answer: Answer) -> Error {
-        let refusal = match answer {
-            Answer::Refused(refusal) => refusal,
-            _ => Refusal::Died,
-        };
-        let seconds = self.zone.store.settings().exec_timeout_default;
-        let path = self.path.as_str().to_owned();
-        let error = TableError::of(refusal, path, seconds, self.csv.is_some());
-        self.zone.explain(error.into())
-    }
-}
-
-/// Rolls back what a dead process left half done in the database at `path`. For calls that hold the
-/// zone's write lock.
-pub(crate) fn recover(runs: &Runs, zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
-    let call = DatabaseCall {
-        runs,
-        zone,
-        operation: "shed_sqlite",
-        path: path.clone(),
-        csv: None,
-    };
-    let entry = zone.data().followed(path)?;
-    let most = call.most(entry.size())?;
-    call.recover(Database::Zone {
-        path: entry.path().as_str().to_owned(),
-        mode: OpenMode::Write { most },
-    })
-}
-
-/// Rolls back what a statement left, if that was not done already, and forgets it.
-pub(crate) fn put_right(runs: &Runs, zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
-    journal::put_right(zone, path, || recover(runs, zone, path))
 }
 
 /// Rolls back what statements left that were cut off, before anything else meets it. What cannot be
@@ -504,7 +395,7 @@ pub fn recover_all(runs: &Runs, tenant: &TenantRoot, name: ZoneName) -> Result<(
     };
     for path in paths {
         let path = ZonePath::found(path);
-        if let Err(error) = put_right(runs, &zone, &path) {
+        if let Err(error) = journal::put_right(runs, &zone, &path) {
             tracing::warn!(tenant = tenant.key, %error, "a database waits to be put right");
         }
     }
@@ -529,20 +420,6 @@ fn without(mut answer: Answer, unread: &[ZonePath]) -> Answer {
         _ => {}
     }
     answer
-}
-
-/// Gives a new database its name, if the statement left one: a temporary table is none.
-fn install(
-    writer: Writer<'_>,
-    vacancy: Vacancy,
-    private: &PrivateDirectory,
-    text: &str,
-) -> Result<(), Error> {
-    let staged = writer.staging().take(private, PRIVATE_NAME)?;
-    if staged.size()? > 0 {
-        writer.write(staged, Target::Vacancy(vacancy), None, text)?;
-    }
-    Ok(())
 }
 
 /// A value that need not be shown whole.

@@ -7,8 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::stream::file_sink;
-use super::watch::Watch;
-use super::{base_spec, expect_confined, expect_not_stopped};
+use super::{Watch, base_spec, expect_confined, expect_not_stopped};
 use crate::runs::Runs;
 use fileshed_sandbox::{
     Access, BuiltInJob, CountedMemory, Ending, Job, JobSpec, Limits, SandboxError, Sink,
@@ -80,18 +79,18 @@ pub(crate) fn run_job<A: DeserializeOwned>(
         Some(staged) => file_sink(staged)?,
         None => Sink::Answer(0),
     };
-    let mut watch = Watch::new(zone, bounds.private, [&rows, &Sink::Output]);
     let entered = (!bounds.must_end).then(|| runs.enter_command(caller, bounds.command, None));
+    let mut watch = Watch::new(zone, bounds.private, [&rows, &Sink::Output], entered);
     let outcome = fileshed_sandbox::run(
         &runs.zygote,
         &spec,
         zone.data().handle(),
         (rows, Sink::Answer(bounds.answer)),
         bounds.time,
-        |job| match &entered {
-            Some(entered) if entered.is_ended() => Some(Ending::Cancelled),
-            Some(_) => watch.look(job, || false),
-            None => None,
+        |job| {
+            (!bounds.must_end)
+                .then(|| watch.look(job, || false))
+                .flatten()
         },
         |_no_network| (),
     )?;

@@ -63,10 +63,11 @@ pub struct Output {
 }
 
 /// How a process stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProcessStatus {
     /// It runs.
+    #[default]
     Running,
     /// It ended by itself.
     Done,

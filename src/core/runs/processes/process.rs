@@ -65,6 +65,7 @@ pub(crate) enum Streams {
 }
 
 /// The changing facts about a process.
+#[derive(Default)]
 struct ProcessState {
     /// The conversation to which it belongs.
     chat: Chat,
@@ -84,9 +85,10 @@ struct ProcessState {
 }
 
 /// A wish for the end of a process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum EndRequest {
     /// There is none.
+    #[default]
     None,
     /// It is to end by itself.
     Terminate,
@@ -163,15 +165,7 @@ impl Process {
             streams,
             state: Mutex::new(ProcessState {
                 chat,
-                request: EndRequest::None,
-                status: ProcessStatus::Running,
-                exit_code: None,
-                ended: None,
-                place: None,
-                waker: None,
-                entries: 0,
-                next_listener: 0,
-                listeners: HashMap::new(),
+                ..ProcessState::default()
             }),
             ended: Condvar::new(),
             clock: clock.clone(),
@@ -341,6 +335,16 @@ impl Process {
         match &self.streams {
             Streams::Pipes { .. } => self.wrote(OutputStream::Stderr, format!("{line}\n")),
             Streams::Terminal(_) => self.show(format!("\r\n{line}\r\n").as_bytes()),
+        }
+    }
+
+    /// Adds remarks to its output, and why something was refused, if it was.
+    pub(crate) fn tell(&self, remarks: &[String], refused: Option<&Error>) {
+        for remark in remarks {
+            self.remark(remark);
+        }
+        if let Some(refused) = refused {
+            self.complain(refused);
         }
     }
 

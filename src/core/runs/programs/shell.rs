@@ -1,4 +1,4 @@
-//! Shells, and what may be started in them.
+//! The shell, and what may be started in it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,72 +6,37 @@ use std::path::PathBuf;
 use super::format::ProgramFormat;
 use super::{Program, directories};
 use fileshed_rules::commands;
-use fileshed_sandbox::CountedMemory;
 
 /// What people start besides in a terminal, which is all that these change.
 const OF_TERMINALS: [&str; 4] = ["stty", "tput", "clear", "tty"];
 
-/// A shell.
-#[derive(Clone, Debug)]
-pub(crate) struct ShellProgram {
-    /// The ELF file that runs.
-    pub(crate) file: PathBuf,
-    /// What it is called.
-    pub(crate) name: &'static str,
-    /// Every file that may be executed.
-    pub(crate) executables: Vec<PathBuf>,
-    /// Files that must be readable besides.
-    pub(crate) readable: Vec<PathBuf>,
-    /// Which of the memory of its processes is bounded.
-    pub(crate) counted: CountedMemory,
-}
-
-impl ShellProgram {
-    /// The shell for a line, and the one for somebody who types. In both, programs of the whitelist
-    /// and those of `chosen` may be started.
-    pub(super) fn find(
-        whitelist: &BTreeMap<&'static str, Program>,
-        chosen: &[(&'static str, Program)],
-    ) -> [Option<Self>; 2] {
-        let mut started = whitelisted(whitelist);
-        let of_terminals = OF_TERMINALS.into_iter().filter_map(Program::named);
-        started.extend(of_terminals.flat_map(|program| program.executables));
-        let (mut readable, mut counted) = (Vec::new(), CountedMemory::AddressSpace);
-        for (_, program) in chosen {
-            started.extend(program.executables.iter().cloned());
-            readable.extend(program.readable.iter().cloned());
-            counted = program.counted();
-        }
-        // Unlike dash, bash has calls begun anew that a signal cut off while the supervisor was asked.
-        ["sh", "bash"].map(|name| {
-            let shell = Self::first_of(&["bash", "sh"], &started)?;
-            Some(Self {
-                name: if shell.name == "bash" { name } else { "sh" },
-                readable: readable.clone(),
-                counted,
-                ..shell
-            })
-        })
+/// The shell of this machine, in which programs of the whitelist and those of `chosen` may be started.
+/// It is called as somebody who types finds it; a line finds it called `sh`.
+pub(super) fn find(
+    whitelist: &BTreeMap<&'static str, Program>,
+    chosen: &[(&'static str, Program)],
+) -> Option<Program> {
+    // Unlike dash, bash has calls begun anew that a signal cut off while the supervisor was asked.
+    let mut names = ["bash", "sh"].into_iter();
+    let (name, program) = names.find_map(|name| Some((name, Program::named(name)?)))?;
+    let mut shell = Program {
+        called: Some(name.to_owned()),
+        starts_others: true,
+        is_chosen: !chosen.is_empty(),
+        ..program
+    };
+    shell.executables.extend(whitelisted(whitelist));
+    let besides = OF_TERMINALS.into_iter().chain(["sh"]);
+    let besides = besides.filter_map(Program::named);
+    let executables = &mut shell.executables;
+    executables.extend(besides.flat_map(|program| program.executables));
+    for (_, program) in chosen {
+        executables.extend(program.executables.iter().cloned());
+        shell.readable.extend(program.readable.iter().cloned());
     }
-
-    /// The first of these that is installed, in which `started` may be started.
-    fn first_of(names: &[&'static str], started: &[PathBuf]) -> Option<Self> {
-        let (name, program) = names
-            .iter()
-            .find_map(|name| Some((*name, Program::named(name)?)))?;
-        let own = Program::named("sh").into_iter().chain([program.clone()]);
-        let own = own.flat_map(|program| program.executables);
-        let mut executables: Vec<PathBuf> = own.chain(started.iter().cloned()).collect();
-        executables.sort();
-        executables.dedup();
-        Some(Self {
-            file: program.file,
-            name,
-            executables,
-            readable: Vec::new(),
-            counted: CountedMemory::AddressSpace,
-        })
-    }
+    executables.sort();
+    executables.dedup();
+    Some(shell)
 }
 
 /// Whitelisted programs that are machine code or scripts of the shell itself. What needs another

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::places::HiddenPlaces;
 use super::shell::ShellWatch;
+use crate::hidden_places::{HiddenPlaces, text_of};
 use crate::processes::{EndRequest, OutputStream, Process, wait_for};
 use fileshed_sandbox::StartedJob;
 use fileshed_storage::DiskError;
@@ -42,8 +42,10 @@ pub(super) fn attend_line(
     let minutes = store.settings().terminal_process_max_minutes;
     let (clock, timings) = (store.clock(), &store.settings().timings.processes);
     let mut deadline = clock.instant() + timings::minutes(minutes);
-    let places = watch.places_on_disk().to_vec();
-    let drain = |stream, handle| Drain::new(stream, handle, &places, (clock, timings));
+    let drain = |stream, handle| {
+        let give = Box::new(move |text| line.wrote(stream, text));
+        Drain::new(handle, watch.places.clone(), (clock, timings), give)
+    };
     let mut drains = [
         drain(OutputStream::Stdout, stdout)?,
         drain(OutputStream::Stderr, stderr)?,
@@ -53,7 +55,7 @@ pub(super) fn attend_line(
         let ended = job.wait(Duration::ZERO)?.is_some();
         let now = clock.instant();
         for drain in &mut drains {
-            drain.read(now, |stream, text| line.wrote(stream, text));
+            drain.read(now);
         }
         if ended {
             break;
@@ -92,14 +94,15 @@ pub(super) fn attend_line(
     }
     let until = clock.instant() + timings.last_words;
     for drain in &mut drains {
-        drain.finish(until, |stream, text| line.wrote(stream, text));
+        drain.finish(until);
     }
     Ok(stopped)
 }
 
 /// The server's end of a stream.
-struct Drain {
-    stream: OutputStream,
+struct Drain<'a> {
+    /// Gets what is read.
+    give: Box<dyn FnMut(String) + 'a>,
     /// `None` after its end.
     file: Option<File>,
     /// The buffer that is read into.
@@ -112,30 +115,30 @@ struct Drain {
     /// Bytes that may be read now.
     allowance: f64,
     counted: Instant,
-    clock: Clock,
-    timings: ProcessTimings,
+    clock: &'a Clock,
+    timings: &'a ProcessTimings,
 }
 
-impl Drain {
+impl<'a> Drain<'a> {
     /// `places` on disk are called as they are in the tree.
     fn new(
-        stream: OutputStream,
         handle: OwnedFd,
-        places: &[(String, String)],
-        (clock, timings): (&Clock, &ProcessTimings),
+        places: HiddenPlaces,
+        (clock, timings): (&'a Clock, &'a ProcessTimings),
+        give: Box<dyn FnMut(String) + 'a>,
     ) -> Result<Self, Error> {
         rustix::io::ioctl_fionbio(&handle, true).map_err(DiskError::server)?;
         Ok(Self {
-            stream,
+            give,
             file: Some(File::from(handle)),
             piece: vec![0; ENTRY_BYTES],
             rest: Vec::new(),
-            places: HiddenPlaces::new(places),
+            places,
             came: clock.instant(),
             allowance: BURST_BYTES,
             counted: clock.instant(),
-            clock: clock.clone(),
-            timings: timings.clone(),
+            clock,
+            timings,
         })
     }
 
@@ -154,18 +157,18 @@ impl Drain {
     }
 
     /// Passes on what is there, in entries.
-    fn read(&mut self, now: Instant, mut give: impl FnMut(OutputStream, String)) {
+    fn read(&mut self, now: Instant) {
         self.allowance = self.allowance_at(now);
         self.counted = now;
         for _ in 0..ENTRIES_IN_A_ROW {
-            if self.allowance <= 0.0 || !self.read_once(&mut give) {
+            if self.allowance <= 0.0 || !self.read_once() {
                 return;
             }
         }
     }
 
     /// Reads once; returns `false` if nothing is there.
-    fn read_once(&mut self, give: &mut impl FnMut(OutputStream, String)) -> bool {
+    fn read_once(&mut self) -> bool {
         let Some(file) = &mut self.file else {
             return false;
         };
@@ -176,7 +179,7 @@ impl Drain {
                 self.came = self.clock.instant();
                 let shown = self.places.shown(&self.piece[..count]);
                 self.rest.extend(shown);
-                self.give_entry(give);
+                self.give_entry();
                 true
             }
             Err(error) if error.kind() == ErrorKind::Interrupted => true,
@@ -185,28 +188,28 @@ impl Drain {
                 if self.places.holds() && self.clock.elapsed(self.came) >= self.timings.held_back {
                     self.rest.extend(self.places.rest());
                 }
-                self.give_entry(give);
+                self.give_entry();
                 false
             }
             Ok(_) | Err(_) => {
                 self.file = None;
-                self.give_all(give);
+                self.give_all();
                 false
             }
         }
     }
 
-    fn give_entry(&mut self, give: &mut impl FnMut(OutputStream, String)) {
+    fn give_entry(&mut self) {
         let end = entry_end(&self.rest, ENTRY_BYTES);
         let rest = self.rest.split_off(end);
         let entry = std::mem::replace(&mut self.rest, rest);
-        self.give(entry, give);
+        self.give(entry);
     }
 
     /// Passes on what comes until the end of the stream, or `until` then.
-    fn finish(&mut self, until: Instant, mut give: impl FnMut(OutputStream, String)) {
+    fn finish(&mut self, until: Instant) {
         while self.file.is_some() {
-            while self.read_once(&mut give) {}
+            while self.read_once() {}
             let left = self.clock.until_look(until);
             let Some(file) = self.file.as_ref().filter(|_| !left.is_zero()) else {
                 break;
@@ -215,25 +218,20 @@ impl Drain {
             wait_for(&mut watched, left.min(self.timings.last_look));
         }
         self.file = None;
-        self.give_all(&mut give);
+        self.give_all();
     }
 
-    fn give_all(&mut self, give: &mut impl FnMut(OutputStream, String)) {
+    fn give_all(&mut self) {
         let mut rest = std::mem::take(&mut self.rest);
         rest.extend(self.places.rest());
-        self.give(rest, give);
+        self.give(rest);
     }
 
-    fn give(&self, entry: Vec<u8>, give: &mut impl FnMut(OutputStream, String)) {
+    fn give(&mut self, entry: Vec<u8>) {
         if !entry.is_empty() {
-            give(self.stream, text(entry));
+            (self.give)(text_of(entry));
         }
     }
-}
-
-fn text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// Returns the end of an entry in what was read: before a character that is not whole, and, if it is
@@ -262,6 +260,7 @@ fn entry_end(bytes: &[u8], most: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::RefCell;
     use std::io::Write as _;
 
     use fileshed_types::timings::minutes;
@@ -274,25 +273,25 @@ mod tests {
     fn drained_without(places: &[(String, String)], pieces: &[Vec<u8>]) -> String {
         let clock = Clock::SYSTEM;
         let (reader, mut writer) = std::io::pipe().expect("a pipe");
-        let drain = Drain::new(
-            OutputStream::Stdout,
-            reader.into(),
-            places,
-            (&clock, &ProcessTimings::STANDARD),
+        let all = RefCell::new(String::new());
+        let give = |data: String| {
+            assert!(data.len() <= 3 * ENTRY_BYTES && !data.is_empty());
+            all.borrow_mut().push_str(&data);
+        };
+        let (places, timings) = (
+            HiddenPlaces::new(places.to_vec()),
+            &ProcessTimings::STANDARD,
         );
+        let drain = Drain::new(reader.into(), places, (&clock, timings), Box::new(give));
         let mut drain = drain.expect("a drain");
-        let mut all = String::new();
         for piece in pieces {
             writer.write_all(piece).expect("written");
-            drain.read(clock.instant(), |_, data| {
-                assert!(data.len() <= 3 * ENTRY_BYTES && !data.is_empty());
-                all.push_str(&data);
-            });
+            drain.read(clock.instant());
         }
         drop(writer);
-        let soon = clock.instant() + minutes(5);
-        drain.finish(soon, |_, data| all.push_str(&data));
-        all
+        drain.finish(clock.instant() + minutes(5));
+        drop(drain);
+        all.into_inner()
     }
 
     proptest! {

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use jiff::Timestamp;
 
 use super::LOGS;
-use super::thread::{ServerEnds, ThreadRequest, start_thread};
+use super::shell::ShellRequest;
+use super::thread::{ServerEnds, start_thread};
 use crate::processes::{
     BackgroundError, Identity, KeptLog, LogsState, OutputStream, Process, ProcessLog,
     ProcessStatus, StartLine, Streams, TenantLogs, file_name, has_end, server_of,
@@ -68,11 +69,12 @@ impl Runs {
             place: Place::default(),
             ..caller.clone()
         };
-        let request = ThreadRequest {
+        let request = ShellRequest {
             cwd: request.cwd,
+            command: Some(request.command),
             environment: request.environment,
             streams,
-            ends,
+            controlling_terminal: false,
         };
         let root = tenant.try_clone()?;
         let at_end = move |runs: &Runs, line: &Arc<Process>| {
@@ -81,7 +83,7 @@ impl Runs {
             }
             runs.store.changed();
         };
-        let started = start_thread(self, lasting, &line, request, None, at_end);
+        let started = start_thread(self, lasting, &line, request, ends, None, at_end);
         if started.is_err() {
             // The process and its log are removed again.
             self.processes().remove(&line);
@@ -150,10 +152,7 @@ impl Runs {
             output: output.into(),
             error: error.into(),
         };
-        let ends = ServerEnds::Pipes {
-            stdout: stdout.into(),
-            stderr: stderr.into(),
-        };
+        let ends = ServerEnds::Pipes([stdout.into(), stderr.into()]);
         Ok((line, theirs, ends))
     }
 

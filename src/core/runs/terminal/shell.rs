@@ -9,15 +9,17 @@ mod environment;
 mod permits;
 mod tree;
 
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use self::environment::{ShellError, expect_allowed};
 use self::permits::Permits;
 use self::tree::Tree;
-use crate::command::CommandNetwork;
+use crate::hidden_places::HiddenPlaces;
 use crate::process::{ProcessError, Watch, expect_confined};
 use crate::runs::Runs;
 use fileshed_history::subject;
+use fileshed_sandbox::egress::Grant;
 use fileshed_sandbox::{Ending, Sink, StandardStreams, StartedJob, start};
 use fileshed_types::{Error, Scope};
 use fileshed_zones::view::{View, ViewPath};
@@ -30,11 +32,11 @@ const TYPED: &str = "Work in a terminal";
 
 /// A shell to start.
 #[derive(Debug)]
-pub struct ShellRequest<'a> {
+pub struct ShellRequest {
     /// The directory in which it begins.
     pub cwd: ViewPath,
     /// The line that it carries out; without one it reads lines.
-    pub command: Option<&'a str>,
+    pub command: Option<String>,
     /// Variables beyond its own.
     pub environment: Vec<(String, String)>,
     /// Its input, output and error.
@@ -62,7 +64,7 @@ pub(super) type Entered = (Option<Error>, Vec<String>);
 pub fn run_shell(
     runs: &Runs,
     view: View<'_>,
-    request: ShellRequest<'_>,
+    request: ShellRequest,
     attend: impl FnOnce(&StartedJob<'_>, &mut ShellWatch<'_>) -> Result<(), Error>,
 ) -> Result<ShellOutcome, Error> {
     let (store, caller) = (view.store, view.caller);
@@ -71,13 +73,15 @@ pub fn run_shell(
     let is_interactive = request.command.is_none();
     let slot = (!is_interactive).then(|| runs.shell_slots.take(&store.namespace(caller), caller));
     let _slot = slot.transpose()?;
-    let program = runs.programs().shell(is_interactive);
-    let program = program.ok_or(ShellError::NoShell)?;
+    let program = runs.programs().shell().ok_or(ShellError::NoShell)?;
     let tree = Tree::open(runs, view, &request.cwd, is_interactive)?;
     let zone = tree.main();
     let private = store.private_directory(&zone.tenant)?;
-    let network = CommandNetwork::of_shell(runs)?;
-    let message = request.command.map_or_else(|| TYPED.to_owned(), subject);
+    // Nobody knows the programs of a shell: it has no network if its connections cannot be held.
+    let wanted = runs.confinement().holds_connections().is_ok();
+    let network = runs.grant_network(wanted, "curl")?;
+    let message = request.command.as_deref();
+    let message = message.map_or_else(|| TYPED.to_owned(), subject);
     let writable = match caller.scope {
         Scope::Write => tree.writable(),
         Scope::Read => Vec::new(),
@@ -87,16 +91,20 @@ pub fn run_shell(
         &request,
         program,
         &private,
-        &network,
+        network.as_ref(),
         !writable.is_empty(),
     );
     let mut watch = ShellWatch {
-        watch: Watch::new(zone, &private, [&Sink::Output; 2]),
+        watch: Watch::new(zone, &private, [&Sink::Output; 2], None),
         permits: Permits::begin(writable, message)?,
         ending: None,
         places: tree.places_on_disk(&private),
     };
-    let listen = |listener| network.listen(listener);
+    let listen = |listener: OwnedFd| {
+        if let Some(network) = &network {
+            network.listen(listener.into());
+        }
+    };
     let job = start(
         &runs.zygote,
         &spec,
@@ -112,7 +120,7 @@ pub fn run_shell(
     let entered = watch.permits.enter(true);
     attended?;
     let (refused, mut remarks) = entered?;
-    remarks.extend(network.remarks());
+    remarks.extend(network.iter().flat_map(Grant::remarks));
     let (command, settings) = (SHELL.to_owned(), store.settings());
     let stopped = match watch.ending {
         Some(Ending::OverTemporary) => Some(ProcessError::Temporary {
@@ -138,7 +146,8 @@ pub struct ShellWatch<'a> {
     watch: Watch<'a>,
     /// Why it has to end, once it has to.
     ending: Option<Ending>,
-    places: Vec<(String, String)>,
+    /// What the shell's output must not name: nothing if it has the tree.
+    pub(super) places: HiddenPlaces,
 }
 
 impl ShellWatch<'_> {
@@ -163,12 +172,5 @@ impl ShellWatch<'_> {
             return Err(error);
         }
         entered
-    }
-
-    /// Places on disk that the shell's output may name, and what they are called in the tree. None
-    /// if the machine has mount namespaces.
-    #[must_use]
-    pub fn places_on_disk(&self) -> &[(String, String)] {
-        &self.places
     }
 }

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 
-use super::places::HiddenPlaces;
 use super::shell::ShellWatch;
+use crate::hidden_places::HiddenPlaces;
 use crate::processes::{EndRequest, Orders, Process};
 use fileshed_sandbox::{PseudoTerminal, StartedJob, TerminalRead, TerminalWait};
 use fileshed_types::timings::{self, ShellTimings};
@@ -34,7 +34,7 @@ pub(super) fn attend_shell(
         shell,
         terminal,
         buffer: vec![0; 16 * 1024],
-        places: HiddenPlaces::new(watch.places_on_disk()),
+        places: watch.places.clone(),
         active: now,
         committed: true,
         at_prompt: false,
@@ -172,14 +172,7 @@ impl Attendance<'_> {
         match watch.commit_changes() {
             Err(error) if error.code() == Code::Busy => return false,
             Err(error) => self.shell.complain(&error),
-            Ok((refused, remarks)) => {
-                for remark in &remarks {
-                    self.shell.remark(remark);
-                }
-                if let Some(refused) = &refused {
-                    self.shell.complain(refused);
-                }
-            }
+            Ok((refused, remarks)) => self.shell.tell(&remarks, refused.as_ref()),
         }
         true
     }

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::thread::{ServerEnds, ThreadRequest, start_thread};
+use super::shell::ShellRequest;
+use super::thread::{ServerEnds, start_thread};
 use crate::processes::ShellEntry;
 use crate::runs::Runs;
 use fileshed_sandbox::{PseudoTerminal, SandboxError, StandardStreams, TerminalSize};
@@ -23,12 +24,14 @@ impl Runs {
         let tenant = self.store.namespace(caller);
         let (shell, entry) = processes.add_shell(caller, &tenant)?;
         let started = open_terminal().and_then(|(terminal, streams)| {
-            let request = ThreadRequest {
+            let request = ShellRequest {
                 cwd: ViewPath::home(),
+                command: None,
                 environment: Vec::new(),
                 streams,
-                ends: ServerEnds::Terminal(terminal),
+                controlling_terminal: true,
             };
+            let ends = ServerEnds::Terminal(terminal);
             // The caller as it is after this call: nobody hangs up, and no credential is kept.
             let caller = Caller {
                 credential: None,
@@ -40,9 +43,17 @@ impl Runs {
                 ..caller.clone()
             };
             let patience = Some(self.store.settings().timings.shells.start);
-            start_thread(self, caller, &shell, request, patience, |runs, shell| {
-                runs.processes.remove(shell);
-            })
+            start_thread(
+                self,
+                caller,
+                &shell,
+                request,
+                ends,
+                patience,
+                |runs, shell| {
+                    runs.processes.remove(shell);
+                },
+            )
         });
         if started.is_err() {
             processes.remove(&shell);

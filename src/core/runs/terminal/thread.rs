@@ -11,25 +11,14 @@ use super::shell::{ShellRequest, run_shell};
 use super::shell_terminal::attend_shell;
 use crate::processes::{Process, ShellSessionError};
 use crate::runs::Runs;
-use fileshed_sandbox::{PseudoTerminal, SandboxError, StandardStreams};
+use fileshed_sandbox::{PseudoTerminal, SandboxError};
 use fileshed_types::{Caller, Error};
-use fileshed_zones::view::{View, ViewPath};
-
-/// The start of a process.
-pub(super) struct ThreadRequest {
-    /// The directory in which it begins.
-    pub(super) cwd: ViewPath,
-    /// Variables beyond the usual ones.
-    pub(super) environment: Vec<(String, String)>,
-    /// The ends of the process.
-    pub(super) streams: StandardStreams,
-    /// The ends of the server.
-    pub(super) ends: ServerEnds,
-}
+use fileshed_zones::view::View;
 
 /// The server's ends of the streams of a process.
 pub(super) enum ServerEnds {
-    Pipes { stdout: OwnedFd, stderr: OwnedFd },
+    /// Standard output and standard error.
+    Pipes([OwnedFd; 2]),
     Terminal(PseudoTerminal),
 }
 
@@ -39,7 +28,8 @@ pub(super) fn start_thread(
     runs: &Arc<Runs>,
     caller: Caller,
     process: &Arc<Process>,
-    request: ThreadRequest,
+    request: ShellRequest,
+    ends: ServerEnds,
     patience: Option<Duration>,
     at_end: impl FnOnce(&Runs, &Arc<Process>) + Send + 'static,
 ) -> Result<(), Error> {
@@ -54,7 +44,7 @@ pub(super) fn start_thread(
     let run = move || {
         let (process, runs) = (own, runs_of_thread);
         let mut began = false;
-        let ran = run(&runs, &caller, &process, request, || {
+        let ran = run(&runs, &caller, &process, (request, ends), || {
             began = true;
             let _somebody_waits = sender.send(Ok(()));
         });
@@ -91,17 +81,9 @@ fn run(
     runs: &Arc<Runs>,
     caller: &Caller,
     process: &Arc<Process>,
-    request: ThreadRequest,
+    (request, ends): (ShellRequest, ServerEnds),
     begun: impl FnOnce(),
 ) -> Result<(i32, bool), Error> {
-    let ends = request.ends;
-    let request = ShellRequest {
-        cwd: request.cwd,
-        command: (!process.is_shell()).then(|| process.command()),
-        environment: request.environment,
-        streams: request.streams,
-        controlling_terminal: process.is_shell(),
-    };
     let mut stopped = false;
     let view = View {
         store: &runs.store,
@@ -110,20 +92,14 @@ fn run(
     let outcome = run_shell(runs, view, request, |job, watch| {
         begun();
         match ends {
-            ServerEnds::Pipes { stdout, stderr } => {
-                stopped = attend_line(&runs.store, process, job, watch, [stdout, stderr])?;
+            ServerEnds::Pipes(outputs) => {
+                attend_line(&runs.store, process, job, watch, outputs).map(|ended| stopped = ended)
             }
             ServerEnds::Terminal(terminal) => {
-                attend_shell(&runs.store, process, job, watch, &terminal)?;
+                attend_shell(&runs.store, process, job, watch, &terminal)
             }
         }
-        Ok(())
     })?;
-    for remark in &outcome.remarks {
-        process.remark(remark);
-    }
-    if let Some(refused) = &outcome.refused {
-        process.complain(refused);
-    }
+    process.tell(&outcome.remarks, outcome.refused.as_ref());
     Ok((outcome.status, stopped))
 }

@@ -7,13 +7,13 @@
 
 use std::sync::LazyLock;
 
-use regex::bytes::Regex;
+use regex::Regex;
 
 /// One element of a file: blanks, a comment, a section, or a setting with its value. The end of the
 /// file counts as the end of a line.
 static ELEMENT: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| {
     Regex::new(
-        r#"(?x-u) ^ (?:
+        r#"(?x) ^ (?:
         [\x20\t\n\r\x0c]+
         | [\#;] [^\n]*
         # `[branch.main]` is an old way to write `[branch "main"]`.
@@ -30,37 +30,16 @@ static ELEMENT: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| {
 });
 
 /// Sections in which no setting names a program, a file or a way to the network.
-const HARMLESS_SECTIONS: [&str; 14] = [
-    "advice",
-    "author",
-    "color",
-    "column",
-    "committer",
-    "fetch",
-    "gitflow",
-    "lfs",
-    "pull",
-    "rebase",
-    "rerere",
-    "stash",
-    "status",
-    "user",
-];
+const HARMLESS_SECTIONS: &str = "advice author color column committer fetch gitflow lfs pull rebase \
+    rerere stash status user";
 
 /// Sections with a name of their own (`[branch "main"]`), and the settings in them that are not
 /// harmless.
-const NAMED_SECTIONS: [(&str, &[&str]); 2] = [
-    ("branch", &["mergeoptions"]),
+const NAMED_SECTIONS: [(&str, &str); 2] = [
+    ("branch", "mergeoptions"),
     (
         "remote",
-        &[
-            "proxy",
-            "proxyauthmethod",
-            "receivepack",
-            "uploadpack",
-            "vcs",
-            "serveroption",
-        ],
+        "proxy proxyauthmethod receivepack uploadpack vcs serveroption",
     ),
 ];
 
@@ -102,17 +81,10 @@ const HARMLESS_SETTINGS: [(&str, &str); 13] = [
 ];
 
 /// Harmless settings of a submodule. `update` may hold a command instead of a word.
-const SUBMODULE: [&str; 6] = [
-    "active",
-    "branch",
-    "fetchrecursesubmodules",
-    "ignore",
-    "shallow",
-    "url",
-];
+const SUBMODULE: &str = "active branch fetchrecursesubmodules ignore shallow url";
 
 /// What a submodule's `update` may be.
-const UPDATES: [&str; 4] = ["checkout", "merge", "none", "rebase"];
+const UPDATES: &str = "checkout merge none rebase";
 
 /// Why git does not run with a configuration file.
 #[derive(Debug, PartialEq, Eq)]
@@ -126,19 +98,20 @@ pub(super) enum ConfigFault {
 /// Judges the text of a configuration file.
 pub(super) fn check(text: &[u8]) -> Result<(), ConfigFault> {
     let element = ELEMENT.as_ref().map_err(|_| ConfigFault::Form)?;
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let text = with_plain_line_ends(text);
-    let (mut rest, mut section) = (text.as_slice(), None);
+    let text = String::from_utf8_lossy(text).replace("\r\n", "\n");
+    let mut rest = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut section = None;
     while !rest.is_empty() {
         let found = element.captures(rest).ok_or(ConfigFault::Form)?;
-        let part = |name| found.name(name).map(|part| part.as_bytes());
+        let part = |name| found.name(name).map(|part| part.as_str());
         if let Some(name) = part("section").or(part("outer")) {
+            let old = part("old").map(str::to_ascii_lowercase);
             section = Some(Section {
-                name: lower_case(name),
-                sub: part("sub").map(plain).or(part("old").map(lower_case)),
+                name: name.to_ascii_lowercase(),
+                sub: part("sub").map(plain).or(old),
             });
         }
-        if let Some(name) = part("setting").map(lower_case) {
+        if let Some(name) = part("setting").map(str::to_ascii_lowercase) {
             let section: &Section = section.as_ref().ok_or(ConfigFault::Form)?;
             let value = part("value").map(plain).unwrap_or_default();
             if !section.allows(&name, value.trim()) {
@@ -150,39 +123,29 @@ pub(super) fn check(text: &[u8]) -> Result<(), ConfigFault> {
     Ok(())
 }
 
-/// The text with LF at the end of each line.
-fn with_plain_line_ends(text: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(text.len());
-    for (at, byte) in text.iter().enumerate() {
-        if *byte != b'\r' || text.get(at + 1) != Some(&b'\n') {
-            plain.push(*byte);
-        }
-    }
-    plain
-}
-
-fn lower_case(name: &[u8]) -> String {
-    String::from_utf8_lossy(name).to_ascii_lowercase()
+/// Returns `true` for one of some words.
+fn is_among(words: &str, word: &str) -> bool {
+    words.split_ascii_whitespace().any(|one| one == word)
 }
 
 /// A value or a name without its quotes and escapes.
-fn plain(text: &[u8]) -> String {
-    let mut plain = Vec::with_capacity(text.len());
-    let mut bytes = text.iter();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'"' => {}
-            b'\\' => match bytes.next() {
-                Some(b't') => plain.push(b'\t'),
-                Some(b'b') => plain.push(8),
-                Some(b'n') => plain.push(b'\n'),
-                Some(b'\n') | None => {}
-                Some(escaped) => plain.push(*escaped),
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' => {}
+            '\\' => match characters.next() {
+                Some('t') => plain.push('\t'),
+                Some('b') => plain.push('\u{8}'),
+                Some('n') => plain.push('\n'),
+                Some('\n') | None => {}
+                Some(escaped) => plain.push(escaped),
             },
-            other => plain.push(*other),
+            other => plain.push(other),
         }
     }
-    String::from_utf8_lossy(&plain).into_owned()
+    plain
 }
 
 /// A section, its name in lower case.
@@ -194,22 +157,23 @@ struct Section {
 impl Section {
     fn allows(&self, setting: &str, value: &str) -> bool {
         let name = self.name.as_str();
-        if HARMLESS_SECTIONS.contains(&name) {
+        if is_among(HARMLESS_SECTIONS, name) {
             return true;
         }
+        let of_section =
+            |(section, settings): &(&str, &'static str)| (*section == name).then_some(*settings);
         match &self.sub {
             Some(_) if name == "submodule" => {
-                SUBMODULE.contains(&setting) || (setting == "update" && UPDATES.contains(&value))
+                is_among(SUBMODULE, setting) || (setting == "update" && is_among(UPDATES, value))
             }
             Some(_) => NAMED_SECTIONS
                 .iter()
-                .any(|(section, not)| *section == name && !not.contains(&setting)),
+                .find_map(of_section)
+                .is_some_and(|not| !is_among(not, setting)),
             None => {
-                let known = HARMLESS_SETTINGS.iter().any(|(section, settings)| {
-                    *section == name && settings.split_ascii_whitespace().any(|one| one == setting)
-                });
+                let mut known = HARMLESS_SETTINGS.iter().filter_map(of_section);
                 let within = (name, setting) != ("core", "worktree") || is_relative(value);
-                known && within
+                within && known.any(|settings| is_among(settings, setting))
             }
         }
     }

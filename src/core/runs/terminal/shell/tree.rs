@@ -4,12 +4,13 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use super::{ShellRequest, environment};
-use crate::command::CommandNetwork;
-use crate::process::base_spec;
-use crate::programs::ShellProgram;
+use super::{SHELL, ShellRequest, environment};
+use crate::hidden_places::HiddenPlaces;
+use crate::process::{access, base_spec};
+use crate::programs::Program;
 use crate::runs::Runs;
 use crate::terminal::LOGS;
+use fileshed_sandbox::egress::Grant;
 use fileshed_sandbox::{Access, BindMount, Job, JobSpec, MountNamespace};
 use fileshed_storage::{PrivateDirectory, Root};
 use fileshed_types::{Error, ZoneName};
@@ -128,27 +129,27 @@ impl<'a> Tree<'a> {
 
     /// Places on disk that the shell's output may name, and what they are called there: none if it has
     /// the tree.
-    pub(super) fn places_on_disk(&self, private: &PrivateDirectory) -> Vec<(String, String)> {
+    pub(super) fn places_on_disk(&self, private: &PrivateDirectory) -> HiddenPlaces {
         if self.is_whole {
-            return Vec::new();
+            return HiddenPlaces::new(Vec::new());
         }
         let zone = self.main();
-        let shown = ViewPath::of(zone, &ZonePath::root());
-        vec![
+        let shown = ViewPath::of(zone, &ZonePath::root()).as_str().to_owned();
+        HiddenPlaces::new(vec![
             (text(private.location()), TEMPORARY.to_owned()),
-            (text(zone.data().location()), shown.as_str().to_owned()),
-            (text(zone.base.location()), shown.as_str().to_owned()),
-        ]
+            (text(zone.data().location()), shown.clone()),
+            (text(zone.base.location()), shown),
+        ])
     }
 
     /// The job of a shell: its files, its programs, its limits. `writes` if it may change any zone.
     pub(super) fn spec(
         &self,
         runs: &Runs,
-        request: &ShellRequest<'_>,
-        program: &ShellProgram,
+        request: &ShellRequest,
+        program: &Program,
         private: &PrivateDirectory,
-        network: &CommandNetwork,
+        network: Option<&Grant>,
         writes: bool,
     ) -> JobSpec {
         let store = self.main().store;
@@ -170,27 +171,30 @@ impl<'a> Tree<'a> {
         let is_interactive = request.command.is_none();
         let mut variables = environment::own(&text(&home), &text(&temporary), is_interactive);
         variables.extend(request.environment.iter().cloned());
-        variables.extend(network.environment());
+        variables.extend(network.into_iter().flat_map(Grant::environment));
         let job = Job::Program {
             file: program.file.clone(),
-            name: program.name.to_owned(),
-            arguments: match request.command {
-                Some(command) => vec!["-c".to_owned(), command.to_owned()],
+            name: match &program.called {
+                Some(name) if is_interactive => name.clone(),
+                _ => SHELL.to_owned(),
+            },
+            arguments: match &request.command {
+                Some(command) => vec!["-c".to_owned(), command.clone()],
                 None => vec!["-i".to_owned()],
             },
             environment: variables,
         };
         let (mut write, mut read) = (vec![temporary.clone()], program.readable.clone());
         for mount in &mounts {
-            let access = if mount.writable {
+            let places = if mount.writable {
                 &mut write
             } else {
                 &mut read
             };
-            access.push(mount.target.clone());
+            places.push(mount.target.clone());
         }
         let listed = if self.is_whole { &LISTED[..] } else { &[] };
-        let base = base_spec(runs, job, program.counted);
+        let base = base_spec(runs, job, program.counted());
         JobSpec {
             owner: store.namespace(self.main().caller()),
             controlling_terminal: request.controlling_terminal,
@@ -206,7 +210,7 @@ impl<'a> Tree<'a> {
                 write,
                 list: listed.iter().map(PathBuf::from).collect(),
                 any_program,
-                network: network.access(),
+                network: access(network),
                 ..base.access
             },
             mounts: self.is_whole.then(|| MountNamespace {

@@ -1,0 +1,118 @@
+//! The child of a call: started on a database, its answer understood.
+
+use super::DATABASE_JOB;
+use super::error::TableError;
+use crate::process::{JobBounds, JobEnd, run_job};
+use crate::runs::Runs;
+use fileshed_storage::{Entry, PrivateDirectory, Staged};
+use fileshed_tables::{Action, Answer, Database, OpenMode, PRIVATE_CSV, Refusal, Work};
+use fileshed_types::settings::MEBIBYTE;
+use fileshed_types::{Error, timings};
+use fileshed_zones::zone::{Zone, ZonePath};
+
+/// Bytes of an answer beside its rows: names of columns and the like.
+const FRAME: u64 = 8 * MEBIBYTE;
+
+/// Time to put a database right that a child left in the middle of a change.
+const RECOVERY: u64 = 20;
+
+/// One call.
+pub(super) struct DatabaseCall<'a> {
+    pub(super) runs: &'a Runs,
+    pub(super) zone: &'a Zone<'a>,
+    pub(super) operation: &'static str,
+    pub(super) path: ZonePath,
+    /// A file of another zone that a child reads.
+    pub(super) csv: Option<Entry>,
+}
+
+impl DatabaseCall<'_> {
+    /// Starts a child and understands its answer.
+    pub(super) fn child(
+        &self,
+        database: Database,
+        action: Action,
+        output: Option<&mut Staged>,
+        private: &PrivateDirectory,
+    ) -> Result<Answer, Error> {
+        let settings = self.zone.store.settings();
+        let (seconds, bytes) = match &action {
+            Action::Query(query) => (settings.exec_timeout_default, query.bytes),
+            Action::Import(_) => (settings.exec_timeout_default, 0),
+            Action::Recover => (RECOVERY, 0),
+        };
+        let work = Work {
+            temporary: private.location().to_owned(),
+            seconds,
+            heap: settings.exec_memory_limit_mb * MEBIBYTE / 2,
+            action,
+            database,
+        };
+        let bounds = JobBounds {
+            command: "shed_sqlite",
+            private,
+            changes: work.database.is_changed(),
+            must_end: matches!(work.action, Action::Recover),
+            output,
+            answer: (bytes + FRAME) as usize,
+            time: timings::seconds(seconds) + settings.timings.work.database,
+            // A journal may be as large as the database, and a little more.
+            file_size: 2 * settings.largest_file() + FRAME,
+        };
+        Ok(
+            match run_job(self.runs, self.zone, &DATABASE_JOB, &work, bounds)? {
+                JobEnd::Answered(answer) => answer,
+                JobEnd::TooLong => Answer::Refused(Refusal::TooLong),
+                JobEnd::Died => Answer::Refused(Refusal::Died),
+            },
+        )
+    }
+
+    pub(super) fn private(&self) -> Result<PrivateDirectory, Error> {
+        let private = self.zone.store.private_directory(&self.zone.tenant)?;
+        if let Some(csv) = &self.csv {
+            private.receive(PRIVATE_CSV, &mut csv.open()?)?;
+        }
+        Ok(private)
+    }
+
+    /// Bytes that a file of the zone may have which has `old` now.
+    pub(super) fn most(&self, old: u64) -> Result<u64, Error> {
+        let left = self.zone.store.space_left(&self.zone.tenant)?;
+        Ok(self.zone.store.settings().largest_file().min(old + left))
+    }
+
+    /// An answer that is not what was asked for, as a failure.
+    pub(super) fn refused(&self, answer: Answer) -> Error {
+        let refusal = match answer {
+            Answer::Refused(refusal) => refusal,
+            _ => Refusal::Died,
+        };
+        let seconds = self.zone.store.settings().exec_timeout_default;
+        let path = self.path.as_str().to_owned();
+        let error = TableError::of(refusal, path, seconds, self.csv.is_some());
+        self.zone.explain(error.into())
+    }
+}
+
+/// Rolls back what a dead process left half done in the database at `path`. For calls that hold the
+/// zone's write lock.
+pub(super) fn recover(runs: &Runs, zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
+    let call = DatabaseCall {
+        runs,
+        zone,
+        operation: "shed_sqlite",
+        path: path.clone(),
+        csv: None,
+    };
+    let entry = zone.data().followed(path)?;
+    let most = call.most(entry.size())?;
+    let database = Database::Zone {
+        path: entry.path().as_str().to_owned(),
+        mode: OpenMode::Write { most },
+    };
+    match call.child(database, Action::Recover, None, &call.private()?)? {
+        Answer::Recovered => Ok(()),
+        other => Err(call.refused(other)),
+    }
+}
