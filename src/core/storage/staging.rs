@@ -180,9 +180,9 @@ impl Staging {
     ) -> Result<(), DiskError> {
         let left = self.left_behind(living)?;
         if !left.iter().any(|name| name.ends_with(ENDING)) {
-            for name in left {
-                remove_tree(&self.directory, &name)?;
-            }
+            // What one of them keeps must not keep the others.
+            let removed = left.iter().map(|name| remove_tree(&self.directory, name));
+            return removed.fold(Ok(()), Result::and);
         }
         Ok(())
     }

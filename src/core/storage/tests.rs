@@ -244,6 +244,26 @@ fn sweeping_spares_the_living() {
     drop(mine);
 }
 
+#[test]
+fn what_two_remove_at_once_is_gone_for_both() {
+    let scene = Scene::new();
+    let parent = scene.data.handle().try_clone_to_owned();
+    let parent = Arc::new(parent.expect("cloned"));
+    for round in 0..100 {
+        let name = format!("tree{round}");
+        for directory in ["a/b", "c", "d"] {
+            fs::create_dir_all(scene.at(&format!("{name}/{directory}"))).expect("made");
+        }
+        std::thread::scope(|scope| {
+            let removing = [(); 2].map(|()| scope.spawn(|| remove_tree(&parent, &name)));
+            for removed in removing {
+                removed.join().expect("joined").expect("removed");
+            }
+        });
+    }
+    assert_eq!(fs::read_dir(scene.at(".")).expect("listed").count(), 0);
+}
+
 /// A chain of directories that no path could name, with a file and a link on the way.
 fn nest(top: &Path, levels: usize, outside: &Path) {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

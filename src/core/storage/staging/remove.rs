@@ -30,6 +30,10 @@ const AT_ONCE: usize = 256;
 /// Directories that may wait; beyond them nobody is answered before the files are gone.
 const WAITING: usize = 64;
 
+/// Times that a directory is looked through again because something came into it meanwhile: a command
+/// ends a moment after the server that was killed.
+const LOOKS: usize = 64;
+
 /// A tree that is being removed.
 #[derive(Debug)]
 struct Removal {
@@ -60,12 +64,16 @@ impl Removal {
     /// Removes so many entries. Directories inside are first moved up beside the tree, so that any
     /// depth takes a handful of handles and links are never followed. Returns `true` if that was all.
     fn remove_some(&mut self, mut most: usize) -> Result<bool, DiskError> {
-        let parent = &self.parent;
+        let (parent, mut looks) = (&self.parent, LOOKS);
         while let Some(directory) = self.directories.pop() {
             let open = || open_at(parent, &*directory, DIRECTORY);
             // A command may take rights on its own directories away.
             let give = || rights::give(parent, &*directory, rights::DIRECTORY);
-            let handle = with_rights(give, open).map_err(failed)?;
+            let handle = match with_rights(give, open) {
+                // Another thread or process removes it, too.
+                Err(Errno::NOENT) => continue,
+                opened => opened.map_err(failed)?,
+            };
             rustix::fs::fchmod(&handle, Mode::RWXU).map_err(failed)?;
             let listing = rustix::fs::Dir::read_from(&handle).map_err(failed)?;
             for item in listing.flatten() {
@@ -85,8 +93,13 @@ impl Removal {
                         let lifted = format!("{}.{number}", self.name);
                         let lift = || rustix::fs::renameat(&handle, child, parent, &*lifted);
                         let give = || rights::give(&handle, child, rights::DIRECTORY);
-                        with_rights(give, lift).map_err(failed)?;
-                        self.directories.push(lifted);
+                        match with_rights(give, lift) {
+                            Err(Errno::NOENT) => {}
+                            done => {
+                                done.map_err(failed)?;
+                                self.directories.push(lifted);
+                            }
+                        }
                     }
                     Err(error) => return Err(failed(error)),
                 }
@@ -94,6 +107,11 @@ impl Removal {
             match rustix::fs::unlinkat(parent, &*directory, AtFlags::REMOVEDIR) {
                 // It goes with what a later process sweeps.
                 Err(Errno::NOTEMPTY | Errno::EXIST) if has_unclosed_only(&handle) => {}
+                Err(Errno::NOTEMPTY | Errno::EXIST) if looks > 0 => {
+                    looks -= 1;
+                    self.directories.push(directory);
+                }
+                Err(Errno::NOENT) => {}
                 removed => removed.map_err(failed)?,
             }
         }
