@@ -94,7 +94,7 @@ impl Runs {
         let program = if is_known { name } else { OWN_PROGRAM };
         let now = self.store.clock().now().as_second();
         self.store
-            .running_commands()
+            .running_commands
             .enter(caller.user.as_ref(), program, now, holds)
     }
 }

@@ -485,7 +485,7 @@ pub(crate) fn put_right(runs: &Runs, zone: &Zone<'_>, path: &ZonePath) -> Result
 pub fn recover_all(runs: &Runs, tenant: &TenantRoot, name: ZoneName) -> Result<(), Error> {
     let store = runs.store();
     let paths = store
-        .registry()
+        .registry
         .cut_off_databases(&tenant.key, name.as_str())?;
     let Some(base) = tenant.existing_base(name)?.filter(|_| !paths.is_empty()) else {
         return Ok(());

@@ -37,7 +37,7 @@ impl<'a> Watch<'a> {
             zone,
             private,
             streams: sinks.into_iter().filter_map(file).collect(),
-            entry: store.space_in_use().enter(&zone.tenant.key, None),
+            entry: store.space_in_use.enter(&zone.tenant.key, None),
             device: zone.data().device().ok(),
             next: store.clock().instant() + store.settings().timings.commands.measure,
         }
