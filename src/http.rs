@@ -84,8 +84,8 @@ pub(crate) struct Server {
 
 impl Server {
     fn new(core: Arc<Core>, config: &Config, openwebui: Option<Arc<OpenWebUi>>) -> Self {
-        let authenticator = identity::Authenticator::new(config, core.store.limiter(), openwebui);
-        let limiter = core.store.limiter().clone();
+        let authenticator = identity::Authenticator::new(config, &core.store.limiter, openwebui);
+        let limiter = core.store.limiter.clone();
         let seal = Seal::of(&core);
         Self {
             core,

@@ -101,7 +101,7 @@ fn addresses(
         let serving = http::ServeOptions {
             router: fileshed::app_with_tools(Arc::clone(core), config, toolset),
             seal: http::Seal::of(core),
-            limiter: core.store.limiter().clone(),
+            limiter: core.store.limiter.clone(),
             descriptors,
             http: config.core.timings.http.clone(),
             drain: timings::seconds(config.drain_seconds.map_or(0, NonZeroU64::get)),

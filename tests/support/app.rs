@@ -104,7 +104,7 @@ impl TestApp {
     /// The limiter of each server in this process.
     pub fn limiters(&self) -> Vec<Limiter> {
         let stores = self.routes.iter().map(|routes| &routes.core);
-        stores.map(|core| core.store.limiter().clone()).collect()
+        stores.map(|core| core.store.limiter.clone()).collect()
     }
 
     /// host:port

@@ -4,7 +4,6 @@
 //! content. Locks, links and processes are named by ids. Every action is logged once, with the
 //! administrator who did it.
 
-mod links;
 mod locks;
 mod running;
 mod tenants;
@@ -12,10 +11,9 @@ mod tenants;
 use std::fmt;
 
 use crate::admin::Admin;
-use fileshed_types::{Caller, Error, Role, Scope, UserId, diagnostics};
-use fileshed_zones::zone::ZoneError;
+use fileshed_types::{Caller, Error, Role, UserId, diagnostics};
+use fileshed_zones::zone::expect_write_scope;
 
-pub use links::LinkSummary;
 pub use locks::{LockKind, LockSummary};
 pub use running::{QueueLength, RunningKind, RunningSummary};
 pub(crate) use tenants::Counts;
@@ -42,6 +40,25 @@ impl fmt::Display for TenantId {
     }
 }
 
+/// One link.
+#[derive(Clone, Debug)]
+pub struct LinkSummary {
+    /// What it is ended by. It does not open the link.
+    pub id: String,
+    /// Who made it; nobody in shared mode.
+    pub user: Option<String>,
+    /// The zone to which it leads.
+    pub zone: String,
+    /// The group, in a zone of one.
+    pub group: Option<String>,
+    /// `download` or `upload`.
+    pub purpose: String,
+    /// Unix seconds.
+    pub created_at: i64,
+    /// Unix seconds.
+    pub expires_at: i64,
+}
+
 /// The server, for a caller who administers it.
 #[derive(Clone, Copy, Debug)]
 pub struct Administration<'a> {
@@ -66,7 +83,7 @@ impl Admin {
 impl Administration<'_> {
     /// Suspends a user; false where that was so before.
     pub fn suspend(&self, user: &UserId) -> Result<bool, Error> {
-        self.expect_changes()?;
+        expect_write_scope(self.caller)?;
         self.expect_other(user)?;
         let key = self.admin.existing_key(&TenantId::User(user.clone()))?;
         let is_new = self.admin.suspend(user)?;
@@ -76,7 +93,7 @@ impl Administration<'_> {
 
     /// Ends a suspension; false where there is none.
     pub fn resume(&self, user: &UserId) -> Result<bool, Error> {
-        self.expect_changes()?;
+        expect_write_scope(self.caller)?;
         let key = self.admin.existing_key(&TenantId::User(user.clone()))?;
         let was_suspended = self.admin.resume(user)?;
         self.log("resume", &key);
@@ -85,7 +102,7 @@ impl Administration<'_> {
 
     /// Removes a user, or what a group has, for good. `name` is the id, typed again.
     pub fn delete(&self, tenant: &TenantId, name: &str) -> Result<(), Error> {
-        self.expect_changes()?;
+        expect_write_scope(self.caller)?;
         if name != tenant.to_string() {
             return Err(AdministrationError::NotConfirmed.into());
         }
@@ -100,17 +117,38 @@ impl Administration<'_> {
 
     /// Gives a user or a group a quota of its own, or the one of all others again.
     pub fn set_quota(&self, tenant: &TenantId, mebibytes: Option<u64>) -> Result<(), Error> {
-        self.expect_changes()?;
+        expect_write_scope(self.caller)?;
         self.admin.set_tenant_quota(tenant, mebibytes)?;
         self.log("quota", &self.admin.key_of(tenant)?);
         Ok(())
     }
 
-    fn expect_changes(&self) -> Result<(), Error> {
-        match self.caller.scope {
-            Scope::Write => Ok(()),
-            Scope::Read => Err(ZoneError::ReadOnlyScope.into()),
+    /// The links that work, oldest first, at most 5000.
+    pub fn links(&self) -> Result<Vec<LinkSummary>, Error> {
+        let registry = &self.admin.store.registry;
+        let rows = registry.links_of_all(self.now(), ROWS_MAX)?;
+        let links = rows.into_iter().map(|row| LinkSummary {
+            id: row.id,
+            user: row.user,
+            zone: row.zone,
+            group: row.group,
+            purpose: row.purpose,
+            created_at: row.created_at,
+            expires_at: row.expires_at,
+        });
+        Ok(links.collect())
+    }
+
+    /// Ends a link, at once.
+    pub fn end_link(&self, id: &str) -> Result<(), Error> {
+        expect_write_scope(self.caller)?;
+        let registry = &self.admin.store.registry;
+        let row = registry.link(id)?.ok_or_else(|| gone(id))?;
+        if !registry.remove_link(&row.tenant, id)? {
+            return Err(gone(id));
         }
+        self.log("end_link", &row.tenant);
+        Ok(())
     }
 
     /// Nobody locks themselves out.
@@ -128,7 +166,7 @@ impl Administration<'_> {
     }
 
     fn now(&self) -> i64 {
-        self.admin.store.clock().now().as_second()
+        self.admin.store.clock.now().as_second()
     }
 }
 

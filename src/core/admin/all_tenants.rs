@@ -10,12 +10,12 @@ use crate::admin::Admin;
 use fileshed_changes::lockedit::{self, Cleaned};
 use fileshed_changes::{bin, repair, sharing};
 use fileshed_storage::Root;
-use fileshed_types::caller::{Role, Scope};
+use fileshed_types::caller::Role;
 use fileshed_types::group::{Group, GroupId};
 use fileshed_types::{Caller, Error, Hint, Repeat, ZoneName, ZonePath, diagnostics};
 use fileshed_zones::store::{GROUPS, USERS};
 use fileshed_zones::tenant::{DATA, EDITZONE, TenantRoot};
-use fileshed_zones::zone::{Shared, Zone, ZoneError};
+use fileshed_zones::zone::{Shared, Zone, expect_write_scope};
 
 /// What was found and cleaned, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,9 +46,7 @@ impl Admin {
         if caller.role != Role::Admin {
             return Err(NotAdministrator.into());
         }
-        if caller.scope != Scope::Write {
-            return Err(ZoneError::ReadOnlyScope.into());
-        }
+        expect_write_scope(caller)?;
         let own = self.own_tenants(caller)?;
         let mut numbers = Numbers::default();
         for parent in [USERS, GROUPS] {
@@ -97,7 +95,7 @@ impl Admin {
         };
         let group = tenant.group().map(str::to_owned);
         let has_records = match &group {
-            Some(group) => !self.store.registry().records(group)?.is_empty(),
+            Some(group) => !self.store.registry.records(group)?.is_empty(),
             None => false,
         };
         for &name in tenant.zones.iter().filter(|name| name.is_writable()) {
@@ -141,7 +139,7 @@ impl Admin {
 
     /// Whether there is a lock, or a working copy.
     fn may_be_left(&self, key: &str, name: ZoneName, base: Option<&Root>) -> Result<bool, Error> {
-        if !self.store.registry().locks(key, name.as_str())?.is_empty() {
+        if !self.store.registry.locks(key, name.as_str())?.is_empty() {
             return Ok(true);
         }
         let copies = base.map(|base| base.existing_subdirectory(EDITZONE));
@@ -160,19 +158,19 @@ impl Admin {
                 description: String::new(),
                 member_count: 0,
             },
-            mode: self.store.settings().group_default_mode,
+            mode: self.store.settings.group_default_mode,
             asked: false,
         })
     }
 
     /// Locks of tenants that somebody removed from the disk.
     fn release_locks_of_nobody(&self, numbers: &mut Numbers) -> Result<(), Error> {
-        for (tenant, zone) in self.store.registry().locked_zones()? {
+        for (tenant, zone) in self.store.registry.locked_zones()? {
             if self.store.has_tenant(&tenant)? {
                 continue;
             }
-            for lock in self.store.registry().locks(&tenant, &zone)? {
-                if self.store.registry().release_lock(&lock)? {
+            for lock in self.store.registry.locks(&tenant, &zone)? {
+                if self.store.registry.release_lock(&lock)? {
                     numbers.corrupted_locks += 1;
                 }
             }

@@ -121,7 +121,7 @@ impl Admin {
     pub fn sandbox(&self) -> Sandbox {
         match (
             self.runs.confinement().enforced(),
-            self.store.settings().exec_sandbox,
+            self.store.settings.exec_sandbox,
         ) {
             (Ok(()), _) => Sandbox::Enforced,
             (Err(_), SandboxPolicy::BestEffort) => Sandbox::BestEffort,
@@ -154,7 +154,7 @@ impl Admin {
 
     fn machine(&self) -> Machine<'_> {
         Machine {
-            settings: self.store.settings(),
+            settings: &self.store.settings,
             confinement: self.runs.confinement(),
             trees: self.runs.zygote().bounds_trees(),
             programs: self.runs.programs(),
@@ -249,7 +249,7 @@ impl Admin {
     /// Looks at the registry.
     #[must_use]
     pub fn check_registry(&self) -> Check {
-        match self.store.registry().ping() {
+        match self.store.registry.ping() {
             // SQLite goes on with a file that has lost its name, and all of it ends with the server.
             Ok(()) if !self.store.has_registry_file() => Check::failed(
                 "registry",
@@ -291,13 +291,13 @@ impl Admin {
     }
 
     fn probe_data(&self) -> Result<(), DiskError> {
-        let directory = self.store.data().subdirectory(".instances")?;
+        let directory = self.store.data.subdirectory(".instances")?;
         let mut staged = Staging::new(directory, self.store.instance()).write(b"probe")?;
         let _size = staged.file();
         let _size = staged.size()?;
-        self.store.data().expect_writable()?;
+        self.store.data.expect_writable()?;
         for parent in [USERS, GROUPS, SHARED] {
-            if let Some(directory) = self.store.data().existing_subdirectory(parent)? {
+            if let Some(directory) = self.store.data.existing_subdirectory(parent)? {
                 directory.expect_writable()?;
             }
         }

@@ -1,21 +1,23 @@
 //! Report of the workspace of a caller, for administrators who check a configuration.
 
 use crate::admin::Admin;
-use fileshed_types::{Caller, Error};
+use fileshed_types::{Caller, Error, names};
 use fileshed_zones::zone::{ZoneName, ZonePath};
 
 /// What is said where nobody is named who calls.
 pub const REFUSED: &str = "FileSystemTool requires an authenticated user when AUTO_LOGIN=False";
 
-/// Whose workspace a call sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WorkspaceMode {
-    /// The one of this machine: nobody has to say who calls.
-    Shared,
-    /// The caller's own.
-    Isolated,
-    /// None: somebody has to say who calls, and nobody does.
-    Refused,
+names! {
+    /// The owner of the workspace that a call sees.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum WorkspaceMode {
+        /// The one of this machine: nobody has to say who calls.
+        Shared = "shared",
+        /// The caller's own.
+        Isolated = "isolated",
+        /// None: somebody has to say who calls, and nobody does.
+        Refused = "refused",
+    }
 }
 
 impl WorkspaceMode {
@@ -25,16 +27,6 @@ impl WorkspaceMode {
         match caller.user {
             Some(_) => Self::Isolated,
             None => Self::Shared,
-        }
-    }
-
-    /// The name in answers.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Shared => "shared",
-            Self::Isolated => "isolated",
-            Self::Refused => "refused",
         }
     }
 }
@@ -82,7 +74,7 @@ impl Admin {
             Ok(None) => self
                 .store
                 .open_zone(caller, ZoneName::Storage, None)
-                .and_then(|zone| Ok(zone.data().expect_writable()?)),
+                .and_then(|zone| Ok(zone.data.expect_writable()?)),
             Ok(Some(_)) => Ok(()),
             Err(error) => Err(error),
         };

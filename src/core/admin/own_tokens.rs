@@ -65,9 +65,8 @@ impl Admin {
         if self.store.tokens().of_user(user)?.len() >= TOKENS_MAX {
             return Err(OwnTokenError::TooMany.into());
         }
-        self.store
-            .tokens()
-            .create(user, wanted.scope, expires_at, label)
+        let tokens = self.store.tokens();
+        tokens.create(user, wanted.scope, expires_at, label)
     }
 
     /// Ends a token of the caller, and the sessions that were begun with it.
@@ -88,7 +87,7 @@ impl Admin {
 
     fn in_days(&self, days: u32) -> Result<Timestamp, OwnTokenError> {
         let span = timings::hours(u64::from(days) * 24);
-        let end = self.store.clock().now().checked_add(span).ok();
+        let end = self.store.clock.now().checked_add(span).ok();
         end.filter(|_| (1..=DAYS_MAX).contains(&days))
             .ok_or(OwnTokenError::Days { days })
     }

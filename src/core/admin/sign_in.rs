@@ -85,7 +85,7 @@ impl Admin {
     }
 
     fn sign_in_links(&self) -> SignInLinks<'_> {
-        SignInLinks::new(self.store.registry(), self.store.clock())
+        SignInLinks::new(&self.store.registry, &self.store.clock)
     }
 
     /// Nobody where the application that people chat in has the user no more, for whom nothing of

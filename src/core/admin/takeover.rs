@@ -27,7 +27,7 @@ impl Admin {
         let store = &self.store;
         while !stop.is_given() {
             let mut left = store
-                .tenants_left(store.settings().timings.instances.takeover)
+                .tenants_left(store.settings.timings.instances.takeover)
                 .unwrap_or_default();
             left.extend(store.mark_unfinished());
             for tenant in left {

@@ -34,7 +34,7 @@ impl Admin {
     fn retain(&self, stop: &StopSign) {
         let store = &self.store;
         give_way();
-        let pause = store.settings().timings.rounds.retention;
+        let pause = store.settings.timings.rounds.retention;
         let goes_on = || !stop.is_given();
         for round in 0_u64.. {
             report(self.end_old_uploads(&goes_on));
@@ -49,7 +49,7 @@ impl Admin {
             if round % ROUNDS_A_DAY == 0 {
                 report(self.end_uploads_of_gone_chats(&goes_on));
             }
-            if stop.is_given_within(store.clock(), pause) {
+            if stop.is_given_within(&store.clock, pause) {
                 return;
             }
         }
@@ -59,7 +59,7 @@ impl Admin {
     /// `uploads_retention_days`, and counts these conversations. Where it fails the log says so, and
     /// the others go on. `goes_on` is asked before each user.
     pub fn end_old_uploads(&self, goes_on: &dyn Fn() -> bool) -> Result<u64, Error> {
-        if self.store.settings().uploads_retention_days.is_none() {
+        if self.store.settings.uploads_retention_days.is_none() {
             return Ok(0);
         }
         let mut tenants = self.store.tenants_below(USERS)?;
@@ -67,7 +67,7 @@ impl Admin {
         let ended = tenants.iter().take_while(|_| goes_on()).map(|tenant| {
             let have_ended = |place: &Root| {
                 let end = self.store.end_of_uploads(place.summary()?.last_change);
-                Ok(end.is_some_and(|end| end <= self.store.clock().now()))
+                Ok(end.is_some_and(|end| end <= self.store.clock.now()))
             };
             self.end_uploads_of(tenant, have_ended, |chats| chats)
         });
@@ -81,17 +81,17 @@ impl Admin {
         let Some(chat_host) = self.store.chat_host() else {
             return Ok(0);
         };
-        if !self.store.settings().uploads_end_with_chat {
+        if !self.store.settings.uploads_end_with_chat {
             return Ok(0);
         }
-        let users = self.store.registry().known_users()?;
+        let users = self.store.registry.known_users()?;
         let users = users.iter().filter_map(|user| UserId::parse(user).ok());
         let ended = users.take_while(|_| goes_on()).map(|user| {
             let Ok(tenant) = self.store.tenant_of_user(&user) else {
                 return 0;
             };
             let are_settled = |place: &Root| {
-                let age = self.store.clock().now().as_second() - place.summary()?.last_change;
+                let age = self.store.clock.now().as_second() - place.summary()?.last_change;
                 Ok(age >= DAY_SECONDS)
             };
             let gone = |chats: Vec<String>| {
@@ -148,11 +148,11 @@ impl Admin {
 
 /// When the files of this zone are removed, if that is soon and nothing changes in it.
 pub fn ends_soon(zone: &Zone<'_>) -> Result<Option<Timestamp>, Error> {
-    let ends = zone.store.settings().uploads_retention_days.is_some();
-    if !ends || zone.name() != ZoneName::Uploads || zone.absent {
+    let ends = zone.store.settings.uploads_retention_days.is_some();
+    if !ends || zone.name != ZoneName::Uploads || zone.absent {
         return Ok(None);
     }
-    let now = zone.store.clock().now().as_second();
+    let now = zone.store.clock.now().as_second();
     let end = zone.store.end_of_uploads(zone.data.summary()?.last_change);
     Ok(end.filter(|end| end.as_second() - now <= WARNING_SECONDS))
 }

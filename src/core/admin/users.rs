@@ -18,7 +18,7 @@ impl Admin {
             .into_iter()
             .map(|tenant| (tenant, None))
             .collect();
-        for text in self.store.registry().known_users()? {
+        for text in self.store.registry.known_users()? {
             if let Ok(user) = UserId::parse(&text)
                 && let Ok(tenant) = self.store.tenant_of_user(&user)
             {
@@ -40,7 +40,7 @@ impl Admin {
         let is_known = self.store.has_tenant(&tenant)?
             || self
                 .store
-                .registry()
+                .registry
                 .known_users()?
                 .iter()
                 .any(|known| known == user.as_str());
@@ -54,21 +54,21 @@ impl Admin {
     /// Refuses every call, token and link of a user from now on, also in servers that run; nothing
     /// is removed. False where that was so before.
     pub fn suspend(&self, user: &UserId) -> Result<bool, Error> {
-        let now = self.store.clock().now().as_second();
-        Ok(self.store.registry().suspend(user.as_str(), now)?)
+        let now = self.store.clock.now().as_second();
+        Ok(self.store.registry.suspend(user.as_str(), now)?)
     }
 
     /// Ends a suspension; false where there is none.
     pub fn resume(&self, user: &UserId) -> Result<bool, Error> {
-        Ok(self.store.registry().resume(user.as_str())?)
+        Ok(self.store.registry.resume(user.as_str())?)
     }
 
     /// Ends every token and link of a user, at once, also for servers that run. Says what worked
     /// until now.
     pub fn end_user(&self, user: &UserId) -> Result<Credentials, Error> {
         let found = self.user(user)?.credentials;
-        let now = self.store.clock().now().as_second();
-        self.store.registry().end_credentials(user.as_str(), now)?;
+        let now = self.store.clock.now().as_second();
+        self.store.registry.end_credentials(user.as_str(), now)?;
         Ok(found)
     }
 
@@ -83,10 +83,13 @@ impl Admin {
         self.end_user(user)?;
         if let Some(heir) = heir {
             self.store
-                .registry()
+                .registry
                 .give_files(user.as_str(), heir.as_str())?;
         }
-        removal::remove_tenant(&self.store, &found.tenant, user)?;
+        let home = &found.tenant;
+        removal::remove_directory(&self.store, home, || {
+            self.store.registry.forget_home(home, user.as_str())
+        })?;
         Ok(found)
     }
 
@@ -98,14 +101,13 @@ impl Admin {
     ) -> Result<TenantSummary, Error> {
         let mut summary = self.unnamed_summary(TenantKind::User, tenant, counts)?;
         if let Some(user) = user.map(UserId::as_str) {
-            let registry = self.store.registry();
+            let registry = &self.store.registry;
             let standing = registry.standing(user)?.unwrap_or_default();
             summary.id = Some(user.to_owned());
             summary.name = Some(standing.name).filter(|name| !name.is_empty());
             summary.suspended = standing.suspended_at.is_some();
             summary.owned_files = registry.owned_files(user)?;
-            summary.credentials =
-                registry.credentials(user, self.store.clock().now().as_second())?;
+            summary.credentials = registry.credentials(user, self.store.clock.now().as_second())?;
         }
         Ok(summary)
     }

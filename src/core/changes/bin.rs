@@ -10,10 +10,10 @@ use jiff::Timestamp;
 
 use fileshed_registry::BinRow;
 use fileshed_storage::{DiskError, Totals};
-use fileshed_types::{Call, Caller, Chat, Error, Hint, Repeat, Scope, diagnostics};
+use fileshed_types::{Call, Caller, Chat, Error, Hint, Repeat, diagnostics};
 use fileshed_zones::store::Store;
 use fileshed_zones::tenant::TenantRoot;
-use fileshed_zones::zone::{Zone, ZoneError, ZoneName, ZonePath};
+use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
 
 /// The name for history and logs.
 const OPERATION: &str = "bin/restore";
@@ -69,7 +69,7 @@ pub struct BroughtBack {
 /// Returns `true` if deleted files wait in a bin.
 #[must_use]
 pub fn has_bin(store: &Store) -> bool {
-    store.settings().bin_days.is_some()
+    store.settings.bin_days.is_some()
 }
 
 /// Returns the caller's bin, the last deletion first.
@@ -95,9 +95,7 @@ pub fn bring_back(store: &Store, caller: &Caller, id: &str) -> Result<BroughtBac
 
 /// Takes something out of the caller's bin for good, or everything; how many.
 pub fn empty(store: &Store, caller: &Caller, id: Option<&str>) -> Result<u64, Error> {
-    if caller.scope != Scope::Write {
-        return Err(ZoneError::ReadOnlyScope.into());
-    }
+    expect_write_scope(caller)?;
     let mut rows = rows_of(store, caller)?;
     if let Some(id) = id {
         rows.retain(|row| row.id == id);
@@ -109,19 +107,19 @@ pub fn empty(store: &Store, caller: &Caller, id: Option<&str>) -> Result<u64, Er
 }
 
 fn rows_of(store: &Store, caller: &Caller) -> Result<Vec<BinRow>, Error> {
-    Ok(store.registry().in_bin(&store.tenant_key(caller)?)?)
+    Ok(store.registry.in_bin(&store.tenant_key(caller)?)?)
 }
 
 /// Ends what was in a bin for `bin_days`, of everybody; how many. `goes_on` is asked before each.
 pub fn end_deletions(store: &Store, goes_on: &dyn Fn() -> bool) -> Result<u64, Error> {
-    let now = store.clock().now().as_second();
+    let now = store.clock.now().as_second();
     let mut ended = 0;
-    for row in store.registry().expired_in_bin(now)? {
+    for row in store.registry.expired_in_bin(now)? {
         if !goes_on() {
             break;
         }
         let Some(tenant) = store.existing_tenant(&row.tenant)? else {
-            store.registry().forget_in_bin(&[row])?;
+            store.registry.forget_in_bin(&[row])?;
             continue;
         };
         ended += store.end_in_bin(&tenant, &[row])?;
@@ -131,9 +129,9 @@ pub fn end_deletions(store: &Store, goes_on: &dyn Fn() -> bool) -> Result<u64, E
 
 /// Brings back what was deleted last at `path`.
 pub fn bring_back_path(zone: Zone<'_>, path: &ZonePath) -> Result<BroughtBack, Error> {
-    if zone.name().is_versioned() {
+    if zone.name.is_versioned() {
         let error = BinError::History {
-            zone: zone.name(),
+            zone: zone.name,
             path: path.clone(),
         };
         return Err(zone.explain(error.into()));
@@ -161,10 +159,10 @@ pub fn bring_back_path(zone: Zone<'_>, path: &ZonePath) -> Result<BroughtBack, E
 /// Returns `true` if something was deleted here: each conversation has uploads of its own.
 fn deleted(zone: &Zone<'_>, row: &BinRow) -> bool {
     let is_of_chat = || {
-        let directory = zone.store.chat_directory_of(&Chat::new(&row.chat));
+        let directory = zone.store.pepper.chat_directory(&Chat::new(&row.chat));
         directory == zone.store.chat_directory(zone.caller)
     };
-    row.zone == zone.name().as_str() && (zone.name() != ZoneName::Uploads || is_of_chat())
+    row.zone == zone.name.as_str() && (zone.name != ZoneName::Uploads || is_of_chat())
 }
 
 /// Brings this back to where it was.
@@ -180,12 +178,12 @@ fn take_from_bin(zone: &Zone<'_>, row: BinRow) -> Result<BroughtBack, Error> {
     };
     let writer = crate::remover(zone, OPERATION)?;
     // As it was named, whatever names are given today.
-    let vacancy = zone.data().vacancy(&path).map_err(explain)?;
+    let vacancy = zone.data.vacancy(&path).map_err(explain)?;
     let at = vacancy.path().clone();
     let change = writer.bring_back(row, vacancy)?.ok_or(BinError::Gone)?;
     change.commit(None, OPERATION)?;
     Ok(BroughtBack {
-        zone: zone.name(),
+        zone: zone.name,
         path: at,
         is_directory,
     })
@@ -197,10 +195,10 @@ pub fn end_deletions_of_chat(
     tenant: &TenantRoot,
     directory: &str,
 ) -> Result<u64, Error> {
-    let mut rows = store.registry().in_bin(&tenant.key)?;
+    let mut rows = store.registry.in_bin(&tenant.key)?;
     rows.retain(|row| {
         row.zone == ZoneName::Uploads.as_str()
-            && store.chat_directory_of(&Chat::new(&row.chat)) == directory
+            && store.pepper.chat_directory(&Chat::new(&row.chat)) == directory
     });
     store.end_in_bin(tenant, &rows)
 }

@@ -96,7 +96,7 @@ pub(super) fn relocate<'a>(
         files: more.files.saturating_sub(less.files),
     };
     let begin = || {
-        let registry = zone.store.registry();
+        let registry = &zone.store.registry;
         registry.begin_together([&leaving.plan(), &arriving.plan()])
     };
     let [leaves, arrives] = zone
@@ -189,7 +189,7 @@ impl<'a> CrossZoneTransfer<'a> {
             (None, Some(from))
         };
         let skip = |inside: &ZonePath| !moves && self.is_kept_back(inside);
-        let data = self.from.data();
+        let data = &self.from.data;
         let copied = opened.prepared.copy(to.staging(), data, &entry, skip);
         let (staged, prepared) = copied.map_err(|error| self.from.explain_disk(error))?;
         drop(held);
@@ -221,7 +221,7 @@ impl<'a> CrossZoneTransfer<'a> {
         let (target, replaced) = self.target(&entry, &destination)?;
         Ok(OpenedTransfer {
             writers,
-            prepared: prepared.unchanged(self.from.data(), &entry),
+            prepared: prepared.unchanged(&self.from.data, &entry),
             weight,
             kept_back,
             default: self.describe(verb, entry.path(), target.path()),
@@ -238,12 +238,12 @@ impl<'a> CrossZoneTransfer<'a> {
         source: &ZonePath,
         destination: &ZonePath,
     ) -> Result<PreparedContents, Error> {
-        if !self.to.name().is_versioned() {
+        if !self.to.name.is_versioned() {
             return Ok(PreparedContents::default());
         }
         let entry = self.from.entry_itself(source)?;
         self.target(&entry, destination)?;
-        Ok(PreparedContents::of(self.to, self.from.data(), &entry))
+        Ok(PreparedContents::of(self.to, &self.from.data, &entry))
     }
 
     fn paths(&self) -> Result<(ZonePath, ZonePath), Error> {
@@ -251,7 +251,7 @@ impl<'a> CrossZoneTransfer<'a> {
         let source = self
             .from
             .path_to_take(src, self.source, self.to, self.destination)?;
-        let from = self.from.name();
+        let from = self.from.name;
         let destination = self
             .to
             .path_to_bring(dest, self.destination, from, &source)?;
@@ -261,7 +261,7 @@ impl<'a> CrossZoneTransfer<'a> {
     /// Weighs the entry; also returns the first path that the second zone does not take.
     fn weigh(&self, entry: &Entry) -> Result<(Weight, Option<ZonePath>), Error> {
         let mut kept_back = None;
-        let weight = self.from.data().weigh(entry, |inside| {
+        let weight = self.from.data.weigh(entry, |inside| {
             let stays = self.is_kept_back(inside);
             if stays && kept_back.is_none() {
                 kept_back = Some(entry.path().join(inside.as_str()));
@@ -274,7 +274,7 @@ impl<'a> CrossZoneTransfer<'a> {
 
     /// Returns `true` if the second zone does not take this path below the entry.
     fn is_kept_back(&self, inside: &ZonePath) -> bool {
-        self.to.name().is_versioned() && inside.has_git_segment()
+        self.to.name.is_versioned() && inside.has_git_segment()
     }
 
     /// The place for `entry`, and what is there now.
@@ -306,7 +306,7 @@ impl<'a> CrossZoneTransfer<'a> {
 
     /// The commit message that says what was done.
     fn describe(&self, verb: &str, source: &ZonePath, destination: &ZonePath) -> String {
-        let (from, to) = (self.from.name(), self.to.name());
+        let (from, to) = (self.from.name, self.to.name);
         if source == destination {
             format!("{verb} {source} from {from} to {to}")
         } else {

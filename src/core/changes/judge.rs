@@ -16,7 +16,8 @@ use fileshed_history::{Author, HeldLine, History, Position};
 use fileshed_registry::{OwnershipChange, OwnershipEffect};
 use fileshed_storage::{Staging, Totals};
 use fileshed_types::Error;
-use fileshed_zones::store::{HistoryOf, Store};
+use fileshed_zones::store::Store;
+use fileshed_zones::tenant::ZoneRoots;
 
 /// Limits of space of a command that still has its permit.
 pub(crate) trait SpaceLimits {
@@ -31,7 +32,7 @@ pub(crate) trait SpaceLimits {
 /// A command that is over. Nobody else has the write lock of its zone.
 pub(crate) struct EndedCommand<'a> {
     pub(crate) store: &'a Store,
-    pub(crate) history: HistoryOf<'a>,
+    pub(crate) history: ZoneRoots<'a>,
     pub(crate) staging: Staging,
     /// Id of the group whose zone it is, and what the caller calls it.
     pub(crate) group: Option<(&'a str, &'a str)>,
@@ -93,7 +94,7 @@ impl EndedCommand<'_> {
             effect = Some(OwnershipEffect::Touch { files: Vec::new() });
             if start.is_some() {
                 let owners = GroupOwners {
-                    registry: self.store.registry(),
+                    registry: &self.store.registry,
                     group,
                     data: self.history.data,
                 };

@@ -33,9 +33,9 @@ impl DirectoryListing {
     /// Lists a directory. Links and special files are no files to a caller, and git's own file in a
     /// versioned zone is not theirs.
     pub fn of(zone: &Zone<'_>, directory: &ZonePath) -> Result<Self, Error> {
-        let found = zone.data().list(directory)?;
+        let found = zone.data.list(directory)?;
         let is_writable = zone.expect_writable().is_ok();
-        let mut listing = Self::unshared(zone.name(), found, is_writable);
+        let mut listing = Self::unshared(zone.name, found, is_writable);
         listing.share(zone, directory)?;
         Ok(listing)
     }
@@ -89,7 +89,7 @@ fn records(zone: &Zone<'_>, directory: &ZonePath) -> Result<HashMap<String, Reco
     let Some(shared) = zone.group() else {
         return Ok(HashMap::new());
     };
-    let (registry, group) = (zone.store.registry(), shared.id.as_str());
+    let (registry, group) = (&zone.store.registry, shared.id.as_str());
     let records = if directory.is_root() {
         registry.records(group)?
     } else {

@@ -14,14 +14,14 @@ use fileshed_zones::zone::{Zone, ZonePath};
 ///
 /// Files beside a database are locked with it.
 pub(crate) fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
-    match owner::database(zone.data(), path) {
+    match owner::database(&zone.data, path) {
         Some(database) => check_one(zone, &database).and_then(|()| check_one(zone, path)),
         None => check_one(zone, path),
     }
 }
 
 fn check_one(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
-    let held = zone.store.registry().lock_around(
+    let held = zone.store.registry.lock_around(
         &zone.tenant.key,
         zone.name.as_str(),
         &path.key(),
@@ -63,7 +63,7 @@ impl Holder {
 /// same.
 fn member(zone: &Zone<'_>, user: &str) -> Member {
     let seen = zone.group().and_then(|group| {
-        let members = zone.store.registry().seen_members(group.id.as_str()).ok()?;
+        let members = zone.store.registry.seen_members(group.id.as_str()).ok()?;
         members.into_iter().find(|member| member.id == user)
     });
     seen.unwrap_or_else(|| Member {

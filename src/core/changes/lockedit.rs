@@ -97,7 +97,7 @@ pub fn open<'a>(
         user: user.to_owned(),
         chat: chat.to_owned(),
         working_copy: hex::encode(random::bytes::<16>()?),
-        opened_at: zone.store.clock().now().as_second(),
+        opened_at: zone.store.clock.now().as_second(),
         opened: None,
     };
     zone.expect_space(entry.size())?;
@@ -107,7 +107,7 @@ pub fn open<'a>(
     staged.install(edit.directory.target(&edit.copy)?)?.keep();
     let bytes = edit.content()?;
     edit.lock.opened = Some(status::digest(&bytes));
-    let (registry, tenant) = (zone.store.registry(), &zone.tenant);
+    let (registry, tenant) = (&zone.store.registry, &zone.tenant);
     registry.take_lock(&edit.lock)?;
     zone.store.measure_edits(tenant, zone.name)?;
     let origin = EditOrigin::File;
@@ -169,7 +169,7 @@ pub fn clean(zone: &Zone<'_>) -> Result<Cleaned, Error> {
     let mut cleaned = Cleaned::default();
     let writer = crate::writer(zone, OPERATION)?;
     let (tenant, name) = (&zone.tenant.key, zone.name.as_str());
-    for lock in zone.store.registry().locks(tenant, name)? {
+    for lock in zone.store.registry.locks(tenant, name)? {
         let list = if lock.opened_at <= zone.store.locks_expired_before() {
             &mut cleaned.expired_locks
         } else if zone.base.existing_subdirectory(&place(&lock))?.is_none() {
@@ -180,7 +180,7 @@ pub fn clean(zone: &Zone<'_>) -> Result<Cleaned, Error> {
         list.push(lock.path.clone());
         writer.end_edit(&lock)?;
     }
-    let held = zone.store.registry().locks(tenant, name)?;
+    let held = zone.store.registry.locks(tenant, name)?;
     if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)? {
         for copy in copies.list(&ZonePath::root())? {
             if !held
@@ -203,7 +203,7 @@ fn place(lock: &Lock) -> String {
 
 /// The lock on `path`, whoever has it.
 fn lock_of(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<Lock>, Error> {
-    let registry = zone.store.registry();
+    let registry = &zone.store.registry;
     Ok(registry.lock(&zone.tenant.key, zone.name.as_str(), &path.key())?)
 }
 
@@ -239,7 +239,7 @@ impl<'a> LockedEdit<'a> {
     /// Replaces the working copy, unless it would be too large to save.
     pub fn write(&self, content: &[u8]) -> Result<(), Error> {
         let zone = self.zone;
-        let limit = zone.store.settings().largest_file();
+        let limit = zone.store.settings.largest_file();
         let size = content.len() as u64;
         if size > limit {
             let path = self.path.clone();
@@ -274,8 +274,8 @@ impl<'a> LockedEdit<'a> {
         };
         if expired {
             let store = self.zone.store;
-            let now = store.clock().now().as_second();
-            store.registry().renew_lock(&self.lock, now)?;
+            let now = store.clock.now().as_second();
+            store.registry.renew_lock(&self.lock, now)?;
         }
         Ok(Some(EditContent { bytes, origin }))
     }
@@ -315,7 +315,7 @@ impl<'a> LockedEdit<'a> {
     /// Fails where the lock ended before this call had the write lock.
     fn expect_held(&self) -> Result<(), Error> {
         let zone = self.zone;
-        let registry = zone.store.registry();
+        let registry = &zone.store.registry;
         let lock = registry.lock(&zone.tenant.key, zone.name.as_str(), &self.lock.path)?;
         if lock.is_some_and(|lock| lock.working_copy == self.lock.working_copy) {
             return Ok(());
@@ -341,10 +341,11 @@ impl<'a> LockedEdit<'a> {
         {
             return Ok(());
         }
-        match ChangedError::new(status, &self.path) {
-            None => Ok(()),
-            Some(error) => Err(zone.explain(error.into())),
+        if status == EditStatus::Unchanged {
+            return Ok(());
         }
+        let path = self.path.clone();
+        Err(zone.explain(ChangedError { path, status }.into()))
     }
 
     /// Drops the working copy and unlocks. True when the copy differed from the file.

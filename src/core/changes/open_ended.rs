@@ -75,10 +75,10 @@ pub fn begin<'a>(
     hold: Option<WriteLock>,
 ) -> Result<OpenEndedPermit<'a>, Error> {
     let mut permit = prepare(zone, request, || match hold {
-        None if zone.name().is_versioned() => crate::hold(zone).map(Some),
+        None if zone.name.is_versioned() => crate::hold(zone).map(Some),
         hold => Ok(hold),
     })?;
-    permit.intent = Some(zone.store.registry().begin(&permit.new_intent())?);
+    permit.intent = Some(zone.store.registry.begin(&permit.new_intent())?);
     Ok(permit)
 }
 
@@ -94,7 +94,7 @@ pub fn begin_together<'a>(
     let mut permits = permits.collect::<Result<Vec<_>, Error>>()?;
     let plans: Vec<_> = permits.iter().map(OpenEndedPermit::new_intent).collect();
     let intents = match zones.first() {
-        Some(zone) => zone.store.registry().begin_all(&plans)?,
+        Some(zone) => zone.store.registry.begin_all(&plans)?,
         None => Vec::new(),
     };
     drop(plans);
@@ -106,8 +106,8 @@ pub fn begin_together<'a>(
 
 /// Returns `true` if lines of shells may be writing in the zone.
 fn has_lines(zone: &Zone<'_>) -> Result<bool, Error> {
-    let place = (zone.tenant.key.as_str(), zone.name().as_str());
-    Ok(zone.store.registry().is_under_way(place, LINE)?)
+    let place = (zone.tenant.key.as_str(), zone.name.as_str());
+    Ok(zone.store.registry.is_under_way(place, LINE)?)
 }
 
 /// A permit whose intent is not recorded yet.
@@ -119,7 +119,7 @@ fn prepare<'a>(
     match request.growth {
         Growth::Likely => zone.expect_space(0)?,
         Growth::Either | Growth::Directories | Growth::Never | Growth::Removes => {
-            zone.store.reserve().release();
+            zone.store.reserve.release();
         }
     }
     if request.growth != Growth::Removes {
@@ -154,7 +154,7 @@ fn prepare<'a>(
 /// The position of history before a command in a group. Changes that did not come through the
 /// server are committed first, because they could not be put back.
 fn begin_in_group(zone: &Zone<'_>) -> Result<Position, Error> {
-    let (author, now) = (Author::server(), zone.store.clock().now());
+    let (author, now) = (Author::server(), zone.store.clock.now());
     zone.history(|history| {
         history.capture(OUTSIDE, &author, now)?;
         history.remember_inodes()?;
@@ -207,7 +207,7 @@ impl<'a> OpenEndedPermit<'a> {
     /// Takes the write lock to commit, of a change that nothing goes on with. Waits for a command, as
     /// long as one may run.
     pub fn hold_at_end(&mut self) -> Result<(), Error> {
-        let settings = self.zone.store.settings();
+        let settings = &self.zone.store.settings;
         let command = timings::seconds(settings.exec_timeout_max);
         self.hold_within(command + settings.timings.calls.write_lock)
     }
@@ -239,7 +239,7 @@ impl<'a> OpenEndedPermit<'a> {
         let Some(intent) = self.intent else {
             return Ok(Finished::default());
         };
-        let held = self.hold_within(zone.store.settings().timings.calls.write_lock);
+        let held = self.hold_within(zone.store.settings.timings.calls.write_lock);
         let entered = held.and_then(|()| self.commit_changes(intent));
         zone.store.changed();
         self.intent = None;
@@ -252,7 +252,7 @@ impl<'a> OpenEndedPermit<'a> {
         };
         self.hold = None;
         zone.store.make_space(&zone.tenant, Totals::default())?;
-        zone.store.reserve().keep();
+        zone.store.reserve.keep();
         Ok(Finished {
             refused: finished.refused.map(|error| zone.explain(error)),
             ..finished

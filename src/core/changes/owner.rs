@@ -25,7 +25,7 @@ pub fn check<'p>(
     let Some(group) = zone.group() else {
         return Ok(());
     };
-    let (registry, user, data) = (zone.store.registry(), zone.user(), zone.data());
+    let (registry, user, data) = (&zone.store.registry, zone.user(), &zone.data);
     let owners = GroupOwners {
         registry,
         group: group.id.as_str(),
@@ -60,15 +60,15 @@ pub fn check<'p>(
 /// Returns the names in records of everything that is at `path`, or below it, however it is spelled.
 pub(crate) fn keys(zone: &Zone<'_>, path: &ZonePath) -> Result<HashSet<String>, Error> {
     let mut keys = HashSet::new();
-    for spelling in zone.data().spellings(path)? {
-        let entry = match zone.data().entry_as_named(&spelling) {
+    for spelling in zone.data.spellings(path)? {
+        let entry = match zone.data.entry_as_named(&spelling) {
             Ok(entry) => entry,
             Err(error) if error.is_gone() => continue,
             Err(error) => return Err(error.into()),
         };
         keys.insert(path.key());
         if entry.kind() == Kind::Directory {
-            zone.data().walk(entry.path(), |found| {
+            zone.data.walk(entry.path(), |found| {
                 keys.insert(found.path.key());
                 Ok(true)
             })?;

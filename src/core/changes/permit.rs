@@ -45,7 +45,7 @@ pub(super) fn new_intent<'i>(
         bytes: 0,
         files: 0,
         limit: tenant.limit,
-        most_files: store.settings().max_files,
+        most_files: store.settings.max_files,
         ownership_change: None,
     }
 }
@@ -151,9 +151,8 @@ impl<'a> Permit<'a> {
         if let (Some(intent), true) = (self.intent, zone.group.is_some())
             && let Some(ownership_change) = ownership_change(zone, effect()?)
         {
-            zone.store
-                .registry()
-                .record_intent(intent, &ownership_change)?;
+            let registry = &zone.store.registry;
+            registry.record_intent(intent, &ownership_change)?;
         }
         Ok(())
     }
@@ -208,7 +207,7 @@ impl<'a> Permit<'a> {
     /// programs stay behind.
     fn move_metadata(&self) {
         let (zone, request) = (self.zone(), &self.request);
-        let registry = zone.store.registry();
+        let registry = &zone.store.registry;
         let unlock = |path: &ZonePath| registry.forget_client_locks(zone.place(&path.key()));
         let moved = match (request.kind, request.paths.as_slice()) {
             (PathsChange::Removed, [at]) => unlock(at)
@@ -247,7 +246,7 @@ impl<'a> Permit<'a> {
     /// more, or the other way round.
     fn forget_usage(&self) {
         let zone = self.zone();
-        let forgotten = zone.store.registry().forget_usage(&zone.tenant.key);
+        let forgotten = zone.store.registry.forget_usage(&zone.tenant.key);
         if let Err(error) = forgotten {
             tracing::error!(%error, "the space of a zone may be counted wrong");
         }
@@ -259,7 +258,7 @@ impl<'a> Permit<'a> {
             return Ok(());
         };
         let zone = self.zone();
-        let (store, registry) = (zone.store, zone.store.registry());
+        let (store, registry) = (zone.store, &zone.store.registry);
         let committed = match (self.bin_move.take(), &self.writer.ends_edit) {
             (Some(BinMove::Into(row)), _) => registry.commit_into_bin(intent, &row),
             (Some(BinMove::OutOf(row)), _) => registry.commit_from_bin(intent, &row),
@@ -287,7 +286,7 @@ impl Drop for Permit<'_> {
             return;
         };
         let zone = self.zone();
-        let registry = zone.store.registry();
+        let registry = &zone.store.registry;
         if let Some(BinMove::Into(row) | BinMove::OutOf(row)) = self.bin_move.take()
             && let Err(error) = zone.store.settle_bin_move(&zone.tenant, &row)
         {

@@ -10,7 +10,7 @@ use crate::repair;
 use fileshed_history::Author;
 use fileshed_registry::RegistryError;
 use fileshed_storage::{DiskError, Removed, Root, Staging};
-use fileshed_types::{Error, UserId, ZoneName, ZonePath};
+use fileshed_types::{Error, ZoneName, ZonePath};
 use fileshed_zones::store::Store;
 use fileshed_zones::tenant::TenantRoot;
 
@@ -19,20 +19,6 @@ const REMOVED: &str = ".removed";
 
 /// The operation that ends uploads, for history and logs.
 const OPERATION: &str = "uploads_retention";
-
-/// Removes everything below the root of a user's tenant, while nobody else writes there.
-pub fn remove_tenant(store: &Store, tenant: &str, user: &UserId) -> Result<(), Error> {
-    remove_directory(store, tenant, || {
-        store.registry().forget_home(tenant, user.as_str())
-    })
-}
-
-/// Removes everything below the root of a group's tenant in the same way.
-pub fn remove_group(store: &Store, tenant: &str, group: &str) -> Result<(), Error> {
-    remove_directory(store, tenant, || {
-        store.registry().forget_group(tenant, group)
-    })
-}
 
 /// Removes a tenant's root while nobody else writes there; `forget` takes out what the registry has of
 /// it.
@@ -57,14 +43,14 @@ pub fn remove_directory(
 
 /// Takes the directory of a tenant out of its place. The caller has the tenant's write locks.
 fn set_aside(store: &Store, tenant: &str) -> Result<Removed, DiskError> {
-    let entry = store.data().entry(&ZonePath::found(tenant.to_owned()))?;
-    let waiting = Staging::new(store.data().subdirectory(REMOVED)?, store.instance());
+    let entry = store.data.entry(&ZonePath::found(tenant.to_owned()))?;
+    let waiting = Staging::new(store.data.subdirectory(REMOVED)?, store.instance());
     waiting.remove(&entry)
 }
 
 /// Removes what an earlier call did not come to the end of.
 fn sweep_removed(store: &Store) -> Result<(), Error> {
-    if let Some(directory) = store.data().existing_subdirectory(REMOVED)? {
+    if let Some(directory) = store.data.existing_subdirectory(REMOVED)? {
         let waiting = Staging::new(directory, store.instance());
         waiting.sweep(|| store.live_instances())?;
     }
@@ -92,12 +78,12 @@ pub fn remove_uploads(
     let entry = uploads.entry(&ZonePath::found(chat.to_owned()))?;
     let nobody = Author::named(String::new(), String::new());
     let new = new_intent(store, tenant, zone, (OPERATION, &nobody));
-    let intent = store.registry().begin(&new)?;
+    let intent = store.registry.begin(&new)?;
     let remove = || -> Result<(), Error> {
         store.staging(tenant)?.remove(&entry)?.keep()?;
         let left = uploads.measure()?;
         let place = (tenant.key.as_str(), zone.as_str());
-        Ok(store.registry().commit_measured(intent, place, left)?)
+        Ok(store.registry.commit_measured(intent, place, left)?)
     };
     if let Err(error) = remove() {
         // The next access measures what is there.

@@ -13,8 +13,8 @@ use fileshed_registry::{Condition, Orphan, OwnershipChange, OwnershipEffect, Usa
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath};
 use fileshed_zones::Hooks;
-use fileshed_zones::store::{HistoryOf, Opening, Store};
-use fileshed_zones::tenant::{DATA, TenantRoot};
+use fileshed_zones::store::{Opening, Store};
+use fileshed_zones::tenant::{DATA, TenantRoot, ZoneRoots};
 use fileshed_zones::write_lock::WriteLock;
 
 /// Hooks of a store on which nothing runs and nothing arrives: its zones are repaired when they are
@@ -82,11 +82,11 @@ pub fn try_make_ready(
     let condition = if let Some(known) = known.filter(|_| is_as_known) {
         known
     } else {
-        arrival = store.registry().arrival("", &tenant.key)?;
+        arrival = store.registry.arrival("", &tenant.key)?;
         &arrival.condition
     };
     let orphan_of_zone = || -> Result<Option<Orphan>, Error> {
-        let orphans = store.registry().orphans(&tenant.key)?.into_iter();
+        let orphans = store.registry.orphans(&tenant.key)?.into_iter();
         Ok(orphans
             .into_iter()
             .find(|orphan| orphan.zone == zone.as_str()))
@@ -126,13 +126,13 @@ fn recover_history(store: &Store, tenant: &TenantRoot, zone: ZoneName) -> Result
         && !power_cut::is_whole(&base)
     {
         let _write_lock = store.write_lock(tenant, zone)?;
-        let of = HistoryOf {
+        let of = ZoneRoots {
             tenant: &tenant.key,
             zone,
             base: &base,
             data: &base.subdirectory(DATA)?,
         };
-        let now = store.clock().now();
+        let now = store.clock.now();
         if store.work_on_history(&of, now, |history| history.recover(now))? {
             store.measure(tenant, zone)?;
         }
@@ -167,7 +167,7 @@ fn measure_first(
 ) -> Result<(), Error> {
     if !is_measured(zone, usage) {
         let _write_lock = store.write_lock(tenant, zone)?;
-        if !is_measured(zone, &store.registry().usage(&tenant.key)?) {
+        if !is_measured(zone, &store.registry.usage(&tenant.key)?) {
             store.measure(tenant, zone)?;
             store.measure_edits(tenant, zone)?;
         }
@@ -183,13 +183,13 @@ pub(crate) fn reap_dead_instances(
     tenant: &TenantRoot,
     write_lock: &WriteLock,
 ) -> Result<(), Error> {
-    if !store.registry().has_intents(&tenant.key)? {
+    if !store.registry.has_intents(&tenant.key)? {
         return Ok(());
     }
     store.mark_dead_instances()?;
-    store.registry().orphan_tenant(&tenant.key)?;
+    store.registry.orphan_tenant(&tenant.key)?;
     undo_journals(store, tenant)?;
-    for orphan in store.registry().orphans(&tenant.key)? {
+    for orphan in store.registry.orphans(&tenant.key)? {
         repair_locked(store, tenant, &orphan, write_lock)?;
     }
     Ok(())
@@ -228,7 +228,7 @@ fn sweep(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
 
 fn repair(store: &Store, tenant: &TenantRoot, orphan: &Orphan) -> Result<(), Error> {
     let write_lock = store.write_lock(tenant, ZoneName::parse(&orphan.zone)?)?;
-    if store.registry().orphans(&tenant.key)?.contains(orphan) {
+    if store.registry.orphans(&tenant.key)?.contains(orphan) {
         repair_locked(store, tenant, orphan, &write_lock)?;
     }
     Ok(())
@@ -248,10 +248,10 @@ fn repair_locked(
         let data = base.subdirectory(DATA)?;
         let author = Author::named(orphan.author_name.clone(), orphan.author_email.clone());
         let message = format!("{} (recovered after an interruption)", orphan.operation);
-        let changes = store.registry().ownership_changes(orphan)?;
+        let changes = store.registry.ownership_changes(orphan)?;
         let mut starts = Vec::new();
-        let now = store.clock().now();
-        let of = HistoryOf {
+        let now = store.clock.now();
+        let of = ZoneRoots {
             tenant: &tenant.key,
             zone,
             base: &base,
@@ -269,7 +269,7 @@ fn repair_locked(
                     author: &author,
                 };
                 if let Some(done) = repaired_ownership(store, &ended, &change)? {
-                    store.registry().carry_out(group, &done)?;
+                    store.registry.carry_out(group, &done)?;
                 }
             }
         } else {
@@ -288,7 +288,7 @@ fn repair_locked(
     store.measure(tenant, zone)?;
     store.measure_edits(tenant, zone)?;
     sweep(store, tenant)?;
-    store.registry().repaired(orphan)?;
+    store.registry.repaired(orphan)?;
     tracing::warn!(
         tenant = tenant.key,
         zone = zone.as_str(),
@@ -308,9 +308,9 @@ fn repaired_ownership(
     if start_of(&change.effect).is_none() {
         return Ok(happened(ended.history.data, change.clone())?);
     }
-    let outcome = ended.judge(store.clock().now(), None)?;
+    let outcome = ended.judge(store.clock.now(), None)?;
     let (tenant, zone) = (ended.history.tenant, ended.history.zone.as_str());
-    store.registry().measured(tenant, zone, outcome.totals)?;
+    store.registry.measured(tenant, zone, outcome.totals)?;
     if outcome.finished.refused.is_some() {
         tracing::warn!(tenant, "put back what a command did");
     }

@@ -38,7 +38,7 @@ pub fn page(zone: &Zone<'_>, offset: usize, limit: usize) -> Result<SharedFiles,
     let most = offset.saturating_add(limit);
     let mut totals = Totals::default();
     let mut first: BTreeMap<String, u64> = BTreeMap::new();
-    zone.data().walk(&ZonePath::root(), |found| {
+    zone.data.walk(&ZonePath::root(), |found| {
         if found.path.name().is_some_and(is_git_name) {
             return Ok(false);
         }
@@ -55,7 +55,7 @@ pub fn page(zone: &Zone<'_>, offset: usize, limit: usize) -> Result<SharedFiles,
     let shown: Vec<(String, u64)> = first.into_iter().skip(offset).take(limit).collect();
     let mut records = match (shown.first(), shown.last()) {
         (Some((first, _)), Some((last, _))) => {
-            let registry = zone.store.registry();
+            let registry = &zone.store.registry;
             registry.records_between(shared.group.id.as_str(), first, last)?
         }
         _ => Vec::new(),
@@ -63,7 +63,7 @@ pub fn page(zone: &Zone<'_>, offset: usize, limit: usize) -> Result<SharedFiles,
     .into_iter()
     .map(|record| (record.path.clone(), record))
     .collect::<BTreeMap<String, Record>>();
-    let default = zone.store.settings().group_default_mode;
+    let default = zone.store.settings.group_default_mode;
     let files = shown.into_iter().map(|(path, size)| {
         let record = records.remove(&path);
         SharedFile {
@@ -85,7 +85,7 @@ pub fn denied_names(zone: &Zone<'_>, directory: &ZonePath) -> Result<HashSet<Str
     let Some(shared) = &zone.group else {
         return Ok(HashSet::new());
     };
-    let (registry, group) = (zone.store.registry(), shared.group.id.as_str());
+    let (registry, group) = (&zone.store.registry, shared.group.id.as_str());
     Ok(registry.denied_names(group, &directory.key(), zone.user())?)
 }
 
@@ -94,9 +94,9 @@ pub fn mode_of(zone: &Zone<'_>, path: &ZonePath) -> Result<Option<WriteMode>, Er
     let Some(shared) = &zone.group else {
         return Ok(None);
     };
-    let registry = zone.store.registry();
+    let registry = &zone.store.registry;
     let record = registry.record(shared.group.id.as_str(), &path.key())?;
-    let default = zone.store.settings().group_default_mode;
+    let default = zone.store.settings.group_default_mode;
     Ok(Some(record.map_or(default, |record| record.mode)))
 }
 
@@ -105,7 +105,7 @@ pub fn count_unlike(zone: &Zone<'_>, path: &ZonePath) -> Result<usize, Error> {
     let (Some(shared), Some(asked)) = (&zone.group, zone.asked_mode()) else {
         return Ok(0);
     };
-    let registry = zone.store.registry();
+    let registry = &zone.store.registry;
     let records = registry.records_around(shared.group.id.as_str(), &path.key())?;
     Ok(records.iter().filter(|record| record.mode != asked).count())
 }
@@ -150,7 +150,7 @@ fn change<T>(
         .expect_file()
         .map_err(|error| zone.explain(error.into()))?;
     let path = entry.path().key();
-    let (registry, group) = (zone.store.registry(), shared.group.id.as_str());
+    let (registry, group) = (&zone.store.registry, shared.group.id.as_str());
     match registry.record(group, &path)? {
         Some(mut record) if record.owner == zone.user() => {
             let old = change(&mut record);
@@ -174,7 +174,7 @@ pub fn clean(zone: &Zone<'_>) -> Result<Vec<String>, Error> {
     zone.expect_writable()?;
     let _hold = crate::hold(zone)?;
     let there = owner::keys(zone, &ZonePath::root())?;
-    let (registry, group) = (zone.store.registry(), shared.group.id.as_str());
+    let (registry, group) = (&zone.store.registry, shared.group.id.as_str());
     let records = registry.records(group)?.into_iter();
     let mut gone: Vec<String> = records.map(|record| record.path).collect();
     gone.retain(|path| !there.contains(path));

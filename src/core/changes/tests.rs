@@ -296,8 +296,8 @@ fn directories_arrive_with_their_space_and_one_commit() {
                 let mut file = staged.create_file(&path(file), false)?;
                 std::io::Write::write_all(&mut file, b"12345").expect("written");
             }
-            let change = if let Ok(there) = zone.data().entry(&path("d/e")) {
-                let merge = staged.merge_into(zone.data(), &there)?;
+            let change = if let Ok(there) = zone.data.entry(&path("d/e")) {
+                let merge = staged.merge_into(&zone.data, &there)?;
                 writer.merge(merge, Totals::default())?
             } else {
                 let target = zone.target("path", &path("d/e"))?;

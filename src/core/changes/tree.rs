@@ -2,7 +2,7 @@
 
 use crate::cross_zone::CrossZoneTransfer;
 use crate::prepared_contents::PreparedContents;
-use crate::{check_owner, tree, webdav};
+use crate::{check_owner, webdav};
 use fileshed_storage::{Entry, Target, Totals};
 use fileshed_types::{Error, ZonePath};
 use fileshed_zones::view::{Resolved, ViewError};
@@ -32,7 +32,7 @@ pub fn move_to(
     operation: &'static str,
 ) -> Result<(), Error> {
     if from.at.root() != to.at.root() {
-        let moved = tree::transfer(from, to, overwrite, operation).relocate();
+        let moved = transfer(from, to, overwrite, operation).relocate();
         return moved
             .map(drop)
             .map_err(|error| explain_either(from, to, error));
@@ -60,7 +60,7 @@ pub fn copy_to(
 ) -> Result<(), Error> {
     let (zone, old, new) = (&from.zone, &from.path, &to.path);
     if from.at.root() != to.at.root() {
-        let copied = tree::transfer(from, to, overwrite, operation).duplicate();
+        let copied = transfer(from, to, overwrite, operation).duplicate();
         copied.map_err(|error| explain_either(from, to, error))?;
         webdav::copy_dead_properties(&to.zone, (zone, old), new);
         return Ok(());
@@ -78,7 +78,7 @@ pub fn copy_to(
         zone.expect_space(bytes.saturating_sub(replaced.bytes))?;
         let skip = |inside: &ZonePath| is_kept_back(zone, inside);
         let (staged, prepared) = PreparedContents::default()
-            .copy(writer.staging(), zone.data(), &entry, skip)
+            .copy(writer.staging(), &zone.data, &entry, skip)
             .map_err(|error| zone.explain_disk(error))?;
         writer
             .with_prepared(prepared)
@@ -140,5 +140,5 @@ fn explain_either(from: &Resolved<'_>, to: &Resolved<'_>, error: Error) -> Error
 
 /// Returns `true` if a zone with a history does not take what has this path.
 fn is_kept_back(zone: &Zone<'_>, inside: &ZonePath) -> bool {
-    zone.name().is_versioned() && inside.has_git_segment()
+    zone.name.is_versioned() && inside.has_git_segment()
 }

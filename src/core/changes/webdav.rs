@@ -8,7 +8,6 @@
 use jiff::Timestamp;
 
 use super::{lock, owner};
-use crate::webdav;
 use fileshed_registry::{ClientLock, DeadProperty, PathTable, PropertyChange, TakenLock};
 use fileshed_types::{Error, Hint, diagnostics, random};
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -60,7 +59,7 @@ pub fn lock_for_client(
         seconds,
         expires_at: now + seconds,
     };
-    match zone.store.registry().take_client_lock(&lock, now)? {
+    match zone.store.registry.take_client_lock(&lock, now)? {
         TakenLock::Taken => Ok(lock),
         TakenLock::Conflict(other) => Err(zone.explain(held(&other).into())),
         TakenLock::TooMany => Err(ClientLockError::TooMany.into()),
@@ -70,11 +69,8 @@ pub fn lock_for_client(
 /// The locks on a path: its own, those above it that are on everything below, and all below.
 pub fn client_locks(zone: &Zone<'_>, path: &ZonePath) -> Result<Vec<ClientLock>, Error> {
     let key = path.key();
-    let locks = zone
-        .store
-        .registry()
-        .client_locks(zone.place(&key), now(zone))?;
-    Ok(locks)
+    let registry = &zone.store.registry;
+    Ok(registry.client_locks(zone.place(&key), now(zone))?)
 }
 
 /// Lets a lock of the caller count for some seconds from now; nothing where there is none.
@@ -86,11 +82,8 @@ pub fn renew_client_lock(
 ) -> Result<Option<ClientLock>, Error> {
     let key = (zone.tenant.key.as_str(), token);
     let until = (now(zone), bounded(seconds));
-    if !zone
-        .store
-        .registry()
-        .renew_client_lock(key, zone.user(), until)?
-    {
+    let registry = &zone.store.registry;
+    if !registry.renew_client_lock(key, zone.user(), until)? {
         return Ok(None);
     }
     let locks = client_locks(zone, path)?;
@@ -99,20 +92,20 @@ pub fn renew_client_lock(
 
 /// Releases a lock of the caller; whether there was one.
 pub fn release_client_lock(zone: &Zone<'_>, token: &str) -> Result<bool, Error> {
-    let registry = zone.store.registry();
+    let registry = &zone.store.registry;
     Ok(registry.release_client_lock(&zone.tenant.key, token, zone.user())?)
 }
 
 /// Returns `true` if programs keep properties with anything in the zone.
 pub fn has_dead_properties(zone: &Zone<'_>) -> Result<bool, Error> {
-    let registry = zone.store.registry();
-    let (tenant, zone) = (&zone.tenant.key, zone.name().as_str());
+    let registry = &zone.store.registry;
+    let (tenant, zone) = (&zone.tenant.key, zone.name.as_str());
     Ok(registry.has_rows(PathTable::DeadProperties, tenant, zone)?)
 }
 
 /// The properties of what is at a path.
 pub fn dead_properties(zone: &Zone<'_>, path: &ZonePath) -> Result<Vec<DeadProperty>, Error> {
-    let registry = zone.store.registry();
+    let registry = &zone.store.registry;
     Ok(registry.dead_properties(zone.place(path.as_str()))?)
 }
 
@@ -126,14 +119,14 @@ pub fn change_dead_properties(
     zone.expect_writable()?;
     check(zone, path)?;
     owner::check(zone, [path])?;
-    let registry = zone.store.registry();
+    let registry = &zone.store.registry;
     Ok(registry.change_dead_properties(zone.place(path.as_str()), changes)?)
 }
 
 /// Gives a copy the properties of its source.
 pub(crate) fn copy_dead_properties(zone: &Zone<'_>, from: (&Zone<'_>, &ZonePath), path: &ZonePath) {
     let from = from.0.place(from.1.as_str());
-    let (registry, to) = (zone.store.registry(), zone.place(path.as_str()));
+    let (registry, to) = (&zone.store.registry, zone.place(path.as_str()));
     let copied = registry
         .forget_rows(&[PathTable::DeadProperties], to)
         .and_then(|()| registry.copy_dead_properties(from, to));
@@ -143,7 +136,7 @@ pub(crate) fn copy_dead_properties(zone: &Zone<'_>, from: (&Zone<'_>, &ZonePath)
 }
 
 fn now(zone: &Zone<'_>) -> i64 {
-    zone.store.clock().now().as_second()
+    zone.store.clock.now().as_second()
 }
 
 /// A name that nobody can guess, in the form of a UUID of version 4.
@@ -176,7 +169,7 @@ pub fn check(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
 
 /// Fails where a program has locked a path, unless the one who took the lock brings its token.
 pub(crate) fn check_clients(zone: &Zone<'_>, path: &ZonePath) -> Result<(), Error> {
-    let locks = webdav::client_locks(zone, path)?;
+    let locks = client_locks(zone, path)?;
     let is_open = |lock: &ClientLock| {
         lock.user == zone.user() && zone.caller.lock_tokens.contains(&lock.token)
     };

@@ -39,7 +39,7 @@ impl<'z> ZoneFiles<'z> {
 
     /// What is at `path`: a file or a directory, links followed inside the zone.
     fn entry(&self, path: &ZonePath) -> Result<Entry, ProviderError> {
-        let entry = self.zone.data().followed(path);
+        let entry = self.zone.data.followed(path);
         let entry = entry.map_err(|error| self.failure(path, error))?;
         match entry.kind() {
             Kind::File | Kind::Directory => Ok(entry),
@@ -61,7 +61,7 @@ impl<'z> ZoneFiles<'z> {
         directory: &ZonePath,
         after: Option<&str>,
     ) -> Result<(Directory, Vec<(String, Kind)>), ProviderError> {
-        let held = self.zone.data().hold(directory);
+        let held = self.zone.data.hold(directory);
         let found = held.and_then(|held| held.names().map(|names| (held, names)));
         let (held, mut names) = found.map_err(|error| self.failure(directory, error))?;
         names.retain(|(name, _)| {
@@ -73,7 +73,7 @@ impl<'z> ZoneFiles<'z> {
 
     /// The file that a link leads to. One to a directory would show what is there already, or itself.
     fn linked_file(&self, path: &ZonePath) -> Option<Entry> {
-        let entry = self.zone.data().followed(path).ok()?;
+        let entry = self.zone.data.followed(path).ok()?;
         (entry.kind() == Kind::File).then_some(entry)
     }
 
@@ -96,7 +96,7 @@ impl<'z> ZoneFiles<'z> {
 
     /// What `source` gives, staged.
     fn stage(&self, path: &ZonePath, source: &mut dyn io::Read) -> Result<Staged, ProviderError> {
-        let limit = self.zone.store.settings().largest_file();
+        let limit = self.zone.store.settings.largest_file();
         // Reads one byte above the limit, for which the permit is refused.
         let mut source = source.take(limit.saturating_add(1));
         let mut staged = self.zone.stage(&[])?;
@@ -213,7 +213,7 @@ impl Provider for ZoneFiles<'_> {
         // On disk before the write lock is taken: nobody has to wait for it.
         let mut staged = self.stage(path, source)?;
         let writer = crate::writer(zone, self.operation)?;
-        let target = zone.data().target(path);
+        let target = zone.data.target(path);
         let target = target.map_err(|error| self.failure(path, error))?;
         if let Target::Vacancy(vacancy) = &target {
             let checked = path.check_new_names("path", vacancy.existing_segments());
@@ -251,7 +251,7 @@ impl Provider for ZoneFiles<'_> {
         let at = target.path().clone();
         let change = writer.install(staged, target)?;
         // The entry is read again under the write lock.
-        let entry = zone.data().entry_as_named(&at).map_err(refused)?;
+        let entry = zone.data.entry_as_named(&at).map_err(refused)?;
         let known_type = old.as_ref().map(|old| &old.mime_type);
         if !is_kept || known_type != Some(&attributes.mime_type) {
             self.remember(&at, &entry, &attributes)?;
@@ -313,7 +313,7 @@ impl Provider for ZoneFiles<'_> {
         }
         let zone = self.zone;
         let writer = crate::remover(zone, self.operation)?;
-        let entry = zone.data().entry(path);
+        let entry = zone.data.entry(path);
         let entry = entry.map_err(|error| self.failure(path, error))?;
         writer.delete(&entry, None)?;
         Ok(())
@@ -325,13 +325,13 @@ impl Provider for ZoneFiles<'_> {
         }
         let zone = self.zone;
         let writer = crate::writer(zone, self.operation)?;
-        let entry = zone.data().entry(from);
+        let entry = zone.data.entry(from);
         let entry = entry.map_err(|error| self.failure(from, error))?;
         if to.is_root() {
             return Err(ProviderError::Exists(to.clone()));
         }
         // A file above the new path is told first, even where that is below the old one.
-        let vacancy = zone.data().vacancy(to);
+        let vacancy = zone.data.vacancy(to);
         let vacancy = vacancy.map_err(|error| self.failure(to, error))?;
         if to.as_str().starts_with(&format!("{}/", from.as_str())) {
             return Err(ProviderError::Exists(to.clone()));
@@ -340,7 +340,7 @@ impl Provider for ZoneFiles<'_> {
         checked.map_err(refused)?;
         let at = vacancy.path().clone();
         let change = writer.rename(&entry, vacancy)?;
-        let entry = zone.data().entry_as_named(&at).map_err(refused)?;
+        let entry = zone.data.entry_as_named(&at).map_err(refused)?;
         let metadata = self.metadata_from(from, to, &entry)?;
         change.commit(None, &format!("Rename {from} to {to}"))?;
         Ok(metadata)

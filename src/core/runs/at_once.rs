@@ -83,7 +83,7 @@ fn is_ready_at_once(store: &Store, caller: &Caller, tenant: &str, zone: ZoneName
         return None;
     }
     let user = caller.user.as_ref().map_or("", |user| user.as_str());
-    let arrival = store.registry().arrival_at_once(user, tenant).ok()?;
+    let arrival = store.registry.arrival_at_once(user, tenant).ok()?;
     let name = caller.name.as_deref().unwrap_or_default();
     let is_active = match &arrival.standing {
         None => user.is_empty(),

@@ -107,7 +107,7 @@ impl Runs {
         let program = if is_known { name } else { OWN_PROGRAM };
         let now = self.store.clock().now().as_second();
         self.store
-            .running_commands()
+            .running_commands
             .enter(caller.user.as_ref(), program, now, holds)
     }
 }
@@ -145,7 +145,7 @@ impl<'a> Watch<'a> {
             private,
             streams: sinks.into_iter().filter_map(file).collect(),
             entered,
-            entry: store.space_in_use().enter(&zone.tenant.key, None),
+            entry: store.space_in_use.enter(&zone.tenant.key, None),
             device: zone.data().device().ok(),
             next: store.clock().instant() + store.settings().timings.commands.measure,
         }

@@ -32,8 +32,8 @@ impl Runs {
     /// Finds the programs of this machine. Nothing is started yet.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
-        let (settings, clock, limiter) = (store.settings(), store.clock(), store.limiter());
-        let instance = store.registry().holds_leases().then(|| store.instance());
+        let (settings, clock, limiter) = (store.settings(), store.clock(), &store.limiter);
+        let instance = store.registry.holds_leases().then(|| store.instance());
         Self {
             programs: Programs::find(settings),
             slots: CommandSlots::new(settings, limiter),
@@ -63,8 +63,8 @@ impl Runs {
     pub fn confinement(&self) -> &Confinement {
         self.confinement.get_or_init(|| {
             // A directory in which no other file system is mounted.
-            let own = self.store.data().subdirectory(INSTANCES);
-            let place = own.as_ref().unwrap_or(self.store.data()).handle();
+            let own = self.store.data.subdirectory(INSTANCES);
+            let place = own.as_ref().unwrap_or(&self.store.data).handle();
             Confinement::probe(&self.zygote, place, self.store.settings())
         })
     }

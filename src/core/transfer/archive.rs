@@ -18,9 +18,8 @@ mod window;
 
 pub use directory::{Archive, Listed, Listing};
 pub use error::{ArchiveError, Bomb, EntryFault};
-pub use pack::options as entry_options;
-pub use pack::{PackContent, Packed};
-pub use sink::{ArchiveSink, SinkState, Trouble};
+pub use pack::{PackContent, Packed, file_options, options as entry_options};
+pub use sink::{ArchiveSink, ArchiveWriter, Trouble};
 pub use timestamp::of as changed_at;
 pub use unpack::{LARGER, Unpacked};
 

@@ -11,9 +11,7 @@ const CONVERSATIONS_MAX: usize = 10_000;
 
 /// What is known of the attachments of conversations that were looked into lately.
 #[derive(Debug, Default)]
-pub(crate) struct AttachmentCache {
-    conversations: Mutex<HashMap<String, Arc<Mutex<ChatAttachments>>>>,
-}
+pub(crate) struct AttachmentCache(Mutex<HashMap<String, Arc<Mutex<ChatAttachments>>>>);
 
 /// One conversation of one user.
 #[derive(Debug, Default)]
@@ -37,16 +35,14 @@ pub(crate) struct Refused {
 }
 
 impl AttachmentCache {
-    pub(crate) fn conversation(&self, key: String) -> Arc<Mutex<ChatAttachments>> {
-        let mut conversations = self
-            .conversations
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn conversation(&self, tenant: &str, chat: &str) -> Arc<Mutex<ChatAttachments>> {
+        let mut conversations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if conversations.len() >= CONVERSATIONS_MAX {
             // Those that nobody looks into now; they are asked about again.
             conversations.retain(|_, conversation| Arc::strong_count(conversation) > 1);
         }
-        Arc::clone(conversations.entry(key).or_default())
+        let entry = conversations.entry(format!("{tenant}/{chat}"));
+        Arc::clone(entry.or_default())
     }
 }
 

@@ -38,25 +38,22 @@ impl Transfer {
         if caller.scope == Scope::Read || caller.user.is_none() {
             return;
         }
-        let (Ok(tenant), chat) = (
-            self.store.tenant_key(caller),
-            self.store.chat_directory(caller),
-        ) else {
+        let Ok((tenant, chat)) = self.store.conversation(caller) else {
             return;
         };
-        let conversation = self.attachments.conversation(format!("{tenant}/{chat}"));
+        let conversation = self.attachments.conversation(&tenant, &chat);
         let mut conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
-        if conversation.is_fresh(caller.message.as_ref(), self.store.clock()) {
+        if conversation.is_fresh(caller.message.as_ref(), &self.store.clock) {
             return;
         }
         let came = self.bring(chat_host, caller, (&tenant, &chat), &mut conversation);
-        let timings = &self.store.settings().timings.attachments;
+        let timings = &self.store.settings.timings.attachments;
         let counts = match (&came, &caller.message) {
             (Ok(ImportOutcome::All), Some(_)) => timings.message,
             (Ok(ImportOutcome::Some), _) => Duration::ZERO,
             _ => timings.moment,
         };
-        conversation.asked = Some((self.store.clock().instant(), caller.message.clone(), counts));
+        conversation.asked = Some((self.store.clock.instant(), caller.message.clone(), counts));
         conversation.unknown = came.err().map(|error| {
             tracing::debug!(%error, "attached files did not come in");
             error.message().to_owned()
@@ -65,11 +62,10 @@ impl Transfer {
 
     /// Returns `true` if the application says what is attached to the caller's conversation.
     pub(crate) fn knows_attachments(&self, caller: &Caller) -> bool {
-        let Ok(tenant) = self.store.tenant_key(caller) else {
+        let Ok((tenant, chat)) = self.store.conversation(caller) else {
             return false;
         };
-        let key = format!("{tenant}/{}", self.store.chat_directory(caller));
-        let conversation = self.attachments.conversation(key);
+        let conversation = self.attachments.conversation(&tenant, &chat);
         let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
         conversation.is_known
     }
@@ -87,12 +83,9 @@ impl Transfer {
             Attached::NoCredential | Attached::NotKept => return Ok(ImportOutcome::All),
         };
         conversation.is_known = true;
-        let (clock, timings) = (
-            self.store.clock(),
-            &self.store.settings().timings.attachments,
-        );
+        let (clock, timings) = (&self.store.clock, &self.store.settings.timings.attachments);
         let begun = clock.instant();
-        let known = self.store.registry().attachments(tenant, chat)?;
+        let known = self.store.registry.attachments(tenant, chat)?;
         conversation
             .refused
             .retain(|_, refused| clock.elapsed(refused.at) < timings.refused);
@@ -147,10 +140,8 @@ impl Transfer {
         file: &Attachment,
         name: &str,
     ) -> Result<ZonePath, Error> {
-        let zone = &self
-            .store
-            .zone_as_it_is(caller, ZoneName::Uploads)?
-            .made()?;
+        let zone = self.store.zone_as_it_is(caller, ZoneName::Uploads)?;
+        let zone = &zone.made()?;
         let transfer_permit = self.permit(caller)?;
         let upload = Upload::into_directory(
             zone,
@@ -170,7 +161,7 @@ impl Transfer {
             }
         }
         let stored = incoming.finish()?.store(OPERATION, None)?;
-        self.store.registry().add_attachment(
+        self.store.registry.add_attachment(
             &zone.tenant.key,
             &self.store.chat_directory(caller),
             &file.id,
@@ -183,9 +174,8 @@ impl Transfer {
     /// that is known.
     #[must_use]
     pub fn attachment_refused(&self, caller: &Caller, name: &str) -> Option<String> {
-        let tenant = self.store.tenant_key(caller).ok()?;
-        let key = format!("{tenant}/{}", self.store.chat_directory(caller));
-        let conversation = self.attachments.conversation(key);
+        let (tenant, chat) = self.store.conversation(caller).ok()?;
+        let conversation = self.attachments.conversation(&tenant, &chat);
         let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
         let is_meant = |refused: &&Refused| {
             refused.name.eq_ignore_ascii_case(name)

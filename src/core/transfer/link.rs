@@ -9,41 +9,27 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use crate::link_key::{ID_BYTES, LinkKey, LinkToken};
+use crate::link_key::{ID_BYTES, LinkToken};
 use crate::transfer::Transfer;
 use fileshed_registry::LinkRow;
 use fileshed_storage::{Entry, Kind};
-use fileshed_types::caller::Scope;
 use fileshed_types::group::GroupId;
 use fileshed_types::settings::GroupSource;
 use fileshed_types::{
-    Call, Caller, Channel, Chat, Code, Error, GroupClaim, Hint, Repeat, UserId, diagnostics,
+    Call, Caller, Channel, Chat, Code, Error, GroupClaim, Hint, Repeat, UserId, diagnostics, names,
     random, timings,
 };
 use fileshed_zones::store::Store;
-use fileshed_zones::zone::{Zone, ZoneName, ZonePath};
+use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
 
-/// What a link is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// Fetching what is at a path.
-    Download,
-    /// Bringing files into a directory.
-    Upload,
-}
-
-impl Purpose {
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Download => "download",
-            Self::Upload => "upload",
-        }
-    }
-
-    fn parse(text: &str) -> Option<Self> {
-        [Self::Download, Self::Upload]
-            .into_iter()
-            .find(|purpose| purpose.as_str() == text)
+names! {
+    /// The purpose of a link.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Purpose {
+        /// Fetching what is at a path.
+        Download = "download",
+        /// Bringing files into a directory.
+        Upload = "upload",
     }
 }
 
@@ -97,21 +83,13 @@ impl Link {
 
 /// All links of one registry.
 #[derive(Debug)]
-pub struct Links<'a> {
-    store: &'a Store,
-    key: &'a LinkKey,
-    base: &'a str,
-}
+pub struct Links<'a>(&'a Transfer);
 
 impl Transfer {
     /// The links of one registry.
     #[must_use]
     pub fn links(&self) -> Links<'_> {
-        Links {
-            store: &self.store,
-            key: &self.link_key,
-            base: self.store.public_url(),
-        }
+        Links(self)
     }
 }
 
@@ -119,7 +97,7 @@ impl Links<'_> {
     /// Returns `true` if addresses say which server they lead to. Without, they are `/links/…` only.
     #[must_use]
     pub fn are_absolute(&self) -> bool {
-        !self.base.is_empty()
+        !self.0.store.public_url().is_empty()
     }
 
     /// Makes a link to what is at `path`, which ends after so many hours, at the latest when
@@ -131,7 +109,7 @@ impl Links<'_> {
         purpose: Purpose,
         hours: Option<u64>,
     ) -> Result<Link, Error> {
-        let most = self.store.settings().link_expiry_hours;
+        let most = self.0.store.settings.link_expiry_hours;
         let hours = match hours {
             Some(given) if !(1..=most).contains(&given) => {
                 return Err(LinkError::Hours { given, most }.into());
@@ -150,15 +128,15 @@ impl Links<'_> {
         age: Duration,
     ) -> Result<Link, Error> {
         zone.expect_write_scope()?;
-        let (caller, settings) = (zone.caller(), self.store.settings());
-        let now = self.store.clock().now();
+        let (caller, settings) = (zone.caller, &self.0.store.settings);
+        let now = self.0.store.clock.now();
         let expires_at = now.checked_add(age).unwrap_or(Timestamp::MAX);
         let row = LinkRow {
             id: hex::encode(random::bytes::<ID_BYTES>()?),
-            tenant: self.store.tenant_key(caller)?,
+            tenant: self.0.store.tenant_key(caller)?,
             user: caller.user.as_ref().map(|user| user.as_str().to_owned()),
             chat: caller.chat.as_str().to_owned(),
-            zone: zone.name().as_str().to_owned(),
+            zone: zone.name.as_str().to_owned(),
             group: zone.group().map(|group| group.id.as_str().to_owned()),
             path: path.as_str().to_owned(),
             purpose: purpose.as_str().to_owned(),
@@ -166,7 +144,7 @@ impl Links<'_> {
             expires_at: expires_at.as_second(),
         };
         let limit = settings.link_max_per_user;
-        if !self.store.registry().add_link(&row, limit)? {
+        if !self.0.store.registry.add_link(&row, limit)? {
             return Err(LinkError::TooMany { limit }.into());
         }
         self.link(row).ok_or_else(|| LinkError::Broken.into())
@@ -174,9 +152,9 @@ impl Links<'_> {
 
     /// The caller's links, oldest first.
     pub fn list(&self, caller: &Caller) -> Result<Vec<Link>, Error> {
-        let tenant = self.store.tenant_key(caller)?;
-        let now = self.store.clock().now().as_second();
-        let rows = self.store.registry().links(&tenant, now)?;
+        let tenant = self.0.store.tenant_key(caller)?;
+        let now = self.0.store.clock.now().as_second();
+        let rows = self.0.store.registry.links(&tenant, now)?;
         Ok(rows.into_iter().filter_map(|row| self.link(row)).collect())
     }
 
@@ -188,18 +166,13 @@ impl Links<'_> {
         }
         let of_address = self.id_at(given);
         let id = of_address.as_deref().unwrap_or(given);
-        if caller.scope == Scope::Read {
-            return Err(fileshed_zones::zone::ZoneError::ReadOnlyScope.into());
-        }
-        let tenant = self.store.tenant_key(caller)?;
+        expect_write_scope(caller)?;
+        let tenant = self.0.store.tenant_key(caller)?;
         let unknown = || LinkError::Unknown { id: id.to_owned() };
-        let row = self
-            .store
-            .registry()
-            .link(id)?
-            .filter(|row| row.tenant == tenant);
+        let registry = &self.0.store.registry;
+        let row = registry.link(id)?.filter(|row| row.tenant == tenant);
         let link = row.and_then(|row| self.link(row)).ok_or_else(unknown)?;
-        if !self.store.registry().remove_link(&tenant, id)? {
+        if !registry.remove_link(&tenant, id)? {
             return Err(unknown().into());
         }
         Ok(link)
@@ -208,24 +181,24 @@ impl Links<'_> {
     /// The id of the link with this address: short answers tell the address alone.
     fn id_at(&self, address: &str) -> Option<String> {
         let (_, token) = address.rsplit_once("/links/")?;
-        let token = self.key.verify(token.trim_end_matches([')', '/']))?;
+        let token = self.0.link_key.verify(token.trim_end_matches([')', '/']))?;
         Some(hex::encode(token.id))
     }
 
     /// The link that a token stands for; one failure for all that stand for none.
     pub fn open(&self, token: &str) -> Result<Link, Error> {
         let gone = || LinkError::Gone;
-        let token = self.key.verify(token).ok_or_else(gone)?;
-        let now = self.store.clock().now().as_second();
-        let row = self.store.registry().link(&hex::encode(token.id))?;
+        let token = self.0.link_key.verify(token).ok_or_else(gone)?;
+        let now = self.0.store.clock.now().as_second();
+        let row = self.0.store.registry.link(&hex::encode(token.id))?;
         let row = row.filter(|row| {
             now < row.expires_at && u64::try_from(row.expires_at) == Ok(token.expires_at)
         });
         let link = row.and_then(|row| self.link(row)).ok_or_else(gone)?;
         match &link.caller.user {
-            Some(user) if self.store.is_gone(user) => Err(gone().into()),
+            Some(user) if self.0.store.is_gone(user) => Err(gone().into()),
             _ => {
-                self.store.expect_active(&link.caller)?;
+                self.0.store.expect_active(&link.caller)?;
                 Ok(link)
             }
         }
@@ -236,7 +209,7 @@ impl Links<'_> {
         let mut id = [0; ID_BYTES];
         hex::decode_to_slice(&row.id, &mut id).ok()?;
         let expires_at = u64::try_from(row.expires_at).ok()?;
-        let token = self.key.sign(LinkToken { id, expires_at });
+        let token = self.0.link_key.sign(LinkToken { id, expires_at });
         let user = match row.user {
             Some(user) => Some(UserId::parse(&user).ok()?),
             None => None,
@@ -247,7 +220,7 @@ impl Links<'_> {
             ZonePath::found(row.path)
         };
         Some(Link {
-            url: format!("{}/links/{token}", self.base),
+            url: format!("{}/links/{token}", self.0.store.public_url()),
             purpose: Purpose::parse(&row.purpose)?,
             zone: ZoneName::parse(&row.zone).ok()?,
             path,
@@ -269,10 +242,10 @@ impl Links<'_> {
     fn claims(&self, user: Option<&UserId>, group: Option<&str>) -> Vec<GroupClaim> {
         let claim = || {
             let (user, group) = (user?, group?);
-            if self.store.settings().groups == GroupSource::Local {
+            if self.0.store.settings.groups == GroupSource::Local {
                 return None;
             }
-            let seen = self.store.registry().seen_members(group).ok()?;
+            let seen = self.0.store.registry.seen_members(group).ok()?;
             let is_in = seen.iter().any(|member| member.id == user.as_str());
             let id = GroupId::parse(group).ok().filter(|_| is_in)?;
             Some(GroupClaim { id, name: None })

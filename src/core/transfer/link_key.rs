@@ -2,10 +2,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
-use fileshed_zones::namespace::Pepper;
+use fileshed_zones::namespace::{Pepper, mac};
 
 /// 72 bits that nobody can guess, and that a registry never sees twice.
 pub(crate) const ID_BYTES: usize = 9;
@@ -65,9 +65,7 @@ impl LinkKey {
     }
 
     fn mac(&self, said: &[u8]) -> Hmac<Sha256> {
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
-            unreachable!("HMAC takes keys of any size");
-        };
+        let mut mac = mac(&self.0);
         mac.update(said);
         mac
     }

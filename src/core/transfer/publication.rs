@@ -13,13 +13,11 @@ use sha2::Digest as _;
 use crate::link::LinkError;
 use crate::transfer::Transfer;
 use fileshed_registry::PublishedRow;
-use fileshed_storage::{DiskError, Entry, Stamp};
-use fileshed_types::caller::Scope;
+use fileshed_storage::{Entry, Stamp};
 use fileshed_types::{Call, Caller, Error, Hint, diagnostics};
 use fileshed_zones::chat_host::{ChatHost, Publication};
 use fileshed_zones::content_digest::sha256_of;
-use fileshed_zones::store::Store;
-use fileshed_zones::zone::{Zone, ZoneError, ZoneName, ZonePath};
+use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
 
 /// The longest page that becomes a part of a message.
 const PAGE_MAX_BYTES: u64 = 512 * 1024;
@@ -47,19 +45,13 @@ pub struct PublishedFile {
 
 /// All such files of one registry.
 #[derive(Debug)]
-pub struct Publications<'a> {
-    store: &'a Store,
-    transfer: &'a Transfer,
-}
+pub struct Publications<'a>(&'a Transfer);
 
 impl Transfer {
     /// The files that were put into the application that people chat in.
     #[must_use]
     pub fn publications(&self) -> Publications<'_> {
-        Publications {
-            store: &self.store,
-            transfer: self,
-        }
+        Publications(self)
     }
 }
 
@@ -67,7 +59,7 @@ impl<'a> Publications<'a> {
     /// Returns `true` if files of this caller can be put there at all.
     #[must_use]
     pub fn are_possible(&self, caller: &Caller) -> bool {
-        let chat_host = self.store.chat_host();
+        let chat_host = self.0.store.chat_host();
         chat_host.is_some_and(|chat_host| chat_host.can_publish(caller))
     }
 
@@ -82,24 +74,20 @@ impl<'a> Publications<'a> {
         content_type: &str,
     ) -> Result<(PublishedFile, bool), Error> {
         zone.expect_write_scope()?;
-        let caller = zone.caller();
+        let caller = zone.caller;
         let chat_host = self.chat_host(PublicationError::Unconnected)?;
-        let tenant = self.store.tenant_key(caller)?;
-        let now = self.store.clock().now();
-        let _transit = self.transfer.permit(caller)?;
+        let tenant = self.0.store.tenant_key(caller)?;
+        let now = self.0.store.clock.now();
+        let _transit = self.0.permit(caller)?;
         let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
         let size = Stamp::of_file(&file)?.size();
         if let Some(again) = self.again(zone, path, &file, size, &tenant)? {
             return Ok(again);
         }
-        let limit = self.store.settings().link_max_per_user;
+        let limit = self.0.store.settings.link_max_per_user;
         let too_many = || LinkError::TooMany { limit };
-        if self
-            .store
-            .registry()
-            .count_links(&tenant, now.as_second())?
-            >= limit
-        {
+        let registry = &self.0.store.registry;
+        if registry.count_links(&tenant, now.as_second())? >= limit {
             return Err(too_many().into());
         }
         let name = path.name().unwrap_or_default();
@@ -113,14 +101,14 @@ impl<'a> Publications<'a> {
         let row = PublishedRow {
             id: published.id,
             tenant,
-            zone: zone.name().as_str().to_owned(),
+            zone: zone.name.as_str().to_owned(),
             group: zone.group().map(|group| group.id.as_str().to_owned()),
             path: path.as_str().to_owned(),
             name: name.to_owned(),
             size: size as i64,
             created_at: now.as_second(),
         };
-        let entered = self.store.registry().add_published(&row, limit);
+        let entered = registry.add_published(&row, limit);
         if !matches!(entered, Ok(true)) {
             // What is not in the registry could never be taken back.
             let withdrawn = chat_host.withdraw(caller, &row.id);
@@ -145,10 +133,10 @@ impl<'a> Publications<'a> {
             let html = String::from_utf8(html).ok()?;
             (html.len() as u64 <= PAGE_MAX_BYTES).then_some(html)
         };
-        let Some(chat_host) = self.store.chat_host() else {
+        let Some(chat_host) = self.0.store.chat_host() else {
             return false;
         };
-        html().is_some_and(|html| chat_host.show_page(zone.caller(), &source(zone, path), &html))
+        html().is_some_and(|html| chat_host.show_page(zone.caller, &source(zone, path), &html))
     }
 
     /// The file as it was put there before, if it is still so.
@@ -161,38 +149,37 @@ impl<'a> Publications<'a> {
         tenant: &str,
     ) -> Result<Option<(PublishedFile, bool)>, Error> {
         let group = zone.group().map(|group| group.id.as_str());
-        let rows = self.store.registry().all_published(tenant)?.into_iter();
+        let rows = self.0.store.registry.all_published(tenant)?.into_iter();
         let last = rows.rev().find(|row| {
             let place = (row.zone.as_str(), row.group.as_deref(), row.path.as_str());
-            place == (zone.name().as_str(), group, path.as_str())
+            place == (zone.name.as_str(), group, path.as_str())
         });
         let Some(row) = last.filter(|row| u64::try_from(row.size) == Ok(size)) else {
             return Ok(None);
         };
         let chat_host = self.chat_host(PublicationError::Unconnected)?;
-        let hash = sha256_of(file);
-        let hash = hash.map_err(|error| zone.explain_disk(DiskError::of("read", path, error)))?;
+        let hash = sha256_of(file, path).map_err(|error| zone.explain_disk(error))?;
         let digest = hex::encode(hash.finalize());
-        let again = chat_host.publish_again(zone.caller(), &row.id, &digest)?;
+        let again = chat_host.publish_again(zone.caller, &row.id, &digest)?;
         Ok(again.and_then(|attached| Some((read(row, chat_host)?, attached))))
     }
 
     /// The caller's files, oldest first. Those that are gone over there are forgotten; where
     /// nobody answers, or not in time, they are listed as they were.
     pub fn list(&self, caller: &Caller) -> Result<Vec<PublishedFile>, Error> {
-        let Some(chat_host) = self.store.chat_host() else {
+        let Some(chat_host) = self.0.store.chat_host() else {
             return Ok(Vec::new());
         };
-        let tenant = self.store.tenant_key(caller)?;
-        let (clock, mut answers) = (self.store.clock(), true);
-        let deadline = clock.instant() + self.store.settings().timings.work.publication;
+        let tenant = self.0.store.tenant_key(caller)?;
+        let (clock, mut answers) = (&self.0.store.clock, true);
+        let deadline = clock.instant() + self.0.store.settings.timings.work.publication;
         let mut files = Vec::new();
-        for row in self.store.registry().all_published(&tenant)? {
+        for row in self.0.store.registry.all_published(&tenant)? {
             if answers && !clock.is_past(deadline) {
                 match chat_host.is_published(caller, &row.id) {
                     Ok(true) => {}
                     Ok(false) => {
-                        self.store.registry().remove_published(&tenant, &row.id)?;
+                        self.0.store.registry.remove_published(&tenant, &row.id)?;
                         continue;
                     }
                     Err(error) => {
@@ -208,22 +195,20 @@ impl<'a> Publications<'a> {
 
     /// Takes one of the caller's files back; nothing where there is none of that id.
     pub fn delete(&self, caller: &Caller, id: &str) -> Result<Option<PublishedFile>, Error> {
-        let tenant = self.store.tenant_key(caller)?;
+        let tenant = self.0.store.tenant_key(caller)?;
         let id = id_at(id).unwrap_or(id);
-        let Some(row) = self.store.registry().published(&tenant, id.trim())? else {
+        let Some(row) = self.0.store.registry.published(&tenant, id.trim())? else {
             return Ok(None);
         };
-        if caller.scope == Scope::Read {
-            return Err(ZoneError::ReadOnlyScope.into());
-        }
+        expect_write_scope(caller)?;
         let chat_host = self.chat_host(PublicationError::Unreachable)?;
         let _gone_or_deleted = chat_host.withdraw(caller, &row.id)?;
-        self.store.registry().remove_published(&tenant, &row.id)?;
+        self.0.store.registry.remove_published(&tenant, &row.id)?;
         Ok(read(row, chat_host))
     }
 
     fn chat_host(&self, without: PublicationError) -> Result<&'a dyn ChatHost, Error> {
-        self.store.chat_host().ok_or_else(|| without.into())
+        self.0.store.chat_host().ok_or_else(|| without.into())
     }
 }
 
@@ -236,8 +221,8 @@ fn id_at(address: &str) -> Option<&str> {
 /// Zone and path of a file.
 fn source(zone: &Zone<'_>, path: &ZonePath) -> String {
     match zone.group() {
-        Some(group) => format!("{}/{}:{path}", zone.name(), group.id.as_str()),
-        None => format!("{}:{path}", zone.name()),
+        Some(group) => format!("{}/{}:{path}", zone.name, group.id.as_str()),
+        None => format!("{}:{path}", zone.name),
     }
 }
 

@@ -8,8 +8,8 @@ use super::{OnConflict, TransferPermit, Upload};
 use crate::transfer::Transfer;
 use fileshed_registry::{ResumableUpload, UploadRefusal};
 use fileshed_storage::{ArrivingFile, DiskError, OpenedArrivingFile, Root, Totals};
-use fileshed_types::{Caller, Chat, Error, Scope, diagnostics, random};
-use fileshed_zones::zone::Zone;
+use fileshed_types::{Caller, Chat, Error, diagnostics, random};
+use fileshed_zones::zone::{Zone, expect_write_scope};
 use jiff::Timestamp;
 
 /// Where uploads of a tenant arrive, beside its zones.
@@ -79,12 +79,12 @@ impl<'a> ResumableUploads<'a> {
         incoming.announce(new.length)?;
         let reserved = new.length.saturating_sub(incoming.replaces());
         drop(incoming);
-        let caller = zone.caller();
+        let caller = zone.caller;
         let row = ResumableUpload {
             id: hex::encode(random::bytes::<16>()?),
             sender: self.0.store.tenant_key(caller)?,
             tenant: zone.tenant.key.clone(),
-            zone: zone.name().as_str().to_owned(),
+            zone: zone.name.as_str().to_owned(),
             group: zone.group().map(|group| group.id.as_str().to_owned()),
             chat: caller.chat.as_str().to_owned(),
             directory: new.directory.to_owned(),
@@ -96,19 +96,18 @@ impl<'a> ResumableUploads<'a> {
             expires_at: self.end(),
         };
         let limit = zone.tenant.limit;
-        let registry = self.0.store.registry();
+        let registry = &self.0.store.registry;
         let enter = || match registry.begin_resumable_upload(&row, reserved, limit, MOST)? {
             None => Ok(()),
             Some(UploadRefusal::TooMany) => Err(ResumableError::TooMany.into()),
             Some(UploadRefusal::Space(error)) => Err(zone.explain(error.into())),
         };
         let (bytes, files) = (reserved, 0);
-        self.0
-            .store
-            .making_space(&zone.tenant, Totals { bytes, files }, enter)?;
+        let store = &self.0.store;
+        store.making_space(&zone.tenant, Totals { bytes, files }, enter)?;
         let made = zone.tenant.root.subdirectory(ARRIVING);
         if let Err(error) = made.and_then(|directory| ArrivingFile::create(&directory, &row.id)) {
-            self.0.store.registry().forget_resumable_upload(&row)?;
+            self.0.store.registry.forget_resumable_upload(&row)?;
             return Err(error.into());
         }
         if row.length == 0 {
@@ -143,18 +142,15 @@ impl<'a> ResumableUploads<'a> {
         offset: u64,
         permit: TransferPermit,
     ) -> Result<ArrivingUpload<'a>, Error> {
-        if caller.scope == Scope::Read {
-            return Err(fileshed_zones::zone::ZoneError::ReadOnlyScope.into());
-        }
+        expect_write_scope(caller)?;
         let row = self.find(caller, id)?;
         let caller = Caller {
             chat: Chat::new(&row.chat),
             ..caller.clone()
         };
         // Who lost the group meanwhile brings nothing more into it.
-        self.0
-            .store
-            .zone(&caller, &row.zone, row.group.as_deref())?;
+        let store = &self.0.store;
+        store.zone(&caller, &row.zone, row.group.as_deref())?;
         let wrong_offset = |arrived| ResumableError::Offset {
             sent: offset,
             arrived,
@@ -183,17 +179,15 @@ impl<'a> ResumableUploads<'a> {
 
     /// Gives up an upload of the caller: what has arrived is removed, its space is free.
     pub fn give_up(self, caller: &Caller, id: &str) -> Result<(), Error> {
-        if caller.scope == Scope::Read {
-            return Err(fileshed_zones::zone::ZoneError::ReadOnlyScope.into());
-        }
+        expect_write_scope(caller)?;
         let row = self.find(caller, id)?;
         self.remove(&row)
     }
 
     /// Ends uploads with which nobody went on; how many.
     pub fn end_abandoned(self) -> Result<u64, Error> {
-        let now = self.0.store.clock().now().as_second();
-        let ended = self.0.store.registry().expired_resumable_uploads(now)?;
+        let now = self.0.store.clock.now().as_second();
+        let ended = self.0.store.registry.expired_resumable_uploads(now)?;
         for row in &ended {
             self.remove(row)?;
         }
@@ -205,22 +199,22 @@ impl<'a> ResumableUploads<'a> {
         if let Some(directory) = self.directory(row)? {
             directory.remove_file(&row.id)?;
         }
-        self.0.store.registry().forget_resumable_upload(row)?;
+        self.0.store.registry.forget_resumable_upload(row)?;
         Ok(())
     }
 
     /// An upload of the caller; that of somebody else is not told apart from none.
     fn find(self, caller: &Caller, id: &str) -> Result<ResumableUpload, Error> {
         let sender = self.0.store.tenant_key(caller)?;
-        let now = self.0.store.clock().now().as_second();
-        let found = self.0.store.registry().resumable_upload(id)?;
+        let now = self.0.store.clock.now().as_second();
+        let found = self.0.store.registry.resumable_upload(id)?;
         let own = found.filter(|row| row.sender == sender && row.expires_at > now);
         Ok(own.ok_or(ResumableError::Unknown)?)
     }
 
     /// Where the upload arrives, if that is there.
     fn directory(self, row: &ResumableUpload) -> Result<Option<Root>, DiskError> {
-        match self.0.store.data().existing_subdirectory(&row.tenant)? {
+        match self.0.store.data.existing_subdirectory(&row.tenant)? {
             Some(tenant) => tenant.existing_subdirectory(ARRIVING),
             None => Ok(None),
         }
@@ -228,12 +222,8 @@ impl<'a> ResumableUploads<'a> {
 
     /// Unix seconds at which an upload ends that gets a piece now.
     fn end(self) -> i64 {
-        self.0
-            .store
-            .clock()
-            .now()
-            .as_second()
-            .saturating_add(LIFE_SECONDS)
+        let now = self.0.store.clock.now().as_second();
+        now.saturating_add(LIFE_SECONDS)
     }
 
     /// Gives the whole file its name. What was kept for it is free for it now, and kept again where it
@@ -245,7 +235,7 @@ impl<'a> ResumableUploads<'a> {
         on_conflict: OnConflict,
         permit: TransferPermit,
     ) -> Result<(), Error> {
-        let registry = self.0.store.registry();
+        let registry = &self.0.store.registry;
         let reserved = registry.reserve_for_resumable_upload(row, 0)?;
         let store = || {
             let directory = self.directory(row)?.ok_or(ResumableError::Unknown)?;
@@ -308,21 +298,16 @@ impl ArrivingUpload<'_> {
             permit,
         } = self;
         row.expires_at = uploads.end();
-        uploads
-            .0
-            .store
-            .registry()
-            .extend_resumable_upload(&row.id, row.expires_at)?;
+        let store = &uploads.0.store;
+        let registry = &store.registry;
+        registry.extend_resumable_upload(&row.id, row.expires_at)?;
         if file.size() == row.length {
             let on_conflict = match on_conflict(row.overwrite) {
                 // It may have been stored before, and only that was not entered any more.
                 OnConflict::Rename if offset == row.length => OnConflict::RenameUnlessSame,
                 on_conflict => on_conflict,
             };
-            let zone = uploads
-                .0
-                .store
-                .zone(&caller, &row.zone, row.group.as_deref())?;
+            let zone = store.zone(&caller, &row.zone, row.group.as_deref())?;
             uploads.store(&zone.made()?, &row, on_conflict, permit)?;
         }
         Ok(state(&row, file.size()))

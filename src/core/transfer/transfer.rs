@@ -26,7 +26,7 @@ impl Transfer {
     #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
         Self {
-            limiter: TransferLimiter::new(store.settings(), store.limiter()),
+            limiter: TransferLimiter::new(&store.settings, &store.limiter),
             link_key: LinkKey::of(&store.pepper),
             attachments: AttachmentCache::default(),
             store,

@@ -176,8 +176,7 @@ impl<'a> Upload<'a> {
             .map_err(|error| DiskError::of("look at", &path, error))?
             .len();
         let hash = if self.on_conflict == OnConflict::RenameUnlessSame {
-            let read = sha256_of(&content);
-            Some(read.map_err(|error| DiskError::of("read", &path, error))?)
+            Some(sha256_of(&content, &path)?)
         } else {
             None
         };
@@ -289,8 +288,7 @@ impl<'a> Upload<'a> {
             if entry.kind() != Kind::File || entry.size() != file.size {
                 continue;
             }
-            let other = sha256_of(&entry.open()?);
-            let other = other.map_err(|error| DiskError::of("read", entry.path(), error))?;
+            let other = sha256_of(&entry.open()?, entry.path())?;
             if hash.clone().finalize() == other.finalize() {
                 return Ok(Some(name));
             }
@@ -382,7 +380,7 @@ impl<'a> Upload<'a> {
             replaced.bytes += target.size();
             replaced.files += u64::from(target.entry().is_some());
         }
-        let data = self.zone.data();
+        let data = &self.zone.data;
         let root = data.entry(&ZonePath::root())?;
         let merge = match self.on_conflict {
             OnConflict::Replace => tree.merge_over(data, &root),
@@ -422,7 +420,7 @@ impl<'a> Incoming<'a> {
 
     /// Fails where so many bytes in all cannot be taken, before they come.
     pub fn announce(&self, bytes: u64) -> Result<(), Error> {
-        let limit = self.upload.zone.store.settings().largest_file();
+        let limit = self.upload.zone.store.settings.largest_file();
         if bytes > limit {
             return Err(SizeError {
                 path: self.file.path.clone(),

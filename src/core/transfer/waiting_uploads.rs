@@ -30,17 +30,14 @@ impl Transfer {
     /// Notes where a terminal brought a file of the uploads: it waits for a conversation where the
     /// call named none, and none that waits under the same path is meant by this conversation.
     pub fn uploaded_by_terminal(&self, caller: &Caller, path: &ZonePath) -> Result<(), Error> {
-        let (tenant, chat) = (
-            self.store.tenant_key(caller)?,
-            self.store.chat_directory(caller),
-        );
+        let (tenant, chat) = self.store.conversation(caller)?;
         let path = path.as_str();
         let id = if caller.chat == Chat::default() {
             format!("{MARK}{path}")
         } else {
             shown(path)
         };
-        Ok(self.store.registry().add_attachment(&tenant, &chat, &id)?)
+        Ok(self.store.registry.add_attachment(&tenant, &chat, &id)?)
     }
 
     /// Brings the waiting files that `is_named` names by their paths into the caller's
@@ -77,23 +74,15 @@ impl Transfer {
             self.take_waiting(caller, path)?;
         }
         // What waits under this path later is another conversation's.
-        let (tenant, chat) = (
-            self.store.tenant_key(caller)?,
-            self.store.chat_directory(caller),
-        );
-        Ok(self
-            .store
-            .registry()
-            .add_attachment(&tenant, &chat, &file.id)?)
+        let (tenant, chat) = self.store.conversation(caller)?;
+        let registry = &self.store.registry;
+        Ok(registry.add_attachment(&tenant, &chat, &file.id)?)
     }
 
     /// The paths of the caller's waiting files.
     fn waiting(&self, caller: &Caller) -> Result<Vec<String>, Error> {
-        let (tenant, chat) = (
-            self.store.tenant_key(caller)?,
-            self.store.chat_directory(&unsaid(caller)),
-        );
-        let marks = self.store.registry().attachments(&tenant, &chat)?;
+        let (tenant, chat) = self.store.conversation(&unsaid(caller))?;
+        let marks = self.store.registry.attachments(&tenant, &chat)?;
         let paths = marks.iter().filter_map(|id| id.strip_prefix(MARK));
         let mut paths: Vec<String> = paths.map(str::to_owned).collect();
         paths.sort();
@@ -104,23 +93,18 @@ impl Transfer {
         let before = unsaid(caller);
         let path = ZonePath::parse("path", path)?;
         let from = self.store.zone_as_it_is(&before, ZoneName::Uploads)?;
-        let (tenant, chat) = (
-            self.store.tenant_key(caller)?,
-            self.store.chat_directory(&before),
-        );
+        let (tenant, chat) = self.store.conversation(&before)?;
         let forget = || {
             let id = format!("{MARK}{}", path.as_str());
-            self.store.registry().remove_attachment(&tenant, &chat, &id)
+            self.store.registry.remove_attachment(&tenant, &chat, &id)
         };
-        let entry = match from.data().entry(&path) {
+        let entry = match from.data.entry(&path) {
             Ok(entry) if entry.kind() == Kind::File => entry,
             // Deleted, or something else by now.
             _ => return Ok(forget()?),
         };
-        let zone = self
-            .store
-            .zone_as_it_is(caller, ZoneName::Uploads)?
-            .made()?;
+        let zone = self.store.zone_as_it_is(caller, ZoneName::Uploads)?;
+        let zone = zone.made()?;
         let permit = self.permit(caller)?;
         let directory = path.parent().unwrap_or_else(ZonePath::root);
         let upload =

@@ -56,7 +56,7 @@ impl Store {
     /// Returns when uploads end in which something changed last then; nothing where none end.
     #[must_use]
     pub fn end_of_uploads(&self, last_change: i64) -> Option<Timestamp> {
-        let days = self.settings().uploads_retention_days;
+        let days = self.settings.uploads_retention_days;
         let kept = i64::try_from(days.map(NonZeroU64::get)?).unwrap_or(i64::MAX);
         let kept = kept.saturating_mul(DAY_SECONDS);
         // A time that no calendar has never comes.

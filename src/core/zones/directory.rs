@@ -26,14 +26,14 @@ impl Store {
     /// Groups that the registry keeps, for an administrator.
     #[must_use]
     pub fn local_groups(&self) -> Groups<'_> {
-        Groups::new(self.registry(), self.clock())
+        Groups(self)
     }
 
     /// The groups of the caller, by name.
     pub fn groups(&self, caller: &Caller) -> Result<Vec<Group>, Error> {
         let user = user_of(caller)?;
         let recalled;
-        let caller = match self.settings().groups {
+        let caller = match self.settings.groups {
             GroupSource::Headers if caller.recalls_groups => {
                 let Some(claims) = self.group_claims.recall(user) else {
                     return Ok(Vec::new());
@@ -49,15 +49,15 @@ impl Store {
         let groups = self.asked_groups(caller)?;
         let ids: Vec<&str> = groups.iter().map(|group| group.id.as_str()).collect();
         let name = caller.name.as_deref().unwrap_or_default();
-        self.registry().saw(user.as_str(), name, &ids)?;
+        self.registry.saw(user.as_str(), name, &ids)?;
         Ok(groups)
     }
 
     /// Returns the groups of the caller, as the source that the settings name has them.
     pub(crate) fn asked_groups(&self, caller: &Caller) -> Result<Vec<Group>, Error> {
-        match self.settings().groups {
+        match self.settings.groups {
             GroupSource::Local => match &caller.user {
-                Some(user) => manage::groups_of(self.registry(), Some(user)),
+                Some(user) => manage::groups_of(&self.registry, Some(user)),
                 None => Ok(Vec::new()),
             },
             GroupSource::Headers => self.claimed_groups(caller),
@@ -80,7 +80,7 @@ impl Store {
         let mut groups = Vec::new();
         for claim in &caller.groups {
             let id = claim.id.as_str();
-            let seen = self.registry().seen_members(id)?;
+            let seen = self.registry.seen_members(id)?;
             let is_new = !seen.iter().any(|member| member.id == user);
             groups.push(Group {
                 id: claim.id.clone(),
@@ -95,7 +95,7 @@ impl Store {
     /// Asks anew next time, if what is known of the caller's groups may be old; returns `true` if it
     /// will.
     fn forgets_groups(&self, caller: &Caller) -> bool {
-        self.settings().groups == GroupSource::Openwebui
+        self.settings.groups == GroupSource::Openwebui
             && self
                 .chat_host()
                 .is_some_and(|chat_host| chat_host.forget_groups(caller))
@@ -136,8 +136,8 @@ impl Store {
     /// Returns the members of a group of the caller. If the application that people chat in cannot be
     /// asked about them, those count who were seen in the group.
     pub fn members(&self, group: &Group) -> Result<Membership, Error> {
-        let (registry, id) = (self.registry(), group.id.as_str());
-        Ok(match self.settings().groups {
+        let (registry, id) = (&self.registry, group.id.as_str());
+        Ok(match self.settings.groups {
             GroupSource::Local => Membership::all(registry.local_members(id)?),
             GroupSource::Headers => Membership::all(registry.seen_members(id)?),
             GroupSource::Openwebui => {

@@ -28,13 +28,13 @@ impl Store {
     /// The key for a setting of this name; made where there is none.
     pub fn generated_key(&self, setting: &str) -> Result<GeneratedKey, Error> {
         let file = format!(".fs_{setting}");
-        let is_new = read(self.data(), &file)?.is_none() && make(self.data(), &file)?;
-        let text = read(self.data(), &file)?.unwrap_or_default();
+        let is_new = read(&self.data, &file)?.is_none() && make(&self.data, &file)?;
+        let text = read(&self.data, &file)?.unwrap_or_default();
         let text = text.trim();
         if text.len() < KEY_BYTES || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(KeyError::Damaged { file }.into());
         }
-        self.data().keep_private(&file)?;
+        self.data.keep_private(&file)?;
         Ok(GeneratedKey {
             key: Secret::new(text),
             is_new,

@@ -67,9 +67,7 @@ impl Pepper {
     }
 
     fn digest(&self, what: &str, value: &str) -> [u8; 32] {
-        let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
-            unreachable!("HMAC takes keys of any size");
-        };
+        let mut mac = mac(&self.0);
         mac.update(what.as_bytes());
         mac.update(value.as_bytes());
         mac.finalize().into_bytes().into()
@@ -115,6 +113,15 @@ impl Pepper {
             format!("~{}", self.digits("chat:", id))
         }
     }
+}
+
+/// Returns an empty HMAC-SHA256 with a key.
+#[must_use]
+pub fn mac(key: &[u8; 32]) -> Hmac<Sha256> {
+    let Ok(mac) = Hmac::new_from_slice(key) else {
+        unreachable!("HMAC takes keys of any size");
+    };
+    mac
 }
 
 /// Whether a text is the name of a directory that stands for an identifier that is no plain name.

@@ -1,7 +1,6 @@
 //! The opened parts of a data directory, and what is true of all of them: settings, clock, registry,
 //! queues.
 
-mod activity;
 mod bin;
 mod former_volumes;
 mod histories;
@@ -11,7 +10,6 @@ mod last_calls;
 mod measure;
 mod opening;
 mod registry_copy;
-mod tenant_roots;
 mod tenants;
 mod unfinished;
 
@@ -39,7 +37,6 @@ use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, 
 use fileshed_types::limiter::Limiter;
 use fileshed_types::{Caller, Clock, Error, Settings, UserId, ZoneName};
 
-pub use histories::HistoryOf;
 pub use hooks::Hooks;
 use hooks::NoHooks;
 use instance::Instance;
@@ -60,10 +57,14 @@ pub const GROUPS: &str = "groups";
 /// Everything under one data directory.
 #[derive(Debug)]
 pub struct Store {
-    settings: Settings,
-    clock: Clock,
-    data: Root,
-    registry: Registry,
+    /// The decisions of the administrator.
+    pub settings: Settings,
+    /// The clock.
+    pub clock: Clock,
+    /// The directory of all data.
+    pub data: Root,
+    /// The registry.
+    pub registry: Registry,
     /// The file of the registry that is open.
     registry_file: Option<FileIdentity>,
     /// `true` if the registry was without its last changes when it was opened.
@@ -79,16 +80,20 @@ pub struct Store {
     /// Files that are read without waiting for a disk.
     pub cached_files: CachedReader,
     /// Space that is kept for deletions.
-    reserve: Reserve,
+    pub reserve: Reserve,
     /// Tenants in whose staging this process has looked.
     visited: Mutex<HashSet<String>>,
     /// Histories that are whole, as far as a power cut goes.
     recovered: Mutex<HashSet<(String, ZoneName)>>,
-    watched: WatchedZones,
-    space_in_use: SpaceInUse,
-    running_commands: RunningCommands,
+    /// The zones of which this process is told what changes.
+    pub watched: WatchedZones,
+    /// The space that running commands take.
+    pub space_in_use: SpaceInUse,
+    /// The commands of calls that run now.
+    pub running_commands: RunningCommands,
     last_calls: LastCalls,
-    limiter: Limiter,
+    /// The bounds of everything that is under way at once.
+    pub limiter: Limiter,
     /// Marks of connections and processes that last, with the trust on which each was begun.
     pub(crate) trusts: TrustList,
     /// Unix seconds of the opening.
@@ -96,12 +101,13 @@ pub struct Store {
     draining: AtomicBool,
     /// Where people reach the server, if nobody said so: set when it listens.
     address: OnceLock<String>,
-    /// Where the other servers on the data reach this one: set when it listens.
-    peer_address: OnceLock<String>,
+    /// Where the other servers on the data reach this one, if there may be any: set when it listens.
+    pub peer_address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
     /// The groups that the last calls of users named.
     pub(crate) group_claims: GroupClaimCache,
-    saves: CommitCoalescer,
+    /// Changes of programs that belong together.
+    pub(crate) saves: CommitCoalescer,
     unfinished: Unfinished,
     hooks: OnceLock<Box<dyn Hooks>>,
 }
@@ -190,10 +196,10 @@ impl Store {
     pub fn page_sessions(&self) -> PageSessions<'_> {
         let seconds = |hours: u64| i64::try_from(hours.saturating_mul(3600)).unwrap_or(i64::MAX);
         let life = SessionLife {
-            seconds: seconds(self.settings().session_hours),
-            idle_seconds: seconds(self.settings().session_idle_hours),
+            seconds: seconds(self.settings.session_hours),
+            idle_seconds: seconds(self.settings.session_idle_hours),
         };
-        PageSessions::new(self.registry(), self.clock(), life)
+        PageSessions::new(&self.registry, &self.clock, life)
     }
 
     /// Where people reach the server; empty where nobody knows.
@@ -213,11 +219,6 @@ impl Store {
         if address.ip().is_loopback() {
             let _first_counts = self.address.set(format!("http://{address}"));
         }
-    }
-
-    /// Where the other servers on the data reach this one, if there may be any.
-    pub fn peer_address(&self) -> &OnceLock<String> {
-        &self.peer_address
     }
 
     /// Says which application people chat in. The first that is named stays.
@@ -256,32 +257,6 @@ impl Store {
             });
         }
         done
-    }
-
-    /// The zones of which this process is told what changes.
-    pub fn watched(&self) -> &WatchedZones {
-        &self.watched
-    }
-
-    /// The space that running commands take.
-    pub fn space_in_use(&self) -> &SpaceInUse {
-        &self.space_in_use
-    }
-
-    /// The commands of calls that run now.
-    pub fn running_commands(&self) -> &RunningCommands {
-        &self.running_commands
-    }
-
-    /// Everything that bounds what is under way at once.
-    #[must_use]
-    pub fn limiter(&self) -> &Limiter {
-        &self.limiter
-    }
-
-    /// The directory of all data.
-    pub fn data(&self) -> &Root {
-        &self.data
     }
 
     /// Whether the file of the registry that is open still has its name.
@@ -348,16 +323,6 @@ impl Store {
         self.recovered
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The registry.
-    pub fn registry(&self) -> &Registry {
-        &self.registry
-    }
-
-    /// Changes of programs that belong together.
-    pub(crate) fn saves(&self) -> &CommitCoalescer {
-        &self.saves
     }
 
     /// The name of this process in the registry and in staging.

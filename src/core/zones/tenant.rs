@@ -59,3 +59,16 @@ impl TenantRoot {
         })
     }
 }
+
+/// The directories of a zone: what holds its files, and its history beside them.
+#[derive(Clone, Copy)]
+pub struct ZoneRoots<'a> {
+    /// The key of the tenant.
+    pub tenant: &'a str,
+    /// Which zone it is.
+    pub zone: ZoneName,
+    /// What holds the files and the repository.
+    pub base: &'a Root,
+    /// The files.
+    pub data: &'a Root,
+}

@@ -29,11 +29,11 @@ impl Store {
             user: user.clone(),
             token: caller.token.clone(),
             session: caller.session.clone(),
-            began: self.clock().now().as_second(),
+            began: self.clock.now().as_second(),
         });
         self.trusts.add(&trust, || {
-            let look = self.settings().timings.calls.trust;
-            let (store, clock) = (Arc::downgrade(self), self.clock().clone());
+            let look = self.settings.timings.calls.trust;
+            let (store, clock) = (Arc::downgrade(self), self.clock.clone());
             let thread = std::thread::Builder::new().name("trust".to_owned());
             let watched = thread.spawn(move || watch(&store, &clock, look));
             watched.map(|_thread| ()).map_err(DiskError::server)
@@ -71,7 +71,7 @@ impl Store {
         let user = user.or_insert_with(|| KnownUser {
             revocation: self.account_revocation(&grounds.user),
             ended_at: self
-                .registry()
+                .registry
                 .user_ended_at(grounds.user.as_str())
                 .ok()
                 .flatten(),
@@ -105,7 +105,7 @@ impl Store {
 
     /// Why nothing is done for a user any more.
     fn account_revocation(&self, user: &UserId) -> Option<Revocation> {
-        let standing = self.registry().standing(user.as_str());
+        let standing = self.registry.standing(user.as_str());
         // What cannot be read now is read the next time.
         let standing = standing.ok().flatten();
         if standing.is_some_and(|standing| standing.suspended_at.is_some()) {
@@ -117,7 +117,7 @@ impl Store {
 
     /// The groups of a user, where a directory can be asked without the user.
     fn groups_of(&self, user: &UserId) -> Option<Vec<GroupId>> {
-        if self.settings().groups == GroupSource::Headers {
+        if self.settings.groups == GroupSource::Headers {
             return None;
         }
         let caller = Caller::known(user.clone(), Chat::default());

@@ -72,12 +72,13 @@ impl<'a> View<'a> {
                 return Ok((logs, inside));
             }
             ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats | ViewPlace::Nowhere => {
-                return Err(ViewError::no_zone(parameter, path).into());
+                let path = path.to_string();
+                return Err(ViewError::NoZone { parameter, path }.into());
             }
         };
         let chat = path.chat();
         if chat.is_some_and(|chat| chat != self.caller.chat.as_str()) {
-            return Err(ViewError::no_chat(path).into());
+            return Err(ViewError::NoChat(path.to_string()).into());
         }
         let open = || {
             let opened = self.store.open_zone(self.caller, zone, group);
@@ -90,7 +91,7 @@ impl<'a> View<'a> {
         };
         let mut opened = open()?;
         if chat.is_some() && opened.absent && self.caller.chat != Chat::default() {
-            return Err(ViewError::no_chat(path).into());
+            return Err(ViewError::NoChat(path.to_string()).into());
         }
         // Who looks through the conversations is in none that a waiting file is for.
         if zone == ZoneName::Uploads && !inside.is_empty() && chat.is_none() {
@@ -144,7 +145,7 @@ impl<'a> View<'a> {
                 return Err(ViewError::top(&at).into());
             }
             ViewPlace::Zone(_, _, "") if at.chat().is_some() => {
-                return Err(ViewError::chat(&at).into());
+                return Err(ViewError::Chat(at.to_string()).into());
             }
             ViewPlace::Logs(_) => return Err(ViewError::read_only(&at).into()),
             ViewPlace::Zone(..) | ViewPlace::Nowhere => {}
@@ -188,7 +189,7 @@ fn is_absence(code: Code) -> bool {
 }
 
 fn no_group(path: &ViewPath) -> Error {
-    ViewError::no_group(path).into()
+    ViewError::NoGroup(path.to_string()).into()
 }
 
 impl Resolved<'_> {
@@ -196,7 +197,7 @@ impl Resolved<'_> {
     pub fn file(&self) -> Result<Entry, Error> {
         let entry = self.entry()?;
         if entry.kind() == Kind::Directory {
-            return Err(ViewError::directory(&self.at).into());
+            return Err(ViewError::Directory(self.at.to_string()).into());
         }
         entry
             .expect_file()
@@ -216,7 +217,7 @@ impl Resolved<'_> {
         let entry = self.entry()?;
         match entry.kind() {
             Kind::Directory => Ok(entry),
-            _ => Err(ViewError::no_directory(&self.at).into()),
+            _ => Err(ViewError::NoDirectory(self.at.to_string()).into()),
         }
     }
 

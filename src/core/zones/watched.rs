@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::tenant::ZoneRoots;
 use fileshed_storage::{DiskError, FileIdentity, Kind, Root, Totals, Watch};
 use fileshed_types::zone::{ZonePath, is_never_made};
 use fileshed_types::{Clock, Settings, ZoneName};
@@ -88,11 +89,11 @@ impl WatchedZones {
         }
     }
 
-    fn zone(&self, tenant: &str, zone: ZoneName) -> Arc<Mutex<WatchedZone>> {
+    fn zone(&self, zone: &ZoneRoots<'_>) -> Arc<Mutex<WatchedZone>> {
         let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
         zones.uses += 1;
         let now = zones.uses;
-        let entry = zones.watched.entry((tenant.to_owned(), zone)).or_default();
+        let entry = zones.watched.entry(key(zone)).or_default();
         entry.used = now;
         let found = Arc::clone(&entry.zone);
         while zones.are_too_many() {
@@ -107,17 +108,15 @@ impl WatchedZones {
     /// Does something with what is known of a zone now; nothing where nothing is.
     fn known<T>(
         &self,
-        tenant: &str,
-        zone: ZoneName,
-        data: &Root,
+        zone: &ZoneRoots<'_>,
         ask: impl FnOnce(&mut WatchedZone) -> Option<T>,
     ) -> Option<T> {
-        let watched = self.zone(tenant, zone);
+        let watched = self.zone(zone);
         let mut watched = lock(&watched);
         let now = self.clock.instant();
-        let names = watched.refresh(data, now, now + self.again_after);
+        let names = watched.refresh(zone.data, now, now + self.again_after);
         let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(entry) = zones.watched.get_mut(&(tenant.to_owned(), zone)) {
+        if let Some(entry) = zones.watched.get_mut(&key(zone)) {
             entry.names = names;
         }
         drop(zones);
@@ -125,47 +124,37 @@ impl WatchedZones {
     }
 
     /// Measures a zone: without a walk, if it is watched.
-    pub fn extent(&self, tenant: &str, zone: ZoneName, data: &Root) -> Result<Extent, DiskError> {
-        let known = self.known(tenant, zone, data, |watched| {
+    pub fn extent(&self, zone: &ZoneRoots<'_>) -> Result<Extent, DiskError> {
+        let known = self.known(zone, |watched| {
             let watch = watched.watch.as_ref()?;
-            Some(Extent::of(watch, zone))
+            Some(Extent::of(watch, zone.zone))
         });
         if let Some(extent) = known {
             return Ok(extent);
         }
-        let summary = data.summary()?;
-        let pointer = data.entry(&ZonePath::root().join(POINTER)).ok();
+        let summary = zone.data.summary()?;
+        let pointer = zone.data.entry(&ZonePath::root().join(POINTER)).ok();
         let pointer = pointer.filter(|pointer| pointer.kind() == Kind::File);
         let extent = Extent {
             totals: summary.totals,
             directories: summary.directories,
         };
-        Ok(extent.without(zone, pointer.map(|pointer| pointer.size())))
+        Ok(extent.without(zone.zone, pointer.map(|pointer| pointer.size())))
     }
 
     /// Paths of all directories in a zone.
-    pub fn directories(
-        &self,
-        tenant: &str,
-        zone: ZoneName,
-        data: &Root,
-    ) -> Result<HashSet<Box<[u8]>>, DiskError> {
-        let known = self.known(tenant, zone, data, |watched| {
+    pub fn directories(&self, zone: &ZoneRoots<'_>) -> Result<HashSet<Box<[u8]>>, DiskError> {
+        let known = self.known(zone, |watched| {
             let paths = watched.watch.as_ref()?.directory_paths();
             Some(paths.map(Box::from).collect())
         });
-        known.map_or_else(|| data.directories(), Ok)
+        known.map_or_else(|| zone.data.directories(), Ok)
     }
 
     /// Paths in a zone whose names are kept for the server or for git, or that some system cannot
     /// hold, with device and inode.
-    pub fn noted_names(
-        &self,
-        tenant: &str,
-        zone: ZoneName,
-        data: &Root,
-    ) -> Option<Vec<(String, FileIdentity)>> {
-        self.known(tenant, zone, data, |watched| {
+    pub fn noted_names(&self, zone: &ZoneRoots<'_>) -> Option<Vec<(String, FileIdentity)>> {
+        self.known(zone, |watched| {
             let noted = watched.watch.as_ref()?.noted().iter();
             let noted = noted.map(|(path, identity)| (path.clone(), *identity));
             Some(noted.collect())
@@ -174,17 +163,17 @@ impl WatchedZones {
 
     /// Returns what may not be in history, once: the caller commits it, or says with
     /// [`WatchedZones::unsettle`] that it could not. `None` if the zone is not watched.
-    pub fn unsettled(&self, tenant: &str, zone: ZoneName, data: &Root) -> Option<Unsettled> {
-        self.known(tenant, zone, data, |watched| {
-            let extent = Extent::of(watched.watch.as_ref()?, zone);
+    pub fn unsettled(&self, zone: &ZoneRoots<'_>) -> Option<Unsettled> {
+        self.known(zone, |watched| {
+            let extent = Extent::of(watched.watch.as_ref()?, zone.zone);
             let paths = watched.unsettled.replace(BTreeSet::new());
             Some(Unsettled { extent, paths })
         })
     }
 
     /// It is not known any more what history has.
-    pub fn unsettle(&self, tenant: &str, zone: ZoneName) {
-        lock(&self.zone(tenant, zone)).unsettled = None;
+    pub fn unsettle(&self, zone: &ZoneRoots<'_>) {
+        lock(&self.zone(zone)).unsettled = None;
     }
 }
 
@@ -250,6 +239,10 @@ impl Extent {
         }
         self
     }
+}
+
+fn key(zone: &ZoneRoots<'_>) -> Key {
+    (zone.tenant.to_owned(), zone.zone)
 }
 
 fn lock(zone: &Mutex<WatchedZone>) -> MutexGuard<'_, WatchedZone> {

@@ -75,7 +75,7 @@ impl Missing {
 
     fn is_in(&self, zone: &Zone<'_>) -> bool {
         let group = zone.group().map(|group| group.name.as_str());
-        self.zone == zone.name() && self.group.as_deref() == group
+        self.zone == zone.name && self.group.as_deref() == group
     }
 }
 
@@ -109,16 +109,16 @@ fn look(zone: &Zone<'_>, missing: &Missing, places: &mut Vec<Place>) {
     let here = missing.is_in(zone);
     let mut add = |path: ZonePath, likeness| {
         places.push(Place {
-            zone: zone.name(),
+            zone: zone.name,
             group: zone.group().map(|group| group.name.clone()),
             path,
             likeness,
         });
     };
-    if !here && let Ok(entry) = zone.data().followed(&missing.path) {
+    if !here && let Ok(entry) = zone.data.followed(&missing.path) {
         return add(entry.path().clone(), Likeness::Zone);
     }
-    for path in same_name(zone.data(), &missing.path) {
+    for path in same_name(&zone.data, &missing.path) {
         let same_path = folded(path.as_str()) == folded(missing.path.as_str());
         add(
             path,

@@ -8,7 +8,6 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -17,7 +16,7 @@ use crate::process_identity::{self, ProcessIdentity};
 use fileshed_registry::{LeaseNotice, LeaseNotices, NewInstance, Registry, RegistryError};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::timings::InstanceTimings;
-use fileshed_types::{Clock, Error, Settings, ZonePath};
+use fileshed_types::{Background, Clock, Error, Settings, StopSign, ZonePath};
 
 /// Connections of its own: nobody's calls keep it from saying that it lives.
 const CONNECTIONS: u64 = 4;
@@ -26,7 +25,7 @@ const CONNECTIONS: u64 = 4;
 #[derive(Debug)]
 pub(crate) struct WriteLeases {
     shared: Arc<LeaseKeeper>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Background>,
 }
 
 #[derive(Debug)]
@@ -39,7 +38,6 @@ struct LeaseKeeper {
     /// By the clock that also runs while the machine sleeps, in milliseconds.
     alive_until: AtomicU64,
     taken_for_dead: AtomicBool,
-    stopping: AtomicBool,
     state: Mutex<LeaseState>,
     changed: Condvar,
     clock: Clock,
@@ -96,19 +94,14 @@ impl WriteLeases {
             process: process_identity::own(),
             alive_until: AtomicU64::new(0),
             taken_for_dead: AtomicBool::new(false),
-            stopping: AtomicBool::new(false),
             state: Mutex::default(),
             changed: Condvar::new(),
             clock: clock.clone(),
             timings: settings.timings.instances.clone(),
         });
         shared.enter()?;
-        let thread = std::thread::Builder::new()
-            .name("leases".to_owned())
-            .spawn({
-                let shared = Arc::clone(&shared);
-                move || shared.work()
-            });
+        let keeper = Arc::clone(&shared);
+        let thread = Background::start("leases", move |stop| keeper.work(stop));
         let fail = |error| DiskError::of("lock", &ZonePath::root(), error);
         Ok(Self {
             shared,
@@ -187,10 +180,8 @@ impl WriteLeases {
 
 impl Drop for WriteLeases {
     fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            let _ended = thread.join();
-        }
+        // The thread ends first.
+        self.thread = None;
         if let Err(error) = self.shared.registry.leave_instance(&self.shared.name) {
             tracing::warn!(%error, "others wait a moment before they write where this process did");
         }
@@ -308,10 +299,10 @@ impl LeaseKeeper {
         }
     }
 
-    fn work(&self) {
+    fn work(&self, stop: &StopSign) {
         let mut notices: Option<LeaseNotices> = None;
         let mut due = self.clock.instant();
-        while !self.stopping.load(Ordering::Acquire) {
+        while !stop.is_given() {
             if self.clock.is_past(due) {
                 due = self.clock.instant() + self.timings.round;
                 self.round();

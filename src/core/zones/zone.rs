@@ -6,7 +6,7 @@ use fileshed_types::hint::Argument;
 use fileshed_types::settings::WriteMode;
 pub use fileshed_types::zone::*;
 use fileshed_types::{Call, Error, Hint, diagnostics};
-pub use open_zone::{Shared, Zone, named_zone};
+pub use open_zone::{Shared, Zone, expect_write_scope, named_zone};
 
 /// Adds to the failure of a path that names another zone the call that goes there, if there is one.
 /// A `destination` that is the root stands for the same name; `group` is the name of the group that

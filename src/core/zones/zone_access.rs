@@ -62,7 +62,7 @@ impl Store {
     /// A tenant to which a caller comes who is active, and what is known of it.
     fn tenant_for(&self, caller: &Caller, key: &str) -> Result<(TenantRoot, Arc<Arrival>), Error> {
         let user = caller.user.as_ref().map_or("", UserId::as_str);
-        let arrival = self.registry().arrival(user, key)?;
+        let arrival = self.registry.arrival(user, key)?;
         self.meet(caller, arrival.standing.as_ref())?;
         let tenant = TenantRoot {
             place: caller.place.clone(),
@@ -96,7 +96,7 @@ impl Store {
             absent: false,
             group: Some(Shared {
                 group,
-                mode: self.settings().group_default_mode,
+                mode: self.settings.group_default_mode,
                 asked: false,
             }),
         })
@@ -168,12 +168,12 @@ impl Store {
             // One that cannot be repaired has the space that it had.
             let _as_it_was = self.hooks().make_ready(self, &tenant, zone, None);
         }
-        Ok(self.registry().usage(&tenant.key)?)
+        Ok(self.registry.usage(&tenant.key)?)
     }
 
     /// Space of a group of the caller, as it was last counted.
     pub fn group_usage(&self, group: &Group) -> Result<Totals, Error> {
-        let usage = self.registry().usage(&group_key(group))?;
+        let usage = self.registry.usage(&group_key(group))?;
         Ok(usage.iter().fold(Totals::default(), |sum, usage| Totals {
             bytes: sum.bytes + usage.totals.bytes,
             files: sum.files + usage.totals.files,

@@ -7,6 +7,7 @@ use super::{Administration, ROWS_MAX, gone};
 use fileshed_changes::lockedit;
 use fileshed_registry::ClientLock;
 use fileshed_types::{Error, ZoneName, names};
+use fileshed_zones::zone::expect_write_scope;
 
 names! {
     /// The holder of a lock: a locked edit or a program.
@@ -41,8 +42,8 @@ pub struct LockSummary {
 impl Administration<'_> {
     /// The locks of all zones, those of edits first, at most 5000 of each kind.
     pub fn locks(&self) -> Result<Vec<LockSummary>, Error> {
-        let registry = self.admin.store.registry();
-        let hours = self.admin.store.settings().lock_max_age_hours;
+        let registry = &self.admin.store.registry;
+        let hours = self.admin.store.settings.lock_max_age_hours;
         let age = i64::try_from(hours.saturating_mul(3600)).unwrap_or(i64::MAX);
         let edits = registry.locks_of_all(ROWS_MAX)?.into_iter();
         let mut all: Vec<LockSummary> = edits
@@ -71,8 +72,8 @@ impl Administration<'_> {
 
     /// Releases a lock, at once. What was changed in a locked edit and not saved is lost.
     pub fn release_lock(&self, id: &str) -> Result<(), Error> {
-        self.expect_changes()?;
-        let registry = self.admin.store.registry();
+        expect_write_scope(self.caller)?;
+        let registry = &self.admin.store.registry;
         let mut edits = registry.locks_of_all(ROWS_MAX)?.into_iter();
         if let Some(lock) = edits.find(|lock| lock.working_copy == id) {
             if let Some(tenant) = self.admin.store.existing_tenant(&lock.tenant)? {

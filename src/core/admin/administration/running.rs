@@ -5,6 +5,7 @@ use fileshed_types::fair::Occupancy;
 use fileshed_types::limiter::Pool;
 use fileshed_types::{Error, UserId, names};
 use fileshed_zones::store::SHARED;
+use fileshed_zones::zone::expect_write_scope;
 
 names! {
     /// The kind of something that runs.
@@ -55,7 +56,7 @@ impl Administration<'_> {
             ("shells", Pool::Shells),
             ("transfers", Pool::Transfers),
         ];
-        let limiter = self.admin.store.limiter();
+        let limiter = &self.admin.store.limiter;
         let lengths = pools.into_iter().filter_map(|(name, pool)| {
             let occupancy = limiter.occupancy(pool)?;
             Some(QueueLength { name, occupancy })
@@ -72,7 +73,7 @@ impl Administration<'_> {
     /// Returns what runs in this process of the server, the longest first.
     #[must_use]
     pub fn running(&self) -> Vec<RunningSummary> {
-        let commands = self.admin.store.running_commands().list().into_iter();
+        let commands = self.admin.store.running_commands.list().into_iter();
         let commands = commands.map(|command| RunningSummary {
             kind: RunningKind::Command,
             id: command.id(),
@@ -99,14 +100,14 @@ impl Administration<'_> {
 
     /// Ends what runs under this id. Its user is told that an administrator did.
     pub fn end_running(&self, id: &str) -> Result<(), Error> {
-        self.expect_changes()?;
+        expect_write_scope(self.caller)?;
         let processes = self.admin.runs.processes().running();
         let process = processes.iter().find(|one| one.public_id() == id);
         let user = if let Some(process) = process {
             process.end_for(&AdministrationError::Ended.into());
             process.identity().user.clone()
         } else {
-            let command = self.admin.store.running_commands().end(id);
+            let command = self.admin.store.running_commands.end(id);
             command.ok_or_else(|| gone(id))?.user
         };
         let tenant = match &user {

@@ -82,8 +82,8 @@ impl Admin {
         }
         let key = self.existing_key(tenant)?;
         let bytes = mebibytes.map(|mebibytes| mebibytes * MEBIBYTE);
-        let now = self.store.clock().now().as_second();
-        Ok(self.store.registry().set_tenant_quota(&key, bytes, now)?)
+        let now = self.store.clock.now().as_second();
+        Ok(self.store.registry.set_tenant_quota(&key, bytes, now)?)
     }
 
     /// Every user and group of whom there is something, the largest first.
@@ -132,12 +132,9 @@ impl Admin {
                 self.user(user).map_err(unknown)?;
             }
             TenantId::Group(group) => {
+                let local = self.store.registry.local_group(group.as_str())?;
                 let is_there = self.store.has_tenant(&key)?
-                    || self
-                        .store
-                        .registry()
-                        .local_group(group.as_str())?
-                        .is_some_and(|found| found.id == group.as_str());
+                    || local.is_some_and(|found| found.id == group.as_str());
                 if !is_there {
                     let group = group.as_str().to_owned();
                     return Err(AdministrationError::UnknownGroup { group }.into());
@@ -154,18 +151,20 @@ impl Admin {
             TenantId::User(user) => self.delete_user(user, None).map(drop),
             TenantId::Group(group) => {
                 let key = self.existing_key(tenant)?;
-                removal::remove_group(&self.store, &key, group.as_str())
+                removal::remove_directory(&self.store, &key, || {
+                    self.store.registry.forget_group(&key, group.as_str())
+                })
             }
         }
     }
 
     /// Returns what is read of all tenants at once.
     pub(crate) fn counts(&self) -> Result<Counts, Error> {
-        let now = self.store.clock().now().as_second();
+        let now = self.store.clock.now().as_second();
         Ok(Counts {
             calls: self.store.last_calls()?,
-            locks: self.store.registry().lock_counts(now)?,
-            links: self.store.registry().link_counts(now)?,
+            locks: self.store.registry.lock_counts(now)?,
+            links: self.store.registry.link_counts(now)?,
         })
     }
 
@@ -176,8 +175,8 @@ impl Admin {
         tenant: String,
         counts: &Counts,
     ) -> Result<TenantSummary, Error> {
-        let usage = self.store.registry().usage(&tenant)?;
-        let own = self.store.registry().tenant_quota(&tenant)?;
+        let usage = self.store.registry.usage(&tenant)?;
+        let own = self.store.registry.tenant_quota(&tenant)?;
         Ok(TenantSummary {
             kind,
             id: None,
@@ -201,7 +200,7 @@ impl Admin {
         let tenant = &summary.tenant;
         summary.credentials.links = counts.links.get(tenant).copied().unwrap_or_default();
         let id = tenant.trim_start_matches(GROUPS).trim_start_matches('/');
-        let group = self.store.registry().local_group(id)?;
+        let group = self.store.registry.local_group(id)?;
         let group = group.filter(|group| group.id == id);
         summary.name = group.map(|group| group.name);
         summary.id = Some(id.to_owned());

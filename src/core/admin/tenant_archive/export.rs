@@ -1,24 +1,18 @@
 //! From a tenant to an archive.
 
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt as _;
-use std::rc::Rc;
 
-use zip::write::StreamWriter;
-use zip::{CompressionMethod, ZipWriter};
-
-use super::manifest::{MANIFEST, Manifest};
-use super::{FILES, LEFT_OUT, OWN_REPOSITORY, REPOSITORY, TenantArchiveError, directories};
+use super::{
+    FILES, LEFT_OUT, MANIFEST, Manifest, OWN_REPOSITORY, REPOSITORY, TenantArchiveError,
+    directories,
+};
 use crate::admin::Admin;
 use crate::administration::TenantId;
 use fileshed_changes::repair;
 use fileshed_storage::{DiskError, Found, Kind, Root};
-use fileshed_transfer::archive::{ArchiveSink, SinkState, Trouble, entry_options};
+use fileshed_transfer::archive::{ArchiveWriter, Trouble, entry_options, file_options};
 use fileshed_types::{Error, ZonePath};
 use fileshed_zones::tenant::{DATA, TenantRoot};
-
-/// From this size on, an entry has sizes of 64 bits.
-const LARGE: u64 = 0xffff_ffff;
 
 /// What was taken out.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,16 +43,14 @@ impl Admin {
         }
         let records = match id {
             TenantId::User(_) => Vec::new(),
-            TenantId::Group(group) => self.store.registry().records(group.as_str())?,
+            TenantId::Group(group) => self.store.registry.records(group.as_str())?,
         };
         let quota = found.has_own_limit.then_some(found.limit);
-        let now = self.store.clock().now();
+        let now = self.store.clock.now();
         let manifest = Manifest::new(id, now.to_string(), (found.name, quota), records);
         let manifest = manifest.text()?;
-        let (sink, state) = ArchiveSink::new(output, None);
         let mut exporter = Exporter {
-            zip: ZipWriter::new_stream(sink),
-            state,
+            writer: ArchiveWriter::new(output, None),
             exported: Exported::default(),
         };
         let mut written = exporter.manifest(&manifest, now.as_second());
@@ -70,18 +62,19 @@ impl Admin {
 }
 
 struct Exporter<W: Write> {
-    zip: ZipWriter<StreamWriter<ArchiveSink<W>>>,
-    state: Rc<SinkState>,
+    writer: ArchiveWriter<W>,
     exported: Exported,
 }
 
 impl<W: Write> Exporter<W> {
     fn manifest(&mut self, text: &[u8], now: i64) -> Result<(), Error> {
         let options = entry_options(now, 0o644);
-        self.zip
+        self.writer
+            .zip
             .start_file(MANIFEST, options)
             .map_err(TenantArchiveError::Writer)?;
-        self.zip
+        self.writer
+            .zip
             .write_all(text)
             .map_err(TenantArchiveError::Output)?;
         self.check()
@@ -119,7 +112,8 @@ impl<W: Write> Exporter<W> {
                 match one.kind {
                     Kind::Directory => {
                         let options = entry_options(one.stat.st_mtime, 0o755);
-                        self.zip
+                        self.writer
+                            .zip
                             .add_directory(name, options)
                             .map_err(TenantArchiveError::Writer)?;
                         pending.push(one.path);
@@ -145,24 +139,12 @@ impl<W: Write> Exporter<W> {
         let about = file
             .metadata()
             .map_err(|error| DiskError::of("look at", &found.path, error))?;
-        let mode = if about.mode() & 0o100 == 0 {
-            0o644
-        } else {
-            0o755
-        };
-        let method = if is_packed || about.len() == 0 {
-            CompressionMethod::Stored
-        } else {
-            CompressionMethod::Deflated
-        };
-        let options = entry_options(about.mtime(), mode)
-            .large_file(about.len() >= LARGE)
-            .compression_method(method);
-        self.zip
-            .start_file(name, options)
+        self.writer
+            .zip
+            .start_file(name, file_options(&about, is_packed))
             .map_err(TenantArchiveError::Writer)?;
         // The output never fails here: what fails is the file.
-        let copied = io::copy(&mut file, &mut self.zip)
+        let copied = io::copy(&mut file, &mut self.writer.zip)
             .map_err(|error| DiskError::of("read", &found.path, error))?;
         self.exported.files += 1;
         self.exported.bytes += copied;
@@ -176,7 +158,8 @@ impl<W: Write> Exporter<W> {
             return Ok(());
         };
         let options = entry_options(found.stat.st_mtime, 0o777);
-        self.zip
+        self.writer
+            .zip
             .add_symlink(name, target, options)
             .map_err(TenantArchiveError::Writer)?;
         self.exported.files += 1;
@@ -184,28 +167,25 @@ impl<W: Write> Exporter<W> {
     }
 
     fn check(&self) -> Result<(), Error> {
-        Ok(self.state.check().map_err(unwritten)?)
+        Ok(self.writer.check().map_err(unwritten)?)
     }
 
-    /// Writes the end of an archive that is whole; of another one nothing more is written, so that
-    /// nobody takes it for one.
+    /// Writes the end, unless something failed before.
     fn end(self, written: Result<(), Error>) -> Result<Exported, Error> {
-        if written.is_err() {
-            self.state.close();
+        if let Err(error) = written {
+            self.writer.abandon();
+            return Err(error);
         }
-        let (zip, state, exported) = (self.zip, self.state, self.exported);
-        let ended = zip.finish().map_err(TenantArchiveError::Writer);
-        written?;
-        ended?;
-        state.check().map_err(unwritten)?;
-        Ok(exported)
+        self.writer.finish().map_err(unwritten)?;
+        Ok(self.exported)
     }
 }
 
 /// Why the output has not everything.
 fn unwritten(trouble: Trouble) -> TenantArchiveError {
-    TenantArchiveError::Output(match trouble {
-        Trouble::Failed(error) => error,
-        Trouble::Full => io::Error::other("it takes no more"),
-    })
+    match trouble {
+        Trouble::Failed(error) => TenantArchiveError::Output(error),
+        Trouble::Full => TenantArchiveError::Output(io::Error::other("it takes no more")),
+        Trouble::Writer(error) => TenantArchiveError::Writer(error),
+    }
 }

@@ -8,8 +8,10 @@ use zip::ZipArchive;
 use zip::read::{Config, ZipFile};
 use zip::unstable::read::ZipIterable;
 
-use super::manifest::{MANIFEST, Manifest};
-use super::{FILES, LEFT_OUT, OWN_REPOSITORY, REPOSITORY, TenantArchiveError, directories};
+use super::{
+    FILES, LEFT_OUT, MANIFEST, Manifest, OWN_REPOSITORY, REPOSITORY, TenantArchiveError,
+    directories,
+};
 use crate::admin::Admin;
 use crate::administration::TenantId;
 use fileshed_changes::{removal, repair};
@@ -54,10 +56,12 @@ impl Admin {
     /// Brings in what [`Self::export_tenant`] wrote, here or elsewhere: for the same user or group,
     /// of whom there is no file here. It arrives whole, or not at all.
     pub fn import_tenant(&self, input: impl Read) -> Result<Imported, Error> {
-        self.sweep_imported()?;
-        let staging = self.importing()?;
+        let directory = self.store.data.subdirectory(IMPORTED)?;
+        let staging = Staging::new(directory, self.store.instance());
+        // Removes what an import left that was killed.
+        staging.sweep(|| self.store.live_instances())?;
         let mut spooled = staging.create()?;
-        let room = self.store.reserve().room();
+        let room = self.store.reserve.room();
         let needed = io::copy(&mut input.take(room.saturating_add(1)), spooled.file())
             .map_err(|error| DiskError::of("write", &ZonePath::root(), error))?;
         if needed > room {
@@ -70,34 +74,33 @@ impl Admin {
         let id = manifest.id()?;
         let key = self.key_of(&id)?;
         self.expect_nothing_of(&id, &key)?;
-        let (needed, room) = (archive.declared()?, self.store.reserve().room());
+        let (needed, room) = (archive.declared()?, self.store.reserve.room());
         if needed > room {
             return Err(TenantArchiveError::Space { needed, room }.into());
         }
         let staged = staging.directory()?;
         let imported = archive.unpack(&id, &staged)?;
-        self.store.make_parent_of(&key)?;
-        let now = self.store.clock().now().as_second();
+        if let Some((parent, _)) = key.rsplit_once('/') {
+            self.store.data.subdirectory(parent)?;
+        }
+        let now = self.store.clock.now().as_second();
         match &id {
             TenantId::User(user) => {
                 let name = manifest.name.as_deref().unwrap_or_default();
-                self.store.registry().meet(user.as_str(), name, now)?;
+                self.store.registry.meet(user.as_str(), name, now)?;
             }
             TenantId::Group(group) => {
                 for record in &manifest.owners {
-                    self.store.registry().enter_record(group.as_str(), record)?;
+                    self.store.registry.enter_record(group.as_str(), record)?;
                 }
             }
         }
-        self.store
-            .registry()
-            .set_tenant_quota(&key, manifest.quota_bytes, now)?;
+        let registry = &self.store.registry;
+        registry.set_tenant_quota(&key, manifest.quota_bytes, now)?;
         // Who is killed from here on leaves nothing that was measured before the files came.
-        removal::remove_directory(&self.store, &key, || {
-            self.store.registry().forget_usage(&key)
-        })?;
+        removal::remove_directory(&self.store, &key, || self.store.registry.forget_usage(&key))?;
         let place = ZonePath::found(key.clone());
-        let vacancy = self.store.data().vacancy_as_named(&place)?;
+        let vacancy = self.store.data.vacancy_as_named(&place)?;
         staged.install(Target::Vacancy(vacancy))?.keep();
         drop(spooled);
         self.measure_all(&key)?;
@@ -109,28 +112,15 @@ impl Admin {
     fn expect_few_entries(&self, archive: &mut File) -> Result<(), Error> {
         let archive = ZipIterable::try_new(archive, Config::default());
         let entries = archive.map_err(TenantArchiveError::Unreadable)?.len() as u64;
-        let files = self
-            .store
-            .settings()
-            .max_files
-            .saturating_mul(ENTRIES_PER_FILE);
-        let most = files.saturating_add(ENTRIES_OF_HISTORY);
-        let most = most.min(self.store.data().free_files()?);
+        let files = self.store.settings.max_files;
+        let most = files
+            .saturating_mul(ENTRIES_PER_FILE)
+            .saturating_add(ENTRIES_OF_HISTORY);
+        let most = most.min(self.store.data.free_files()?);
         if entries > most {
             return Err(TenantArchiveError::Entries { entries, most }.into());
         }
         Ok(())
-    }
-
-    /// Where archives arrive.
-    fn importing(&self) -> Result<Staging, DiskError> {
-        let directory = self.store.data().subdirectory(IMPORTED)?;
-        Ok(Staging::new(directory, self.store.instance()))
-    }
-
-    /// Removes what an import left that was killed.
-    fn sweep_imported(&self) -> Result<(), Error> {
-        Ok(self.importing()?.sweep(|| self.store.live_instances())?)
     }
 
     /// Fails where a user or a group has a file here, or a history.
@@ -151,7 +141,7 @@ impl Admin {
                 }
             }
         }
-        let usage = self.store.registry().usage(key)?;
+        let usage = self.store.registry.usage(key)?;
         if is_empty && usage.iter().all(|usage| usage.totals.files == 0) {
             return Ok(());
         }

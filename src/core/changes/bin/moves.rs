@@ -8,9 +8,8 @@ use crate::permit::{BinMove, DiskEffect, Permit, Writer, ZoneChange};
 use fileshed_registry::BinRow;
 use fileshed_storage::{DiskError, Entry, Kind, Renamed, Totals, Vacancy};
 use fileshed_types::{Error, random};
+use fileshed_zones::chats::DAY_SECONDS;
 use fileshed_zones::zone::{Zone, ZonePath};
-
-const DAY_SECONDS: i64 = 24 * 60 * 60;
 
 impl Writer<'_> {
     /// Deletes an entry of the zone, with everything below it: into the bin, if there is one. The only
@@ -40,7 +39,7 @@ impl Writer<'_> {
 /// Returns the row of an entry that goes into the bin; `None` if there is no bin. Files
 /// with a history come back from that.
 fn row_in_bin(zone: &Zone<'_>, entry: &Entry) -> Result<Option<BinRow>, Error> {
-    let Some(days) = zone.store.settings().bin_days else {
+    let Some(days) = zone.store.settings.bin_days else {
         return Ok(None);
     };
     if zone.name.is_versioned() || entry.kind() == Kind::Special {
@@ -50,7 +49,7 @@ fn row_in_bin(zone: &Zone<'_>, entry: &Entry) -> Result<Option<BinRow>, Error> {
     if let Err(DiskError::Full) = zone.tenant.bin() {
         return Ok(None);
     }
-    let deleted_at = zone.store.clock().now().as_second();
+    let deleted_at = zone.store.clock.now().as_second();
     let days = i64::try_from(days.get()).unwrap_or(i64::MAX);
     Ok(Some(BinRow {
         id: hex::encode(random::bytes::<16>()?),
@@ -69,7 +68,7 @@ impl<'a> Permit<'a> {
     /// Moves an entry into the bin.
     fn discard(mut self, entry: &Entry, row: BinRow) -> Result<ZoneChange<'a>, Error> {
         let zone = self.zone();
-        zone.store.registry().announce_to_bin(&row)?;
+        zone.store.registry.announce_to_bin(&row)?;
         let name = row.id.clone();
         self.bin_move = Some(BinMove::Into(row));
         let bin = zone.tenant.bin()?;
@@ -89,7 +88,7 @@ impl<'a> Writer<'a> {
     ) -> Result<Option<ZoneChange<'a>>, Error> {
         let mut permit = self.guard(ChangeRequest::bring_back(&vacancy))?;
         let zone = permit.zone();
-        if !zone.store.registry().announce_from_bin(&row)? {
+        if !zone.store.registry.announce_from_bin(&row)? {
             return Ok(None);
         }
         let name = ZonePath::found(row.id.clone());

@@ -32,6 +32,16 @@ impl EditStatus {
         }
     }
 
+    /// The change in words.
+    fn describe(self) -> String {
+        match self {
+            Self::Unchanged => "is unchanged".to_owned(),
+            Self::Changed => "was changed".to_owned(),
+            Self::Gone => "was deleted or renamed".to_owned(),
+            Self::Replaced(kind) => format!("was replaced by {}", kind.describe()),
+        }
+    }
+
     /// Compares `entry`, which is at the path of `lock` now, with the content that was opened. If
     /// that is not known, others could write only under an expired lock.
     pub(super) fn of(lock: &Lock, entry: Option<&Entry>, expired: bool) -> Result<Self, DiskError> {
@@ -56,44 +66,21 @@ pub(super) fn digest(bytes: &[u8]) -> [u8; 32] {
 
 /// The hash of a file's content.
 pub(super) fn of_file(entry: &Entry) -> Result<[u8; 32], DiskError> {
-    let hash = sha256_of(&entry.open()?);
-    let hash = hash.map_err(|error| DiskError::of("read", entry.path(), error))?;
+    let hash = sha256_of(&entry.open()?, entry.path())?;
     Ok(hash.finalize().into())
 }
 
 diagnostics! {
     /// The file is not what the locked edit opened.
     #[derive(Debug, thiserror::Error)]
-    #[error("`{path}` {what} since this locked edit opened it; the working copy stays")]
+    #[error("`{path}` {} since this locked edit opened it; the working copy stays", status.describe())]
     pub struct ChangedError {
-        path: ZonePath,
-        status: EditStatus => [EditStatus::Changed, EditStatus::Gone, EditStatus::Replaced(Kind::Directory)],
-        what: String => [
-            "was changed".to_owned(),
-            "was deleted or renamed".to_owned(),
-            "was replaced by a directory".to_owned(),
-        ],
+        pub(super) path: ZonePath,
+        pub(super) status: EditStatus => [EditStatus::Changed, EditStatus::Gone, EditStatus::Replaced(Kind::Directory)],
     } => {
         code: PreconditionFailed,
         hint: choices(path, *status),
         details: { "path": path.as_str(), "file": status.as_str() },
-    }
-}
-
-impl ChangedError {
-    /// The failure where the file at `path` is not as it was.
-    pub(super) fn new(status: EditStatus, path: &ZonePath) -> Option<Self> {
-        let what = match status {
-            EditStatus::Unchanged => return None,
-            EditStatus::Changed => "was changed".to_owned(),
-            EditStatus::Gone => "was deleted or renamed".to_owned(),
-            EditStatus::Replaced(kind) => format!("was replaced by {}", kind.describe()),
-        };
-        Some(Self {
-            path: path.clone(),
-            status,
-            what,
-        })
     }
 }
 

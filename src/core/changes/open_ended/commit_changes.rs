@@ -17,18 +17,17 @@ pub(super) fn settle(zone: &Zone<'_>) -> Result<bool, Error> {
     if super::has_lines(zone)? {
         return Ok(false);
     }
-    let (tenant, name) = (&zone.tenant.key, zone.name());
-    let (watched, author) = (zone.store.watched(), Author::server());
-    let unsettled = watched.unsettled(tenant, name, &zone.data);
+    let (watched, author) = (&zone.store.watched, Author::server());
+    let unsettled = watched.unsettled(&zone.roots());
     let paths = unsettled.and_then(|unsettled| unsettled.paths);
     let settled = if let Some(paths) = paths.as_ref().and_then(zone_paths) {
         commit_found(zone, &paths, OUTSIDE, &author)
     } else {
-        let now = zone.store.clock().now();
+        let now = zone.store.clock.now();
         let captured = zone.history(|history| history.capture(OUTSIDE, &author, now));
         captured.map(drop)
     };
-    settled.inspect_err(|_| watched.unsettle(tenant, name))?;
+    settled.inspect_err(|_| watched.unsettle(&zone.roots()))?;
     Ok(true)
 }
 
@@ -39,7 +38,7 @@ fn commit_found(
     message: &str,
     author: &Author,
 ) -> Result<(), Error> {
-    let now = zone.store.clock().now();
+    let now = zone.store.clock.now();
     if !paths.is_empty() {
         zone.history(|history| history.commit_paths(paths, &[], message, author, now))?;
     }
@@ -60,26 +59,26 @@ impl OpenEndedPermit<'_> {
     /// says why. Nobody else has the write lock.
     pub(super) fn commit_changes(&self, intent: Intent) -> Result<Finished, Error> {
         let zone = self.zone;
-        let (tenant, name) = (&zone.tenant.key, zone.name());
-        let watched = zone.store.watched();
+        let (tenant, name) = (&zone.tenant.key, zone.name);
+        let watched = &zone.store.watched;
         let known = if zone.group.is_some() {
             // Its owners are known only from a look at all of it.
             None
         } else if self.request.command == "git" {
             // It can change what history has without touching a file.
-            watched.unsettle(tenant, name);
+            watched.unsettle(&zone.roots());
             None
         } else {
-            watched.unsettled(tenant, name, &zone.data)
+            watched.unsettled(&zone.roots())
         };
         let entered = match &known {
             Some(known) => self.commit_known(known),
             None => Ok(None),
         };
         let entered = entered.and_then(|outcome| outcome.map_or_else(|| self.commit_all(), Ok));
-        let outcome = entered.inspect_err(|_| watched.unsettle(tenant, name))?;
+        let outcome = entered.inspect_err(|_| watched.unsettle(&zone.roots()))?;
         forget_gone(zone, known.and_then(|known| known.paths).as_ref())?;
-        let registry = zone.store.registry();
+        let registry = &zone.store.registry;
         if let (Some(_), Some(begun)) = (&zone.group, &self.begun) {
             let nothing = OwnershipEffect::Touch { files: Vec::new() };
             let done = OwnershipChange {
@@ -95,10 +94,10 @@ impl OpenEndedPermit<'_> {
     /// The same at the cost of what was changed. Returns `None` if the whole zone must be looked at.
     fn commit_known(&self, known: &Unsettled) -> Result<Option<JudgedCommand>, Error> {
         let (zone, extent) = (self.zone, known.extent);
-        if zone.name() == ZoneName::Uploads || self.excess(extent.totals)?.is_some() {
+        if zone.name == ZoneName::Uploads || self.excess(extent.totals)?.is_some() {
             return Ok(None);
         }
-        if zone.name().is_versioned() {
+        if zone.name.is_versioned() {
             let Some(paths) = known.paths.as_ref().and_then(zone_paths) else {
                 return Ok(None);
             };
@@ -110,21 +109,21 @@ impl OpenEndedPermit<'_> {
     /// The same for the whole zone.
     fn commit_all(&self) -> Result<JudgedCommand, Error> {
         let zone = self.zone;
-        if !zone.name().is_versioned() {
+        if !zone.name.is_versioned() {
             let totals = zone.measure()?;
             return Ok(unjudged(totals, self.excess(totals)?.map(Error::from)));
         }
         let group = zone.group();
         let ended = EndedCommand {
             store: zone.store,
-            history: zone.history_of(),
+            history: zone.roots(),
             staging: zone.store.staging(&zone.tenant)?,
             group: group.map(|group| (group.id.as_str(), group.name.as_str())),
             begun: self.begun.as_ref(),
             message: &self.request.message,
             author: &self.author,
         };
-        ended.judge(zone.store.clock().now(), Some(self))
+        ended.judge(zone.store.clock.now(), Some(self))
     }
 }
 
@@ -141,9 +140,9 @@ fn unjudged(totals: Totals, refused: Option<Error>) -> JudgedCommand {
 /// Forgets what is known of files that a command removed: a file that comes to its path is another one.
 /// `changed` are the paths at which something may have changed, if they are known.
 fn forget_gone(zone: &Zone<'_>, changed: Option<&BTreeSet<Box<[u8]>>>) -> Result<(), Error> {
-    let (tenant, name) = (&zone.tenant.key, zone.name().as_str());
-    let registry = zone.store.registry();
-    if zone.name() != ZoneName::Storage
+    let (tenant, name) = (&zone.tenant.key, zone.name.as_str());
+    let registry = &zone.store.registry;
+    if zone.name != ZoneName::Storage
         || !registry.has_rows(PathTable::FileMetadata, tenant, name)?
     {
         return Ok(());

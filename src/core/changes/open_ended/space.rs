@@ -52,21 +52,19 @@ impl<'a> CommandSpace<'a> {
             return Ok(None);
         }
         let store = zone.store;
-        let (tenant, name) = (zone.tenant.key.as_str(), zone.name());
-        let before = store.watched().extent(tenant, name, &zone.data)?;
-        let (count, limit) = (before.directories, store.settings().max_files);
+        let before = store.watched.extent(&zone.roots())?;
+        let (count, limit) = (before.directories, store.settings.max_files);
         if count > limit {
             return Err(zone.explain(SpaceError::Directories { count, limit }.into()));
         }
         if growth == Growth::Directories {
             return Ok(None);
         }
-        let watched = store.watched();
-        let directories = can_put_back()?.then(|| watched.directories(tenant, name, &zone.data));
+        let directories = can_put_back()?.then(|| store.watched.directories(&zone.roots()));
         Ok(Some(Rc::new(Self {
             zone,
             command,
-            measured: Measured::Zone(store.space_in_use().enter(tenant, Some(name))),
+            measured: Measured::Zone(store.space_in_use.enter(&zone.tenant.key, Some(zone.name))),
             may_be_over: growth == Growth::Either,
             before,
             stopped_for: RefCell::default(),
@@ -76,12 +74,8 @@ impl<'a> CommandSpace<'a> {
 
     /// Measures them.
     fn extent(&self) -> Result<Extent, DiskError> {
-        let zone = self.zone;
         match self.measured {
-            Measured::Zone(_) => {
-                let watched = zone.store.watched();
-                watched.extent(&zone.tenant.key, zone.name(), &zone.data)
-            }
+            Measured::Zone(_) => self.zone.store.watched.extent(&self.zone.roots()),
             Measured::Copy(directory, _) => extent_of_copy(directory),
         }
     }
@@ -116,10 +110,10 @@ impl<'a> CommandSpace<'a> {
         };
         entry.measured(now.totals.bytes);
         let usage = zone.store.usage_without_bin(&zone.tenant)?;
-        let others = usage.iter().filter(|one| one.zone != zone.name().as_str());
+        let others = usage.iter().filter(|one| one.zone != zone.name.as_str());
         let files = now.totals.files + others.map(|one| one.totals.files).sum::<u64>();
         let is_to_blame = |now, before| self.is_to_blame(now, before);
-        let most = zone.store.settings().max_files;
+        let most = zone.store.settings.max_files;
         let too_many = |what, count| SpaceError::TooMany {
             command: self.command.to_owned(),
             what,
@@ -227,7 +221,7 @@ impl<'a> OpenEndedEdit<'a> {
             let target = self.directory.target(self.copy)?;
             self.content.install(target)?.keep();
         }
-        zone.store.measure_edits(&zone.tenant, zone.name())?;
+        zone.store.measure_edits(&zone.tenant, zone.name)?;
         zone.store.make_space(&zone.tenant, Totals::default())?;
         Ok(excess.map(|excess| excess.undone().into()))
     }

@@ -34,7 +34,7 @@ impl<'a> Permit<'a> {
 }
 
 fn states(zone: &Zone<'_>, paths: &[ZonePath]) -> Result<States, DiskError> {
-    let state = |path| match zone.data().entry(path) {
+    let state = |path| match zone.data.entry(path) {
         Ok(entry) if entry.kind() == Kind::File => entry.state_and_beginning().map(Some),
         Ok(_) | Err(DiskError::NotFound { .. }) => Ok(None),
         Err(error) => Err(error),
@@ -50,7 +50,7 @@ impl InPlace<'_> {
         let after = states(zone, &self.permit.request.paths)?;
         if after == self.before {
             if let Some(intent) = self.permit.intent.take() {
-                zone.store.registry().commit(intent)?;
+                zone.store.registry.commit(intent)?;
             }
             return Ok(None);
         }
@@ -75,7 +75,7 @@ impl InPlace<'_> {
         let (bytes_before, files_before) = totals(&self.before);
         if let Some(intent) = self.permit.intent.take() {
             let place = (zone.tenant.key.as_str(), zone.name.as_str());
-            let registry = zone.store.registry();
+            let registry = &zone.store.registry;
             let (bytes, files) = (bytes - bytes_before, files - files_before);
             if let Err(error) = registry.commit_grown(intent, place, bytes, files) {
                 zone.store.leave_to_repair(&zone.tenant.key, intent);

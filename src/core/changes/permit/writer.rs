@@ -186,8 +186,8 @@ impl<'a> Writer<'a> {
     /// between leaves a copy without a lock.
     pub(crate) fn end_edit(&self, lock: &Lock) -> Result<(), Error> {
         let zone = self.zone;
-        zone.store.reserve().release();
-        let registry = zone.store.registry();
+        zone.store.reserve.release();
+        let registry = &zone.store.registry;
         registry.release_lock(lock)?;
         if let Some(copies) = zone.base.existing_subdirectory(EDITZONE)?
             && let Ok(entry) = copies.entry(&ZonePath::root().join(&lock.working_copy))
@@ -202,7 +202,7 @@ impl<'a> Writer<'a> {
     pub fn guard(self, request: ChangeRequest) -> Result<Permit<'a>, Error> {
         let mut permit = self.ask(request)?;
         let zone = permit.zone();
-        let begin = || zone.store.registry().begin(&permit.plan());
+        let begin = || zone.store.registry.begin(&permit.plan());
         let intent = zone
             .store
             .making_space(&zone.tenant, permit.growth(), begin)
@@ -214,8 +214,8 @@ impl<'a> Writer<'a> {
     /// Asks everything but the space.
     pub(crate) fn ask(self, request: ChangeRequest) -> Result<Permit<'a>, Error> {
         let zone = self.zone;
-        zone.caller().cancellation.trust().expect()?;
-        let limit = zone.store.settings().largest_file();
+        zone.caller.cancellation.trust().expect()?;
+        let limit = zone.store.settings.largest_file();
         if let Some((path, size)) = request.largest.clone().filter(|(_, size)| *size > limit) {
             return Err(SizeError { path, size, limit }.into());
         }
@@ -250,7 +250,7 @@ pub fn writer<'a>(zone: &'a Zone<'a>, operation: &'static str) -> Result<Writer<
 
 /// Takes the write lock, to delete: the one change that uploads allow.
 pub fn remover<'a>(zone: &'a Zone<'a>, operation: &'static str) -> Result<Writer<'a>, Error> {
-    zone.store.reserve().release();
+    zone.store.reserve.release();
     Writer::new(zone, operation)
 }
 
@@ -262,7 +262,7 @@ pub fn receiver<'a>(zone: &'a Zone<'a>, operation: &'static str) -> Result<Write
 /// Waits for the write lock, which keeps everybody else from changing the zone. The zone is
 /// repaired first if it has to be.
 pub fn hold(zone: &Zone<'_>) -> Result<WriteLock, Error> {
-    hold_within(zone, zone.store.settings().timings.calls.write_lock)
+    hold_within(zone, zone.store.settings.timings.calls.write_lock)
 }
 
 /// The same, with another patience.

@@ -104,7 +104,7 @@ impl ZoneChange<'_> {
         }
         let ended = permit.end_edit();
         let zone = permit.zone();
-        zone.store.reserve().keep();
+        zone.store.reserve.keep();
         // While the answer waits for the disk, others change the zone and share the flush.
         drop((permit, source));
         // The replaced files go when nobody waits for it.

@@ -33,7 +33,7 @@ impl ZoneFiles<'_> {
         if entry.kind() == Kind::File && attributes.write.is_none() {
             let born = born(entry);
             let inode = (entry.stamp().inode(), born.as_deref());
-            let known = self.zone.store.registry();
+            let known = &self.zone.store.registry;
             let known = known.file_metadata(self.place(before), inode)?;
             if let Some((known, at)) = known {
                 self.follow(path, entry, &known, &at)?;
@@ -58,7 +58,7 @@ impl ZoneFiles<'_> {
                     all.push(self.metadata(path, entry)?);
                     continue;
                 }
-                let registry = self.zone.store.registry();
+                let registry = &self.zone.store.registry;
                 let known = match &mut known {
                     Some(known) => known,
                     None => known.insert(registry.file_metadata_in(self.place(directory))?),
@@ -83,7 +83,7 @@ impl ZoneFiles<'_> {
         known: &FileMetadata,
         at: &str,
     ) -> Result<(), Error> {
-        let registry = self.zone.store.registry();
+        let registry = &self.zone.store.registry;
         if at != path.as_str() {
             let at = ZonePath::found(at.to_owned());
             let tables = [PathTable::FileMetadata];
@@ -115,7 +115,7 @@ impl ZoneFiles<'_> {
             mime_type: attributes.mime_type.clone(),
             write: attributes.write.clone().unwrap_or_default(),
         };
-        let registry = self.zone.store.registry();
+        let registry = &self.zone.store.registry;
         Ok(registry.set_file_metadata(self.place(path), &known)?)
     }
 }

@@ -201,8 +201,7 @@ fn is_below(path: &str, above: &str) -> bool {
 /// Finds everything in a zone under a name that no operation makes, parents before children: by a
 /// walk, unless the zone is watched.
 fn find(zone: &Zone<'_>) -> Result<Vec<NamedFile>, Error> {
-    let watched = zone.store.watched();
-    let known = watched.noted_names(&zone.tenant.key, zone.name(), zone.data());
+    let known = zone.store.watched.noted_names(&zone.roots());
     let is_known = known.is_some();
     let mut found = known.unwrap_or_default();
     if !is_known {

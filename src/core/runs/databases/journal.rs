@@ -75,7 +75,7 @@ fn place<'a>(zone: &'a Zone<'_>, database: &'a ZonePath) -> FilePlace<'a> {
 pub(super) fn foreign(zone: &Zone<'_>, database: &ZonePath) -> Result<Vec<ZonePath>, Error> {
     let found = live(zone.data(), database).map_err(|error| zone.explain_disk(error))?;
     if found.is_empty()
-        || zone.store.registry().statements_on(place(zone, database))? > 0
+        || zone.store.registry.statements_on(place(zone, database))? > 0
         || is_in_use(zone.data(), database)?
     {
         return Ok(Vec::new());
@@ -125,7 +125,7 @@ impl<'a> Statement<'a> {
         expect_none(zone, database)?;
         let id = zone
             .store
-            .registry()
+            .registry
             .begin_statement(place(zone, database), zone.store.instance())?;
         Ok(Self {
             zone,
@@ -137,7 +137,7 @@ impl<'a> Statement<'a> {
     /// The statement is over. What it left in the middle of a change is rolled back.
     pub(crate) fn end(mut self, runs: &Runs) -> Result<(), Error> {
         let place = place(self.zone, &self.database);
-        let registry = self.zone.store.registry();
+        let registry = &self.zone.store.registry;
         let only_one = || Ok::<_, Error>(registry.statements_under_way(place)? == 1);
         if self.left_something()? && only_one()? {
             let recovered = recover(runs, self.zone, &self.database);
@@ -167,7 +167,7 @@ impl Drop for Statement<'_> {
         let Some(id) = self.id.take() else {
             return;
         };
-        let registry = self.zone.store.registry();
+        let registry = &self.zone.store.registry;
         let ended = match self.left_something() {
             Ok(false) => registry.end_statement(id),
             // The next statement, or the repair after a restart, rolls it back.
@@ -186,9 +186,7 @@ pub(super) fn put_right(runs: &Runs, zone: &Zone<'_>, database: &ZonePath) -> Re
         recover(runs, zone, database)?;
     }
     if live(zone.data(), database)?.is_empty() {
-        zone.store
-            .registry()
-            .forget_cut_off(place(zone, database))?;
+        zone.store.registry.forget_cut_off(place(zone, database))?;
     }
     Ok(())
 }

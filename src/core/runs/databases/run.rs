@@ -376,7 +376,7 @@ impl<'a> DatabaseCall<'a> {
 pub fn recover_all(runs: &Runs, tenant: &TenantRoot, name: ZoneName) -> Result<(), Error> {
     let store = runs.store();
     let paths = store
-        .registry()
+        .registry
         .cut_off_databases(&tenant.key, name.as_str())?;
     let Some(base) = tenant.existing_base(name)?.filter(|_| !paths.is_empty()) else {
         return Ok(());

@@ -33,7 +33,7 @@ pub enum TerminalPlace {
 impl Runs {
     /// Says where the other servers reach this one, which listens at `address`. Blocks.
     pub fn receives_calls_at(&self, address: SocketAddr) -> Result<(), Error> {
-        if !self.store.registry().holds_leases() {
+        if !self.store.registry.holds_leases() {
             return Ok(());
         }
         let reached = match self.store.settings().instance_address.as_str() {
@@ -42,16 +42,16 @@ impl Runs {
             named => named.to_owned(),
         };
         self.store
-            .registry()
+            .registry
             .set_instance_address(self.store.instance(), &reached)?;
-        let _first_counts = self.store.peer_address().set(reached);
+        let _first_counts = self.store.peer_address.set(reached);
         Ok(())
     }
 
     /// Whether processes and shells of a user may be on another server.
     #[must_use]
     pub fn shares_terminals(&self) -> bool {
-        self.store.peer_address().get().is_some()
+        self.store.peer_address.get().is_some()
     }
 
     /// Returns the secret by which servers on the same data know each other, made from the pepper; `None` if
@@ -77,10 +77,10 @@ impl Runs {
         let hosting = known.hosting();
         let found = if r#use == ProcessUse::Starts && !sent_on {
             self.store
-                .registry()
+                .registry
                 .claim_terminal(&key, self.store.instance())?
         } else {
-            self.store.registry().terminal_hosting(&key)?
+            self.store.registry.terminal_hosting(&key)?
         };
         if let Some(host) = found
             .host
@@ -97,7 +97,7 @@ impl Runs {
         let is_in_use = || known.state().is_starting() || self.processes().has_any_of(&key);
         if sent_on && !is_in_use() {
             self.store
-                .registry()
+                .registry
                 .release_terminal(&key, self.store.instance())?;
             return Ok(TerminalPlace::Moved);
         }
@@ -116,6 +116,6 @@ impl Runs {
         if !self.shares_terminals() {
             return Ok(None);
         }
-        Ok(self.store.registry().instance_address(instance)?)
+        Ok(self.store.registry.instance_address(instance)?)
     }
 }

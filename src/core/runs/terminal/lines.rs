@@ -291,7 +291,7 @@ impl Runs {
         self.forget_logs(tenant, state)?;
         let (bytes, files) = self.processes().log_space(&tenant.key, state);
         let totals = Totals { bytes, files };
-        Ok(self.store.registry().measured(&tenant.key, LOGS, totals)?)
+        Ok(self.store.registry.measured(&tenant.key, LOGS, totals)?)
     }
 
     /// Removes the logs that are kept no longer.

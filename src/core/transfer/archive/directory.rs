@@ -83,7 +83,7 @@ impl Archive {
     /// Opens the archive in a file of `zone`.
     pub fn open(zone: &Zone<'_>, entry: &Entry) -> Result<Self, Error> {
         let origin = ArchiveOrigin {
-            zone: zone.name(),
+            zone: zone.name,
             path: entry.path().clone(),
         };
         let fail = |error| origin.unread(error);
@@ -183,13 +183,13 @@ impl Archive {
             let entry = entry?;
             let name = name_of(&entry);
             let fault = |fault| origin.entry(&name, fault);
-            let path = path_of(&name, zone.name(), to.as_str().len()).map_err(fault)?;
+            let path = path_of(&name, zone.name, to.as_str().len()).map_err(fault)?;
             let is_directory = judge(&entry).map_err(fault)?;
             if path.is_root() && !is_directory {
                 return Err(fault(EntryFault::NoName));
             }
             bytes = bytes.saturating_add(entry.size());
-            let limit = zone.store.settings().largest_file();
+            let limit = zone.store.settings.largest_file();
             if entry.size() > limit && too_large.is_none() {
                 too_large = Some(SizeError {
                     path: to.join(path.as_str()),

@@ -8,16 +8,15 @@
 //! Each file is opened once and read up to the size that it had then: what others do meanwhile
 //! changes what the archive holds and never that it is one.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Cursor, Read, Write};
 use std::os::unix::fs::MetadataExt;
-use std::rc::Rc;
 use std::sync::Arc;
 
-use zip::write::{FileOptions, FullFileOptions, StreamWriter};
+use zip::write::{FileOptions, FullFileOptions};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::sink::{ArchiveSink, SinkState, Trouble};
+use super::sink::{ArchiveWriter, Trouble};
 use super::{ArchiveError, side_by_side, threads, timestamp};
 use fileshed_changes::SizeError;
 use fileshed_storage::{Directory, DiskError, Entry, Found, Kind, Staged};
@@ -85,7 +84,7 @@ impl<'a> PackContent<'a> {
     /// Packs into a file that waits to be installed as `archive`.
     pub fn stage(&self, archive: &ZonePath) -> Result<(Staged, Packed), Error> {
         let mut staged = self.zone.stage(&[])?;
-        let limit = self.zone.store.settings().largest_file();
+        let limit = self.zone.store.settings.largest_file();
         let contents = std::slice::from_ref(self);
         let sink = BufWriter::new(staged.file());
         let packed = Self::pack_all(contents, archive, sink, Some(limit))?;
@@ -104,10 +103,8 @@ impl<'a> PackContent<'a> {
         sink: impl Write,
         limit: Option<u64>,
     ) -> Result<Packed, Error> {
-        let (sink, state) = ArchiveSink::new(sink, limit);
         let mut packer = Packer {
-            zip: ZipWriter::new_stream(sink),
-            state: Rc::clone(&state),
+            writer: ArchiveWriter::new(sink, limit),
             archive,
             limit: limit.unwrap_or(u64::MAX),
             round: Vec::new(),
@@ -120,15 +117,14 @@ impl<'a> PackContent<'a> {
         match filled.and_then(|()| packer.end_round()) {
             Ok(()) => packer.finish(),
             Err(error) => {
-                // What is dropped now must not end as an archive.
-                state.close();
+                packer.writer.abandon();
                 Err(error)
             }
         }
     }
 
     fn fill(&self, packer: &mut Packer<'_, impl Write>) -> Result<(), Error> {
-        let data = self.zone.data();
+        let data = &self.zone.data;
         let path = self.entry.path();
         let above = path.parent().unwrap_or_else(ZonePath::root);
         let skip = match (&self.name, above.as_str()) {
@@ -249,21 +245,12 @@ impl OpenedFile {
         let about = file
             .metadata()
             .map_err(|error| DiskError::of("look at", &path, error))?;
-        let executable = about.mode() & 0o100 != 0;
-        let size = about.len();
-        let options = options(about.mtime(), if executable { 0o755 } else { 0o644 })
-            .large_file(size > ZIP64)
-            .compression_method(if size == 0 {
-                CompressionMethod::Stored
-            } else {
-                CompressionMethod::Deflated
-            });
         Ok(Some(Self {
             file,
             path,
             name,
-            size,
-            options,
+            size: about.len(),
+            options: file_options(&about, false),
         }))
     }
 
@@ -283,6 +270,20 @@ pub fn options(modified: i64, mode: u32) -> FullFileOptions<'static, 'static> {
         let _added = options.add_extra_field(timestamp::FIELD, field, false);
     }
     options
+}
+
+/// Returns the options of the entry of a file; a file that is compressed already is stored as it is.
+#[must_use]
+pub fn file_options(about: &Metadata, is_compressed: bool) -> FullFileOptions<'static, 'static> {
+    let executable = about.mode() & 0o100 != 0;
+    let method = if is_compressed || about.len() == 0 {
+        CompressionMethod::Stored
+    } else {
+        CompressionMethod::Deflated
+    };
+    options(about.mtime(), if executable { 0o755 } else { 0o644 })
+        .large_file(about.len() > ZIP64)
+        .compression_method(method)
 }
 
 #[derive(Default)]
@@ -344,8 +345,7 @@ impl Batch {
 }
 
 struct Packer<'a, W: Write> {
-    zip: ZipWriter<StreamWriter<ArchiveSink<W>>>,
-    state: Rc<SinkState>,
+    writer: ArchiveWriter<W>,
     /// The archive, for messages.
     archive: &'a ZonePath,
     limit: u64,
@@ -392,7 +392,8 @@ impl<W: Write> Packer<'_, W> {
         let compressed = side_by_side(round, Batch::compress);
         for compressed in compressed {
             let compressed = compressed?;
-            self.zip
+            self.writer
+                .zip
                 .merge_archive(compressed.archive)
                 .map_err(ArchiveError::Writer)?;
             self.packed.files += compressed.files;
@@ -406,7 +407,8 @@ impl<W: Write> Packer<'_, W> {
 
     /// Writes a large file piece by piece.
     fn stream(&mut self, opened: &OpenedFile) -> Result<(), Error> {
-        self.zip
+        self.writer
+            .zip
             .start_file(opened.name.as_str(), opened.options.clone())
             .map_err(ArchiveError::Writer)?;
         let mut content = (&opened.file).take(opened.size);
@@ -418,7 +420,8 @@ impl<W: Write> Packer<'_, W> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(opened.read_error(error)),
             };
-            self.zip
+            self.writer
+                .zip
                 .write_all(&piece[..read])
                 .map_err(|error| ArchiveError::Writer(error.into()))?;
             self.check()?;
@@ -428,27 +431,20 @@ impl<W: Write> Packer<'_, W> {
     }
 
     fn finish(self) -> Result<Packed, Error> {
-        let Self {
-            zip,
-            state,
-            archive,
-            limit,
-            packed,
-            ..
-        } = self;
-        let mut sink = zip.finish().map_err(ArchiveError::Writer)?.into_inner();
-        let _reported_below = sink.flush();
-        check(&state, archive, limit)?;
-        Ok(packed)
+        let (archive, limit) = (self.archive, self.limit);
+        let finished = self.writer.finish();
+        finished.map_err(|trouble| explain(trouble, archive, limit))?;
+        Ok(self.packed)
     }
 
     fn check(&self) -> Result<(), Error> {
-        check(&self.state, self.archive, self.limit)
+        let checked = self.writer.check();
+        checked.map_err(|trouble| explain(trouble, self.archive, self.limit))
     }
 }
 
-fn check(state: &SinkState, archive: &ZonePath, limit: u64) -> Result<(), Error> {
-    state.check().map_err(|trouble| match trouble {
+fn explain(trouble: Trouble, archive: &ZonePath, limit: u64) -> Error {
+    match trouble {
         Trouble::Full => SizeError {
             path: archive.clone(),
             size: limit + 1,
@@ -456,5 +452,6 @@ fn check(state: &SinkState, archive: &ZonePath, limit: u64) -> Result<(), Error>
         }
         .into(),
         Trouble::Failed(error) => DiskError::of("write", archive, error).into(),
-    })
+        Trouble::Writer(error) => ArchiveError::Writer(error).into(),
+    }
 }

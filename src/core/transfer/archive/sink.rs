@@ -1,8 +1,19 @@
-//! Where an archive is written to.
+//! The output that an archive is written to.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Write};
 use std::rc::Rc;
+
+use zip::ZipWriter;
+use zip::result::ZipError;
+use zip::write::StreamWriter;
+
+/// Writer of an archive, front to back. Its output is asked whether it failed: the entries never are.
+pub struct ArchiveWriter<W: Write> {
+    /// Takes the entries.
+    pub zip: ZipWriter<StreamWriter<ArchiveSink<W>>>,
+    state: Rc<SinkState>,
+}
 
 /// A writer that never fails to the one who writes: what went wrong is asked for, and whatever
 /// comes later is dropped. An archive that is given up in the middle would otherwise be finished
@@ -16,45 +27,55 @@ pub struct ArchiveSink<W> {
 
 /// What both sides see.
 #[derive(Default)]
-pub struct SinkState {
+struct SinkState {
     closed: Cell<bool>,
     trouble: RefCell<Option<Trouble>>,
 }
 
-/// Why a sink takes nothing any more.
+/// Why an archive is not written.
 pub enum Trouble {
-    /// It has as much as it may have.
+    /// The output has as much as it may have.
     Full,
-    /// It failed.
+    /// The output failed.
     Failed(io::Error),
+    /// The archive could not be put together.
+    Writer(ZipError),
 }
 
-impl<W: Write> ArchiveSink<W> {
-    /// A sink before `inner` that takes at most `limit` bytes, and what is known of it later.
-    pub fn new(inner: W, limit: Option<u64>) -> (Self, Rc<SinkState>) {
+impl<W: Write> ArchiveWriter<W> {
+    /// Writes into `inner`, at most `limit` bytes.
+    pub fn new(inner: W, limit: Option<u64>) -> Self {
         let state = Rc::<SinkState>::default();
-        let sink = Self {
+        let sink = ArchiveSink {
             inner,
             left: limit.unwrap_or(u64::MAX),
             state: Rc::clone(&state),
         };
-        (sink, state)
+        let zip = ZipWriter::new_stream(sink);
+        Self { zip, state }
+    }
+
+    /// Fails where the output did.
+    pub fn check(&self) -> Result<(), Trouble> {
+        self.state.trouble.take().map_or(Ok(()), Err)
+    }
+
+    /// Gives the archive up. Nothing more is written, not even its end, so that nobody takes it for one.
+    pub fn abandon(self) {
+        self.state.closed.set(true);
+    }
+
+    /// Writes the end of an archive that is whole.
+    pub fn finish(self) -> Result<(), Trouble> {
+        let mut sink = self.zip.finish().map_err(Trouble::Writer)?.into_inner();
+        let _reported_below = sink.flush();
+        self.state.trouble.take().map_or(Ok(()), Err)
     }
 }
 
 impl SinkState {
-    /// Fails where the sink did.
-    pub fn check(&self) -> Result<(), Trouble> {
-        self.trouble.borrow_mut().take().map_or(Ok(()), Err)
-    }
-
-    /// Drops whatever is still written.
-    pub fn close(&self) {
-        self.closed.set(true);
-    }
-
     fn fail(&self, trouble: Trouble) {
-        self.close();
+        self.closed.set(true);
         *self.trouble.borrow_mut() = Some(trouble);
     }
 }

@@ -52,9 +52,9 @@ pub(super) fn vacancy(
         if segments.peek().is_some() {
             let leads_on = |name: &ZonePath| {
                 !taken.contains(&name.key())
-                    && match zone.data().followed(name) {
+                    && match zone.data.followed(name) {
                         Ok(entry) => entry.kind() == Kind::Directory,
-                        Err(DiskError::NotFound { .. }) => zone.data().entry(name).is_err(),
+                        Err(DiskError::NotFound { .. }) => zone.data.entry(name).is_err(),
                         Err(_) => false,
                     }
             };

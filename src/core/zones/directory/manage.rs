@@ -1,30 +1,24 @@
 //! Management of the groups of this server by an administrator.
 
 use super::{Group, GroupId, Member, NAME_MAX_BYTES};
+use crate::store::Store;
 use fileshed_registry::{LocalGroup, Registry};
-use fileshed_types::{Clock, Error, UserId, diagnostics};
+use fileshed_types::{Error, UserId, diagnostics};
 
 /// The groups that the registry keeps.
 #[derive(Debug)]
-pub struct Groups<'a> {
-    registry: &'a Registry,
-    clock: &'a Clock,
-}
+pub struct Groups<'a>(pub(super) &'a Store);
 
-impl<'a> Groups<'a> {
-    pub(super) fn new(registry: &'a Registry, clock: &'a Clock) -> Self {
-        Self { registry, clock }
-    }
-
+impl Groups<'_> {
     /// All groups, by name.
     pub fn list(&self) -> Result<Vec<Group>, Error> {
-        groups_of(self.registry, None)
+        groups_of(&self.0.registry, None)
     }
 
     /// The members of the group of this id or name.
     pub fn members(&self, group: &str) -> Result<Vec<Member>, Error> {
         let group = self.find(group)?;
-        Ok(self.registry.local_members(&group.id)?)
+        Ok(self.0.registry.local_members(&group.id)?)
     }
 
     /// Makes a group.
@@ -44,7 +38,7 @@ impl<'a> Groups<'a> {
             return Err(GroupsError::Name(name.to_owned()).into());
         }
         for taken in [id.as_str(), name] {
-            if self.registry.local_group(taken)?.is_some() {
+            if self.0.registry.local_group(taken)?.is_some() {
                 return Err(GroupsError::Taken(taken.to_owned()).into());
             }
         }
@@ -54,10 +48,10 @@ impl<'a> Groups<'a> {
             description: description.to_owned(),
             members: 0,
         };
-        let now = self.clock.now().as_second();
-        self.registry.add_group(&group, now)?;
+        let now = self.0.clock.now().as_second();
+        self.0.registry.add_group(&group, now)?;
         for member in members {
-            self.registry.add_member(&group.id, member.as_str())?;
+            self.0.registry.add_member(&group.id, member.as_str())?;
         }
         Ok(())
     }
@@ -65,7 +59,7 @@ impl<'a> Groups<'a> {
     /// Forgets a group and its members. Its files stay on disk.
     pub fn delete(&self, group: &str) -> Result<(), Error> {
         let group = self.find(group)?;
-        Ok(self.registry.remove_group(&group.id)?)
+        Ok(self.0.registry.remove_group(&group.id)?)
     }
 
     /// Takes users into a group; how many were not in it.
@@ -73,7 +67,7 @@ impl<'a> Groups<'a> {
         let group = self.find(group)?;
         let mut added = 0;
         for user in users {
-            added += usize::from(self.registry.add_member(&group.id, user.as_str())?);
+            added += usize::from(self.0.registry.add_member(&group.id, user.as_str())?);
         }
         Ok(added)
     }
@@ -83,13 +77,13 @@ impl<'a> Groups<'a> {
         let group = self.find(group)?;
         let mut removed = 0;
         for user in users {
-            removed += usize::from(self.registry.remove_member(&group.id, user.as_str())?);
+            removed += usize::from(self.0.registry.remove_member(&group.id, user.as_str())?);
         }
         Ok(removed)
     }
 
     fn find(&self, group: &str) -> Result<LocalGroup, Error> {
-        let found = self.registry.local_group(group)?;
+        let found = self.0.registry.local_group(group)?;
         Ok(found.ok_or_else(|| GroupsError::Unknown(group.to_owned()))?)
     }
 }

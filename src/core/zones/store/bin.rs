@@ -15,11 +15,9 @@ impl Store {
     pub fn make_space(&self, tenant: &TenantRoot, needed: Totals) -> Result<bool, Error> {
         let most = Totals {
             bytes: tenant.limit,
-            files: self.settings().max_files,
+            files: self.settings.max_files,
         };
-        let gone = self
-            .registry()
-            .make_space_in_bin(&tenant.key, needed, most)?;
+        let gone = self.registry.make_space_in_bin(&tenant.key, needed, most)?;
         self.remove_binned(tenant, &gone)?;
         Ok(!gone.is_empty())
     }
@@ -44,7 +42,7 @@ impl Store {
 
     /// Takes these out of the bin of a tenant for good; how many were there.
     pub fn end_in_bin(&self, tenant: &TenantRoot, rows: &[BinRow]) -> Result<u64, Error> {
-        let gone = self.registry().forget_in_bin(rows)?;
+        let gone = self.registry.forget_in_bin(rows)?;
         self.remove_binned(tenant, &gone)?;
         Ok(gone.len() as u64)
     }
@@ -53,34 +51,34 @@ impl Store {
     /// more. Gives what went.
     pub fn relieve_disk(&self, tenant: &TenantRoot) -> Result<Vec<BinRow>, Error> {
         let mut gone = Vec::new();
-        if !self.reserve().is_needed() {
+        if !self.reserve.is_needed() {
             return Ok(gone);
         }
         let directory = tenant.root.subdirectory("staging")?;
         // At once, so that its space is seen.
         let staging = Staging::new(directory, self.instance());
         let bin = tenant.bin()?;
-        let mut rows = self.registry().in_bin(&tenant.key)?;
-        while self.reserve().is_needed() {
+        let mut rows = self.registry.in_bin(&tenant.key)?;
+        while self.reserve.is_needed() {
             let Some(oldest) = rows.pop() else {
                 break;
             };
-            for row in self.registry().forget_in_bin(&[oldest])? {
+            for row in self.registry.forget_in_bin(&[oldest])? {
                 remove_from(&staging, &bin, &row.id)?;
                 gone.push(row);
             }
         }
-        self.reserve().keep();
+        self.reserve.keep();
         Ok(gone)
     }
 
     /// Removes what is in the bin without a row, and rows without a file: what a dead process or a
     /// power cut left.
     pub fn sweep_bin(&self, tenant: &TenantRoot) -> Result<(), Error> {
-        let rows = self.registry().in_bin(&tenant.key)?;
+        let rows = self.registry.in_bin(&tenant.key)?;
         let Some(bin) = tenant.root.existing_subdirectory(BIN)? else {
             for row in &rows {
-                self.registry().settle_in_bin(row, false)?;
+                self.registry.settle_in_bin(row, false)?;
             }
             return Ok(());
         };
@@ -88,12 +86,12 @@ impl Store {
             if let Err(error) = bin.entry_as_named(&ZonePath::found(row.id.clone()))
                 && error.is_gone()
             {
-                self.registry().settle_in_bin(row, false)?;
+                self.registry.settle_in_bin(row, false)?;
             }
         }
         // Whoever puts something in enters its row first: what is seen now has one, or lost it.
         let there = bin.list(&ZonePath::root())?;
-        let known = self.registry().names_in_bin(&tenant.key)?;
+        let known = self.registry.names_in_bin(&tenant.key)?;
         let staging = self.staging(tenant)?;
         for found in there {
             let name = found.path.as_str();
@@ -112,13 +110,13 @@ impl Store {
             Err(error) if error.is_gone() => false,
             Err(error) => return Err(error.into()),
         };
-        Ok(self.registry().settle_in_bin(row, is_there)?)
+        Ok(self.registry.settle_in_bin(row, is_there)?)
     }
 
     /// Enters what was under way between a zone and the bin when its process died. The caller has
     /// the zone's write lock.
     pub fn repair_bin(&self, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
-        let rows = self.registry().unsettled_in_bin(&tenant.key, zone.as_str());
+        let rows = self.registry.unsettled_in_bin(&tenant.key, zone.as_str());
         rows?
             .iter()
             .try_for_each(|row| self.settle_bin_move(tenant, row))

@@ -40,7 +40,7 @@ impl Store {
     pub fn start_recording_calls(self: &Arc<Self>) -> Result<Background, Error> {
         let store = Arc::clone(self);
         let started = Background::start("last calls", move |stop| {
-            let pause = store.settings().timings.rounds.last_calls;
+            let pause = store.settings.timings.rounds.last_calls;
             let mut goes_on = true;
             while goes_on {
                 goes_on = !stop.is_given_within(&store.clock, pause);

@@ -1,14 +1,62 @@
-//! Tenants: their keys, and the space that they have.
+//! Tenants: their directories, their keys, the space that they have, and whether their users are active.
 
 use super::{GROUPS, SHARED, Store, USERS};
 use crate::tenant::TenantRoot;
-use fileshed_registry::{BIN, QuotaError, Usage};
-use fileshed_storage::{DiskError, PrivateDirectory, Staging, Totals};
+use fileshed_registry::{Arrival, BIN, QuotaError, Standing, Usage};
+use fileshed_storage::{DiskError, Kind, PrivateDirectory, Root, Staging, Totals};
+use fileshed_types::fair::Place;
 use fileshed_types::group::Group;
 use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Caller, Chat, Error, UserId, ZoneName};
+use fileshed_types::trust::Revocation;
+use fileshed_types::{Caller, Error, UserId, ZoneName, ZonePath};
 
 impl Store {
+    /// Says that something of a tenant changed. Strict: comes back when it is on disk.
+    pub fn changed(&self) {
+        self.flusher.changed();
+    }
+
+    /// A tenant, of which there may be nothing yet, with the quota that is written down.
+    pub(crate) fn made_tenant(&self, key: &str, arrival: &Arrival) -> Result<TenantRoot, Error> {
+        let root = self.data.subdirectory(key)?;
+        Ok(self.tenant_at(key, root, arrival.quota))
+    }
+
+    /// A tenant, if there is anything of it.
+    pub fn existing_tenant(&self, key: &str) -> Result<Option<TenantRoot>, Error> {
+        let Some(root) = self.data.existing_subdirectory(key)? else {
+            return Ok(None);
+        };
+        let quota = self.registry.tenant_quota(key)?;
+        Ok(Some(self.tenant_at(key, root, quota)))
+    }
+
+    fn tenant_at(&self, key: &str, root: Root, quota: Option<u64>) -> TenantRoot {
+        TenantRoot {
+            root,
+            key: key.to_owned(),
+            limit: quota.unwrap_or_else(|| self.usual_quota(key)),
+            zones: zones_of(key),
+            place: Place::default(),
+        }
+    }
+
+    /// Whether there is a directory of a tenant.
+    pub fn has_tenant(&self, key: &str) -> Result<bool, DiskError> {
+        Ok(self.data.existing_subdirectory(key)?.is_some())
+    }
+
+    /// The keys of the tenants that have a directory below one of this name.
+    pub fn tenants_below(&self, parent: &str) -> Result<Vec<String>, DiskError> {
+        let Some(directory) = self.data.existing_subdirectory(parent)? else {
+            return Ok(Vec::new());
+        };
+        let entries = directory.list(&ZonePath::root())?.into_iter();
+        let entries = entries.filter(|entry| entry.kind == Kind::Directory);
+        let keys = entries.map(|entry| format!("{parent}/{}", entry.path));
+        Ok(keys.collect())
+    }
+
     /// The directory of a conversation's uploads, below the tenant's root.
     pub(crate) fn uploads_of(&self, caller: &Caller) -> String {
         let directory = ZoneName::Uploads.directory().unwrap_or_default();
@@ -17,12 +65,12 @@ impl Store {
 
     /// The name of that directory: the conversation's.
     pub fn chat_directory(&self, caller: &Caller) -> String {
-        self.chat_directory_of(&caller.chat)
+        self.pepper.chat_directory(&caller.chat)
     }
 
-    /// The name of the directory of a conversation's uploads.
-    pub fn chat_directory_of(&self, chat: &Chat) -> String {
-        self.pepper.chat_directory(chat)
+    /// The key of the caller's tenant and the name of the directory of the conversation's uploads.
+    pub fn conversation(&self, caller: &Caller) -> Result<(String, String), Error> {
+        Ok((self.tenant_key(caller)?, self.chat_directory(caller)))
     }
 
     /// The caller's name in logs: the same as its directory, so that it tells nothing more.
@@ -126,13 +174,60 @@ impl Store {
     pub fn private_directory(&self, tenant: &TenantRoot) -> Result<PrivateDirectory, DiskError> {
         let staging = self.staging(tenant)?;
         match staging.private_directory() {
-            Err(DiskError::Full) => self.reserve().private_directory(&staging),
+            Err(DiskError::Full) => self.reserve.private_directory(&staging),
             made => made,
         }
+    }
+
+    /// Fails where an administrator has suspended the caller. Every way to something of a caller
+    /// asks this; what does not lead to anything of theirs, such as help, asks it too.
+    pub fn expect_active(&self, caller: &Caller) -> Result<(), Error> {
+        let Some(user) = &caller.user else {
+            return Ok(());
+        };
+        // Whoever opens something next asks the same.
+        let arrival = self
+            .registry
+            .arrival(user.as_str(), &self.tenant_of_user(user)?)?;
+        match &arrival.standing {
+            Some(standing) if standing.suspended_at.is_some() => Err(Revocation::Suspended.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Fails if the caller, of whom this is known, is suspended, and records who it is, since the name
+    /// of a directory does not tell.
+    pub(crate) fn meet(&self, caller: &Caller, standing: Option<&Standing>) -> Result<(), Error> {
+        let Some(user) = &caller.user else {
+            return Ok(());
+        };
+        let name = caller.name.as_deref().unwrap_or_default();
+        match standing {
+            Some(standing) if standing.suspended_at.is_some() => {
+                return Err(Revocation::Suspended.into());
+            }
+            Some(standing) if name.is_empty() || standing.name == name => return Ok(()),
+            _ => {}
+        }
+        let now = self.clock.now().as_second();
+        if let Err(error) = self.registry.meet(user.as_str(), name, now) {
+            // Nothing of the call depends on it, and the next one tries again.
+            tracing::warn!(%error, "a user could not be noted");
+        }
+        Ok(())
     }
 }
 
 /// The key of a group's tenant.
 pub(crate) fn group_key(group: &Group) -> String {
     format!("{GROUPS}/{}", group.id.as_str())
+}
+
+/// What a tenant holds.
+fn zones_of(key: &str) -> &'static [ZoneName] {
+    if key.starts_with(GROUPS) {
+        &ZoneName::SHARED
+    } else {
+        &ZoneName::PERSONAL
+    }
 }

@@ -29,7 +29,7 @@ impl Unfinished {
 impl Store {
     /// Marks a change for repair: now, or as soon as the registry answers.
     pub fn leave_to_repair(&self, tenant: &str, intent: Intent) {
-        if self.registry().orphan(intent).is_err() {
+        if self.registry.orphan(intent).is_err() {
             self.unfinished.add(tenant.to_owned(), intent);
         }
     }
@@ -38,7 +38,7 @@ impl Store {
     pub fn mark_unfinished(&self) -> Vec<String> {
         let (mut tenants, mut answers) = (Vec::new(), true);
         for (tenant, intent) in self.unfinished.take() {
-            answers = answers && self.registry().orphan(intent).is_ok();
+            answers = answers && self.registry.orphan(intent).is_ok();
             if answers {
                 tenants.push(tenant);
             } else {

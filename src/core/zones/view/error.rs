@@ -20,34 +20,25 @@ diagnostics! {
             details: { "parameter": parameter, "path": path },
         },
         /// A group that is none of the caller's.
-        #[error("there is no `{path}`: no group of yours is called so")]
-        NoGroup {
-            /// The path.
-            path: String = "/groups/tema".to_owned(),
-        } => {
+        #[error("there is no `{0}`: no group of yours is called so")]
+        NoGroup(path: String = "/groups/tema".to_owned()) => {
             code: FileNotFound,
             hint: listing("/groups"),
             details: { "path": path },
         },
         /// A chat of which the caller has no uploads.
-        #[error("there is no `{path}`: no chat of yours that has uploads is called so")]
-        NoChat {
-            /// The path.
-            path: String = "/uploads/5c9a/a.csv".to_owned(),
-        } => {
+        #[error("there is no `{0}`: no chat of yours that has uploads is called so")]
+        NoChat(path: String = "/uploads/5c9a/a.csv".to_owned()) => {
             code: FileNotFound,
             hint: "/uploads lists the chats that have some",
             details: { "path": path },
         },
         /// The directory of a chat, or what would be one.
         #[error(
-            "uploads are by chat: `{path}` is the directory of a chat, which cannot be made, written, \
+            "uploads are by chat: `{0}` is the directory of a chat, which cannot be made, written, \
              moved or deleted"
         )]
-        Chat {
-            /// The directory.
-            path: String = "/uploads/a.csv".to_owned(),
-        } => {
+        Chat(path: String = "/uploads/a.csv".to_owned()) => {
             code: ZoneForbidden,
             hint: "name a file in it: /uploads/<chat>/<file>, where the chat has uploads; what \
                 belongs to no chat goes to /uploads/default/<file>",
@@ -74,21 +65,15 @@ diagnostics! {
             details: { "path": path },
         },
         /// A directory where a file was needed.
-        #[error("`{path}` is a directory, not a file")]
-        Directory {
-            /// The directory.
-            path: String = "/storage/notes".to_owned(),
-        } => {
+        #[error("`{0}` is a directory, not a file")]
+        Directory(path: String = "/storage/notes".to_owned()) => {
             code: FileNotFound,
             hint: listing(path),
             details: { "path": path },
         },
         /// Not a directory where one was needed.
-        #[error("there is no directory `{path}`")]
-        NoDirectory {
-            /// The path.
-            path: String = "/storage/a.md".to_owned(),
-        } => {
+        #[error("there is no directory `{0}`")]
+        NoDirectory(path: String = "/storage/a.md".to_owned()) => {
             code: FileNotFound,
             hint: Hint::of(list(above(path))).say(" shows what is there"),
             details: { "path": path },
@@ -117,26 +102,6 @@ diagnostics! {
 }
 
 impl ViewError {
-    pub(super) fn no_zone(parameter: &'static str, path: &ViewPath) -> Self {
-        let path = path.as_str().to_owned();
-        Self::NoZone { parameter, path }
-    }
-
-    pub(super) fn no_group(path: &ViewPath) -> Self {
-        let path = path.as_str().to_owned();
-        Self::NoGroup { path }
-    }
-
-    pub(super) fn no_chat(path: &ViewPath) -> Self {
-        let path = path.as_str().to_owned();
-        Self::NoChat { path }
-    }
-
-    pub(super) fn chat(path: &ViewPath) -> Self {
-        let path = path.as_str().to_owned();
-        Self::Chat { path }
-    }
-
     /// A directory that is there for everybody.
     #[must_use]
     pub fn top(path: &ViewPath) -> Self {
@@ -149,20 +114,6 @@ impl ViewError {
     pub fn read_only(path: &ViewPath) -> Self {
         let path = path.as_str().to_owned();
         Self::ReadOnly { path }
-    }
-
-    /// A directory where a file was needed.
-    #[must_use]
-    pub fn directory(path: &ViewPath) -> Self {
-        let path = path.as_str().to_owned();
-        Self::Directory { path }
-    }
-
-    /// Not a directory where one was needed.
-    #[must_use]
-    pub fn no_directory(path: &ViewPath) -> Self {
-        let path = path.as_str().to_owned();
-        Self::NoDirectory { path }
     }
 }
 

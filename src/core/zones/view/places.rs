@@ -32,18 +32,16 @@ impl View<'_> {
     /// The working directory of the caller in this conversation; the home where none was said. It
     /// may be gone by now.
     pub fn cwd(&self) -> Result<ViewPath, Error> {
-        let (tenant, chat) = self.conversation()?;
-        let kept = self.store.registry().working_directory(&tenant, &chat)?;
+        let (tenant, chat) = self.store.conversation(self.caller)?;
+        let kept = self.store.registry.working_directory(&tenant, &chat)?;
         Ok(kept.map_or_else(ViewPath::home, ViewPath::kept))
     }
 
     /// Returns [`Self::cwd`] without waiting; `None` if it would have to wait.
     pub fn cwd_at_once(&self) -> Option<ViewPath> {
-        let (tenant, chat) = self.conversation().ok()?;
-        let kept = self
-            .store
-            .registry()
-            .working_directory_at_once(&tenant, &chat);
+        let (tenant, chat) = self.store.conversation(self.caller).ok()?;
+        let registry = &self.store.registry;
+        let kept = registry.working_directory_at_once(&tenant, &chat);
         Some(kept.ok()?.map_or_else(ViewPath::home, ViewPath::kept))
     }
 
@@ -63,19 +61,13 @@ impl View<'_> {
     pub fn set_cwd(&self, parameter: &'static str, text: &str) -> Result<ViewPath, Error> {
         let path = self.path(parameter, text)?;
         if !self.is_directory(parameter, &path)? {
-            return Err(ViewError::no_directory(&path).into());
+            return Err(ViewError::NoDirectory(path.to_string()).into());
         }
-        let (tenant, chat) = self.conversation()?;
-        let now = self.store.clock().now().as_second();
-        self.store
-            .registry()
-            .set_working_directory(&tenant, &chat, path.as_str(), now)?;
+        let (tenant, chat) = self.store.conversation(self.caller)?;
+        let now = self.store.clock.now().as_second();
+        let registry = &self.store.registry;
+        registry.set_working_directory(&tenant, &chat, path.as_str(), now)?;
         Ok(path)
-    }
-
-    fn conversation(&self) -> Result<(String, String), Error> {
-        let tenant = self.store.tenant_key(self.caller)?;
-        Ok((tenant, self.store.chat_directory(self.caller)))
     }
 }
 
@@ -100,7 +92,7 @@ impl ViewPath {
                 let groups = groups.unwrap_or_default();
                 format!("/groups/{}", label(group, &groups))
             }
-            None => format!("/{}", zone.name()),
+            None => format!("/{}", zone.name),
         };
         let top = Self::kept(top);
         if path.is_root() {

@@ -86,7 +86,7 @@ impl<'a> View<'a> {
     ) -> Result<Vec<SearchedPart<'a>>, Error> {
         let mut parts = Vec::new();
         for below in zones {
-            let inside = zones_path(path, &below);
+            let inside = path.join(&below);
             let is_group = matches!(inside.place(), ViewPlace::Zone(_, Some(_), _));
             match self.part(parameter, inside, below) {
                 Ok(part) => parts.push(part),
@@ -121,26 +121,20 @@ impl<'a> View<'a> {
     pub fn search_bounds(&self) -> Bounds {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         let cancellation = self.caller.cancellation.clone();
-        let time = self.store.settings().timings.work.search;
+        let time = self.store.settings.timings.work.search;
         Bounds::new(
             cancellation,
-            self.store.clock(),
+            &self.store.clock,
             time,
             processors.min(THREADS),
         )
     }
 }
 
-fn zones_path(above: &ViewPath, below: &str) -> ViewPath {
-    below
-        .split('/')
-        .fold(above.clone(), |path, name| path.join(name))
-}
-
 impl SearchedPart<'_> {
     fn tree(&self) -> Tree<'_> {
         let Resolved { at, zone, .. } = &self.found;
-        Tree::new(zone.data(), &self.entry, at.as_str(), &self.below)
+        Tree::new(&zone.data, &self.entry, at.as_str(), &self.below)
     }
 }
 
@@ -160,7 +154,7 @@ impl Searched<'_> {
     pub fn expect_directories(&self) -> Result<(), Error> {
         for part in &self.parts {
             if part.entry.kind() != Kind::Directory {
-                return Err(ViewError::no_directory(&part.found.at).into());
+                return Err(ViewError::NoDirectory(part.found.at.to_string()).into());
             }
         }
         Ok(())

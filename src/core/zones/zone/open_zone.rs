@@ -3,8 +3,8 @@
 use rustix::io::Errno;
 
 use super::{PathError, ZoneError, ZoneName, ZonePath, with_cross_zone_call};
-use crate::store::{HistoryOf, Store};
-use crate::tenant::TenantRoot;
+use crate::store::Store;
+use crate::tenant::{TenantRoot, ZoneRoots};
 use fileshed_history::{Author, CommitId, History, HistoryError, PreparedContent};
 use fileshed_registry::FilePlace;
 use fileshed_storage::{
@@ -330,7 +330,7 @@ impl<'a> Zone<'a> {
     /// Bytes of the largest text that is read at once.
     #[must_use]
     pub fn text_limit(&self) -> u64 {
-        let limit = self.store.settings().fs_text_limit_mb;
+        let limit = self.store.settings.fs_text_limit_mb;
         limit.saturating_mul(fileshed_types::settings::MEBIBYTE)
     }
 
@@ -360,7 +360,7 @@ impl<'a> Zone<'a> {
             return Ok(());
         }
         let limit = self.tenant.limit;
-        let limit = limit.saturating_mul(self.store.settings().history_factor);
+        let limit = limit.saturating_mul(self.store.settings.history_factor);
         fileshed_history::size::expect_space(&self.base, limit)
             .map_err(|error| self.explain(error.into()))
     }
@@ -428,10 +428,7 @@ impl<'a> Zone<'a> {
 
     /// Fails where the credential only reads.
     pub fn expect_write_scope(&self) -> Result<(), Error> {
-        match self.caller.scope {
-            Scope::Write => Ok(()),
-            Scope::Read => Err(ZoneError::ReadOnlyScope.into()),
-        }
+        expect_write_scope(self.caller)
     }
 
     /// A path as the registry names it.
@@ -449,8 +446,8 @@ impl<'a> Zone<'a> {
         &self,
         work: impl FnMut(&History) -> Result<T, HistoryError>,
     ) -> Result<T, Error> {
-        let now = self.store.clock().now();
-        Ok(self.store.work_on_history(&self.history_of(), now, work)?)
+        let now = self.store.clock.now();
+        Ok(self.store.work_on_history(&self.roots(), now, work)?)
     }
 
     /// Commits what is on disk at `paths`; where the caller's changes belong together, with those
@@ -462,15 +459,15 @@ impl<'a> Zone<'a> {
         message: &str,
         author: &Author,
     ) -> Result<Option<CommitId>, Error> {
-        let now = self.store.clock().now();
-        let of = self.history_of();
+        let now = self.store.clock.now();
+        let of = self.roots();
         if !self.caller.joins_commits {
             let commit =
                 |history: &History| history.commit_paths(paths, prepared, message, author, now);
             return Ok(self.store.commit_to_history(&of, now, commit)?);
         }
         let key = (self.tenant.key.clone(), self.name);
-        let last = self.store.saves().open(&key, author, now);
+        let last = self.store.saves.open(&key, author, now);
         let commit = |history: &History| match &last {
             Some(last) => history.join_paths(last, paths, prepared, message, author, now),
             None => history.commit_paths(paths, prepared, message, author, now),
@@ -478,7 +475,7 @@ impl<'a> Zone<'a> {
         let done = self.store.commit_to_history(&of, now, commit)?;
         if let Some(id) = &done {
             let joined = last.is_some();
-            let saves = self.store.saves();
+            let saves = &self.store.saves;
             saves.committed(key, author, id.clone(), (now, joined));
         }
         Ok(done)
@@ -486,8 +483,8 @@ impl<'a> Zone<'a> {
 
     /// The zone's history, by what it lies beside.
     #[must_use]
-    pub fn history_of(&self) -> HistoryOf<'_> {
-        HistoryOf {
+    pub fn roots(&self) -> ZoneRoots<'_> {
+        ZoneRoots {
             tenant: &self.tenant.key,
             zone: self.name,
             base: &self.base,
@@ -508,6 +505,14 @@ impl<'a> Zone<'a> {
     /// Measures the zone afresh and enters the result. Uploads count over all conversations.
     pub fn measure(&self) -> Result<Totals, Error> {
         self.store.measure(&self.tenant, self.name)
+    }
+}
+
+/// Fails where the credential of a caller only reads.
+pub fn expect_write_scope(caller: &Caller) -> Result<(), Error> {
+    match caller.scope {
+        Scope::Write => Ok(()),
+        Scope::Read => Err(ZoneError::ReadOnlyScope.into()),
     }
 }
 

@@ -176,6 +176,6 @@ fn put_back(
 
 /// The locks of a zone as they are now.
 fn locks(zone: &Zone<'_>) -> Result<Vec<Lock>, Error> {
-    let registry = zone.store.registry();
+    let registry = &zone.store.registry;
     Ok(registry.locks(&zone.tenant.key, zone.name().as_str())?)
 }
