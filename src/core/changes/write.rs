@@ -99,7 +99,6 @@ impl FileWrite<'_> {
     pub fn overwrite(&self, content: &[u8]) -> Result<WrittenFile, Error> {
         let path = self.path()?;
         self.zone.expect_writable()?;
-        self.expect_plain(self.zone.target("path", &path)?.entry())?;
         // Staged before the write lock is taken, so that other writers do not wait for the disk.
         let mut staged = self.zone.stage(content)?;
         staged
@@ -107,6 +106,7 @@ impl FileWrite<'_> {
             .map_err(|error| self.zone.explain_disk(error))?;
         let writer = crate::writer(self.zone, self.operation)?;
         let target = self.zone.target("path", &path)?;
+        self.expect_plain(target.entry())?;
         self.write(writer, target, staged)
     }
 
