@@ -39,7 +39,7 @@ pub mod openwebui;
 pub mod ops;
 pub mod status;
 
-/// The whole server without a socket: the router over `store`, which is connected to the Open WebUI
+/// The whole server without a socket: the router over `core`, which is connected to the Open WebUI
 /// that `config` names.
 pub fn app(core: Arc<Core>, config: &Config) -> Router {
     app_with_tools(core, config, McpToolset::default())

@@ -14,8 +14,8 @@
 //! 5. [`changes::ZoneChange::commit`] writes history and registry; a change dropped without it undoes
 //!    itself.
 //!
-//! Each step is a crate, and each uses only those below it: `zones`, `changes`, `runs` and `transfer`
-//! beside each other, `admin`. Crates below them are the only ones that touch files ([`storage`]),
+//! The steps are crates, and each uses only those before it: `zones`, then `changes`, then `runs` and
+//! `transfer`, which do not use each other, then `admin`. Crates below them are the only ones that touch files ([`storage`]),
 //! know SQL ([`registry`], and `tables` for databases of users), know git ([`history`]) or start
 //! processes ([`sandbox`]).
 

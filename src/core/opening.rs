@@ -24,9 +24,9 @@ pub struct Core {
     pub runs: Arc<Runs>,
     /// Uploads, links and attached files.
     pub transfer: Arc<Transfer>,
-    /// What an administrator does.
+    /// Administration, and what the server does for itself.
     pub admin: Admin,
-    /// Where the files of the compact tools are.
+    /// Storage of the compact tools, if it is not a zone.
     pub files: Arc<FileStorage>,
 }
 
@@ -99,7 +99,7 @@ impl Core {
     }
 }
 
-/// What opening a zone has done by the crates above it. Nothing is left to do once they are gone.
+/// The hooks of the store, as weak references: the crates above hold the store themselves.
 #[derive(Debug)]
 struct Hooks {
     runs: Weak<Runs>,

@@ -61,7 +61,7 @@ impl std::fmt::Debug for Seal {
 }
 
 impl Seal {
-    /// Returns the seal of a store, or `None` if no other server has its data.
+    /// Returns the seal of a data directory, or `None` if no other server has its data.
     #[must_use]
     pub fn of(core: &Core) -> Option<Self> {
         match core.runs.peer_secret().map(Self::new)? {

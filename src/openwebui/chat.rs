@@ -14,8 +14,7 @@ use std::collections::{HashMap, HashSet};
 use fileshed_core::chat_host::Attachment;
 use fileshed_core::{Caller, Chat, UserId};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::client::{CallError, Client, segment};
 use super::file::{self, FileEntry};
@@ -124,7 +123,7 @@ impl OpenWebUi {
         matches!(told, Ok(Some(true)))
     }
 
-    /// Leaves those that are gone.
+    /// Keeps those conversations that are gone.
     pub(super) fn retain_gone(
         &self,
         user: &UserId,
@@ -136,7 +135,7 @@ impl OpenWebUi {
         let mut unclear = None;
         chats.retain(|chat| {
             let path = format!("/api/v1/chats/{}", chat.as_str());
-            match self.client.get::<IgnoredAny>(key.reveal(), &path) {
+            match self.client.get::<Map<String, Value>>(key.reveal(), &path) {
                 Ok(_) => false,
                 Err(error) if error.is_absence() => true,
                 Err(error) => {

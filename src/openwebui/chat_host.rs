@@ -1,4 +1,4 @@
-//! The questions of the core to the application that people chat in, asked of Open WebUI.
+//! The core's `ChatHost` trait, implemented by requests to Open WebUI.
 
 use std::collections::HashMap;
 use std::io::Read;

@@ -2,7 +2,7 @@
 //! the caller asked for.
 //!
 //! A descriptor says what every surface needs of a tool: its name, its words, its parameters, and what
-//! a call may do. An operation is called on a store; HTTP has calls of its own for all tools, so that part
+//! a call may do. An operation is called on the core; HTTP has calls of its own for all tools, so that part
 //! is a type parameter.
 
 use fileshed_core::hint::{Surface, Tools};

@@ -77,8 +77,8 @@ impl Node {
     }
 }
 
-/// Returns the key of a path. What is below a directory comes right behind it, before every other name: no
-/// name has a NUL.
+/// Returns the key of a path. The tree below a directory follows it directly in this order: no name has
+/// a NUL.
 fn key(path: &ZonePath) -> String {
     path.as_str().replace('/', "\0")
 }
@@ -122,7 +122,8 @@ impl Tree {
     /// Returns the directories above `path` that are missing.
     fn missing_above(&self, path: &ZonePath, now: Timestamp) -> Vec<Node> {
         let above = std::iter::successors(path.parent(), ZonePath::parent);
-        let missing = above.filter(|above| !above.is_root() && self.find(above).is_err());
+        let missing =
+            above.filter(|above| !above.is_root() && !self.nodes.contains_key(&key(above)));
         missing.map(|path| Node::directory(&path, now)).collect()
     }
 
@@ -324,8 +325,7 @@ impl MemoryLimit {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// Takes as many bytes as something needs that had `before` and is to have `after`, or says that there
-    /// are not so many; gives back what it needs no more.
+    /// Changes a use of `before` bytes to one of `after`. Fails if that is more and exceeds the limit.
     fn change(&self, before: u64, after: u64) -> Result<(), ProviderError> {
         let (order, limit) = (Ordering::Relaxed, self.most);
         let changed = self.used.fetch_update(order, order, |used| {

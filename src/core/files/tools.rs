@@ -132,7 +132,7 @@ impl<'p> Files<'p> {
         Ok(())
     }
 
-    /// Until when a search may go on.
+    /// The moment at which a search ends.
     fn deadline(&self) -> Instant {
         self.limits.clock.instant() + self.limits.time
     }

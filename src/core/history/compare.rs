@@ -18,7 +18,7 @@ type Committed = (Vec<u8>, (Oid, i32));
 /// A path on disk with what the kernel says about it.
 type OnDisk = (String, Kind, Stat);
 
-/// How a file on disk differs from the last commit.
+/// The difference of a file on disk from the last commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
     /// New.
@@ -36,7 +36,7 @@ pub enum ChangeKind {
 pub struct Change {
     /// Which one.
     pub path: ZonePath,
-    /// How.
+    /// The difference.
     pub kind: ChangeKind,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Seen {
     pub(super) id: Oid,
     pub(super) mode: i32,
     pub(super) stat: Stat,
-    /// What HEAD has there.
+    /// The content in HEAD.
     pub(super) head: Option<(Oid, i32)>,
 }
 
@@ -60,12 +60,12 @@ pub struct Found {
     /// In HEAD, and not to be judged: names that no path can say, files that cannot be read.
     kept: Vec<Committed>,
     pub(super) totals: Totals,
-    /// Whether content was read whose stat said nothing.
+    /// `true` if content was read whose stat said nothing.
     pub(super) learned: bool,
 }
 
 impl Seen {
-    /// How it differs from HEAD.
+    /// Its difference from HEAD.
     pub(super) fn change(&self) -> Option<ChangeKind> {
         match self.head {
             None => Some(ChangeKind::Added),

@@ -1,5 +1,5 @@
-//! Finds the rule of a command, or says what to call instead: by hints that are data, what the table says to a
-//! name or a fault.
+//! The rule of a command, or the hint of what to call instead. Hints are data: a table has them by the name
+//! of a command or of a fault.
 
 use super::error::{CommandError, CommandRefusal};
 use super::plan::CommandContext;
@@ -104,7 +104,7 @@ fn advised(cmd: &str, args: &[String]) -> Hint {
 /// The table of hints.
 const TABLE: &str = include_str!("table/hints.txt");
 
-/// What the table has behind a name.
+/// Returns the text of the table behind a name.
 fn entry(name: &str) -> Option<&'static str> {
     let entries = TABLE.lines().filter_map(|line| line.split_once(": "));
     let mut found = entries.filter(|(names, _)| names.split(' ').any(|other| other == name));
@@ -116,7 +116,7 @@ pub(crate) fn other_name(name: &str) -> Option<impl Iterator<Item = &'static str
     Some(entry(name)?.strip_prefix('=')?.split(' '))
 }
 
-/// What there is instead of a command that does not exist.
+/// Returns the hint of what replaces a command that does not exist.
 pub(crate) fn instead(name: &str) -> Option<Hint> {
     entry(name)
         .filter(|text| !text.starts_with('='))
@@ -151,7 +151,7 @@ fn rendered(text: &'static str) -> Hint {
     })
 }
 
-/// Whether commands may fetch something.
+/// Returns `true` if commands may fetch something.
 pub(crate) fn is_online(context: &CommandContext<'_>) -> bool {
     context.network != NetworkMode::Disabled
 }

@@ -49,7 +49,9 @@ impl<'a> TokenizedLine<'a> {
 
     /// Returns the options of the token at an index.
     pub(super) fn options_at(&self, place: usize) -> impl Iterator<Item = &'static OptionRule> {
-        let here = self.options.iter().filter(move |(at, _)| *at == place);
+        let first = self.options.partition_point(|(at, _)| *at < place);
+        let here = self.options[first..].iter();
+        let here = here.take_while(move |(at, _)| *at == place);
         here.map(|(_, option)| *option)
     }
 

@@ -56,7 +56,7 @@ async fn config(State(server): State<Arc<Server>>) -> Response {
     .await
 }
 
-/// Answers what the store says of commands, which is tried once by starting a helper and so blocks.
+/// Answers what the core says of commands, which is tried once by starting a helper and so blocks.
 async fn answer(server: Arc<Server>, answer: fn(&Core) -> Value) -> Response {
     let answered = pool::blocking(move || answer(&server.core)).await;
     answered.map_or_else(failure::answer, |answer| Json(answer).into_response())

@@ -91,7 +91,7 @@ impl FromStr for PeerAddress {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
         let is_number = text
             .parse::<SocketAddrV6>()
-            .is_ok_and(|address| address.port() > 0 && address.scope_id() == 0);
+            .is_ok_and(|address| address.port() > 0 && !text.contains('%'));
         let is_name = text.rsplit_once(':').is_some_and(|(host, port)| {
             let is_host = !host.is_empty() && host.chars().all(plain);
             is_host && port.parse::<u16>().is_ok_and(|port| port > 0)

@@ -201,6 +201,9 @@ impl ZonePath {
     pub fn join_path(&self, inside: &Self) -> Self {
         if inside.is_root() {
             self.clone()
+        } else if self.is_root() {
+            // As it was spelled.
+            inside.clone()
         } else {
             self.join(inside.as_str())
         }
