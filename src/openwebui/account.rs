@@ -131,12 +131,18 @@ impl OpenWebUi {
     fn is_there(&self, user: &UserId, key: &str) -> Result<bool, CallError> {
         let user = segment(user.as_str()).ok_or(CallError::Status(404))?;
         let path = format!("/api/v1/users/{user}");
-        match self.client.get::<AccountResponse>(key, &path) {
+        match self.client.get::<RoleResponse>(key, &path) {
             Ok(user) => Ok(user.role.as_deref().is_none_or(|text| role(text).is_some())),
             Err(CallError::Status(400 | 404)) => Ok(false),
             Err(error) => Err(error),
         }
     }
+}
+
+/// An account, of which the role alone counts.
+#[derive(Deserialize)]
+struct RoleResponse {
+    role: Option<String>,
 }
 
 fn key(credential: &str) -> [u8; 32] {

@@ -32,15 +32,7 @@ const PARSE_ERROR: i32 = -32_700;
 pub(super) struct Message {
     method: String,
     #[serde(default)]
-    params: Params,
-}
-
-#[derive(Default, Deserialize)]
-struct Params {
-    #[serde(default)]
-    name: Value,
-    #[serde(default)]
-    notifications: Value,
+    params: Value,
 }
 
 impl Message {
@@ -67,7 +59,7 @@ impl Message {
 
     /// The tool that is called.
     pub(super) fn called_tool(&self) -> Option<&str> {
-        let name = self.params.name.as_str();
+        let name = self.params["name"].as_str();
         name.filter(|_| self.method == "tools/call")
     }
 
@@ -76,7 +68,7 @@ impl Message {
         if self.method != "subscriptions/listen" {
             return None;
         }
-        let filter = serde_json::from_value::<SubscriptionFilter>(self.params.notifications);
+        let filter = SubscriptionFilter::deserialize(&self.params["notifications"]);
         filter.ok()?.resource_subscriptions
     }
 

@@ -163,7 +163,14 @@ pub(super) async fn watch<T: Future<Output = bool>>(
             locked(&seen).take_in(watched);
             changed
         });
-        let changed = changed.await?;
+        let changed = match (changed.await, parts) {
+            // One person's own process has nobody who would subscribe anew.
+            (Err(error), None) => {
+                tracing::debug!(%error, "a look for changes failed");
+                continue;
+            }
+            (changed, _) => changed?,
+        };
         // A process of one person's own has no request that could be trusted no more.
         if let Some(parts) = parts
             && (!changed.is_empty() || clock.elapsed(trusted) >= timings.credential)

@@ -183,6 +183,16 @@ pub(super) fn required_value(uri: &Uri, parameter: &'static str) -> Result<Strin
 }
 
 diagnostics! {
+    /// A path in an address that no text stands for.
+    #[derive(Debug, thiserror::Error)]
+    #[error("the path in the address is not UTF-8")]
+    pub(super) struct PathTextError => {
+        code: InvalidPath,
+        hint: "percent-encode the bytes of the name in UTF-8, as in /files/serve/storage/%C3%A9.html",
+    }
+}
+
+diagnostics! {
     /// A parameter that is missing in the query.
     #[derive(Debug, thiserror::Error)]
     #[error("parameter `{parameter}` is required")]

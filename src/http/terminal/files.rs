@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::endpoint::{path_parameters, required_value};
+use super::endpoint::{PathTextError, path_parameters, required_value};
 use super::upload::to_fill;
 use crate::http::call::Call;
 use crate::http::files::download::{Download, Presentation};
@@ -25,7 +25,8 @@ pub(super) async fn view(call: Call) -> Result<Response, Error> {
 /// relative to it.
 pub(super) async fn serve(mut call: Call) -> Result<Response, Error> {
     let parameters = path_parameters(&mut call.parts).await;
-    let path = parameters["path"].as_str().unwrap_or_default();
+    let path = parameters.get("path").and_then(Value::as_str);
+    let path = path.ok_or(PathTextError)?;
     send(call, format!("/{path}"), Presentation::Site).await
 }
 

@@ -92,7 +92,7 @@ impl Staging {
         };
         let journal = Journal::write(self, Noted::Renames(vec![step]), None)?;
         journal.carry_out().map_err(|(_, error)| fail(error))?;
-        journal.keep()
+        journal.keep_or_undo()
     }
 
     /// Takes an entry out of its zone.

@@ -119,8 +119,14 @@ impl Journal {
             .count()
     }
 
-    /// Makes the change final.
+    /// Makes the change final. It stands even if this fails.
     pub fn keep(mut self) -> Result<(), DiskError> {
+        self.kept = true;
+        forget(&self.staging, &self.name)
+    }
+
+    /// Makes the change final, or undoes it if that fails.
+    pub(super) fn keep_or_undo(mut self) -> Result<(), DiskError> {
         forget(&self.staging, &self.name)?;
         self.kept = true;
         Ok(())

@@ -264,6 +264,8 @@ fn a_page_is_served_apart_from_everything() {
     assert!(page.header("content-disposition").starts_with("inline"));
     let style = client.get("/terminal/files/serve/storage/site/style.css");
     assert!(style.header("content-type").starts_with("text/css"));
+    let no_text = client.get("/terminal/files/serve/storage/%FF");
+    refused(&no_text, 400, "INVALID_PATH", "UTF-8");
     let missing = client.get("/terminal/files/serve/storage/none");
     refused(&missing, 404, "FILE_NOT_FOUND", "`/storage/none`");
     let above = client.get("/terminal/files/serve/storage/..%2F..%2Fetc/passwd");
