@@ -15,9 +15,9 @@
 //!    itself.
 //!
 //! The steps are crates, and each uses only those before it: `zones`, then `changes`, then `runs` and
-//! `transfer`, which do not use each other, then `admin`. Crates below them are the only ones that touch files ([`storage`]),
-//! know SQL ([`registry`], and `tables` for databases of users), know git ([`history`]) or start
-//! processes ([`sandbox`]).
+//! `transfer`, which do not use each other, then `admin`. Crates below them are the only ones that
+//! touch files ([`storage`]), know SQL ([`registry`], and `tables` for databases of users), know git
+//! ([`history`]) or start processes ([`sandbox`]).
 
 mod opening;
 

@@ -5,11 +5,10 @@ use std::sync::{Arc, Weak};
 
 use fileshed_changes::{FileStorage, repair};
 use fileshed_registry::Condition;
-use fileshed_runs::Runs;
-use fileshed_runs::databases;
+use fileshed_runs::{Runs, databases};
 use fileshed_transfer::Transfer;
 use fileshed_types::{Caller, Clock, Error, Settings, ZoneName};
-use fileshed_zones::store::{Opening, Store};
+use fileshed_zones::store::{Hooks, Opening, Store};
 use fileshed_zones::tenant::TenantRoot;
 use fileshed_zones::view::View;
 
@@ -79,7 +78,7 @@ impl Core {
         let store = Arc::new(Store::assemble(settings, clock, opening)?);
         let runs = Arc::new(Runs::new(Arc::clone(&store)));
         let transfer = Arc::new(Transfer::new(Arc::clone(&store)));
-        store.set_hooks(Box::new(Hooks {
+        store.set_hooks(Box::new(CoreHooks {
             runs: Arc::downgrade(&runs),
             transfer: Arc::downgrade(&transfer),
         }));
@@ -101,12 +100,12 @@ impl Core {
 
 /// The hooks of the store, as weak references: the crates above hold the store themselves.
 #[derive(Debug)]
-struct Hooks {
+struct CoreHooks {
     runs: Weak<Runs>,
     transfer: Weak<Transfer>,
 }
 
-impl fileshed_zones::Hooks for Hooks {
+impl Hooks for CoreHooks {
     fn make_ready(
         &self,
         store: &Store,
