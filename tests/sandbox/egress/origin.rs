@@ -1,6 +1,6 @@
 //! A small HTTP server on loopback, and a place that must not be reached.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -139,7 +139,16 @@ fn answer(seen: &Seen, mut stream: TcpStream) {
         "/large" => format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", 3 << 20).into(),
         "/slow" => {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nslow");
-            let _until_closed = reader.read(&mut [0; 16]);
+            let mut ended = reader.read(&mut [0; 16]);
+            while matches!(&ended, Err(error) if error.kind() == ErrorKind::Interrupted) {
+                ended = reader.read(&mut [0; 16]);
+            }
+            // The other side closes it, and nobody else: what else ends it is told by the test.
+            let is_reset = |error: &Error| error.kind() == ErrorKind::ConnectionReset;
+            assert!(
+                ended.as_ref().map_or_else(is_reset, |count| *count == 0),
+                "{ended:?}"
+            );
             seen.raw_ends.fetch_add(1, Ordering::SeqCst);
             return;
         }
