@@ -1,4 +1,4 @@
-//! What administration works on.
+//! Parts of the core that administration works on.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use fileshed_runs::Runs;
 use fileshed_transfer::Transfer;
 use fileshed_zones::store::Store;
 
-/// What an administrator does, and what the server does for itself.
+/// Administration, and the maintenance that the server does by itself.
 #[derive(Clone, Debug)]
 pub struct Admin {
     pub(crate) store: Arc<Store>,

@@ -7,7 +7,7 @@ use fileshed_zones::zone::ZonePath;
 /// The paths that a change touches, and the space that it takes.
 #[derive(Debug, Default)]
 #[must_use]
-pub struct ChangeRequest {
+pub(crate) struct ChangeRequest {
     pub(super) paths: Vec<ZonePath>,
     pub(super) bytes: i64,
     pub(super) files: i64,
@@ -118,7 +118,7 @@ impl ChangeRequest {
     }
 
     /// Files that are changed where they lie, by as much as their end shows.
-    pub fn in_place(paths: Vec<ZonePath>) -> Self {
+    pub(super) fn in_place(paths: Vec<ZonePath>) -> Self {
         Self {
             paths,
             ..Self::default()

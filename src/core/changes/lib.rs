@@ -42,7 +42,5 @@ pub use webdav::{ClientLockError, NewClientLock, check as check_lock};
 pub use write::{AppendContext, FileWrite};
 pub use zone_files::ZoneFiles;
 
-pub use change_request::ChangeRequest;
-
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/changes.md");

@@ -1,4 +1,4 @@
-//! What is true of everything that runs.
+//! State of everything that runs on behalf of callers.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -44,12 +44,6 @@ impl Runs {
             egress: Egress::new(settings, clock),
             store,
         }
-    }
-
-    /// Returns the data directory whose zones things run in.
-    #[must_use]
-    pub fn store(&self) -> &Arc<Store> {
-        &self.store
     }
 
     /// The whitelisted programs of this machine.

@@ -1,4 +1,4 @@
-//! What is true of everything that moves.
+//! State of everything that moves between zones and the world.
 
 use std::sync::Arc;
 

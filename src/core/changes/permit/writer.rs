@@ -198,8 +198,13 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
+    /// Asks everything that may forbid a change of files where they lie.
+    pub fn guard_in_place(self, paths: Vec<ZonePath>) -> Result<Permit<'a>, Error> {
+        self.guard(ChangeRequest::in_place(paths))
+    }
+
     /// Asks everything that may forbid the change.
-    pub fn guard(self, request: ChangeRequest) -> Result<Permit<'a>, Error> {
+    pub(crate) fn guard(self, request: ChangeRequest) -> Result<Permit<'a>, Error> {
         let mut permit = self.ask(request)?;
         let zone = permit.zone();
         let begin = || zone.store.registry.begin(&permit.plan());

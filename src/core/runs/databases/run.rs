@@ -13,7 +13,7 @@ use super::error::TableError;
 use super::journal::{self, Statement, foreign};
 use crate::process::StreamFile;
 use crate::runs::Runs;
-use fileshed_changes::{ChangeRequest, SizeError, Writer};
+use fileshed_changes::{SizeError, Writer};
 use fileshed_history::subject;
 use fileshed_registry::QuotaError;
 use fileshed_storage::{DiskError, Entry, Kind, Staged, Target, Vacancy};
@@ -273,7 +273,7 @@ impl<'a> DatabaseCall<'a> {
     ) -> Result<Answer, Error> {
         let path = entry.path();
         let files = std::iter::once(path.clone()).chain(path.journals());
-        let permit = writer.guard(ChangeRequest::in_place(files.collect()))?;
+        let permit = writer.guard_in_place(files.collect())?;
         let statement = Statement::begin(self.zone, path)?;
         let change = permit.in_place()?;
         let most = self.most(entry.size())?;
@@ -374,7 +374,7 @@ impl<'a> DatabaseCall<'a> {
 /// Rolls back what statements left that were cut off, before anything else meets it. What cannot be
 /// put right now is put right with the next statement.
 pub fn recover_all(runs: &Runs, tenant: &TenantRoot, name: ZoneName) -> Result<(), Error> {
-    let store = runs.store();
+    let store = &*runs.store;
     let paths = store
         .registry
         .cut_off_databases(&tenant.key, name.as_str())?;
