@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Finds circles: of the workspace's crates, of the top-level modules of each crate, and of the
-modules beside each other in one folder; and types of one crate that share a name.
+modules beside each other in one folder; and types of the workspace that share a name.
 
 Reads `cargo metadata` on standard input, then the sources. An arrow is a `use` or a path that
 begins with `crate`, `self`, `super` or the name of a child module; test code does not count, nor
 does what lies between a folder and its own module. Names that a module passes on with `use` lead
 to where they are defined. Circles that are known stand in `.ci/circles`, one a line; that list may
 only become shorter. `--write` writes it anew, for modules that are moved with their circle. What every
-operation has may have the same name everywhere.
+operation has may have the same name everywhere, and so may a crate's alias `Result`, as in the standard
+library.
 """
 
 import json
@@ -20,7 +21,7 @@ from rust_source import blanked, closing, without_tests
 
 KNOWN = pathlib.Path(".ci/circles")
 KEYWORDS = {"crate", "self", "super"}
-OF_OPERATIONS = {"Request", "Response"}
+OFTEN = {"Request", "Response", "Result"}
 VISIBLE = r"(?:pub(?:\s*\([^)]*\))?\s+)?"
 # What is declared within a macro, as failures are, stands four columns to the right.
 TYPE = re.compile(
@@ -254,7 +255,7 @@ needs = {
     if dependency["kind"] != "dev" and dependency["name"] in members
 }
 groups = {"crates": needs}
-twice = []
+types = defaultdict(list)
 for number, storey in sorted(floors(members, needs).items()):
     print(f"floor {number}: {', '.join(storey)}")
 for name, package in sorted(members.items()):
@@ -262,9 +263,8 @@ for name, package in sorted(members.items()):
     if not library:
         continue
     sources = Sources(library[0]["src_path"].removeprefix(here))
-    for type_name, places in sorted(sources.types.items()):
-        if len(places) > 1 and type_name not in OF_OPERATIONS:
-            twice.append(f"TWICE in {name}: {type_name}: {', '.join(places)}")
+    for type_name, places in sources.types.items():
+        types[type_name] += places
     for folder, arrows in sorted(sources.arrows().items()):
         groups["::".join((name,) + folder)] = arrows
         if not folder:
@@ -279,8 +279,11 @@ if KNOWN.exists():
         if entry and not entry.startswith("#"):
             group, _, names = entry.partition(": ")
             known.setdefault(group, []).append(set(names.split()))
-failed, remaining = bool(twice), []
-print("\n".join(twice), end="\n" if twice else "")
+failed, remaining = False, []
+for type_name, places in sorted(types.items()):
+    if len(places) > 1 and type_name not in OFTEN:
+        failed = True
+        print(f"TWICE: {type_name}: {', '.join(places)}")
 for group, arrows in sorted(groups.items()):
     expected = known.pop(group, [])
     for circle in circles(arrows):

@@ -189,8 +189,8 @@ lints_without_tls() {
     cargo clippy --bin fileshed --no-default-features --locked -- -D warnings
 }
 
-# Crates and modules know only what lies below them, no name stands for two types of a crate, and no part
-# grows beyond its budget.
+# Crates and modules know only what lies below them, no name stands for two types, and no part grows beyond
+# its budget.
 layers() {
     python3 .ci/layers.py <"$state/metadata.json"
     python3 .ci/budgets.py

@@ -27,7 +27,7 @@ mod tenant;
 mod token;
 mod user;
 
-pub use arguments::{Command, CommandLine, parse};
+pub use arguments::{Command, ProgramArguments, parse};
 pub use group::GroupCommand;
 pub use mcp::{McpArguments, Serving};
 pub use openwebui::OpenWebUiCommand;
@@ -39,7 +39,7 @@ pub use user::UserCommand;
 
 /// Why a command could not be carried out.
 #[derive(Debug, thiserror::Error)]
-pub enum Failure {
+pub enum CommandFailure {
     /// The configuration cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -78,9 +78,9 @@ pub fn usage(answer: &clap::Error) -> ExitCode {
 
 /// Says why a command could not be carried out.
 #[must_use]
-pub fn complain(failure: &Failure) -> ExitCode {
+pub fn complain(failure: &CommandFailure) -> ExitCode {
     let mut text = format!("fileshed: {}", http::with_causes(failure));
-    if let Failure::Data(_, error) | Failure::Core(error) = failure {
+    if let CommandFailure::Data(_, error) | CommandFailure::Core(error) = failure {
         text = format!("{text}\nfileshed: {}", error.hint());
     }
     tell(&text);
@@ -89,10 +89,10 @@ pub fn complain(failure: &Failure) -> ExitCode {
 
 /// Carries out a command that is not the server, which `serve` is.
 pub fn run(
-    line: CommandLine,
-    serve: impl FnOnce(&Config, Serving) -> Result<ExitCode, Failure>,
-) -> Result<ExitCode, Failure> {
-    let CommandLine {
+    line: ProgramArguments,
+    serve: impl FnOnce(&Config, Serving) -> Result<ExitCode, CommandFailure>,
+) -> Result<ExitCode, CommandFailure> {
+    let ProgramArguments {
         command,
         mut inputs,
     } = line;
@@ -143,7 +143,7 @@ pub fn run(
 
 /// Opens the store that `config` describes, and makes it where there is none: for the server.
 /// The configuration then has the keys that the server makes for itself.
-pub fn serve(config: &Config) -> Result<(Core, Config), Failure> {
+pub fn serve(config: &Config) -> Result<(Core, Config), CommandFailure> {
     let core = Core::open(config.core.clone());
     let core = core.map_err(|error| cannot_open(config, error))?;
     let config = with_keys(config, &core)?;
@@ -151,7 +151,7 @@ pub fn serve(config: &Config) -> Result<(Core, Config), Failure> {
 }
 
 /// The configuration with the keys that the server makes for itself; a new one is shown once.
-fn with_keys(config: &Config, core: &Core) -> Result<Config, Failure> {
+fn with_keys(config: &Config, core: &Core) -> Result<Config, CommandFailure> {
     let mut config = config.clone();
     let place = config.core.storage_base_path.clone();
     for (setting, key) in config.keys_to_make() {
@@ -169,7 +169,7 @@ fn with_keys(config: &Config, core: &Core) -> Result<Config, Failure> {
 }
 
 /// Opens the store that `config` describes, for a command: one that is not there is not made.
-fn open(config: &Config) -> Result<Core, Failure> {
+fn open(config: &Config) -> Result<Core, CommandFailure> {
     name_directory(config);
     let core = Core::open_existing(config.core.clone());
     let core = core.map_err(|error| cannot_open(config, error))?;
@@ -181,9 +181,9 @@ fn open(config: &Config) -> Result<Core, Failure> {
     Ok(core)
 }
 
-fn cannot_open(config: &Config, error: Error) -> Failure {
+fn cannot_open(config: &Config, error: Error) -> CommandFailure {
     let place = config.core.storage_base_path.display().to_string();
-    Failure::Data(place, error)
+    CommandFailure::Data(place, error)
 }
 
 /// Says which data directory is used, beside the answer.
@@ -200,7 +200,7 @@ fn tell(text: &str) {
 }
 
 /// `fileshed config`
-fn show_config(effective: &Effective) -> Result<ExitCode, Failure> {
+fn show_config(effective: &Effective) -> Result<ExitCode, CommandFailure> {
     name_directory(&effective.config);
     if effective.has_secrets() {
         tell("secrets are left out: give them again where this file is used");
@@ -209,7 +209,7 @@ fn show_config(effective: &Effective) -> Result<ExitCode, Failure> {
 }
 
 /// `fileshed doctor`
-fn doctor(config: &Config, storage: bool) -> Result<ExitCode, Failure> {
+fn doctor(config: &Config, storage: bool) -> Result<ExitCode, CommandFailure> {
     name_directory(config);
     let mut checks = match Core::open_existing(config.core.clone()) {
         Ok(core) => {
@@ -245,7 +245,7 @@ fn state(is_suspended: bool) -> &'static str {
 }
 
 /// Writes lines, one after the other.
-fn print_all(lines: impl IntoIterator<Item = String>) -> Result<ExitCode, Failure> {
+fn print_all(lines: impl IntoIterator<Item = String>) -> Result<ExitCode, CommandFailure> {
     for line in lines {
         print(&line)?;
     }
@@ -254,7 +254,7 @@ fn print_all(lines: impl IntoIterator<Item = String>) -> Result<ExitCode, Failur
 
 /// Writes lines. But for exports, the only place that uses standard output; a reader that went away is
 /// no panic.
-fn print(text: &str) -> Result<ExitCode, Failure> {
+fn print(text: &str) -> Result<ExitCode, CommandFailure> {
     writeln!(std::io::stdout().lock(), "{text}")?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use fileshed::cli::{self, Failure, Serving};
+use fileshed::cli::{self, CommandFailure, Serving};
 use fileshed::config::Config;
 use fileshed::http::{self, McpToolset};
 use fileshed_core::{Core, sandbox, timings};
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
 }
 
 /// Makes the parts, wires them, and serves until a stop is asked for.
-fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
+fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> {
     cli::log(config);
     sandbox::share_heaps();
     sandbox::hide_this_process();
@@ -58,7 +58,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, Failure> {
             let stop = http::ShutdownSignal::listen()?;
             let served = http::serve_person(Arc::clone(&core), config, toolset, *caller, stop);
             sandbox::release_program_pages();
-            served.await.map_err(Failure::from)
+            served.await.map_err(CommandFailure::from)
         }),
     };
     drop(retention);
@@ -84,10 +84,10 @@ fn addresses(
     core: &Arc<Core>,
     config: &Config,
     (toolset, patience, descriptors): (McpToolset, Duration, u64),
-) -> Result<(), Failure> {
+) -> Result<(), CommandFailure> {
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind(config.bind).await;
-        let listener = listener.map_err(|error| Failure::Address(config.bind, error))?;
+        let listener = listener.map_err(|error| CommandFailure::Address(config.bind, error))?;
         let address = listener.local_addr()?;
         core.runs.egress().protect(address.port());
         core.store.listens_at(address);
@@ -120,6 +120,6 @@ fn addresses(
         at_rest();
         http::serve(listener, serving, stop, on_event, at_rest)
             .await
-            .map_err(Failure::from)
+            .map_err(CommandFailure::from)
     })
 }

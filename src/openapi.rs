@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use fileshed_core::{Code, Toolset};
 use serde_json::{Map, Value, json};
 
-use crate::ops::{Entry, OPERATIONS};
+use crate::ops::{OPERATIONS, OperationTool};
 use crate::status::statuses;
 
 mod files;
@@ -102,7 +102,7 @@ pub fn of_surface(title: &str, description: &str, base: &str, paths: &Map<String
     })
 }
 
-fn operation(entry: &Entry) -> Value {
+fn operation(entry: &OperationTool) -> Value {
     let mut content = Map::new();
     content.insert("schema".to_owned(), (entry.request_schema)());
     let example = entry.examples.first().copied().unwrap_or("{}");
@@ -123,7 +123,7 @@ fn operation(entry: &Entry) -> Value {
     })
 }
 
-fn responses(entry: &Entry) -> Map<String, Value> {
+fn responses(entry: &OperationTool) -> Map<String, Value> {
     let success = json!({
         "description": "Done",
         "content": {"application/json": {"schema": {

@@ -30,7 +30,7 @@ mod status;
 mod upload_notice;
 
 pub use account::{Account, presentable, role};
-use client::Client;
+use client::OpenWebUiClient;
 pub use error::OpenWebUiError;
 
 /// Entries of each cache: callers, groups and credentials.
@@ -39,7 +39,7 @@ const REMEMBERED: u64 = 10_000;
 /// A connection to one Open WebUI.
 #[derive(Debug)]
 pub struct OpenWebUi {
-    client: Client,
+    client: OpenWebUiClient,
     /// Address at which people reach it; empty if nobody said it.
     public: PublicUrl,
     admin: Option<Secret>,
@@ -57,14 +57,14 @@ pub struct OpenWebUi {
 
 /// The credential of a request to Open WebUI.
 #[derive(Clone, Copy, Debug)]
-enum Key<'a> {
+enum ApiCredential<'a> {
     /// The caller's own credential: the answer is what the caller may know.
     Own(&'a str),
     /// An administrator's: the answer may be about anybody.
     Admin(&'a str),
 }
 
-impl<'a> Key<'a> {
+impl<'a> ApiCredential<'a> {
     fn reveal(self) -> &'a str {
         match self {
             Self::Own(key) | Self::Admin(key) => key,
@@ -81,7 +81,7 @@ impl OpenWebUi {
         }
         let lifetime = timings::seconds(config.openwebui_groups_ttl);
         let timings = &config.core.timings.openwebui;
-        let client = Client::timed(config.openwebui_api_url.as_str(), clock, timings);
+        let client = OpenWebUiClient::timed(config.openwebui_api_url.as_str(), clock, timings);
         Some(Self {
             public: config.openwebui_public_url.clone(),
             reporter: config
@@ -96,14 +96,15 @@ impl OpenWebUi {
         })
     }
 
-    fn key<'a>(&'a self, caller: &'a Caller) -> Option<Key<'a>> {
+    fn key<'a>(&'a self, caller: &'a Caller) -> Option<ApiCredential<'a>> {
         let own = caller.credential.as_ref();
-        own.map(|own| Key::Own(own.reveal())).or(self.admin_key())
+        own.map(|own| ApiCredential::Own(own.reveal()))
+            .or(self.admin_key())
     }
 
-    fn admin_key(&self) -> Option<Key<'_>> {
+    fn admin_key(&self) -> Option<ApiCredential<'_>> {
         let admin = self.admin.as_ref();
-        admin.map(|admin| Key::Admin(admin.reveal()))
+        admin.map(|admin| ApiCredential::Admin(admin.reveal()))
     }
 }
 

@@ -25,11 +25,11 @@ mod vocabulary;
 mod write;
 
 pub use answer::{Answer, AnswerData, Picture, SuccessEnvelope};
-pub use effect::{Access, Effect};
+pub use effect::{Effect, FileAccess};
 pub use operation::{ImmediateRun, Operation, Reply};
 pub(crate) use schema::parameters_of;
 pub(crate) use tool::request;
-pub use tool::{Entry, Handler, ImmediateHandler, OperationCall, Tool, offered};
+pub use tool::{Handler, ImmediateHandler, OperationCall, OperationTool, Tool, offered};
 
 pub mod allowed_commands;
 pub mod convert_eol;
@@ -95,50 +95,50 @@ pub const GROUP_ERRORS: &[Code] = &[
 pub const ALLOW_ZONE_IN_PATH: &str = "allow_zone_in_path";
 
 /// The one list, in the order in which documents show it.
-pub static OPERATIONS: &[Entry] = &[
-    Entry::of::<exec::Exec>(),
-    Entry::of::<create_file::CreateFile>(),
-    Entry::of::<patch_text::PatchText>(),
-    Entry::of::<patch_bytes::PatchBytes>(),
-    Entry::of::<delete::Delete>(),
-    Entry::of::<rename::Rename>(),
-    Entry::of::<lockedit_open::LockeditOpen>(),
-    Entry::of::<lockedit_exec::LockeditExec>(),
-    Entry::of::<lockedit_overwrite::LockeditOverwrite>(),
-    Entry::of::<lockedit_save::LockeditSave>(),
-    Entry::of::<lockedit_cancel::LockeditCancel>(),
-    Entry::of::<read::Read>(),
-    Entry::of::<tree::Tree>(),
-    Entry::of::<sqlite::Sqlite>(),
-    Entry::of::<zip::Zip>(),
-    Entry::of::<unzip::Unzip>(),
-    Entry::of::<zipinfo::Zipinfo>(),
-    Entry::of::<file_type::FileType>(),
-    Entry::of::<convert_eol::ConvertEol>(),
-    Entry::of::<hexdump::Hexdump>(),
-    Entry::of::<link_create::LinkCreate>(),
-    Entry::of::<link_list::LinkList>(),
-    Entry::of::<link_delete::LinkDelete>(),
-    Entry::of::<force_unlock::ForceUnlock>(),
-    Entry::of::<move_uploads_to_storage::MoveUploadsToStorage>(),
-    Entry::of::<move_uploads_to_documents::MoveUploadsToDocuments>(),
-    Entry::of::<copy_storage_to_documents::CopyStorageToDocuments>(),
-    Entry::of::<move_documents_to_storage::MoveDocumentsToStorage>(),
-    Entry::of::<copy_to_group::CopyToGroup>(),
-    Entry::of::<group_list::GroupList>(),
-    Entry::of::<group_info::GroupInfo>(),
-    Entry::of::<group_set_mode::GroupSetMode>(),
-    Entry::of::<group_chown::GroupChown>(),
-    Entry::of::<import::Import>(),
-    Entry::of::<help::Help>(),
-    Entry::of::<parameters::Parameters>(),
-    Entry::of::<stats::Stats>(),
-    Entry::of::<allowed_commands::AllowedCommands>(),
-    Entry::of::<maintenance::Maintenance>(),
+pub static OPERATIONS: &[OperationTool] = &[
+    OperationTool::of::<exec::Exec>(),
+    OperationTool::of::<create_file::CreateFile>(),
+    OperationTool::of::<patch_text::PatchText>(),
+    OperationTool::of::<patch_bytes::PatchBytes>(),
+    OperationTool::of::<delete::Delete>(),
+    OperationTool::of::<rename::Rename>(),
+    OperationTool::of::<lockedit_open::LockeditOpen>(),
+    OperationTool::of::<lockedit_exec::LockeditExec>(),
+    OperationTool::of::<lockedit_overwrite::LockeditOverwrite>(),
+    OperationTool::of::<lockedit_save::LockeditSave>(),
+    OperationTool::of::<lockedit_cancel::LockeditCancel>(),
+    OperationTool::of::<read::Read>(),
+    OperationTool::of::<tree::Tree>(),
+    OperationTool::of::<sqlite::Sqlite>(),
+    OperationTool::of::<zip::Zip>(),
+    OperationTool::of::<unzip::Unzip>(),
+    OperationTool::of::<zipinfo::Zipinfo>(),
+    OperationTool::of::<file_type::FileType>(),
+    OperationTool::of::<convert_eol::ConvertEol>(),
+    OperationTool::of::<hexdump::Hexdump>(),
+    OperationTool::of::<link_create::LinkCreate>(),
+    OperationTool::of::<link_list::LinkList>(),
+    OperationTool::of::<link_delete::LinkDelete>(),
+    OperationTool::of::<force_unlock::ForceUnlock>(),
+    OperationTool::of::<move_uploads_to_storage::MoveUploadsToStorage>(),
+    OperationTool::of::<move_uploads_to_documents::MoveUploadsToDocuments>(),
+    OperationTool::of::<copy_storage_to_documents::CopyStorageToDocuments>(),
+    OperationTool::of::<move_documents_to_storage::MoveDocumentsToStorage>(),
+    OperationTool::of::<copy_to_group::CopyToGroup>(),
+    OperationTool::of::<group_list::GroupList>(),
+    OperationTool::of::<group_info::GroupInfo>(),
+    OperationTool::of::<group_set_mode::GroupSetMode>(),
+    OperationTool::of::<group_chown::GroupChown>(),
+    OperationTool::of::<import::Import>(),
+    OperationTool::of::<help::Help>(),
+    OperationTool::of::<parameters::Parameters>(),
+    OperationTool::of::<stats::Stats>(),
+    OperationTool::of::<allowed_commands::AllowedCommands>(),
+    OperationTool::of::<maintenance::Maintenance>(),
 ];
 
 /// The operation of that name.
 #[must_use]
-pub fn find(id: &str) -> Option<&'static Entry> {
+pub fn find(id: &str) -> Option<&'static OperationTool> {
     OPERATIONS.iter().find(|entry| entry.id == id)
 }

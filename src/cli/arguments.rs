@@ -98,7 +98,7 @@ pub enum Command {
 
 /// What the program was started with.
 #[derive(Debug)]
-pub struct CommandLine {
+pub struct ProgramArguments {
     /// What it is asked to do.
     pub command: Command,
     /// What decides its configuration.
@@ -106,7 +106,9 @@ pub struct CommandLine {
 }
 
 /// Reads the command line; the error is also how help and version are answered.
-pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
+pub fn parse(
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<ProgramArguments, clap::Error> {
     let matches = command().try_get_matches_from(arguments)?;
     let arguments = Arguments::from_arg_matches(&matches)?;
     let command = arguments.command.unwrap_or(Command::Serve);
@@ -125,7 +127,7 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<CommandLin
         flags: given.collect(),
         environment: std::env::vars_os().collect(),
     };
-    Ok(CommandLine { command, inputs })
+    Ok(ProgramArguments { command, inputs })
 }
 
 /// Every command takes the settings as flags; they are in the help of the server alone.

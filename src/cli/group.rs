@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use fileshed_core::directory::GroupId;
 use fileshed_core::{Core, Error, UserId};
 
-use super::{Failure, print};
+use super::{CommandFailure, print};
 
 /// What to do with groups.
 #[derive(Debug, Subcommand)]
@@ -50,7 +50,7 @@ pub struct GroupAndUsers {
 }
 
 impl GroupCommand {
-    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, Failure> {
+    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, CommandFailure> {
         let groups = core.store.local_groups();
         match self {
             Self::Create {

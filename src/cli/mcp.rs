@@ -7,7 +7,7 @@ use clap::Args;
 use fileshed_core::caller::Chat;
 use fileshed_core::{Caller, UserId, names};
 
-use super::Failure;
+use super::CommandFailure;
 use crate::config::{Config, one_of};
 use crate::http::McpToolset;
 
@@ -86,12 +86,12 @@ impl McpArguments {
     }
 
     /// Goes to the directory to begin in.
-    pub(super) fn enter(&self) -> Result<(), Failure> {
+    pub(super) fn enter(&self) -> Result<(), CommandFailure> {
         let Some(directory) = &self.cwd else {
             return Ok(());
         };
         std::env::set_current_dir(directory).map_err(|error| {
-            Failure::Refused(format!(
+            CommandFailure::Refused(format!(
                 "cannot begin in `{}`: {error}",
                 directory.display()
             ))
@@ -99,7 +99,7 @@ impl McpArguments {
     }
 
     /// What is to be served with this configuration.
-    pub(super) fn serving(self, config: &Config) -> Result<Serving, Failure> {
+    pub(super) fn serving(self, config: &Config) -> Result<Serving, CommandFailure> {
         if self.transport == Transport::StreamableHttp {
             return Ok(Serving::Addresses(self.toolset));
         }
@@ -108,7 +108,7 @@ impl McpArguments {
             None if config.asks_who_calls() => {
                 let text = "credentials are configured, so every user has a workspace: say whose with \
                             --user <id>";
-                return Err(Failure::Refused(text.to_owned()));
+                return Err(CommandFailure::Refused(text.to_owned()));
             }
             None => Caller::shared(Chat::default()),
         };

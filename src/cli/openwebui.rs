@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use clap::error::ErrorKind;
 
-use super::{Failure, print, tell};
+use super::{CommandFailure, print, tell};
 use crate::config::Config;
 use crate::openwebui::register::{
     ConnectionFileOptions, Grantee, RegisterOptions, connection_file, register,
@@ -43,7 +43,7 @@ impl OpenWebUiCommand {
         Some(("openwebui_api_url".to_owned(), url.to_string()))
     }
 
-    pub(super) fn run(self, config: &Config) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self, config: &Config) -> Result<ExitCode, CommandFailure> {
         match self {
             Self::Register(options) => print(&register(config, &options)?.join("\n")),
             Self::Connection(options) => {

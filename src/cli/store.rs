@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fileshed_core::settings::RegistryUrl;
-use fileshed_core::store::Part;
+use fileshed_core::store::DataPart;
 
-use super::{Failure, cannot_open, name_directory, print, print_all};
+use super::{CommandFailure, cannot_open, name_directory, print, print_all};
 use crate::config::{Config, one_of};
 
 /// What to do with the registry.
@@ -60,12 +60,12 @@ impl RegistryPlace {
 }
 
 impl RegistryCommand {
-    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
+    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, CommandFailure> {
         let Self::Copy { from, to } = self;
         let (from, to) = (from.url(config), to.url(config));
         if from == to {
             let text = "--from and --to are the same place: name the other one";
-            return Err(Failure::Refused(text.to_owned()));
+            return Err(CommandFailure::Refused(text.to_owned()));
         }
         name_directory(config);
         let copied = fileshed_core::Store::copy_registry(&config.core, from, to)
@@ -84,25 +84,25 @@ impl RegistryCommand {
 pub struct LossArguments {
     /// What is lost: the server does not start without it, and says so
     #[arg(value_parser = one_of(&["pepper", "registry"], part))]
-    part: Part,
+    part: DataPart,
     /// It is meant: without this nothing is changed
     #[arg(long)]
     yes: bool,
 }
 
-fn part(name: &str) -> Option<Part> {
-    let parts = [Part::Pepper, Part::Registry];
+fn part(name: &str) -> Option<DataPart> {
+    let parts = [DataPart::Pepper, DataPart::Registry];
     parts.into_iter().find(|part| part.as_str() == name)
 }
 
 impl LossArguments {
-    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
+    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, CommandFailure> {
         let part = self.part;
         name_directory(config);
         let failed = |error| cannot_open(config, error);
         if !self.yes {
             let loss = fileshed_core::Store::loss(&config.core, part).map_err(failed)?;
-            return Err(Failure::Refused(format!(
+            return Err(CommandFailure::Refused(format!(
                 "without the {} this is lost: {}. Add --yes if that is meant",
                 part.as_str(),
                 loss.text

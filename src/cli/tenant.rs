@@ -11,7 +11,7 @@ use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Core, UserId};
 use jiff::Timestamp;
 
-use super::{Failure, print, print_all, state, tell};
+use super::{CommandFailure, print, print_all, state, tell};
 
 /// What to do with users and groups.
 #[derive(Debug, Subcommand)]
@@ -62,20 +62,20 @@ pub struct OneTenant {
 }
 
 impl OneTenant {
-    fn id(&self) -> Result<TenantId, Failure> {
+    fn id(&self) -> Result<TenantId, CommandFailure> {
         match (&self.user, &self.group) {
             (Some(user), None) => Ok(TenantId::User(user.clone())),
             (None, Some(group)) => Ok(TenantId::Group(group.clone())),
             _ => {
                 let text = "say of whom with --user <id> or --group <id>";
-                Err(Failure::Refused(text.to_owned()))
+                Err(CommandFailure::Refused(text.to_owned()))
             }
         }
     }
 }
 
 impl TenantCommand {
-    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, Failure> {
+    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, CommandFailure> {
         match self {
             Self::List => print_all(core.admin.tenant_summaries()?.iter().map(line)),
             Self::Show(tenant) => show(&core.admin.tenant_summary(&tenant.id()?)?),
@@ -89,7 +89,7 @@ impl TenantCommand {
                 let output = std::io::stdout();
                 if output.is_terminal() {
                     let text = "an archive is no text: send it to a file, with > user.zip";
-                    return Err(Failure::Refused(text.to_owned()));
+                    return Err(CommandFailure::Refused(text.to_owned()));
                 }
                 let mut output = BufWriter::new(output.lock());
                 let exported = core.admin.export_tenant(&tenant.id()?, &mut output)?;
@@ -117,7 +117,7 @@ impl TenantCommand {
                 let found = core.admin.tenant_summary(&id)?;
                 let what = format!("{} files ({} bytes) of {id}", found.files, found.bytes);
                 if name.as_deref() != Some(id.to_string().as_str()) {
-                    return Err(Failure::Refused(format!(
+                    return Err(CommandFailure::Refused(format!(
                         "this removes for good: {what}. Add --name with the same id if that is meant"
                     )));
                 }
@@ -144,7 +144,7 @@ fn line(tenant: &TenantSummary) -> String {
     columns.join("\t")
 }
 
-fn show(tenant: &TenantSummary) -> Result<ExitCode, Failure> {
+fn show(tenant: &TenantSummary) -> Result<ExitCode, CommandFailure> {
     let quota = if tenant.has_own_limit { "own" } else { "usual" };
     let rows = [
         ("kind", tenant.kind.as_str().to_owned()),

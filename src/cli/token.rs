@@ -8,7 +8,7 @@ use fileshed_core::tokens::Token;
 use fileshed_core::{Core, Role, Scope, UserId, timings};
 use jiff::Timestamp;
 
-use super::{Failure, open, print, print_all};
+use super::{CommandFailure, open, print, print_all};
 use crate::config::{Config, local_address, one_of};
 
 /// What to do with tokens.
@@ -44,7 +44,7 @@ pub enum TokenCommand {
 }
 
 impl TokenCommand {
-    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, Failure> {
+    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, CommandFailure> {
         match self {
             Self::Create {
                 user,
@@ -55,7 +55,8 @@ impl TokenCommand {
                 let span = expires_days.map(|days| timings::hours(u64::from(days) * 24));
                 let expires_at = span.map(|span| core.store.clock().now().checked_add(span));
                 let expires_at = expires_at.transpose();
-                let too_late = |_| Failure::Refused("`--expires-days` is too large".to_owned());
+                let too_late =
+                    |_| CommandFailure::Refused("`--expires-days` is too large".to_owned());
                 let expires_at = expires_at.map_err(too_late)?;
                 let tokens = core.store.tokens();
                 let token = tokens.create_with_role(user, *scope, expires_at, label)?;
@@ -75,7 +76,7 @@ impl TokenCommand {
                 if core.store.tokens().revoke(id)? {
                     print(&format!("revoked {id}"))
                 } else {
-                    Err(Failure::Refused(format!(
+                    Err(CommandFailure::Refused(format!(
                         "there is no token `{id}`; `fileshed token list` lists them"
                     )))
                 }
@@ -124,7 +125,7 @@ pub struct LoginLinkArguments {
 }
 
 impl LoginLinkArguments {
-    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, Failure> {
+    pub(super) fn run(&self, config: &Config) -> Result<ExitCode, CommandFailure> {
         let core = open(config)?;
         core.store.listens_at(local_address(config.bind));
         let principal = Principal::of(self.user.clone());

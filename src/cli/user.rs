@@ -7,7 +7,7 @@ use fileshed_core::administration::TenantSummary;
 use fileshed_core::{Core, UserId};
 
 use super::tenant::or_dash;
-use super::{Failure, print, print_all, state};
+use super::{CommandFailure, print, print_all, state};
 
 /// What to do with users.
 #[derive(Debug, Subcommand)]
@@ -49,7 +49,7 @@ pub struct OneUser {
 }
 
 impl UserCommand {
-    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, Failure> {
+    pub(super) fn run(&self, core: &Core) -> Result<ExitCode, CommandFailure> {
         match self {
             Self::List => print_all(core.admin.users()?.iter().map(line)),
             Self::Show(OneUser { id: user }) => show(core, &core.admin.user(user)?),
@@ -78,7 +78,7 @@ impl UserCommand {
     }
 }
 
-fn suspend(core: &Core, user: &UserId) -> Result<ExitCode, Failure> {
+fn suspend(core: &Core, user: &UserId) -> Result<ExitCode, CommandFailure> {
     let is_known = core.admin.user(user).is_ok();
     let id = user.as_str();
     print(&match (core.admin.suspend(user)?, is_known) {
@@ -95,7 +95,7 @@ fn delete(
     user: &UserId,
     heir: Option<&UserId>,
     confirmed: bool,
-) -> Result<ExitCode, Failure> {
+) -> Result<ExitCode, CommandFailure> {
     let found = if confirmed {
         core.admin.delete_user(user, heir)?
     } else {
@@ -112,7 +112,7 @@ fn delete(
     };
     let what = format!("{} of {id}; {in_groups}", what(&found));
     if !confirmed {
-        return Err(Failure::Refused(format!(
+        return Err(CommandFailure::Refused(format!(
             "this removes for good: {what}. Add --yes if that is meant"
         )));
     }
@@ -172,7 +172,7 @@ fn line(user: &TenantSummary) -> String {
     columns.join("\t")
 }
 
-fn show(core: &Core, user: &TenantSummary) -> Result<ExitCode, Failure> {
+fn show(core: &Core, user: &TenantSummary) -> Result<ExitCode, CommandFailure> {
     let id = user.id.as_deref().unwrap_or("-");
     let row = |name: &str, value: &dyn std::fmt::Display| format!("{name}\t{value}");
     let mut rows = vec![

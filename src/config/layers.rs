@@ -27,7 +27,7 @@ pub struct Inputs {
 pub struct Effective {
     /// The decisions.
     pub config: Config,
-    sources: BTreeMap<&'static str, Source>,
+    sources: BTreeMap<&'static str, ValueSource>,
 }
 
 impl Effective {
@@ -46,7 +46,7 @@ impl Effective {
         reading.environment(&environment);
         for (name, value) in &inputs.flags {
             if let Some(setting) = Setting::find(name) {
-                let source = Source::Flag(setting.flag());
+                let source = ValueSource::Flag(setting.flag());
                 reading.set(setting, source, &RawValue::Text(value));
             }
         }
@@ -60,8 +60,10 @@ impl Effective {
 
     /// Returns the source of a setting.
     #[must_use]
-    pub fn source(&self, setting: &Setting) -> &Source {
-        self.sources.get(setting.key).unwrap_or(&Source::Default)
+    pub fn source(&self, setting: &Setting) -> &ValueSource {
+        self.sources
+            .get(setting.key)
+            .unwrap_or(&ValueSource::Default)
     }
 
     /// The effective values as a TOML file that gives them again, each with its source. What
@@ -94,7 +96,7 @@ impl Effective {
 
 /// Source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ValueSource {
     /// Nobody decided.
     Default,
     /// The TOML file.
@@ -105,7 +107,7 @@ pub enum Source {
     Flag(String),
 }
 
-impl fmt::Display for Source {
+impl fmt::Display for ValueSource {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Default => formatter.write_str("default"),
@@ -140,7 +142,7 @@ struct Loader {
 
 impl Loader {
     /// Notes a fault; the value is left out if it may be a secret.
-    fn fault(&mut self, source: &Source, key: &str, value: Option<&str>, problem: &str) {
+    fn fault(&mut self, source: &ValueSource, key: &str, value: Option<&str>, problem: &str) {
         let value = value.map(|value| format!(" = `{value}`"));
         let value = value.unwrap_or_default();
         self.faults
@@ -148,7 +150,7 @@ impl Loader {
         self.faulty.push(key.to_owned());
     }
 
-    fn set(&mut self, setting: &'static Setting, source: Source, given: &RawValue<'_>) {
+    fn set(&mut self, setting: &'static Setting, source: ValueSource, given: &RawValue<'_>) {
         let field = setting.field(&mut self.effective.config);
         let shown = match given {
             RawValue::Text(text) => (*text).to_owned(),
@@ -187,7 +189,7 @@ impl Loader {
                     ours.insert(name.to_owned(), value.to_owned());
                 }
                 None => {
-                    let source = Source::Variable(name.to_owned());
+                    let source = ValueSource::Variable(name.to_owned());
                     self.fault(&source, name, None, "is not valid UTF-8");
                 }
             }
@@ -198,11 +200,14 @@ impl Loader {
     fn file(&mut self, flag: Option<&Path>, environment: &BTreeMap<String, String>) {
         let variable = format!("{PREFIX}CONFIG");
         let (path, asked_by) = match (flag, environment.get(&variable)) {
-            (Some(path), _) => (path.to_owned(), Some(Source::Flag("config".to_owned()))),
-            (None, Some(path)) => (PathBuf::from(path), Some(Source::Variable(variable))),
+            (Some(path), _) => (
+                path.to_owned(),
+                Some(ValueSource::Flag("config".to_owned())),
+            ),
+            (None, Some(path)) => (PathBuf::from(path), Some(ValueSource::Variable(variable))),
             (None, None) => (PathBuf::from(DEFAULT_FILE), None),
         };
-        let source = Source::File(path.clone());
+        let source = ValueSource::File(path.clone());
         let text = match read(&path) {
             Ok(text) => text,
             Err(error) if asked_by.is_none() && error.kind() == std::io::ErrorKind::NotFound => {
@@ -232,7 +237,7 @@ impl Loader {
         }
     }
 
-    fn table(&mut self, source: &Source, prefix: &str, table: &toml::Table) {
+    fn table(&mut self, source: &ValueSource, prefix: &str, table: &toml::Table) {
         for (name, value) in table {
             let key = format!("{prefix}{name}");
             let setting = Setting::find(&key);
@@ -260,7 +265,7 @@ impl Loader {
         let known = SETTINGS.iter().map(|setting| (setting.variable(), setting));
         let known: BTreeMap<String, &'static Setting> = known.collect();
         for (name, value) in environment {
-            let source = Source::Variable(name.clone());
+            let source = ValueSource::Variable(name.clone());
             if let Some(setting) = known.get(name) {
                 self.set(setting, source, &RawValue::Text(value));
                 continue;

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Weak};
 
 use fileshed_changes::{FileStorage, repair};
-use fileshed_registry::Condition;
+use fileshed_registry::TenantCondition;
 use fileshed_runs::{Runs, databases};
 use fileshed_transfer::Transfer;
 use fileshed_types::{Caller, Clock, Error, Settings, ZoneName};
@@ -111,7 +111,7 @@ impl Hooks for CoreHooks {
         store: &Store,
         tenant: &TenantRoot,
         zone: ZoneName,
-        known: Option<&Condition>,
+        known: Option<&TenantCondition>,
     ) -> bool {
         repair::make_ready(store, tenant, zone, known)
     }

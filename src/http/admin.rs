@@ -51,7 +51,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         )
         .route(
             "/admin/api/tenants/delete",
-            act(|admin, given: &Removal| {
+            act(|admin, given: &RemoveRequest| {
                 admin.delete(&given.tenant.id()?, &given.name)?;
                 Ok("Everything is removed")
             }),
@@ -187,7 +187,7 @@ struct Quota {
 }
 
 #[derive(Deserialize)]
-struct Removal {
+struct RemoveRequest {
     #[serde(flatten)]
     tenant: NamedTenant,
     /// The id once more.

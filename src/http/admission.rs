@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use fileshed_core::cancellation::Cancellation;
-use fileshed_core::fair::{FairSemaphore, Full, Grant, Place, Shares};
+use fileshed_core::fair::{CallSlot, FairSemaphore, Full, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::transfer::TransferPermit;
@@ -69,7 +69,7 @@ pub(super) struct Admission {
 /// The right to run one call. Dropping it frees its place and its bytes.
 #[derive(Debug)]
 pub(super) struct CallPermit {
-    place: Place,
+    place: CallSlot,
     bytes: FairSemaphore,
     patience: Duration,
     user: String,
@@ -156,7 +156,7 @@ impl Admission {
     pub(super) async fn admit(&self, user: &str) -> Result<CallPermit, AdmissionError> {
         let grant = wait(&self.calls, user, 1, self.patience).await?;
         Ok(CallPermit {
-            place: Place::new(grant),
+            place: CallSlot::new(grant),
             bytes: self.bytes.clone(),
             patience: self.patience,
             user: user.to_owned(),
@@ -172,7 +172,7 @@ impl CallPermit {
     }
 
     /// The place, for the core.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> CallSlot {
         self.place.clone()
     }
 

@@ -17,7 +17,7 @@ use fileshed_core::{Caller, CallerView, Channel, Code, Core, Error, Scope};
 
 use super::admission::{self, AdmissionError, CallPermit};
 use super::body::BodyReader;
-use super::envelope::{self, FailureForm, Subject};
+use super::envelope::{self, CallSubject, FailureForm};
 use super::identity::{Accepts, Credential, Sources, is_by_page};
 use super::pool::{blocking, holding};
 use super::response_body::trusted;
@@ -88,7 +88,7 @@ impl Surface {
     where
         F: Future<Output = Result<Response, Error>>,
     {
-        let subject = Subject::of(&call.server.core, &call.caller);
+        let subject = CallSubject::of(&call.server.core, &call.caller);
         let mut response = work(call).await.unwrap_or_else(envelope::failure);
         response.extensions_mut().insert(subject);
         self.formed(response)

@@ -260,7 +260,7 @@ async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
         if let Some(place) = SidecarPlace::at(view, &path)?
             && let Some(content) = server.dav.sidecars.get(&place)
         {
-            return Ok(Found::Memory(content));
+            return Ok(ReadSource::Memory(content));
         }
         if view.is_directory("path", &path)? {
             let taken = Method::OPTIONS;
@@ -274,16 +274,20 @@ async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
         let found = view.resolve_path("path", path)?;
         let entry = found.file()?;
         debug_assert_eq!(entry.kind(), Kind::File);
-        Ok(Found::File(found.explained(|| FileDownload::open(&entry))?))
+        Ok(ReadSource::File(
+            found.explained(|| FileDownload::open(&entry))?,
+        ))
     });
     Ok(match found.await? {
-        Found::Memory(content) => content.into_response(),
-        Found::File(file) => file.answer(&call.parts, Presentation::Attachment, transfer_permit),
+        ReadSource::Memory(content) => content.into_response(),
+        ReadSource::File(file) => {
+            file.answer(&call.parts, Presentation::Attachment, transfer_permit)
+        }
     })
 }
 
 /// What a file is read from.
-enum Found {
+enum ReadSource {
     File(FileDownload),
     Memory(Bytes),
 }

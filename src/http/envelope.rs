@@ -22,13 +22,13 @@ use crate::status::statuses;
 
 /// The caller of a request: its namespace for the log, and the trust in it for the answer.
 #[derive(Clone)]
-pub(super) struct Subject {
+pub(super) struct CallSubject {
     pub(super) namespace: String,
     /// The answer breaks off when it ends.
     pub(super) trust: Trust,
 }
 
-impl Subject {
+impl CallSubject {
     pub(super) fn of(core: &Core, caller: &Caller) -> Self {
         Self {
             namespace: core.store.namespace(caller),

@@ -12,8 +12,8 @@ use axum::extract::{Request, State};
 use axum::routing::{get, post};
 use fileshed_core::Error;
 use fileshed_core::files::{
-    EditFile, GlobSearch, GrepSearch, ListFiles, OutputFile, Read, ReadFile, RemoveFile, StatFile,
-    WriteFile,
+    EditFile, GlobSearch, GrepSearch, ListFiles, OutputFile, ReadAnswer, ReadFile, RemoveFile,
+    StatFile, WriteFile,
 };
 use fileshed_core::settings::MEBIBYTE;
 use serde::de::DeserializeOwned;
@@ -21,9 +21,9 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::Server;
-use super::tool::{CallableTool, Content, IntoStep, ToolCall};
+use super::tool::{CallableTool, IntoStep, ToolCall, ToolContent};
 use crate::ops::{self, Answer, Effect, Picture, Tool};
-use call::{Scope, Workspace};
+use call::{FsScope, Workspace};
 
 pub(super) mod call;
 pub mod document;
@@ -124,7 +124,7 @@ where
         },
         aliases: ALIASES,
         begin: Box::new(move |view, headers, mut arguments| {
-            let scope = Scope::of(view.core.store.settings(), headers)?;
+            let scope = FsScope::of(view.core.store.settings(), headers)?;
             let asked = arguments.get("path").and_then(Value::as_str);
             let asked = asked.unwrap_or_default().to_owned();
             for (alias, parameter) in ALIASES {
@@ -152,16 +152,16 @@ where
     }
 }
 
-fn read_file(workspace: &Workspace<'_>, request: &ReadFile) -> Result<Content, Error> {
+fn read_file(workspace: &Workspace<'_>, request: &ReadFile) -> Result<ToolContent, Error> {
     Ok(match workspace.files.read_file(request)? {
-        Read::Image { mime_type, bytes } => {
+        ReadAnswer::Image { mime_type, bytes } => {
             let mime_type = mime_type.into();
-            Content::Answer(Answer {
+            ToolContent::Answer(Answer {
                 picture: Some(Picture { mime_type, bytes }),
                 ..Answer::of(())
             })
         }
-        read => Content::data(read),
+        read => ToolContent::data(read),
     })
 }
 

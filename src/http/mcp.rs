@@ -14,15 +14,15 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
-use fileshed_core::fair::Place;
+use fileshed_core::fair::CallSlot;
 use fileshed_core::{Channel, Error};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::call::{Call, Surface};
 use super::identity::Accepts;
-use super::middleware::{Outcome, RequestId};
-use super::peer::{self, Destination};
+use super::middleware::{CallOutcome, RequestId};
+use super::peer::{self, CallRoute};
 use super::response_body::HeldBody;
 use super::{Server, body, envelope, header, response_body, route};
 
@@ -38,8 +38,8 @@ mod tools;
 
 use handler::{McpHandler, Requester};
 use message::Message;
-use request::{Arrival, PermitSlot};
-use subscriptions::{Listener, Watched};
+use request::{CallContext, PermitSlot};
+use subscriptions::{Subscriber, Watched};
 pub use tools::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
@@ -96,7 +96,7 @@ async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> R
     };
     let answered = SURFACE.answer_to(call, |call| async move {
         let answers = header::answers(&call.parts.headers);
-        let outcome = Outcome::default();
+        let outcome = CallOutcome::default();
         let answered = run(toolset, call, &outcome).await;
         let mut response = answered.unwrap_or_else(envelope::failure);
         header::applied(&mut response, answers);
@@ -135,7 +135,11 @@ async fn answer_nobody(
 }
 
 /// Waits for the permit of a call, reads its body, and hands it to the protocol.
-async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<Response, Error> {
+async fn run(
+    toolset: McpToolset,
+    mut call: Call,
+    outcome: &CallOutcome,
+) -> Result<Response, Error> {
     let mut admitted = call.admit().await?;
     call.caller.client.answers = header::answers(&call.parts.headers);
     let limit = call.server.body_limit;
@@ -154,8 +158,8 @@ async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<R
     if let Some(r#use) = tools::processes_of(toolset, &message) {
         let request = (&parts, text.as_slice());
         match peer::destination(&server, &mut caller, r#use, request, admitted).await? {
-            Destination::Answered(response) => return Ok(response),
-            Destination::Here(permit, starting) => (admitted, _starting) = (permit, starting),
+            CallRoute::Answered(response) => return Ok(response),
+            CallRoute::Here(permit, starting) => (admitted, _starting) = (permit, starting),
         }
     }
     let permit = PermitSlot::default();
@@ -165,22 +169,22 @@ async fn run(toolset: McpToolset, mut call: Call, outcome: &Outcome) -> Result<R
         drop(admitted);
         let looker = (Arc::clone(&server), caller.clone());
         let accepted = Watched::accepted(&uris);
-        listener = Some((accepted, Listener::begin(looker, uris).await));
+        listener = Some((accepted, Subscriber::begin(looker, uris).await));
     } else {
         permit.put(admitted);
     }
     // The permit alone has the place from here on: a copy would keep it as long as a stream lasts.
-    caller.place = Place::default();
+    caller.place = CallSlot::default();
     let id = parts.extensions.get::<RequestId>();
-    let arrival = Arrival {
+    let call_context = CallContext {
         caller,
         id: id.map_or_else(String::new, |id| id.0.clone()),
         bytes: text.len() as u64,
         permit: permit.clone(),
         outcome: outcome.clone(),
-        ..Arrival::default()
+        ..CallContext::default()
     };
-    let handler = McpHandler::new(server, toolset, Requester::Caller(Box::new(arrival)));
+    let handler = McpHandler::new(server, toolset, Requester::Caller(Box::new(call_context)));
     if let Some((uris, listener)) = listener {
         handler.begun.keep(uris, listener);
     }

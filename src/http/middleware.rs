@@ -14,7 +14,7 @@ use axum::response::Response;
 use fileshed_core::{Clock, Error, diagnostics};
 
 use super::admission::AdmissionError;
-use super::envelope::Subject;
+use super::envelope::CallSubject;
 use super::identity::CookieUse;
 use super::response_body::trusted;
 use super::serve::stream::TargetHasFragment;
@@ -44,7 +44,7 @@ pub(super) struct RequestId(pub(super) String);
 
 /// What came of a call whose answer is no failure of HTTP, for the log.
 #[derive(Clone, Default)]
-pub(super) struct Outcome(Arc<Mutex<Called>>);
+pub(super) struct CallOutcome(Arc<Mutex<Called>>);
 
 #[derive(Default)]
 struct Called {
@@ -52,7 +52,7 @@ struct Called {
     error: Option<Arc<Error>>,
 }
 
-impl Outcome {
+impl CallOutcome {
     /// Says which operation was called.
     pub(super) fn names(&self, operation: &'static str) {
         self.called().operation = Some(operation);
@@ -107,7 +107,7 @@ pub(super) async fn log_request(
     request.extensions_mut().insert(cookie_use.clone());
     let response = next.run(request).await;
     let (mut response, mut error) = envelope::seal(response, &line.id);
-    if let Some(outcome) = response.extensions_mut().remove::<Outcome>() {
+    if let Some(outcome) = response.extensions_mut().remove::<CallOutcome>() {
         let called = outcome.called();
         if let Some(operation) = called.operation {
             line.operation = operation.into();
@@ -125,7 +125,7 @@ pub(super) async fn log_request(
     if let Some(error) = &error {
         server.metrics.failed(error.code());
     }
-    let trust = response.extensions().get::<Subject>();
+    let trust = response.extensions().get::<CallSubject>();
     let trust = trust.map(|subject| subject.trust.clone());
     line.write(&mut response, error.as_deref());
     match trust {
@@ -183,7 +183,7 @@ impl RequestLog {
         let status = response.status().as_u16();
         let code = error.map_or("OK", |error| error.code().as_str());
         let latency_ms = self.clock.elapsed(self.started).as_millis() as u64;
-        let subject = response.extensions_mut().remove::<Subject>();
+        let subject = response.extensions_mut().remove::<CallSubject>();
         let namespace = subject
             .as_ref()
             .map_or("-", |subject| subject.namespace.as_str());

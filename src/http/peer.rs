@@ -15,7 +15,7 @@ use axum::http::header::{
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderName, HeaderValue, StatusCode, Uri, Version};
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::fair::Place;
+use fileshed_core::fair::CallSlot;
 use fileshed_core::terminal::{ProcessUse, StartingProcess, TerminalPlace};
 use fileshed_core::{Caller, Error, Timings, diagnostics};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -61,7 +61,7 @@ diagnostics! {
 }
 
 /// What is to be done with a call about processes and shells.
-pub(super) enum Destination {
+pub(super) enum CallRoute {
     /// It is done here, with this permit, and what may be started is kept as long as it lasts.
     Here(CallPermit, Option<StartingProcess>),
     /// The answer is there.
@@ -76,25 +76,25 @@ pub(super) async fn destination(
     r#use: ProcessUse,
     (parts, body): (&Parts, &[u8]),
     mut admitted: CallPermit,
-) -> Result<Destination, Error> {
+) -> Result<CallRoute, Error> {
     let Some(seal) = &server.seal else {
-        return Ok(Destination::Here(admitted, None));
+        return Ok(CallRoute::Here(admitted, None));
     };
     let was_sent_on = was_sent_on(&parts.extensions);
     for _ in 0..MOVES {
         let (core, asked) = (Arc::clone(&server.core), caller.clone());
         let place = pool::blocking(move || core.runs.terminal_place(&asked, r#use, was_sent_on));
         let address = match place.await?? {
-            TerminalPlace::Here(starting) => return Ok(Destination::Here(admitted, starting)),
+            TerminalPlace::Here(starting) => return Ok(CallRoute::Here(admitted, starting)),
             TerminalPlace::At(address) => address,
             TerminalPlace::Moved => {
                 let answer = StatusCode::MISDIRECTED_REQUEST.into_response();
-                return Ok(Destination::Answered(answer));
+                return Ok(CallRoute::Answered(answer));
             }
         };
         let user = server.core.store.namespace(caller);
         let waits = server.admission.wait_permit(&user)?;
-        caller.place = Place::default();
+        caller.place = CallSlot::default();
         drop(admitted);
         let mut request = sent_on(parts, Body::from(body.to_vec()));
         request
@@ -102,7 +102,7 @@ pub(super) async fn destination(
             .insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
         let response = send(server, seal, &address, request).await?;
         if response.status() != StatusCode::MISDIRECTED_REQUEST {
-            return Ok(Destination::Answered(response.map(Body::new)));
+            return Ok(CallRoute::Answered(response.map(Body::new)));
         }
         drop(waits);
         admitted = server.admission.admit(&user).await?;

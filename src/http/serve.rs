@@ -30,7 +30,7 @@ use tower::ServiceExt as _;
 use super::response_body::HeldBody;
 use super::seal::{Seal, SentOn};
 use super::timer;
-use connection::{Connection, ConnectionTable};
+use connection::{ConnectionTable, HttpConnection};
 use current::{CURRENT, CurrentRequest};
 use stream::{MonitoredStream, RequestLines, TargetHasFragment};
 
@@ -217,7 +217,7 @@ impl Acceptor {
     fn connect(self: &Arc<Self>, stream: TcpStream, client: IpAddr, stopping: Stopping) {
         // Answers are small and awaited: do not wait to fill a packet.
         let _ = stream.set_nodelay(true);
-        let connection = Connection::new(&self.clock);
+        let connection = HttpConnection::new(&self.clock);
         let entered = self.table.enter(Arc::clone(&connection));
         let server = Arc::clone(self);
         tokio::spawn(async move {
@@ -234,7 +234,7 @@ impl Acceptor {
         &self,
         stream: TcpStream,
         client: IpAddr,
-        connection: &Arc<Connection>,
+        connection: &Arc<HttpConnection>,
         mut stopping: Stopping,
     ) {
         if let Some(seal) = &self.seal {
@@ -268,7 +268,7 @@ impl Acceptor {
         stream: S,
         sent_on: Option<SentOn>,
         client: IpAddr,
-        connection: &Arc<Connection>,
+        connection: &Arc<HttpConnection>,
         mut stopping: Stopping,
     ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

@@ -9,7 +9,7 @@ use axum::Router;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::post;
-use fileshed_core::fair::Place;
+use fileshed_core::fair::CallSlot;
 use fileshed_core::processes::Process;
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::{CallerView, Channel, Error, Settings, Toolset};
@@ -20,9 +20,9 @@ use super::admission::CallPermit;
 use super::body::{self, BodyError};
 use super::call::{Call, Surface};
 use super::files::download::{FileDownload, Presentation};
-use super::peer::{self, Destination};
+use super::peer::{self, CallRoute};
 use super::{Server, envelope, header, response_body};
-use crate::ops::{Answer, Entry, OPERATIONS, Picture, Tool};
+use crate::ops::{Answer, OPERATIONS, OperationTool, Picture, Tool};
 pub(super) use pending::Awaited;
 
 mod pending;
@@ -53,14 +53,14 @@ type Begin = Box<
 >;
 
 /// [`ToolCall::at_once`]
-type AtOnce = Box<dyn Fn(CallerView<'_>, Map<String, Value>) -> Option<Content> + Send + Sync>;
+type AtOnce = Box<dyn Fn(CallerView<'_>, Map<String, Value>) -> Option<ToolContent> + Send + Sync>;
 
 /// Every operation, in the order of [`OPERATIONS`].
 pub(super) static OPERATION_TOOLS: LazyLock<Vec<CallableTool>> =
     LazyLock::new(|| OPERATIONS.iter().map(CallableTool::of_operation).collect());
 
 /// The answer of a tool.
-pub(super) enum Content {
+pub(super) enum ToolContent {
     /// JSON, or a picture.
     Answer(Answer),
     /// A file as it is, read while it is sent.
@@ -68,10 +68,10 @@ pub(super) enum Content {
 }
 
 /// The end of a call that waits. Blocks.
-type Rest = Box<dyn FnOnce(CallerView<'_>) -> Result<Content, Error> + Send>;
+type Rest = Box<dyn FnOnce(CallerView<'_>) -> Result<ToolContent, Error> + Send>;
 
 /// The state of a call that has begun.
-pub(super) enum Step<A = Content> {
+pub(super) enum Step<A = ToolContent> {
     /// It is done.
     Answered(A),
     /// The rest is done once something has happened.
@@ -91,7 +91,7 @@ impl<T: Serialize + Send + 'static> IntoStep for T {
     }
 }
 
-impl IntoStep for Content {
+impl IntoStep for ToolContent {
     fn into_step(self) -> Step {
         Step::Answered(self)
     }
@@ -106,13 +106,13 @@ impl IntoStep for Step {
 impl Step {
     /// An answer in JSON.
     pub(super) fn data(data: impl Serialize + Send + 'static) -> Self {
-        Self::Answered(Content::data(data))
+        Self::Answered(ToolContent::data(data))
     }
 
     /// The same with the answer in another form.
     pub(super) fn answered<B>(
         self,
-        form: impl FnOnce(Content) -> Result<B, Error>,
+        form: impl FnOnce(ToolContent) -> Result<B, Error>,
     ) -> Result<Step<B>, Error> {
         Ok(match self {
             Self::Answered(answer) => Step::Answered(form(answer)?),
@@ -123,7 +123,7 @@ impl Step {
 }
 
 impl CallableTool {
-    fn of_operation(entry: &'static Entry) -> Self {
+    fn of_operation(entry: &'static OperationTool) -> Self {
         let call = entry.call;
         entry.with_call(ToolCall {
             processes: None,
@@ -132,12 +132,12 @@ impl CallableTool {
             begin: Box::new(move |view, _, arguments| {
                 let (core, caller) = (view.core, view.caller);
                 let answer = (call.run)(core, caller, arguments)?;
-                Ok(Step::Answered(Content::Answer(answer)))
+                Ok(Step::Answered(ToolContent::Answer(answer)))
             }),
             at_once: call.at_once.map(|at_once| -> AtOnce {
                 Box::new(move |view, arguments| {
                     let (core, caller) = (view.core, view.caller);
-                    at_once(core, caller, arguments).map(Content::Answer)
+                    at_once(core, caller, arguments).map(ToolContent::Answer)
                 })
             }),
         })
@@ -192,8 +192,8 @@ pub(super) async fn run(
         let (server, caller) = (&call.server, &mut call.caller);
         let destination = peer::destination(server, caller, r#use, request, permit);
         match Box::pin(destination).await? {
-            Destination::Answered(response) => return Ok(response),
-            Destination::Here(kept, starting) => (permit, _starting) = (kept, starting),
+            CallRoute::Answered(response) => return Ok(response),
+            CallRoute::Here(kept, starting) => (permit, _starting) = (kept, starting),
         }
     }
     if let Some(content) = at_once(tool, &call, &outside, &body) {
@@ -206,7 +206,7 @@ pub(super) async fn run(
         drop(body);
         let answer = (tool.call.answer_max)(view.core.store.settings(), &arguments);
         permit.reserve_blocking(bytes.saturating_add(answer), &view.caller.cancellation)?;
-        (tool.call.begin)(view, &headers, arguments)?.answered(Content::written)
+        (tool.call.begin)(view, &headers, arguments)?.answered(ToolContent::written)
     });
     let begun = begun.await?;
     let (written, permit) = match begun {
@@ -217,7 +217,7 @@ pub(super) async fn run(
         (Ok(Step::Waits(awaited, rest)), permit) => {
             drop(permit);
             // A call that waits holds nobody up.
-            call.caller.place = Place::default();
+            call.caller.place = CallSlot::default();
             Box::pin(awaited.wait(&call.server, &call.caller, tool.changes)).await?;
             let permit = call.admit().await?;
             call.run(permit, |view, _| rest(view)?.written()).await?
@@ -237,7 +237,7 @@ fn at_once(
     call: &Call,
     outside: &Map<String, Value>,
     body: &[u8],
-) -> Option<Content> {
+) -> Option<ToolContent> {
     let at_once = tool.call.at_once.as_ref();
     let at_once = at_once.filter(|_| body.len() <= SHORT_BODY)?;
     let view = CallerView::of(&call.server.core, &call.caller);
@@ -256,7 +256,7 @@ fn arguments(
     Ok(outside)
 }
 
-impl Content {
+impl ToolContent {
     /// JSON.
     pub(super) fn data(data: impl Serialize + Send + 'static) -> Self {
         Self::Answer(Answer::of(data))
@@ -320,7 +320,7 @@ mod tests {
             aliases: &[],
             begin: Box::new(move |view, _, arguments| {
                 let answer = run(view.core, view.caller, arguments)?;
-                Ok(Step::Answered(Content::Answer(answer)))
+                Ok(Step::Answered(ToolContent::Answer(answer)))
             }),
             at_once: None,
         };

@@ -16,9 +16,9 @@ use fileshed_core::{Caller, Chat, UserId};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::client::{CallError, Client, segment};
+use super::client::{CallError, OpenWebUiClient, segment};
 use super::file::{self, FileEntry};
-use super::{Key, OpenWebUi};
+use super::{ApiCredential, OpenWebUi};
 
 /// Files of one chat that are looked at.
 const FILES_MAX: usize = 500;
@@ -127,7 +127,7 @@ impl OpenWebUi {
     pub(super) fn retain_gone(
         &self,
         user: &UserId,
-        key: Key<'_>,
+        key: ApiCredential<'_>,
         chats: &mut Vec<Chat>,
     ) -> Result<(), CallError> {
         let listed = self.listed_chats(user, key)?;
@@ -151,7 +151,11 @@ impl OpenWebUi {
     }
 
     /// Returns the ids of all chats of a user, those in the archive too.
-    fn listed_chats(&self, user: &UserId, key: Key<'_>) -> Result<HashSet<String>, CallError> {
+    fn listed_chats(
+        &self,
+        user: &UserId,
+        key: ApiCredential<'_>,
+    ) -> Result<HashSet<String>, CallError> {
         let mut listed = HashSet::new();
         for number in 1..=PAGES_MAX {
             let page = self.chat_page(user, key, number)?;
@@ -168,16 +172,18 @@ impl OpenWebUi {
     pub(super) fn chat_page(
         &self,
         user: &UserId,
-        key: Key<'_>,
+        key: ApiCredential<'_>,
         number: usize,
     ) -> Result<Vec<ListedChat>, CallError> {
         let path = match (key, segment(user.as_str())) {
             // This endpoint lists the chats of the key's owner in any case.
-            (Key::Own(_), _) => {
+            (ApiCredential::Own(_), _) => {
                 format!("/api/v1/chats/list?page={number}&include_pinned=true&include_folders=true")
             }
-            (Key::Admin(_), Some(user)) => format!("/api/v1/chats/list/user/{user}?page={number}"),
-            (Key::Admin(_), None) => return Ok(Vec::new()),
+            (ApiCredential::Admin(_), Some(user)) => {
+                format!("/api/v1/chats/list/user/{user}?page={number}")
+            }
+            (ApiCredential::Admin(_), None) => return Ok(Vec::new()),
         };
         self.client.get(key.reveal(), &path)
     }
@@ -189,13 +195,22 @@ pub(super) fn is_id(text: &str) -> bool {
 }
 
 /// Returns a chat, whose id is a segment of a path.
-pub(super) fn stored_chat(client: &Client, key: &str, chat: &str) -> Result<StoredChat, CallError> {
+pub(super) fn stored_chat(
+    client: &OpenWebUiClient,
+    key: &str,
+    chat: &str,
+) -> Result<StoredChat, CallError> {
     let chat = client.get(key, &format!("/api/v1/chats/{chat}"));
     chat.inspect_err(|error| tracing::debug!(%error, "the chat is not shown"))
 }
 
 /// The last answer in a conversation of this user, as a segment of a path.
-pub(super) fn last_answer(client: &Client, key: &str, chat: &str, user: &UserId) -> Option<String> {
+pub(super) fn last_answer(
+    client: &OpenWebUiClient,
+    key: &str,
+    chat: &str,
+    user: &UserId,
+) -> Option<String> {
     let kept = stored_chat(client, key, chat).ok();
     let kept = kept.filter(|kept| kept.user_id == user.as_str())?;
     let mut history = kept.chat.history?;

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::sync::atomic::AtomicBool;
 
 use fileshed_core::chat_host::{
-    Attached, Attachment, ChatHost, Line, Publication, Published, Sink, Task,
+    Attached, Attachment, ByteSink, ChatHost, ChatStatusLine, Publication, Published, Task,
 };
 use fileshed_core::directory::{Group, Member};
 use fileshed_core::{Caller, Chat, Error, Secret, UserId};
@@ -18,7 +18,7 @@ use super::file::{self, MARK, Record};
 use super::multipart::{MultipartForm, SizedFile};
 use super::status::{RunningTask, StatusEvent};
 use super::upload_notice::UploadNotice;
-use super::{Key, OpenWebUi, OpenWebUiError};
+use super::{ApiCredential, OpenWebUi, OpenWebUiError};
 
 /// Bytes of a file that are passed on at once.
 const PIECE: usize = 64 * 1024;
@@ -137,7 +137,7 @@ impl ChatHost for OpenWebUi {
         }
     }
 
-    fn fetch(&self, caller: &Caller, file: &Attachment, sink: Sink<'_>) -> Result<(), Error> {
+    fn fetch(&self, caller: &Caller, file: &Attachment, sink: ByteSink<'_>) -> Result<(), Error> {
         let none = || OpenWebUiError::NoFile(file.name.clone());
         let failed = |error: CallError| match error {
             error if error.is_absence() => none(),
@@ -145,7 +145,7 @@ impl ChatHost for OpenWebUi {
         };
         let (key, id) = (self.key(caller), segment(&file.id));
         let (key, id) = key.zip(id).ok_or_else(none)?;
-        if let Key::Admin(_) = key {
+        if let ApiCredential::Admin(_) = key {
             let record = self.record(key, &id).map_err(failed)?;
             let owner = record.map(|record| record.user_id);
             if owner.as_deref() != caller.user.as_ref().map(UserId::as_str) {
@@ -206,7 +206,7 @@ impl ChatHost for OpenWebUi {
         let Some(id) = segment(id) else {
             return Ok(None);
         };
-        let record = self.record(Key::Own(own), &id);
+        let record = self.record(ApiCredential::Own(own), &id);
         let record = record.map_err(|error| OpenWebUiError::of("the file", error))?;
         let same =
             record.filter(|record| record.is_ours(caller) && record.sha256() == Some(sha256));
@@ -299,7 +299,7 @@ impl ChatHost for OpenWebUi {
 
     /// Returns a line in the caller's conversation, if there is a message to show it in and a credential
     /// to do it with.
-    fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>> {
+    fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn ChatStatusLine>> {
         let reporter = self.reporter.as_ref()?;
         let work = RunningTask {
             started: self.client.clock.instant(),

@@ -68,7 +68,7 @@ impl CallError {
 /// A client of one Open WebUI. Clones share its connections and its circuit breaker; an empty key
 /// sends no credential.
 #[derive(Clone, Debug)]
-pub struct Client {
+pub struct OpenWebUiClient {
     agent: Agent,
     base: String,
     pub(super) clock: Clock,
@@ -76,7 +76,7 @@ pub struct Client {
     breaker: Arc<Breaker>,
 }
 
-impl Client {
+impl OpenWebUiClient {
     /// Calls the server at `base`, an address without a slash at its end.
     #[must_use]
     pub fn new(base: &str) -> Self {
@@ -304,7 +304,7 @@ mod tests {
                 }
             }
         });
-        let client = Client::new(&base);
+        let client = OpenWebUiClient::new(&base);
         let size = 32 * 1024 * 1024;
         for _ in 0..5 {
             let file = std::io::repeat(0).take(size);

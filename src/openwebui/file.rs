@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::client::CallError;
-use super::{Key, OpenWebUi};
+use super::{ApiCredential, OpenWebUi};
 use crate::content_type::is_picture;
 
 /// Longest name that is kept as it is.
@@ -91,7 +91,11 @@ impl Record {
 
 impl OpenWebUi {
     /// Returns the record of an id, a segment of a path; `None` if Open WebUI shows none.
-    pub(super) fn record(&self, key: Key<'_>, id: &str) -> Result<Option<Record>, CallError> {
+    pub(super) fn record(
+        &self,
+        key: ApiCredential<'_>,
+        id: &str,
+    ) -> Result<Option<Record>, CallError> {
         let path = format!("/api/v1/files/{id}");
         match self.client.get::<Option<Record>>(key.reveal(), &path) {
             Err(CallError::Status(404)) => Ok(None),

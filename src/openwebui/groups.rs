@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::client::{CallError, segment};
-use super::{Key, OpenWebUi};
+use super::{ApiCredential, OpenWebUi};
 
 /// Pages of members that are read, of some thirty each.
 const PAGES_MAX: u32 = 100;
@@ -38,10 +38,14 @@ struct MemberPage {
 }
 
 impl OpenWebUi {
-    pub(super) fn ask_groups(&self, user: &UserId, key: Key<'_>) -> Result<Vec<Group>, CallError> {
+    pub(super) fn ask_groups(
+        &self,
+        user: &UserId,
+        key: ApiCredential<'_>,
+    ) -> Result<Vec<Group>, CallError> {
         let whose = match key {
-            Key::Own(_) => "groups".to_owned(),
-            Key::Admin(_) => {
+            ApiCredential::Own(_) => "groups".to_owned(),
+            ApiCredential::Admin(_) => {
                 let user = segment(user.as_str()).ok_or(CallError::Status(404))?;
                 format!("{user}/groups")
             }
@@ -72,7 +76,7 @@ impl OpenWebUi {
     pub(super) fn ask_members(
         &self,
         group: &GroupId,
-        key: Key<'_>,
+        key: ApiCredential<'_>,
     ) -> Result<Vec<Member>, CallError> {
         let group = segment(group.as_str()).ok_or(CallError::Status(404))?;
         let mut members: Vec<ListedMember> = Vec::new();

@@ -5,7 +5,7 @@ use fileshed_core::Check;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::client::{CallError, Client};
+use super::client::{CallError, OpenWebUiClient};
 use super::printable;
 use super::register::{Auth, ConnectionKind, PATIENCE, text};
 use crate::config::Config;
@@ -17,11 +17,11 @@ pub fn check(config: &Config) -> Option<Check> {
     if url.is_empty() {
         return None;
     }
-    let found = ask(config, &Client::new(url.as_str()));
+    let found = ask(config, &OpenWebUiClient::new(url.as_str()));
     Some(super::check("openwebui", found))
 }
 
-fn ask(config: &Config, client: &Client) -> Result<String, String> {
+fn ask(config: &Config, client: &OpenWebUiClient) -> Result<String, String> {
     let url = &config.openwebui_api_url;
     let version = client.version().map_err(|error| {
         if error.passes() {
@@ -57,7 +57,7 @@ pub fn check_terminal(config: &Config) -> Option<Check> {
     if config.openwebui_api_url.is_empty() {
         return None;
     }
-    let client = Client::new(config.openwebui_api_url.as_str()).within(PATIENCE);
+    let client = OpenWebUiClient::new(config.openwebui_api_url.as_str()).within(PATIENCE);
     // What is wrong then is said of Open WebUI itself.
     let list = ConnectionKind::Terminal.read(&client, token).ok()?;
     let found = match list.iter().find(|connection| is_ours(config, connection)) {
@@ -87,7 +87,7 @@ fn has_our_key(config: &Config, connection: &Value) -> bool {
 /// Returns the state of our connection; an error is a fault of it.
 fn look(
     config: &Config,
-    client: &Client,
+    client: &OpenWebUiClient,
     token: &str,
     connection: &Value,
 ) -> Result<String, String> {

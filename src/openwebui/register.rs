@@ -15,7 +15,7 @@ use fileshed_core::settings::{GroupSource, PublicUrl};
 use fileshed_core::timings::OpenWebUiTimings;
 use serde_json::{Value, json};
 
-use super::client::{CallError, Client};
+use super::client::{CallError, OpenWebUiClient};
 use super::printable;
 use crate::config::{Config, Secret, one_of};
 
@@ -29,7 +29,7 @@ mod tests;
 pub use auth::Auth;
 pub use grant::Grantee;
 
-use change::Change;
+use change::ConnectionChange;
 pub(super) use connection::ConnectionKind;
 use connection::RegisteredConnection;
 
@@ -180,7 +180,7 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
                     `openwebui_admin_key`, or say `--admin-token`";
     let token = token.ok_or_else(|| RegisterError::refused(no_token))?;
     let token = token.reveal();
-    let client = Client::new(url.as_str()).within(PATIENCE);
+    let client = OpenWebUiClient::new(url.as_str()).within(PATIENCE);
 
     let mut lines = vec![where_it_is(&client, url)?];
     let grants = grant::resolve(&client, token, &options.grants)?;
@@ -195,7 +195,7 @@ pub fn register(config: &Config, options: &RegisterOptions) -> Result<Vec<String
     let found = ours.find(&list);
     let existing = found.map(|place| &list[place]);
     let wanted = ours.connection(existing);
-    let change = Change::between(existing, &wanted);
+    let change = ConnectionChange::between(existing, &wanted);
     lines.extend(change.lines(&options.connection.id, options.dry_run));
     if !options.dry_run && !change.is_empty() {
         match found {
@@ -247,7 +247,7 @@ pub fn connection_file(
     Ok((format!("{file:#}"), lines))
 }
 
-fn where_it_is(client: &Client, url: &PublicUrl) -> Result<String, RegisterError> {
+fn where_it_is(client: &OpenWebUiClient, url: &PublicUrl) -> Result<String, RegisterError> {
     match client.version() {
         Ok(version) => Ok(format!("Open WebUI {} at {url}", printable(&version))),
         Err(error) if error.passes() => Err(error.into()),

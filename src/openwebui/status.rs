@@ -12,10 +12,10 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use fileshed_core::Secret;
-use fileshed_core::chat_host::{Ending, Line, Task};
+use fileshed_core::chat_host::{ChatStatusLine, Task, TaskEnd};
 use serde_json::{Value, json};
 
-use super::client::Client;
+use super::client::OpenWebUiClient;
 use super::upload_notice::UploadNotice;
 
 /// Longest text of a line, in characters.
@@ -27,7 +27,7 @@ const ATTEMPTS: u32 = 5;
 /// Reports the status lines of all conversations.
 #[derive(Debug)]
 pub(super) struct StatusReporter {
-    client: Client,
+    client: OpenWebUiClient,
     /// Started with the first line.
     thread: OnceLock<Sender<StatusEvent>>,
 }
@@ -37,7 +37,7 @@ pub(super) struct StatusReporter {
 pub(super) enum StatusEvent {
     Begun(Arc<RunningTask>),
     /// The sender is dropped when the end was reported.
-    Ended(Arc<RunningTask>, Ending, Sender<()>),
+    Ended(Arc<RunningTask>, TaskEnd, Sender<()>),
     Arrived(Box<UploadNotice>),
 }
 
@@ -76,7 +76,7 @@ impl ChatEvent {
     }
 
     /// Sends it; whether it need not be sent again.
-    fn send(&self, client: &Client) -> bool {
+    fn send(&self, client: &OpenWebUiClient) -> bool {
         match client.post::<Value>(self.key.reveal(), &self.path, &self.body) {
             Ok(_) => true,
             Err(error) => {
@@ -101,12 +101,12 @@ struct PendingRetry {
 pub(super) struct StatusLine {
     work: Arc<RunningTask>,
     thread: Sender<StatusEvent>,
-    ending: Ending,
-    client: Client,
+    ending: TaskEnd,
+    client: OpenWebUiClient,
 }
 
-impl Line for StatusLine {
-    fn end(mut self: Box<Self>, ending: Ending) {
+impl ChatStatusLine for StatusLine {
+    fn end(mut self: Box<Self>, ending: TaskEnd) {
         self.ending = ending;
     }
 }
@@ -117,14 +117,14 @@ impl Drop for StatusLine {
         let event = StatusEvent::Ended(Arc::clone(&self.work), self.ending.clone(), reported);
         let _nobody_listens_at_the_end = self.thread.send(event);
         if self.work.shows() {
-            let Client { clock, timings, .. } = &self.client;
+            let OpenWebUiClient { clock, timings, .. } = &self.client;
             let _reported_or_not = clock.receive(&wait, timings.status_end);
         }
     }
 }
 
 impl StatusReporter {
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(client: OpenWebUiClient) -> Self {
         Self {
             client,
             thread: OnceLock::new(),
@@ -156,7 +156,7 @@ impl StatusReporter {
         StatusLine {
             work,
             thread: self.thread().clone(),
-            ending: Ending::Stopped,
+            ending: TaskEnd::Stopped,
             client: self.client.clone(),
         }
     }
@@ -164,7 +164,7 @@ impl StatusReporter {
 
 /// The thread that reports to Open WebUI.
 struct ReporterThread {
-    client: Client,
+    client: OpenWebUiClient,
     tasks: Vec<Arc<RunningTask>>,
     retries: Vec<PendingRetry>,
     notices: Vec<UploadNotice>,
@@ -203,7 +203,7 @@ impl ReporterThread {
         waiting.chain(retries).chain(notices).min()
     }
 
-    fn end(&mut self, work: &Arc<RunningTask>, ending: &Ending) {
+    fn end(&mut self, work: &Arc<RunningTask>, ending: &TaskEnd) {
         self.tasks.retain(|other| !Arc::ptr_eq(other, work));
         if work.shows() {
             let elapsed = self.client.clock.elapsed(work.started);

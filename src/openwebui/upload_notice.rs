@@ -7,7 +7,7 @@ use std::time::Instant;
 use fileshed_core::timings::OpenWebUiTimings;
 use fileshed_core::{Secret, UserId};
 
-use super::client::Client;
+use super::client::OpenWebUiClient;
 
 /// Names in a notice.
 const NAMES: usize = 5;
@@ -53,7 +53,7 @@ impl UploadNotice {
     }
 
     /// Returns the path for events of the last answer in the conversation, if it is the user's.
-    pub(super) fn path(&self, client: &Client) -> Option<String> {
+    pub(super) fn path(&self, client: &OpenWebUiClient) -> Option<String> {
         let key = self.key.reveal();
         let answer = super::chat::last_answer(client, key, &self.chat, &self.user)?;
         Some(format!(

@@ -20,7 +20,7 @@ mod parameter_type;
 mod request;
 
 use error::meaning;
-pub(super) use error::{ArgumentError, Received};
+pub(super) use error::{ArgumentError, ReceivedValue};
 pub(super) use misnamed::is_other_name;
 use parameter_type::{ParameterType, truth};
 pub(super) use parameter_type::{integer, is_true};
@@ -148,7 +148,7 @@ fn coerce(
         }
         let value = kind.coerce(value).map_err(|value| ArgumentError::Type {
             parameter: name.clone(),
-            received: Received::of(&value),
+            received: ReceivedValue::of(&value),
             expected: kind,
             meant: kind.meant(&value, name).map(Box::new),
             meaning: meaning(property),
@@ -183,7 +183,7 @@ pub(super) fn choice(
         .find(|word| word.eq_ignore_ascii_case(value.trim()))
         .ok_or_else(|| ArgumentError::Choice {
             parameter: parameter.to_owned(),
-            received: Received::of(&value.into()),
+            received: ReceivedValue::of(&value.into()),
             meant: nearest(value, allowed.iter().copied()).map(str::to_owned),
             allowed,
         })

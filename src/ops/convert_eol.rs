@@ -53,7 +53,7 @@ impl Operation for ConvertEol {
         InvalidFormat, PermissionDenied
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "table.csv", "to": "unix"}"#];
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Unknown("original_format"),
         Keep::Always("lines_converted"),

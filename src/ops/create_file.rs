@@ -65,7 +65,7 @@ impl Operation for CreateFile {
     ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
-    const ACCESS: Access = Access::Create;
+    const ACCESS: FileAccess = FileAccess::Create;
     type Request = Request;
     type Response = Response;
 

@@ -40,10 +40,10 @@ impl<T: BetweenZones> Operation for T {
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &'static [Code] = T::ERRORS;
     const EXAMPLES: &'static [&'static str] = T::EXAMPLES;
-    const ACCESS: Access = if T::COPIES {
-        Access::Read
+    const ACCESS: FileAccess = if T::COPIES {
+        FileAccess::Read
     } else {
-        Access::Change
+        FileAccess::Change
     };
     const SHORT_ANSWER: &'static [Keep] = &[Keep::Unknown("destination"), Keep::Always("size")];
     type Request = T::Request;

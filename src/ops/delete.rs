@@ -55,7 +55,7 @@ impl Operation for Delete {
     const ERRORS: &[Code] =
         errors![ZONE_AND_PATH; FileNotFound, FileExists, FileLocked, PermissionDenied];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
-    const ACCESS: Access = Access::Remove;
+    const ACCESS: FileAccess = FileAccess::Remove;
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Unusual("was_directory"),
         Keep::Unknown("restored"),

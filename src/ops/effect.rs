@@ -62,7 +62,7 @@ impl Effect {
 
 /// The effect of an operation on the file that it is called for, for hints about a missing one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum FileAccess {
     /// Looks at it, or takes a copy.
     Read,
     /// Makes it if it is not there, whatever is in other zones.

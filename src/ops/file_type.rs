@@ -1,6 +1,6 @@
 //! `shed_file_type`: what a file is, by its content.
 
-use fileshed_core::inspect::FileType as Found;
+use fileshed_core::inspect::DetectedType;
 use fileshed_core::size::human_size;
 use fileshed_core::storage::Kind;
 
@@ -81,7 +81,7 @@ impl Operation for FileType {
             ));
         }
         let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
-        let found = Found::of(&mut file, &path)?;
+        let found = DetectedType::of(&mut file, &path)?;
         let size = entry.size();
         let message = format!("{path} is {} ({})", found.mime, found.magic);
         Ok(Reply::new(

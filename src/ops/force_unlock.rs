@@ -36,7 +36,7 @@ impl Operation for ForceUnlock {
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH; ZoneReadonly, NotInEditMode];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
-    const ACCESS: Access = Access::Remove;
+    const ACCESS: FileAccess = FileAccess::Remove;
     const SHORT_ANSWER: &[Keep] = &[];
     type Request = Request;
     type Response = Response;

@@ -38,7 +38,7 @@ impl Operation for GroupChown {
     const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidOwner, NotFileOwner];
     const EXAMPLES: &[&str] =
         &[r#"{"group": "team", "path": "template.md", "new_owner": "grace"}"#];
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[Keep::Always("old_owner")];
     type Request = Request;
     type Response = Response;

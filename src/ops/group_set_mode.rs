@@ -39,7 +39,7 @@ impl Operation for GroupSetMode {
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![PATH, EXISTING_FILE; InvalidMode, NotFileOwner];
     const EXAMPLES: &[&str] = &[r#"{"group": "team", "path": "template.md", "mode": "owner"}"#];
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[Keep::Always("old_mode")];
     type Request = Request;
     type Response = Response;

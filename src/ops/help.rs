@@ -8,7 +8,7 @@ use fileshed_core::Toolset;
 use fileshed_core::nearest::nearest;
 use serde_json::json;
 
-use super::arguments::{ArgumentError, Received};
+use super::arguments::{ArgumentError, ReceivedValue};
 use super::prelude::*;
 
 mod offered;
@@ -98,7 +98,7 @@ impl Operation for Help {
                 let (_, _, text) = found.ok_or_else(|| {
                     let unknown = ArgumentError::Topic {
                         meant: nearest(topic, topics().into_keys()).map(str::to_owned),
-                        received: Received::of(&topic.into()),
+                        received: ReceivedValue::of(&topic.into()),
                     };
                     Error::from(unknown).with_detail("howtos", json!(topics()))
                 })?;

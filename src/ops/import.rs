@@ -14,7 +14,7 @@ use fileshed_core::storage::Kind;
 use fileshed_core::{Zone, ZonePath, changes};
 
 use choice::Choice;
-use error::{ImportError, Missing, Unknown};
+use error::{ImportError, MissingSource, Unknown};
 
 use super::prelude::*;
 
@@ -164,11 +164,11 @@ fn uploaded(zone: &Zone<'_>) -> Result<Vec<ZonePath>, Error> {
 /// The files that are attached to the chat.
 fn attached(core: &Core, caller: &Caller) -> Result<Vec<Attachment>, Unknown> {
     let chat_host = core.store.chat_host();
-    let chat_host = chat_host.ok_or(Unknown::Missing(Missing::Connection))?;
+    let chat_host = chat_host.ok_or(Unknown::Missing(MissingSource::Connection))?;
     match chat_host.attachments(caller).map_err(Unknown::Failed)? {
         Attached::Files(files) => Ok(files),
-        Attached::NoCredential => Err(Unknown::Missing(Missing::Credential)),
-        Attached::NotKept => Err(Unknown::Missing(Missing::Chat)),
+        Attached::NoCredential => Err(Unknown::Missing(MissingSource::Credential)),
+        Attached::NotKept => Err(Unknown::Missing(MissingSource::Chat)),
     }
 }
 

@@ -15,7 +15,7 @@ pub struct LinkList;
 /// One link.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ListedLink)]
-pub struct Listed {
+pub struct ListedLink {
     /// Id for `shed_link_delete`.
     file_id: String,
     /// Name of the file or directory.
@@ -49,7 +49,7 @@ pub struct Listed {
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// The links, oldest first.
-    files: Vec<Listed>,
+    files: Vec<ListedLink>,
     /// Number of links.
     count: usize,
 }
@@ -97,9 +97,9 @@ impl Operation for LinkList {
         let links = links.map(|link| (link.created_at, listed(core, link)));
         let published = core.transfer.publications().list(caller)?.into_iter();
         let published = published.map(|file| (file.created_at, listed_in_openwebui(file)));
-        let mut both: Vec<(Timestamp, Listed)> = links.chain(published).collect();
+        let mut both: Vec<(Timestamp, ListedLink)> = links.chain(published).collect();
         both.sort_by_key(|(created_at, _)| *created_at);
-        let files: Vec<Listed> = both.into_iter().map(|(_, listed)| listed).collect();
+        let files: Vec<ListedLink> = both.into_iter().map(|(_, listed)| listed).collect();
         let count = files.len();
         Ok(Reply::new(
             Response { files, count },
@@ -108,7 +108,7 @@ impl Operation for LinkList {
     }
 }
 
-fn listed(core: &Core, link: Link) -> Listed {
+fn listed(core: &Core, link: Link) -> ListedLink {
     let upload = link.purpose == Purpose::Upload;
     let entry = link.entry(&core.store).ok();
     let filename = link.name(entry.as_ref().map(Entry::kind));
@@ -119,7 +119,7 @@ fn listed(core: &Core, link: Link) -> Listed {
         content_type::by_name(&filename).unwrap_or(content_type::BYTES)
     };
     let is_picture = file.is_some() && content_type::is_picture(content_type);
-    Listed {
+    ListedLink {
         clickable_link: markdown::link(link.purpose, &link.url, &filename, is_picture),
         created_at: link.created_at.to_string(),
         expires_at: Some(link.expires_at.to_string()),
@@ -135,8 +135,8 @@ fn listed(core: &Core, link: Link) -> Listed {
     }
 }
 
-fn listed_in_openwebui(file: PublishedFile) -> Listed {
-    Listed {
+fn listed_in_openwebui(file: PublishedFile) -> ListedLink {
+    ListedLink {
         clickable_link: markdown::link(Purpose::Download, &file.url, &file.name, false),
         created_at: file.created_at.to_string(),
         expires_at: None,

@@ -38,7 +38,7 @@ impl Operation for LockeditCancel {
     const EFFECT: Effect = Effect::REPLACES;
     const ERRORS: &[Code] = errors![ZONE_AND_PATH, CHANGE, OPEN_EDIT];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[Keep::Unusual("changes_discarded")];
     type Request = Request;
     type Response = Response;

@@ -57,7 +57,7 @@ impl Operation for LockeditExec {
     const EXAMPLES: &[&str] = &[
         r#"{"zone": "storage", "path": "notes/todo.md", "cmd": "sed", "args": ["-i", "s/old/new/", "."]}"#,
     ];
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Always("stdout"),
         Keep::Unusual("stderr"),

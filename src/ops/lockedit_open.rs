@@ -50,7 +50,7 @@ impl Operation for LockeditOpen {
         InvalidFormat, PermissionDenied, QuotaExceeded
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[Keep::Always("content"), Keep::Always("size")];
     type Request = Request;
     type Response = Response;

@@ -52,7 +52,7 @@ impl Operation for LockeditOverwrite {
     const SHORT_ANSWER: &[Keep] = &[Keep::Always("new_size")];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     type Request = Request;
     type Response = Response;
 

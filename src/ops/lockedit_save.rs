@@ -47,7 +47,7 @@ impl Operation for LockeditSave {
         PreconditionFailed, NotAFile, PermissionDenied
     ];
     const EXAMPLES: &[&str] = &[r#"{"zone": "storage", "path": "notes/todo.md"}"#];
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[Keep::Always("size")];
     type Request = Request;
     type Response = Response;

@@ -1,11 +1,11 @@
 //! Hints for a call whose file is not found: its likely place, and the call that works.
 
 use fileshed_core::command::Ran;
-use fileshed_core::whereabouts::{Likeness, Missing, Place};
-use fileshed_core::{Call, Caller, Core, Error, Hint, Repeat, Zone, ZoneName, ZonePath};
+use fileshed_core::whereabouts::{Likeness, MissingPath, PathSuggestion};
+use fileshed_core::{Caller, Core, Error, Hint, NextCall, Repeat, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};
 
-use super::{Access, Operation};
+use super::{FileAccess, Operation};
 
 /// Parameters that name what is to be there.
 const PARAMETERS: [&str; 5] = ["path", "src", "src_path", "old_path", "import_csv"];
@@ -14,14 +14,14 @@ const PARAMETERS: [&str; 5] = ["path", "src", "src_path", "old_path", "import_cs
 const PLACES_MAX: usize = 5;
 
 /// A parameter that names a file, and the one that names its zone, where there is one.
-struct Parameter {
+struct PathParameter {
     path: &'static str,
     zone: Option<&'static str>,
 }
 
-impl Parameter {
+impl PathParameter {
     /// The one that named what is missing.
-    fn of<O: Operation>(arguments: &Map<String, Value>, missing: &Missing) -> Option<Self> {
+    fn of<O: Operation>(arguments: &Map<String, Value>, missing: &MissingPath) -> Option<Self> {
         let path = PARAMETERS.into_iter().find(|name| {
             let text = arguments.get(*name).and_then(Value::as_str);
             let path = text.and_then(|text| ZonePath::parse("path", text).ok());
@@ -42,7 +42,7 @@ impl Parameter {
     }
 
     /// The failed call for a file somewhere else.
-    fn at(&self, place: &Place, missing: &Missing) -> Option<Repeat> {
+    fn at(&self, place: &PathSuggestion, missing: &MissingPath) -> Option<Repeat> {
         let mut repeat = Repeat::default();
         let mut path = place.path.as_str().to_owned();
         let is_here = place.zone == missing.zone && place.group == missing.group;
@@ -77,10 +77,10 @@ pub(super) fn with_location<O: Operation>(
     arguments: &Map<String, Value>,
     error: Error,
 ) -> Error {
-    let Some(missing) = Missing::of(&error) else {
+    let Some(missing) = MissingPath::of(&error) else {
         return error;
     };
-    let Some(parameter) = Parameter::of::<O>(arguments, &missing) else {
+    let Some(parameter) = PathParameter::of::<O>(arguments, &missing) else {
         return error;
     };
     let places = core.store.whereabouts(caller, &missing);
@@ -101,7 +101,7 @@ pub(super) fn of_command(
     ran: &Ran,
     arguments: &[String],
 ) -> Option<Hint> {
-    let missing = Missing {
+    let missing = MissingPath {
         zone: zone.name(),
         group: zone.group().map(|group| group.name.clone()),
         path: ran.missing.clone()?,
@@ -122,7 +122,7 @@ pub(super) fn of_command(
     if ran.changes || !arguments.iter().any(is_named) {
         return Some(place.into());
     }
-    let parameter = Parameter {
+    let parameter = PathParameter {
         path: "args",
         zone: Some("zone"),
     };
@@ -138,11 +138,11 @@ pub(super) fn of_command(
 }
 
 /// Says why an attached file could not be fetched, where that is known.
-fn not_fetched(core: &Core, caller: &Caller, missing: &Missing, error: Error) -> Error {
+fn not_fetched(core: &Core, caller: &Caller, missing: &MissingPath, error: Error) -> Error {
     let name = missing.path.name().unwrap_or_default();
     match core.transfer.attachment_refused(caller, name) {
         Some(reason) if missing.zone == ZoneName::Uploads => {
-            let again = Call::new("shed_import").with("filename", name);
+            let again = NextCall::new("shed_import").with("filename", name);
             error.with_hint(Hint::new(reason).or("to try again: ").call(again))
         }
         _ => error,
@@ -150,17 +150,22 @@ fn not_fetched(core: &Core, caller: &Caller, missing: &Missing, error: Error) ->
 }
 
 /// What the caller meant, made literally.
-fn hint(aim: Access, parameter: &Parameter, missing: &Missing, places: &[Place]) -> Option<Hint> {
+fn hint(
+    aim: FileAccess,
+    parameter: &PathParameter,
+    missing: &MissingPath,
+    places: &[PathSuggestion],
+) -> Option<Hint> {
     let first = places.first()?;
     let is_alone = places.len() == 1;
     let is_here = first.zone == missing.zone && first.group == missing.group;
-    let reads = matches!(aim, Access::Read | Access::Create)
+    let reads = matches!(aim, FileAccess::Read | FileAccess::Create)
         || parameter.zone == Some("src_zone")
         || parameter.path == "import_csv";
     let is_meant = match first.likeness {
         Likeness::Case => is_alone,
         _ if reads => true,
-        _ => is_alone && aim == Access::Change,
+        _ => is_alone && aim == FileAccess::Change,
     };
     if !is_meant {
         return None;
@@ -172,7 +177,7 @@ fn hint(aim: Access, parameter: &Parameter, missing: &Missing, places: &[Place])
             ZoneName::Documents => "shed_move_uploads_to_documents",
             _ => return None,
         };
-        let moved = Call::new(operation)
+        let moved = NextCall::new(operation)
             .with("src", first.path.as_str())
             .with("dest", missing.path.as_str());
         let hint = Hint::new("it is in uploads, where nothing is changed: ").call(moved);
@@ -185,9 +190,9 @@ fn hint(aim: Access, parameter: &Parameter, missing: &Missing, places: &[Place])
     }))
 }
 
-fn listing(place: &Place) -> Call {
+fn listing(place: &PathSuggestion) -> NextCall {
     let above = place.path.parent().unwrap_or_else(ZonePath::root);
-    let mut call = Call::new("shed_tree").with("zone", place.zone.as_str());
+    let mut call = NextCall::new("shed_tree").with("zone", place.zone.as_str());
     if let Some(group) = &place.group {
         call = call.with("group", group.as_str());
     }
@@ -195,14 +200,14 @@ fn listing(place: &Place) -> Call {
 }
 
 /// The path of a place, and the zone or group that has it.
-fn located(place: &Place) -> String {
+fn located(place: &PathSuggestion) -> String {
     match &place.group {
         Some(group) => format!("`{}` is in group {group}", place.path),
         None => format!("`{}` is in {}", place.path, place.zone.as_str()),
     }
 }
 
-fn shown(place: &Place) -> Value {
+fn shown(place: &PathSuggestion) -> Value {
     let mut shown = json!({"zone": place.zone.as_str(), "path": place.path.as_str()});
     if let Some(group) = &place.group {
         shown["group"] = group.as_str().into();

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::answer::Picture;
-use super::effect::{Access, Effect};
+use super::effect::{Effect, FileAccess};
 use super::short_answer::Keep;
 
 /// Work that does not block, or nothing.
@@ -52,11 +52,11 @@ pub trait Operation: Sized + 'static {
     const AT_ONCE: Option<ImmediateRun<Self>> = None;
 
     /// Its effect on the file that it is called for.
-    const ACCESS: Access = Access::Read;
+    const ACCESS: FileAccess = FileAccess::Read;
 
     /// Its effect on the file if it is called with these arguments.
     #[must_use]
-    fn access(_arguments: &Map<String, Value>) -> Access {
+    fn access(_arguments: &Map<String, Value>) -> FileAccess {
         Self::ACCESS
     }
 

@@ -82,7 +82,7 @@ impl Operation for PatchText {
     ];
     const BODY_MAX: u64 = u64::MAX;
     const CHANGES: bool = true;
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     type Request = Request;
     type Response = Response;
 

@@ -6,7 +6,7 @@ pub(super) use serde_json::{Map, Value};
 pub(super) use utoipa::ToSchema;
 
 pub(super) use super::codes::errors;
-pub(super) use super::effect::{Access, Effect};
+pub(super) use super::effect::{Effect, FileAccess};
 pub(super) use super::operation::{Operation, Reply};
 pub(super) use super::short_answer::Keep;
 pub(super) use super::vocabulary::{AnyZone, NoParameters, WritableZone};

@@ -5,7 +5,7 @@ use fileshed_core::files::Numbered;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::Encoding;
-use fileshed_core::{Call, Hint, Runs, Settings, Zone, ZonePath, at_once, diagnostics};
+use fileshed_core::{Hint, NextCall, Runs, Settings, Zone, ZonePath, at_once, diagnostics};
 
 use super::arguments::{ArgumentError, at_least};
 use super::prelude::*;
@@ -223,9 +223,9 @@ diagnostics! {
             kind: &'static str = "application/zip",
         } => {
             code: UnsupportedFileType,
-            hint: Hint::of(Call::here("shed_file_type").with("path", path.as_str()))
+            hint: Hint::of(NextCall::here("shed_file_type").with("path", path.as_str()))
                 .say(" tells what it is, ")
-                .call(Call::here("shed_hexdump").with("path", path.as_str()))
+                .call(NextCall::here("shed_hexdump").with("path", path.as_str()))
                 .say(" shows its bytes")
                 .instead("read it with a command of shed_exec"),
             details: { "path": path, "content_type": kind },

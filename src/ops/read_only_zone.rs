@@ -1,9 +1,9 @@
 //! Hint for a call that tried to change uploads: the file in storage.
 
-use fileshed_core::{Call, Caller, Code, Core, Error, Hint, Repeat, ZoneName, ZonePath};
+use fileshed_core::{Caller, Code, Core, Error, Hint, NextCall, Repeat, ZoneName, ZonePath};
 use serde_json::{Map, Value};
 
-use super::{Access, Operation};
+use super::{FileAccess, Operation};
 
 /// The paths that a call in uploads names, and nothing of another call.
 pub(super) fn named_paths(arguments: &Map<String, Value>) -> Vec<String> {
@@ -43,7 +43,7 @@ pub(super) fn with_alternative<O: Operation>(
     let mut uploaded = paths.iter().filter(|path| is_in(ZoneName::Uploads, path));
     let hint = match (uploaded.next(), uploaded.next(), paths.as_slice()) {
         (Some(path), None, _) if !is_in(ZoneName::Storage, path) => {
-            let take = Call::new("shed_move_uploads_to_storage")
+            let take = NextCall::new("shed_move_uploads_to_storage")
                 .with("src", path.as_str())
                 .with("dest", path.as_str());
             Hint::new("uploads are only read and deleted: ")
@@ -51,7 +51,7 @@ pub(super) fn with_alternative<O: Operation>(
                 .say(" takes it to storage, where it can be changed")
         }
         (None, _, [path])
-            if O::ACCESS == Access::Create
+            if O::ACCESS == FileAccess::Create
                 && path.zone_in_front().is_none()
                 && !is_in(ZoneName::Storage, path) =>
         {

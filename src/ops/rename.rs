@@ -44,7 +44,7 @@ impl Operation for Rename {
     ];
     const EXAMPLES: &[&str] =
         &[r#"{"zone": "storage", "old_path": "notes/todo.md", "new_path": "notes/done.md"}"#];
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[Keep::Unknown("new_path")];
     type Request = Request;
     type Response = Response;

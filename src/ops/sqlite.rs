@@ -2,7 +2,7 @@
 
 use fileshed_core::chat_host::{self, counted};
 use fileshed_core::databases::{
-    self, DatabaseTask, DateFormat, Export, IfExists, Import, Parameters, Query,
+    self, CsvImport, DatabaseTask, DateFormat, Export, IfExists, Query, StatementParameters,
 };
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Client, Repeat, Settings};
@@ -106,13 +106,15 @@ impl Operation for Sqlite {
         }
     }
 
-    fn access(arguments: &Map<String, Value>) -> Access {
+    fn access(arguments: &Map<String, Value>) -> FileAccess {
         let sql = arguments.get("query").and_then(Value::as_str);
         let first = sql.and_then(|sql| sql.split_whitespace().next());
         let reads = ["SELECT", "WITH", "VALUES", "PRAGMA", "EXPLAIN"];
         match first {
-            Some(word) if reads.iter().any(|read| word.eq_ignore_ascii_case(read)) => Access::Read,
-            _ => Access::Change,
+            Some(word) if reads.iter().any(|read| word.eq_ignore_ascii_case(read)) => {
+                FileAccess::Read
+            }
+            _ => FileAccess::Change,
         }
     }
 
@@ -262,7 +264,10 @@ impl Request {
         };
         Query {
             sql,
-            parameters: named.map_or(Parameters::List(values), Parameters::Named),
+            parameters: named.map_or(
+                StatementParameters::List(values),
+                StatementParameters::Named,
+            ),
             limit,
             // A call that names a number of rows wants them.
             bytes: match limit {
@@ -278,12 +283,12 @@ impl Request {
         }
     }
 
-    fn import(self, csv: String, if_exists: IfExists) -> Result<Import, Error> {
+    fn import(self, csv: String, if_exists: IfExists) -> Result<CsvImport, Error> {
         let table = self
             .table
             .filter(|table| !table.trim().is_empty())
             .ok_or_else(|| ArgumentError::missing::<Sqlite>("table"))?;
-        Ok(Import {
+        Ok(CsvImport {
             csv,
             elsewhere: false,
             table,

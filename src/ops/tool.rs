@@ -5,7 +5,7 @@
 //! a call may do. An operation is called on the core; HTTP has calls of its own for all tools, so that part
 //! is a type parameter.
 
-use fileshed_core::hint::{Surface, Tools};
+use fileshed_core::hint::{HintSurface, Tools};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Answers, Caller, Code, Core, Error, Settings, Toolset};
 use serde::de::DeserializeOwned;
@@ -72,7 +72,7 @@ pub struct OperationCall {
 }
 
 /// An operation without its types.
-pub type Entry = Tool<OperationCall>;
+pub type OperationTool = Tool<OperationCall>;
 
 impl<C> Tool<C> {
     /// A tool that reads, and that models are not offered.
@@ -148,7 +148,7 @@ impl<C> Tool<C> {
     }
 }
 
-impl Entry {
+impl OperationTool {
     pub(super) const fn of<O: Operation>() -> Self {
         Self {
             id: O::ID,
@@ -294,6 +294,6 @@ fn finished<O: Operation>(
 
 /// The operations of a toolset, as hints name them.
 #[must_use]
-pub fn offered(toolset: Toolset) -> impl Surface {
+pub fn offered(toolset: Toolset) -> impl HintSurface {
     Tools(move |id: &str| find(id).is_some_and(|entry| entry.is_in(toolset)))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fileshed_core::size::human_size;
-use fileshed_core::storage::{DiskError, Found, Kind};
+use fileshed_core::storage::{DiskError, Kind, WalkEntry};
 use fileshed_core::zone::is_git_name;
 use fileshed_core::{Hint, Repeat, Zone, ZonePath, ends_soon};
 
@@ -140,7 +140,7 @@ impl Drawing<'_> {
 
     /// The entries of a directory that are drawn, directories first, and how many more there are. The
     /// state of these others is not asked for.
-    fn entries(&self, path: &ZonePath) -> Result<(Vec<Found>, usize), DiskError> {
+    fn entries(&self, path: &ZonePath) -> Result<(Vec<WalkEntry>, usize), DiskError> {
         let directory = self.zone.data().hold(path)?;
         let mut names = directory.names()?;
         if self.zone.name().is_versioned() {
@@ -181,7 +181,7 @@ fn branches(last: bool) -> (&'static str, &'static str) {
     }
 }
 
-fn label(entry: &Found) -> String {
+fn label(entry: &WalkEntry) -> String {
     let name = entry.path.name().unwrap_or_default();
     match entry.kind {
         Kind::Directory => format!("{name}/"),

@@ -63,7 +63,7 @@ impl Operation for Zip {
         r#"{"zone": "storage", "src": "notes"}"#,
         r#"{"zone": "documents", "src": ".", "dest": "backup/all.zip", "include_empty_dirs": true}"#,
     ];
-    const ACCESS: Access = Access::Change;
+    const ACCESS: FileAccess = FileAccess::Change;
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Unknown("zip_path"),
         Keep::Always("files_count"),

@@ -1,6 +1,6 @@
 //! `shed_zipinfo`: what an archive holds, without unpacking it.
 
-use fileshed_core::archive::{Archive, Listed};
+use fileshed_core::archive::{Archive, ArchiveMember};
 use fileshed_core::size::human_size;
 
 use super::prelude::*;
@@ -105,8 +105,8 @@ impl Operation for Zipinfo {
     }
 }
 
-impl From<Listed> for ArchiveEntry {
-    fn from(listed: Listed) -> Self {
+impl From<ArchiveMember> for ArchiveEntry {
+    fn from(listed: ArchiveMember) -> Self {
         Self {
             ratio: saved(listed.size, listed.compressed),
             name: listed.name,

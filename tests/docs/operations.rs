@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use fileshed::ops::{ALLOW_ZONE_IN_PATH, COMMON_ERRORS, Entry, GROUP_ERRORS, OPERATIONS};
+use fileshed::ops::{ALLOW_ZONE_IN_PATH, COMMON_ERRORS, GROUP_ERRORS, OPERATIONS, OperationTool};
 use fileshed_core::{Code, Toolset};
 use serde_json::{Map, Value};
 
@@ -57,7 +57,7 @@ fn page() -> String {
     let mut sections = String::new();
     for tag in tags {
         let name = text(&tag["name"]);
-        let entries: Vec<&Entry> = OPERATIONS
+        let entries: Vec<&OperationTool> = OPERATIONS
             .iter()
             .filter(|entry| {
                 let operation = &document["paths"][format!("/{}", entry.id)]["post"];
@@ -85,7 +85,7 @@ fn page() -> String {
     format!("{HEAD}{contents}{sections}{common}")
 }
 
-fn section(entry: &Entry) -> String {
+fn section(entry: &OperationTool) -> String {
     let request = (entry.request_schema)();
     let answer = (entry.response_schema)();
     let mut part = format!(
@@ -117,7 +117,7 @@ fn section(entry: &Entry) -> String {
     part
 }
 
-fn toolset(entry: &Entry) -> &'static str {
+fn toolset(entry: &OperationTool) -> &'static str {
     if entry.core {
         "In both toolsets."
     } else {
@@ -125,7 +125,7 @@ fn toolset(entry: &Entry) -> &'static str {
     }
 }
 
-fn own_codes(entry: &Entry) -> String {
+fn own_codes(entry: &OperationTool) -> String {
     match entry.errors {
         [] => "none of its own".to_owned(),
         own => codes(own),
@@ -148,7 +148,7 @@ fn parameters(schema: &Value) -> String {
 }
 
 /// One row for each field, those of objects and of lists of objects under it.
-fn fields(schema: &Value, prefix: &str, entry: &Entry, part: &mut String) {
+fn fields(schema: &Value, prefix: &str, entry: &OperationTool, part: &mut String) {
     for (name, property) in properties(schema) {
         let is_short =
             prefix.is_empty() && entry.short_answer.iter().any(|keep| keep.name() == name);

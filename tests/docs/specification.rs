@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use fileshed::config::SETTINGS;
-use fileshed::ops::{ALLOW_ZONE_IN_PATH, Entry, OPERATIONS};
+use fileshed::ops::{ALLOW_ZONE_IN_PATH, OPERATIONS, OperationTool};
 use serde_json::Value;
 
 use crate::page::{between, quoted, read};
@@ -39,7 +39,7 @@ fn subjects(line: &str) -> BTreeSet<String> {
     }
 }
 
-fn check(entry: &Entry, section: &str) {
+fn check(entry: &OperationTool, section: &str) {
     let id = entry.id;
     let request = names(&(entry.request_schema)());
     let settings = SETTINGS.iter().map(|setting| setting.key.to_owned());

@@ -16,7 +16,7 @@ use fileshed_zones::zone::expect_write_scope;
 
 pub use locks::{LockKind, LockSummary};
 pub use running::{QueueLength, RunningKind, RunningSummary};
-pub(crate) use tenants::Counts;
+pub(crate) use tenants::TenantCounts;
 pub use tenants::{TenantKind, TenantSummary};
 
 /// Rows of one list, at most.

@@ -15,7 +15,7 @@ use fileshed_types::group::{Group, GroupId};
 use fileshed_types::{Caller, Error, Hint, Repeat, ZoneName, ZonePath, diagnostics};
 use fileshed_zones::store::{GROUPS, USERS};
 use fileshed_zones::tenant::{DATA, EDITZONE, TenantRoot};
-use fileshed_zones::zone::{Shared, Zone, expect_write_scope};
+use fileshed_zones::zone::{SharedZone, Zone, expect_write_scope};
 
 /// What was found and cleaned, in numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,8 +150,8 @@ impl Admin {
     }
 
     /// A group as its directory knows it: its name is of no use here.
-    fn unnamed(&self, id: &str) -> Result<Shared, Error> {
-        Ok(Shared {
+    fn unnamed(&self, id: &str) -> Result<SharedZone, Error> {
+        Ok(SharedZone {
             group: Group {
                 id: GroupId::parse(id)?,
                 name: id.to_owned(),

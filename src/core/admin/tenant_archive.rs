@@ -8,8 +8,8 @@ mod export;
 mod import;
 
 pub use error::TenantArchiveError;
-pub use export::Exported;
-pub use import::Imported;
+pub use export::TenantExport;
+pub use import::ImportedTenant;
 
 use serde::{Deserialize, Serialize};
 

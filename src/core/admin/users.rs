@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::admin::Admin;
-use crate::administration::{Counts, TenantKind, TenantSummary};
+use crate::administration::{TenantCounts, TenantKind, TenantSummary};
 use fileshed_changes::removal;
 use fileshed_registry::Credentials;
 use fileshed_types::{Error, UserId, diagnostics};
@@ -97,7 +97,7 @@ impl Admin {
         &self,
         tenant: String,
         user: Option<&UserId>,
-        counts: &Counts,
+        counts: &TenantCounts,
     ) -> Result<TenantSummary, Error> {
         let mut summary = self.unnamed_summary(TenantKind::User, tenant, counts)?;
         if let Some(user) = user.map(UserId::as_str) {

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use fileshed_registry::BinRow;
 use fileshed_storage::{DiskError, Totals};
-use fileshed_types::{Call, Caller, Chat, Error, Hint, Repeat, diagnostics};
+use fileshed_types::{Caller, Chat, Error, Hint, NextCall, Repeat, diagnostics};
 use fileshed_zones::store::Store;
 use fileshed_zones::tenant::TenantRoot;
 use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
@@ -245,7 +245,7 @@ diagnostics! {
         } => {
             code: FileExists,
             hint: Hint::new("give it another name first, with ")
-                .call(Call::here("shed_rename")
+                .call(NextCall::here("shed_rename")
                     .with("old_path", path.display())
                     .with("new_path", format!("{}.new", path.display()))),
             details: { "path": path.display() },
@@ -266,7 +266,7 @@ diagnostics! {
         } => {
             code: InvalidZone,
             hint: Hint::new("find the commit that deleted it with ")
-                .call(Call::here("shed_exec").with("cmd", "git").with(
+                .call(NextCall::here("shed_exec").with("cmd", "git").with(
                     "args",
                     vec!["log", "--oneline", "-n", "3", "--", path.display()],
                 ))

@@ -17,7 +17,7 @@ use super::{expect_plain, owner};
 use crate::prepared_contents::PreparedContents;
 use fileshed_history::CommitId;
 use fileshed_storage::{DiskError, Entry, Kind, Renamed, Target, Totals, Weight};
-use fileshed_types::{Call, Error, Hint, Repeat, diagnostics};
+use fileshed_types::{Error, Hint, NextCall, Repeat, diagnostics};
 use fileshed_zones::zone::{Zone, ZoneError, ZonePath};
 
 /// A transfer of a file or directory between two zones.
@@ -394,6 +394,6 @@ diagnostics! {
     }
 }
 
-fn delete(path: &ZonePath) -> Call {
-    Call::here("shed_delete").with("path", path.display())
+fn delete(path: &ZonePath) -> NextCall {
+    NextCall::here("shed_delete").with("path", path.display())
 }

@@ -1,7 +1,7 @@
 //! Files that another program encrypts: only that program may write them.
 
 use fileshed_storage::{Entry, Kind, StagedEntry, Target};
-use fileshed_types::{Call, Error, Hint, diagnostics};
+use fileshed_types::{Error, Hint, NextCall, diagnostics};
 
 /// The first bytes of encrypted files of later versions of the original Fileshed.
 const MAGIC: &[u8] = b"FILESHED_ENC_V1\0";
@@ -36,7 +36,7 @@ diagnostics! {
         code: InvalidFormat,
         hint: Hint::new("leave it to the program that encrypts it and write another file")
             .or("to give it up, ")
-            .call(Call::here("shed_delete").with("path", path.as_str()))
+            .call(NextCall::here("shed_delete").with("path", path.as_str()))
             .say(" first"),
         details: { "path": path },
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fileshed_files::{Memory, MemoryLimit, Provider};
+use fileshed_files::{MemoryLimit, MemoryProvider, Provider};
 use fileshed_types::settings::{FilesUrl, MEBIBYTE};
 use fileshed_types::{Clock, Settings};
 
@@ -15,7 +15,7 @@ pub struct FileStorage(Option<MemoryFiles>);
 struct MemoryFiles {
     clock: Clock,
     limit: Arc<MemoryLimit>,
-    tenants: Mutex<HashMap<String, Arc<Memory>>>,
+    tenants: Mutex<HashMap<String, Arc<MemoryProvider>>>,
 }
 
 impl FileStorage {
@@ -62,7 +62,7 @@ impl FileStorage {
             .unwrap_or_else(PoisonError::into_inner);
         let files = tenants.entry(tenant.to_owned()).or_insert_with(|| {
             let (clock, limit) = (memory.clock.clone(), Arc::clone(&memory.limit));
-            Arc::new(Memory::within(clock, limit))
+            Arc::new(MemoryProvider::within(clock, limit))
         });
         Some(Arc::clone(files) as _)
     }

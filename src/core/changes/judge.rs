@@ -12,7 +12,7 @@ use std::collections::HashSet;
 
 use self::claims::Claims;
 use crate::owner::{self, GroupOwners};
-use fileshed_history::{Author, HeldLine, History, Position};
+use fileshed_history::{Author, HeldLine, History, ReferenceState};
 use fileshed_registry::{OwnershipChange, OwnershipEffect};
 use fileshed_storage::{Staging, Totals};
 use fileshed_types::Error;
@@ -146,7 +146,7 @@ impl EndedCommand<'_> {
 
     /// The position of history at which the command began; `None` if it is not known, or if the disk
     /// lost what was there, so that nothing can be compared nor put back.
-    fn start_in(&self, history: &History) -> Result<Option<Position>, Error> {
+    fn start_in(&self, history: &History) -> Result<Option<ReferenceState>, Error> {
         let start = self.begun.and_then(|begun| start_of(&begun.effect));
         let Some(start) = start else {
             return Ok(None);
@@ -161,13 +161,13 @@ impl EndedCommand<'_> {
 }
 
 /// Returns the position of history at which a command began.
-pub(crate) fn start_of(effect: &OwnershipEffect) -> Option<Position> {
+pub(crate) fn start_of(effect: &OwnershipEffect) -> Option<ReferenceState> {
     match effect {
         OwnershipEffect::Command {
             reference,
             commit,
             references,
-        } => Some(Position {
+        } => Some(ReferenceState {
             reference: reference.clone(),
             commit: commit.clone(),
             references: references.clone(),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::sharing;
 use fileshed_registry::Record;
-use fileshed_storage::{Found, Kind};
+use fileshed_storage::{Kind, WalkEntry};
 use fileshed_types::settings::WriteMode;
 use fileshed_types::{Error, ZoneName};
 use fileshed_zones::zone::{Zone, ZonePath, is_git_name};
@@ -22,7 +22,7 @@ pub struct DirectoryListing {
 #[derive(Debug)]
 pub struct ListedEntry {
     /// What the disk says of it.
-    pub found: Found,
+    pub found: WalkEntry,
     /// `true` if the caller may change it.
     pub is_writable: bool,
     /// Whose it is, in a group where somebody wrote it through the server, and its mode.
@@ -42,7 +42,7 @@ impl DirectoryListing {
 
     /// What the disk says of a directory that is nobody else's.
     #[must_use]
-    pub fn unshared(zone: ZoneName, mut found: Vec<Found>, is_writable: bool) -> Self {
+    pub fn unshared(zone: ZoneName, mut found: Vec<WalkEntry>, is_writable: bool) -> Self {
         let hides_git = zone.is_versioned();
         found.retain(|found| {
             matches!(found.kind, Kind::File | Kind::Directory)

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::owner;
 use fileshed_registry::Lock;
 use fileshed_types::group::Member;
-use fileshed_types::{Call, Error, Hint, diagnostics};
+use fileshed_types::{Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 /// Fails where a locked edit holds `path` or something below it, whoever's it is: even the holder
@@ -86,7 +86,7 @@ diagnostics! {
         } => {
             code: FileLocked,
             hint: Hint::new("end the edit first: ")
-                .call(Call::here("shed_lockedit_save").with("path", path.as_str()))
+                .call(NextCall::here("shed_lockedit_save").with("path", path.as_str()))
                 .say(" keeps what it changed, shed_lockedit_cancel drops it")
                 .or("shed_lockedit_overwrite and shed_lockedit_exec change the file while it is open")
                 .instead(
@@ -143,7 +143,7 @@ diagnostics! {
         } => {
             code: NotInEditMode,
             hint: Hint::new("open it first: ")
-                .call(Call::here("shed_lockedit_open").with("path", path.as_str())),
+                .call(NextCall::here("shed_lockedit_open").with("path", path.as_str())),
             details: { "path": path },
         },
         /// Nobody holds it, and the call would end that.

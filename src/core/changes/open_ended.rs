@@ -20,7 +20,7 @@ use std::time::Duration;
 pub use crate::judge::Finished;
 use crate::judge::SpaceLimits;
 use crate::permit::new_intent;
-use fileshed_history::{Author, History, Position};
+use fileshed_history::{Author, History, ReferenceState};
 use fileshed_registry::{Intent, NewIntent, OwnershipChange, OwnershipEffect};
 use fileshed_rules::Growth;
 use fileshed_storage::{DiskError, Entry, Staged, Target, Totals, Vacancy};
@@ -153,7 +153,7 @@ fn prepare<'a>(
 
 /// The position of history before a command in a group. Changes that did not come through the
 /// server are committed first, because they could not be put back.
-fn begin_in_group(zone: &Zone<'_>) -> Result<Position, Error> {
+fn begin_in_group(zone: &Zone<'_>) -> Result<ReferenceState, Error> {
     let (author, now) = (Author::server(), zone.store.clock.now());
     zone.history(|history| {
         history.capture(OUTSIDE, &author, now)?;
@@ -163,7 +163,7 @@ fn begin_in_group(zone: &Zone<'_>) -> Result<Position, Error> {
 }
 
 /// Returns the registry's record of a command that begins at `start`.
-fn begun_at(zone: &Zone<'_>, start: Position) -> OwnershipChange {
+fn begun_at(zone: &Zone<'_>, start: ReferenceState) -> OwnershipChange {
     let (owner, mode) = match zone.mode() {
         Some(mode) => (zone.user(), mode.as_str()),
         None => ("", ""),

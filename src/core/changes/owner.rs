@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use fileshed_registry::{Record, Registry};
 use fileshed_storage::{Kind, Root};
 use fileshed_types::settings::WriteMode;
-use fileshed_types::{Call, Error, Hint, diagnostics};
+use fileshed_types::{Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 /// Paths that a refusal names.
@@ -169,14 +169,14 @@ diagnostics! {
         code: PermissionDenied,
         hint: match denied.first() {
             Some(first) if *own => Hint::new("it is yours: first ").call(
-                Call::new("shed_group_set_mode")
+                NextCall::new("shed_group_set_mode")
                     .with("group", group.as_str())
                     .with("path", first.path.as_str())
                     .with("mode", "owner"),
             ),
             _ => Hint::new("write another file, or ask the owner")
                 .say(", whom ")
-                .call(Call::new("shed_group_info").with("group", group.as_str()))
+                .call(NextCall::new("shed_group_info").with("group", group.as_str()))
                 .say(" names")
                 .instead("write another file, or ask the owner"),
         },

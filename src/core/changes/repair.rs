@@ -9,7 +9,7 @@
 
 use crate::judge::{EndedCommand, start_of};
 use fileshed_history::{Author, power_cut};
-use fileshed_registry::{Condition, Orphan, OwnershipChange, OwnershipEffect, Usage};
+use fileshed_registry::{Orphan, OwnershipChange, OwnershipEffect, TenantCondition, Usage};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath};
 use fileshed_zones::Hooks;
@@ -37,7 +37,7 @@ impl Hooks for Repairs {
         store: &Store,
         tenant: &TenantRoot,
         zone: ZoneName,
-        known: Option<&Condition>,
+        known: Option<&TenantCondition>,
     ) -> bool {
         make_ready(store, tenant, zone, known)
     }
@@ -58,7 +58,7 @@ pub fn make_ready(
     store: &Store,
     tenant: &TenantRoot,
     zone: ZoneName,
-    known: Option<&Condition>,
+    known: Option<&TenantCondition>,
 ) -> bool {
     let outcome = try_make_ready(store, tenant, zone, known);
     if let Err(error) = &outcome {
@@ -74,7 +74,7 @@ pub fn try_make_ready(
     store: &Store,
     tenant: &TenantRoot,
     zone: ZoneName,
-    known: Option<&Condition>,
+    known: Option<&TenantCondition>,
 ) -> Result<(), Error> {
     let is_as_known = store.mark_unfinished().is_empty() && store.visited().contains(&tenant.key);
     let undone = tidy(store, tenant);

@@ -6,7 +6,7 @@ use super::owner;
 use fileshed_registry::Record;
 use fileshed_storage::{Kind, Totals};
 use fileshed_types::settings::WriteMode;
-use fileshed_types::{Call, Error, Hint, diagnostics};
+use fileshed_types::{Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath, is_git_name};
 
 /// One file of a group.
@@ -233,5 +233,5 @@ diagnostics! {
 }
 
 fn members(group: &str) -> Hint {
-    Hint::of(Call::new("shed_group_info").with("group", group)).say(" names owners and members")
+    Hint::of(NextCall::new("shed_group_info").with("group", group)).say(" names owners and members")
 }

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use crate::{FileStorage, expect_plain};
 use fileshed_files::{
-    Condition, Content, EntryType, Metadata, Named, Page, Provider, ProviderError, ToolError,
+    EntryType, FileBytes, Metadata, Named, Page, Precondition, Provider, ProviderError, ToolError,
     Write, Written,
 };
 use fileshed_storage::{Attributes, Directory, DiskError, Entry, Kind, Staged, Target};
@@ -120,12 +120,12 @@ impl<'z> ZoneFiles<'z> {
 /// Fails where what is at `path` is not what the condition says.
 fn expect(
     path: &ZonePath,
-    condition: &Condition,
+    condition: &Precondition,
     there: Option<&Metadata>,
 ) -> Result<(), ProviderError> {
     match (condition, there) {
-        (Condition::Absent, Some(_)) => Err(ProviderError::Exists(path.clone())),
-        (Condition::Version(wanted), there)
+        (Precondition::Absent, Some(_)) => Err(ProviderError::Exists(path.clone())),
+        (Precondition::Version(wanted), there)
             if there.is_none_or(|there| there.version != *wanted) =>
         {
             Err(ProviderError::Changed(path.clone()))
@@ -155,7 +155,7 @@ pub fn hand_in(
     store: &Store,
     caller: &Caller,
     path: &ZonePath,
-    content: &Content,
+    content: &FileBytes,
 ) -> Result<(), Error> {
     let zone = store.open_zone(caller, ZoneName::Storage, None)?;
     let write = Write {
@@ -187,7 +187,7 @@ impl Provider for ZoneFiles<'_> {
         Ok(self.metadata(path, &entry)?)
     }
 
-    fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<Content, ProviderError> {
+    fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<FileBytes, ProviderError> {
         let entry = self.file(path)?;
         let fail = |error| self.failure(path, DiskError::of("read", path, error));
         let mut file = entry.open().map_err(|error| self.failure(path, error))?;
@@ -196,7 +196,7 @@ impl Provider for ZoneFiles<'_> {
         let length = range.end.saturating_sub(range.start);
         file.take(length).read_to_end(&mut bytes).map_err(fail)?;
         let metadata = self.metadata(path, &entry)?;
-        Ok(Content { bytes, metadata })
+        Ok(FileBytes { bytes, metadata })
     }
 
     fn write(

@@ -4,11 +4,11 @@ use std::io::{Read, Seek};
 
 use crate::parts::Parts;
 use crate::xml::{Collector, LIBRE_OFFICE, MICROSOFT};
-use crate::{Text, Unreadable};
+use crate::{TextBuilder, Unreadable};
 
 /// Which document it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DocumentKind {
     /// Text of Word.
     Docx,
     /// Slides of PowerPoint.
@@ -18,17 +18,21 @@ pub enum Kind {
 }
 
 /// Reads a document, as far as there is room in `text`.
-pub fn extract(kind: Kind, document: impl Read + Seek, text: &mut Text) -> Result<(), Unreadable> {
+pub fn extract(
+    kind: DocumentKind,
+    document: impl Read + Seek,
+    text: &mut TextBuilder,
+) -> Result<(), Unreadable> {
     let mut parts = Parts::open(document)?;
     match kind {
-        Kind::Docx => docx(&mut parts, text),
-        Kind::Pptx => pptx(&mut parts, text),
-        Kind::OpenDocument => collect(&mut parts, "content.xml", LIBRE_OFFICE, text),
+        DocumentKind::Docx => docx(&mut parts, text),
+        DocumentKind::Pptx => pptx(&mut parts, text),
+        DocumentKind::OpenDocument => collect(&mut parts, "content.xml", LIBRE_OFFICE, text),
     }
 }
 
 /// The body, then what lies beside it.
-fn docx<R: Read + Seek>(parts: &mut Parts<R>, text: &mut Text) -> Result<(), Unreadable> {
+fn docx<R: Read + Seek>(parts: &mut Parts<R>, text: &mut TextBuilder) -> Result<(), Unreadable> {
     collect(parts, "word/document.xml", MICROSOFT, text)?;
     for (part, heading) in [
         ("word/footnotes.xml", "Footnotes"),
@@ -41,7 +45,7 @@ fn docx<R: Read + Seek>(parts: &mut Parts<R>, text: &mut Text) -> Result<(), Unr
 }
 
 /// The slides with their notes.
-fn pptx<R: Read + Seek>(parts: &mut Parts<R>, text: &mut Text) -> Result<(), Unreadable> {
+fn pptx<R: Read + Seek>(parts: &mut Parts<R>, text: &mut TextBuilder) -> Result<(), Unreadable> {
     let slides = parts.numbered("ppt/slides/slide");
     if slides.is_empty() {
         return Err(Unreadable::Missing("ppt/slides/slide1.xml"));
@@ -68,7 +72,7 @@ fn collect<R: Read + Seek>(
     parts: &mut Parts<R>,
     part: &str,
     names: &'static [&'static str],
-    text: &mut Text,
+    text: &mut TextBuilder,
 ) -> Result<(), Unreadable> {
     let mut collector = Collector::new(text, names);
     let found = parts.read(part, |event| collector.take(event))?;
@@ -87,9 +91,9 @@ fn append<R: Read + Seek>(
     parts: &mut Parts<R>,
     part: &str,
     heading: &str,
-    text: &mut Text,
+    text: &mut TextBuilder,
 ) -> Result<(), Unreadable> {
-    let mut own = Text::new(text.room());
+    let mut own = TextBuilder::new(text.room());
     let mut collector = Collector::new(&mut own, MICROSOFT);
     parts.read(part, |event| collector.take(event))?;
     let (own, _) = own.finish();
@@ -121,8 +125,8 @@ mod tests {
         writer.finish().expect("an archive")
     }
 
-    fn read(kind: Kind, parts: &[(&str, &str)]) -> Result<(String, bool), String> {
-        let mut text = Text::new(10_000);
+    fn read(kind: DocumentKind, parts: &[(&str, &str)]) -> Result<(String, bool), String> {
+        let mut text = TextBuilder::new(10_000);
         extract(kind, archive(parts), &mut text).map_err(|error| error.to_string())?;
         Ok(text.finish())
     }
@@ -140,7 +144,7 @@ mod tests {
             </w:body></w:document>";
         let notes = "<w:footnotes><w:footnote><w:p><w:r><w:t>a note</w:t></w:r></w:p></w:footnote></w:footnotes>";
         let found = read(
-            Kind::Docx,
+            DocumentKind::Docx,
             &[("word/document.xml", body), ("word/footnotes.xml", notes)],
         );
         let expected = "A&B – c\none\ttwo\nthree\n1 2\t3\nnew\n--- Footnotes ---\na note\n";
@@ -152,7 +156,7 @@ mod tests {
         let slide = |text: &str| format!("<p:sld><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:sld>");
         let relations = "<Relationships><Relationship Id=\"1\" Target=\"../notesSlides/notesSlide7.xml\"/></Relationships>";
         let found = read(
-            Kind::Pptx,
+            DocumentKind::Pptx,
             &[
                 ("ppt/slides/slide10.xml", &slide("ten")),
                 ("ppt/slides/slide2.xml", &slide("two")),
@@ -170,25 +174,25 @@ mod tests {
             <text:span>c</text:span><text:line-break/>d</text:p>\n  <table:table-row><table:table-cell>\
             <text:p>1</text:p></table:table-cell><table:table-cell><text:p>2</text:p></table:table-cell>\
             </table:table-row></office:body>";
-        let found = read(Kind::OpenDocument, &[("content.xml", content)]);
+        let found = read(DocumentKind::OpenDocument, &[("content.xml", content)]);
         assert_eq!(found, Ok(("Title\na b\tc\nd\n1\t2\n".to_owned(), false)));
     }
 
     #[test]
     fn what_is_no_document_is_refused() {
-        assert!(read(Kind::Docx, &[("other.xml", "")]).is_err());
-        assert!(read(Kind::Pptx, &[]).is_err());
-        assert!(read(Kind::Docx, &[("word/document.xml", "<w:p></w:t>")]).is_err());
-        let mut text = Text::new(100);
-        assert!(extract(Kind::Docx, Cursor::new(b"no archive"), &mut text).is_err());
+        assert!(read(DocumentKind::Docx, &[("other.xml", "")]).is_err());
+        assert!(read(DocumentKind::Pptx, &[]).is_err());
+        assert!(read(DocumentKind::Docx, &[("word/document.xml", "<w:p></w:t>")]).is_err());
+        let mut text = TextBuilder::new(100);
+        assert!(extract(DocumentKind::Docx, Cursor::new(b"no archive"), &mut text).is_err());
     }
 
     #[test]
     fn text_is_bounded_and_depth_is_no_matter() {
         let many = "<w:p><w:t>äöü</w:t></w:p>".repeat(100_000);
-        let mut text = Text::new(1000);
+        let mut text = TextBuilder::new(1000);
         extract(
-            Kind::Docx,
+            DocumentKind::Docx,
             archive(&[("word/document.xml", &many)]),
             &mut text,
         )
@@ -196,16 +200,16 @@ mod tests {
         let (found, truncated) = text.finish();
         assert!(truncated && found.len() <= 1001);
         let deep = "<w:p>".repeat(200_000);
-        let _any = read(Kind::Docx, &[("word/document.xml", &deep)]);
+        let _any = read(DocumentKind::Docx, &[("word/document.xml", &deep)]);
     }
 
     proptest! {
         #[test]
         fn any_part_is_read_or_refused(content in "[<>/wpt:a&;#x ='\"!\\[\\]-]{0,60}", bytes: Vec<u8>) {
-            for kind in [Kind::Docx, Kind::OpenDocument] {
+            for kind in [DocumentKind::Docx, DocumentKind::OpenDocument] {
                 let parts = [("word/document.xml", content.as_str()), ("content.xml", &content)];
                 let _any = read(kind, &parts);
-                let mut text = Text::new(100);
+                let mut text = TextBuilder::new(100);
                 let _any = extract(kind, Cursor::new(&bytes), &mut text);
             }
         }

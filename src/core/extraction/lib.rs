@@ -10,5 +10,5 @@ mod parts;
 mod text;
 mod xml;
 
-pub use document::{Kind, extract};
-pub use text::{Text, Unreadable};
+pub use document::{DocumentKind, extract};
+pub use text::{TextBuilder, Unreadable};

@@ -21,13 +21,13 @@ pub enum Unreadable {
 
 /// The text of a document, so far.
 #[derive(Debug)]
-pub struct Text {
+pub struct TextBuilder {
     most: usize,
     content: String,
     truncated: bool,
 }
 
-impl Text {
+impl TextBuilder {
     /// No text yet, and room for so many bytes.
     #[must_use]
     pub fn new(most: usize) -> Self {

@@ -2,7 +2,7 @@
 
 use quick_xml::events::{BytesRef, Event};
 
-use crate::Text;
+use crate::TextBuilder;
 
 /// The elements of Microsoft's formats that hold text, by their names without prefix.
 pub(crate) const MICROSOFT: &[&str] = &["t"];
@@ -13,7 +13,7 @@ pub(crate) const LIBRE_OFFICE: &[&str] = &["p", "h"];
 /// Collects the text of paragraphs. Elements are known by their names without prefix, which the
 /// formats have in common.
 pub(crate) struct Collector<'t> {
-    text: &'t mut Text,
+    text: &'t mut TextBuilder,
     /// Elements that hold text, and are open.
     holders: usize,
     /// Cells that are open, in which paragraphs do not end lines.
@@ -25,7 +25,7 @@ pub(crate) struct Collector<'t> {
 }
 
 impl<'t> Collector<'t> {
-    pub(crate) fn new(text: &'t mut Text, names: &'static [&'static str]) -> Self {
+    pub(crate) fn new(text: &'t mut TextBuilder, names: &'static [&'static str]) -> Self {
         Self {
             text,
             holders: 0,

@@ -32,20 +32,20 @@ mod tools;
 
 pub use error::ToolError;
 pub use fileshed_types::{Code, Error, ZonePath};
-pub use memory::{Memory, MemoryLimit};
+pub use memory::{MemoryLimit, MemoryProvider};
 pub use metadata::{EntryType, Metadata, Version};
-pub use provider::{Condition, Content, Named, Page, Provider, ProviderError, Write, Written};
+pub use provider::{FileBytes, Named, Page, Precondition, Provider, ProviderError, Write, Written};
 #[cfg(any(test, feature = "conformance"))]
 pub use tests::conformance;
-pub use tools::edit::{EditFile, Edited};
+pub use tools::edit::{EditAnswer, EditFile};
 pub use tools::entries::{
-    ListFiles, Listed, OutputFile, RemoveFile, Removed, Sent, Shown, StatFile,
+    ListAnswer, ListFiles, OutputFile, RemoveAnswer, RemoveFile, Sent, StatAnswer, StatFile,
 };
-pub use tools::glob::{Found, GlobSearch};
-pub use tools::grep::{GrepMatch, GrepSearch, Matches, OutputMode};
-pub use tools::read::{Lines, Numbered, Read, ReadFile};
-pub use tools::write::{ContentEncoding, Stored, WriteFile};
-pub use tools::{Files, Limits};
+pub use tools::glob::{GlobAnswer, GlobSearch};
+pub use tools::grep::{GrepAnswer, GrepMatch, GrepSearch, OutputMode};
+pub use tools::read::{Numbered, ReadAnswer, ReadFile, ReadLines};
+pub use tools::write::{ContentEncoding, WriteAnswer, WriteFile};
+pub use tools::{Files, ToolLimits};
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/files.md");

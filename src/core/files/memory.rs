@@ -9,31 +9,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fileshed_types::{Clock, ZonePath};
 use jiff::Timestamp;
 
-use crate::provider::{Condition, Content, Page, Provider, ProviderError, Write, Written};
+use crate::provider::{FileBytes, Page, Precondition, Provider, ProviderError, Write, Written};
 use crate::{EntryType, Metadata, ToolError, Version};
 
 /// The files of one user, as long as the process lives.
 #[derive(Debug, Default)]
-pub struct Memory {
+pub struct MemoryProvider {
     clock: Clock,
     limit: Arc<MemoryLimit>,
-    tree: Mutex<Tree>,
+    tree: Mutex<MemoryTree>,
 }
 
 /// Everything that is there, by the keys of paths.
 #[derive(Debug, Default)]
-struct Tree {
-    nodes: BTreeMap<String, Node>,
+struct MemoryTree {
+    nodes: BTreeMap<String, MemoryNode>,
     versions: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Node {
+struct MemoryNode {
     metadata: Metadata,
     content: Vec<u8>,
 }
 
-impl Memory {
+impl MemoryProvider {
     /// No files, with the times of this clock.
     #[must_use]
     pub fn new(clock: Clock) -> Self {
@@ -50,12 +50,12 @@ impl Memory {
         }
     }
 
-    fn tree(&self) -> MutexGuard<'_, Tree> {
+    fn tree(&self) -> MutexGuard<'_, MemoryTree> {
         self.tree.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Node {
+impl MemoryNode {
     fn directory(path: &ZonePath, now: Timestamp) -> Self {
         Self {
             metadata: Metadata {
@@ -83,16 +83,16 @@ fn key(path: &ZonePath) -> String {
     path.as_str().replace('/', "\0")
 }
 
-impl Tree {
+impl MemoryTree {
     /// Returns what is at `path` and below it.
-    fn around(&self, path: &ZonePath) -> impl Iterator<Item = &Node> {
+    fn around(&self, path: &ZonePath) -> impl Iterator<Item = &MemoryNode> {
         let first = key(path);
         let end = format!("{first}\u{1}");
         self.nodes.range(first..end).map(|(_, node)| node)
     }
 
     /// Returns what is at `path`, or why nothing can be.
-    fn find(&self, path: &ZonePath) -> Result<&Node, ProviderError> {
+    fn find(&self, path: &ZonePath) -> Result<&MemoryNode, ProviderError> {
         if let Some(node) = self.nodes.get(&key(path)) {
             return Ok(node);
         }
@@ -101,8 +101,8 @@ impl Tree {
     }
 
     /// Returns the file at `path`.
-    fn file(&self, path: &ZonePath) -> Result<&Node, ProviderError> {
-        let is_directory = |node: &Node| node.metadata.is_directory();
+    fn file(&self, path: &ZonePath) -> Result<&MemoryNode, ProviderError> {
+        let is_directory = |node: &MemoryNode| node.metadata.is_directory();
         if path.is_root() || self.nodes.get(&key(path)).is_some_and(is_directory) {
             return Err(ProviderError::IsDirectory(path.clone()));
         }
@@ -120,15 +120,21 @@ impl Tree {
     }
 
     /// Returns the directories above `path` that are missing.
-    fn missing_above(&self, path: &ZonePath, now: Timestamp) -> Vec<Node> {
+    fn missing_above(&self, path: &ZonePath, now: Timestamp) -> Vec<MemoryNode> {
         let above = std::iter::successors(path.parent(), ZonePath::parent);
         let missing =
             above.filter(|above| !above.is_root() && !self.nodes.contains_key(&key(above)));
-        missing.map(|path| Node::directory(&path, now)).collect()
+        missing
+            .map(|path| MemoryNode::directory(&path, now))
+            .collect()
     }
 
     /// Returns the entries of a directory behind the name `after`.
-    fn entries(&self, directory: &ZonePath, after: Option<&str>) -> impl Iterator<Item = &Node> {
+    fn entries(
+        &self,
+        directory: &ZonePath,
+        after: Option<&str>,
+    ) -> impl Iterator<Item = &MemoryNode> {
         let above = if directory.is_root() {
             String::new()
         } else {
@@ -143,7 +149,7 @@ impl Tree {
     }
 
     /// Takes out what is at `path` and below it.
-    fn take(&mut self, path: &ZonePath) -> Vec<Node> {
+    fn take(&mut self, path: &ZonePath) -> Vec<MemoryNode> {
         let taken: Vec<ZonePath> = self
             .around(path)
             .map(|node| node.metadata.path.clone())
@@ -154,25 +160,25 @@ impl Tree {
         taken.collect()
     }
 
-    fn put(&mut self, node: Node) {
+    fn put(&mut self, node: MemoryNode) {
         self.nodes.insert(key(&node.metadata.path), node);
     }
 }
 
-impl Provider for Memory {
+impl Provider for MemoryProvider {
     fn stat(&self, path: &ZonePath) -> Result<Metadata, ProviderError> {
         if path.is_root() {
-            return Ok(Node::directory(path, self.clock.now()).metadata);
+            return Ok(MemoryNode::directory(path, self.clock.now()).metadata);
         }
         self.tree().find(path).map(|node| node.metadata.clone())
     }
 
-    fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<Content, ProviderError> {
+    fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<FileBytes, ProviderError> {
         let tree = self.tree();
         let node = tree.file(path)?;
         let end = (node.content.len() as u64).min(range.end) as usize;
         let start = (range.start as usize).min(end);
-        Ok(Content {
+        Ok(FileBytes {
             bytes: node.content[start..end].to_vec(),
             metadata: node.metadata.clone(),
         })
@@ -195,8 +201,8 @@ impl Provider for Memory {
             Err(error) => return Err(error),
         };
         match (&write.condition, old) {
-            (Condition::Absent, Some(_)) => return Err(ProviderError::Exists(path.clone())),
-            (Condition::Version(wanted), old)
+            (Precondition::Absent, Some(_)) => return Err(ProviderError::Exists(path.clone())),
+            (Precondition::Version(wanted), old)
                 if old.is_none_or(|old| old.metadata.version != *wanted) =>
             {
                 return Err(ProviderError::Changed(path.clone()));
@@ -205,7 +211,7 @@ impl Provider for Memory {
         }
         let (now, before) = (self.clock.now(), old.map(|old| old.metadata.clone()));
         let kept = before.as_ref();
-        let node = Node {
+        let node = MemoryNode {
             metadata: Metadata {
                 path: path.clone(),
                 kind: EntryType::File,
@@ -223,8 +229,9 @@ impl Provider for Memory {
         let metadata = node.metadata.clone();
         let mut new = tree.missing_above(path, now);
         new.push(node);
-        let weight = new.iter().map(Node::weight).sum();
-        self.limit.change(old.map_or(0, Node::weight), weight)?;
+        let weight = new.iter().map(MemoryNode::weight).sum();
+        self.limit
+            .change(old.map_or(0, MemoryNode::weight), weight)?;
         tree.versions += 1;
         for node in new {
             tree.put(node);
@@ -256,7 +263,8 @@ impl Provider for Memory {
         let mut tree = self.tree();
         tree.find(path)?;
         let gone = tree.take(path);
-        self.limit.change(gone.iter().map(Node::weight).sum(), 0)
+        self.limit
+            .change(gone.iter().map(MemoryNode::weight).sum(), 0)
     }
 
     fn rename(&self, from: &ZonePath, to: &ZonePath) -> Result<Metadata, ProviderError> {
@@ -268,10 +276,10 @@ impl Provider for Memory {
             return Err(ProviderError::Exists(to.clone()));
         }
         let missing = tree.missing_above(to, self.clock.now());
-        let weights = tree.around(from).map(Node::weight);
+        let weights = tree.around(from).map(MemoryNode::weight);
         let (count, before) = weights.fold((0, 0), |(count, sum), bytes| (count + 1, sum + bytes));
         let names = [to, from].map(|path| count * path.as_str().len() as u64);
-        let made: u64 = missing.iter().map(Node::weight).sum();
+        let made: u64 = missing.iter().map(MemoryNode::weight).sum();
         self.limit
             .change(before, before + made + names[0] - names[1])?;
         let mut moved = tree.take(from);
@@ -289,7 +297,7 @@ impl Provider for Memory {
 /// Bytes of an entry besides its content and its path.
 const ENTRY: u64 = 256;
 
-/// A bound on what several [`Memory`] take together.
+/// A bound on what several [`MemoryProvider`] take together.
 #[derive(Debug)]
 pub struct MemoryLimit {
     most: u64,
@@ -346,16 +354,16 @@ mod tests {
 
     #[test]
     fn memory_keeps_every_promise() {
-        conformance::keeps_every_promise(&Memory::default());
+        conformance::keeps_every_promise(&MemoryProvider::default());
     }
 
     #[test]
     fn a_limit_that_is_reached_is_told_and_what_goes_makes_room() {
         let limit = Arc::new(MemoryLimit::new(10_000));
-        let memories = [0, 1].map(|_| Memory::within(Clock::default(), Arc::clone(&limit)));
+        let memories = [0, 1].map(|_| MemoryProvider::within(Clock::default(), Arc::clone(&limit)));
         let [one, other] = &memories;
         let path = |text: &str| ZonePath::found(text.to_owned());
-        let write = |memory: &Memory, at: &str, bytes: usize| {
+        let write = |memory: &MemoryProvider, at: &str, bytes: usize| {
             let content = vec![b'x'; bytes];
             memory.write(&path(at), &mut content.as_slice(), &Write::default())
         };
@@ -382,7 +390,7 @@ mod tests {
 
     #[test]
     fn memory_loses_no_update() {
-        let memory = Memory::default();
+        let memory = MemoryProvider::default();
         conformance::loses_no_update(&[&memory, &memory, &memory, &memory]);
     }
 }

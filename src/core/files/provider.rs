@@ -15,7 +15,7 @@ use crate::{EntryType, Metadata, Version};
 /// - A path is relative and clean ([`ZonePath`]): nothing leads out.
 /// - Writing a file makes the directories above it. A directory whose last entry goes may go too.
 /// - A reader sees the old content or the new one, never a part of either.
-/// - A [`Condition`] is checked and kept in one step: of two writers that saw the same version, one
+/// - A [`Precondition`] is checked and kept in one step: of two writers that saw the same version, one
 ///   is refused.
 /// - [`Metadata::created_at`] and [`Metadata::mime_type`] survive a write (a write that names a type
 ///   sets it), a rename and a restart.
@@ -220,7 +220,7 @@ pub trait Provider: Send + Sync {
 
     /// The bytes of a file in `range`, as many of them as it has, with its metadata of the same
     /// moment.
-    fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<Content, ProviderError>;
+    fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<FileBytes, ProviderError>;
 
     /// Gives the file at `path` the content of `source`, to its end.
     fn write(
@@ -260,7 +260,7 @@ pub trait Provider: Send + Sync {
 
 /// Bytes of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Content {
+pub struct FileBytes {
     /// The bytes of the range.
     pub bytes: Vec<u8>,
     /// Of the whole file.
@@ -273,12 +273,12 @@ pub struct Write {
     /// Its type; without, it keeps the one that it has.
     pub mime_type: Option<String>,
     /// What must be true.
-    pub condition: Condition,
+    pub condition: Precondition,
 }
 
 /// What must be true of a path, for a change to be made there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Condition {
+pub enum Precondition {
     /// Nothing.
     #[default]
     Any,

@@ -7,7 +7,7 @@ use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Clock, Error, Timings, ZonePath};
 
 use crate::Metadata;
-use crate::provider::{Content, Provider, ProviderError};
+use crate::provider::{FileBytes, Provider, ProviderError};
 
 pub(crate) mod edit;
 pub(crate) mod entries;
@@ -23,7 +23,7 @@ use crate::error::ToolError;
 
 /// What the tools may take and answer.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ToolLimits {
     /// Bytes of a text that is read or written.
     pub text_bytes: u64,
     /// Bytes of text in an answer.
@@ -42,7 +42,7 @@ pub struct Limits {
     pub cancellation: Cancellation,
 }
 
-impl Default for Limits {
+impl Default for ToolLimits {
     fn default() -> Self {
         Self {
             text_bytes: 10 * MEBIBYTE,
@@ -63,19 +63,19 @@ pub struct Files<'p> {
     /// The directory of the provider that is the workspace: nothing above it can be named. It need
     /// not be there yet.
     root: ZonePath,
-    limits: Limits,
+    limits: ToolLimits,
 }
 
 impl<'p> Files<'p> {
     /// The tools on what this provider stores.
     #[must_use]
-    pub fn new(provider: &'p dyn Provider, limits: Limits) -> Self {
+    pub fn new(provider: &'p dyn Provider, limits: ToolLimits) -> Self {
         Self::below(provider, ZonePath::root(), limits)
     }
 
     /// The tools on what is below one directory of a provider.
     #[must_use]
-    pub fn below(provider: &'p dyn Provider, root: ZonePath, limits: Limits) -> Self {
+    pub fn below(provider: &'p dyn Provider, root: ZonePath, limits: ToolLimits) -> Self {
         Self {
             provider,
             root,
@@ -113,7 +113,7 @@ impl<'p> Files<'p> {
     }
 
     /// A whole file of no more bytes than a text may have.
-    fn whole(&self, given: &str, path: &ZonePath) -> Result<Content, Error> {
+    fn whole(&self, given: &str, path: &ZonePath) -> Result<FileBytes, Error> {
         let limit = self.limits.text_bytes;
         // One byte more shows that there is more.
         let range = 0..limit.saturating_add(1);

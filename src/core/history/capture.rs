@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use super::content::{Contents, is_versioned, mode_of, zone_path};
 use super::tree::Edits;
 use super::{
-    Author, Change, CommitId, Found, History, HistoryError, PreparedContent, Result, head,
-    power_cut,
+    Author, CommitId, FileChange, History, HistoryError, PreparedContent, Result, ZoneComparison,
+    head, power_cut,
 };
 use fileshed_storage::{DiskError, Kind, Totals, Vacancy};
 use fileshed_types::zone::ZonePath;
@@ -18,7 +18,7 @@ pub struct Captured {
     /// The commit; nothing where nothing had changed.
     pub commit: Option<CommitId>,
     /// In the order of their paths.
-    pub changed: Vec<Change>,
+    pub changed: Vec<FileChange>,
     /// Space of everything on disk, versioned or not.
     pub totals: Totals,
 }
@@ -123,7 +123,7 @@ impl History {
     /// Commits what was found to differ.
     pub fn capture_found(
         &self,
-        mut found: Found,
+        mut found: ZoneComparison,
         message: &str,
         author: &Author,
         when: Timestamp,

@@ -33,7 +33,7 @@ pub enum ChangeKind {
 
 /// One file that differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct FileChange {
     /// Which one.
     pub path: ZonePath,
     /// The difference.
@@ -53,7 +53,7 @@ pub(super) struct Seen {
 
 /// The whole zone, compared with its last commit.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ZoneComparison {
     pub(super) seen: Vec<Seen>,
     /// In HEAD and not on disk.
     pub(super) deleted: Vec<Committed>,
@@ -79,7 +79,7 @@ impl Seen {
     }
 }
 
-impl Found {
+impl ZoneComparison {
     /// Walks `data`; reads only files that `cache` does not know.
     pub(super) fn new(
         data: &Root,
@@ -172,16 +172,16 @@ impl Found {
 
     /// The differences in the order of their paths.
     #[must_use]
-    pub fn changes(&self) -> Vec<Change> {
+    pub fn changes(&self) -> Vec<FileChange> {
         let differing = self.seen.iter().filter_map(|seen| {
             let path = zone_path(&seen.path);
-            seen.change().map(|kind| Change { path, kind })
+            seen.change().map(|kind| FileChange { path, kind })
         });
-        let deleted = self.deleted.iter().map(|(path, _)| Change {
+        let deleted = self.deleted.iter().map(|(path, _)| FileChange {
             path: zone_path(&String::from_utf8_lossy(path)),
             kind: ChangeKind::Deleted,
         });
-        let mut changes: Vec<Change> = differing.chain(deleted).collect();
+        let mut changes: Vec<FileChange> = differing.chain(deleted).collect();
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         changes
     }

@@ -53,18 +53,18 @@ pub(super) enum Remedy {
 }
 
 /// A failure in which one of a history may be.
-pub trait Failure: From<HistoryError> {
+pub trait HistoryFailure: From<HistoryError> {
     /// The failure of the history.
     fn of_history(&self) -> Option<&HistoryError>;
 }
 
-impl Failure for HistoryError {
+impl HistoryFailure for HistoryError {
     fn of_history(&self) -> Option<&HistoryError> {
         Some(self)
     }
 }
 
-impl Failure for Error {
+impl HistoryFailure for Error {
     fn of_history(&self) -> Option<&HistoryError> {
         self.cause()
     }
@@ -125,7 +125,7 @@ fn of_file(source: &std::io::Error) -> Remedy {
 impl History {
     /// Works on the history of `data`. Where the repository turns out to be damaged, it is set
     /// aside and the same is done with a new one.
-    pub fn work<T, E: Failure>(
+    pub fn work<T, E: HistoryFailure>(
         parent: &Root,
         data: &Root,
         now: Timestamp,
@@ -135,7 +135,7 @@ impl History {
     }
 
     /// The same; gives the history too, which is still open.
-    pub(super) fn work_opened<T, E: Failure>(
+    pub(super) fn work_opened<T, E: HistoryFailure>(
         parent: &Root,
         data: &Root,
         now: Timestamp,

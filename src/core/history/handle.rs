@@ -6,7 +6,7 @@ use std::sync::Once;
 use git2::{Commit, ConfigLevel, Repository};
 
 use super::stat_cache::StatCache;
-use super::{CommitId, Found, Result, head, object, repository};
+use super::{CommitId, Result, ZoneComparison, head, object, repository};
 use fileshed_storage::Root;
 
 /// The history of one zone.
@@ -77,12 +77,12 @@ impl History {
             .transpose()
     }
 
-    pub(super) fn compare(&self) -> Result<Found> {
+    pub(super) fn compare(&self) -> Result<ZoneComparison> {
         let head = self.head_commit()?;
         let tree = head
             .map(|commit| object::tree(&self.repository, commit.tree_id()))
             .transpose()?;
-        Found::new(&self.data, &self.repository, tree.as_ref(), &self.cache())
+        ZoneComparison::new(&self.data, &self.repository, tree.as_ref(), &self.cache())
     }
 }
 

@@ -12,7 +12,7 @@ const KEPT: &str = "refs/kept/";
 
 /// The state of the references of a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Position {
+pub struct ReferenceState {
     /// The branch that HEAD names.
     pub reference: Option<String>,
     /// The last commit.
@@ -43,7 +43,7 @@ pub struct KeptTip {
 
 impl History {
     /// The present state of the references.
-    pub fn position(&self) -> Result<Position> {
+    pub fn position(&self) -> Result<ReferenceState> {
         let fail = HistoryError::git("read");
         let head = self.repository.find_reference("HEAD").map_err(&fail)?;
         let mut references = BTreeMap::new();
@@ -53,7 +53,7 @@ impl History {
                 references.insert(name.to_owned(), id.to_string());
             }
         }
-        Ok(Position {
+        Ok(ReferenceState {
             reference: head.symbolic_target().ok().flatten().map(str::to_owned),
             commit: self.head()?.map(|id| id.to_string()),
             references,
@@ -61,7 +61,7 @@ impl History {
     }
 
     /// `true` if the commit of a position can be read.
-    pub fn has(&self, position: &Position) -> Result<bool> {
+    pub fn has(&self, position: &ReferenceState) -> Result<bool> {
         let Some(commit) = &position.commit else {
             return Ok(true);
         };
@@ -73,7 +73,7 @@ impl History {
 
     /// Puts HEAD back on the branch of `start`, unless git only added commits to it, and keeps every
     /// tip that no reference has any more. Files stay as they are.
-    pub fn hold_line(&self, start: &Position) -> Result<HeldLine> {
+    pub fn hold_line(&self, start: &ReferenceState) -> Result<HeldLine> {
         let kept = self.keep_tips(start)?;
         if self.has_only_grown(start)? {
             return Ok(HeldLine {
@@ -89,7 +89,7 @@ impl History {
     }
 
     /// `true` if HEAD names the branch that it named, and that one has all commits that it had.
-    pub fn has_only_grown(&self, start: &Position) -> Result<bool> {
+    pub fn has_only_grown(&self, start: &ReferenceState) -> Result<bool> {
         let now = self.position()?;
         Ok(now.reference == start.reference
             && match (&now.commit, &start.commit) {
@@ -101,7 +101,7 @@ impl History {
 
     /// Puts HEAD back where it stood, whatever git did since; files stay as they are. Gives the
     /// message of the commit that git made last, where it is not part of the history of `start`.
-    pub fn return_to(&self, start: &Position) -> Result<Option<String>> {
+    pub fn return_to(&self, start: &ReferenceState) -> Result<Option<String>> {
         let fail = HistoryError::git("put back");
         // A merge, revert or cherry-pick that stopped half-way is over.
         self.repository.cleanup_state().map_err(&fail)?;
@@ -136,7 +136,7 @@ impl History {
     }
 
     /// Gives a reference of its own to each tip of `start` that its branch or tag has no longer.
-    fn keep_tips(&self, start: &Position) -> Result<Vec<KeptTip>> {
+    fn keep_tips(&self, start: &ReferenceState) -> Result<Vec<KeptTip>> {
         let fail = HistoryError::git("keep a reference");
         let now = self.position()?.references;
         let line = start.commit.as_deref().map(id_of).transpose()?;

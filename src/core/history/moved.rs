@@ -12,12 +12,12 @@ use git2::{IndexEntry, ObjectType, Oid};
 use super::compare::Seen;
 use super::content::zone_path;
 use super::stat_cache::parts;
-use super::{ChangeKind, Found, History, Result};
+use super::{ChangeKind, History, Result, ZoneComparison};
 use fileshed_types::zone::ZonePath;
 
 /// A file at a path where it was not, and where it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Moved {
+pub struct MovedFile {
     /// Its path at the last commit. Something else may be there now.
     pub from: ZonePath,
     /// Its path on disk. Where something was there before, that lives on under another old path.
@@ -35,7 +35,7 @@ impl History {
 
     /// What moved since [`History::remember_inodes`], among what was found to differ.
     #[must_use]
-    pub fn moved(&self, found: &Found) -> Vec<Moved> {
+    pub fn moved(&self, found: &ZoneComparison) -> Vec<MovedFile> {
         let changed = found.seen.iter().filter_map(|seen| match seen.change()? {
             ChangeKind::Added => Some((seen, true)),
             ChangeKind::Modified => Some((seen, false)),
@@ -57,12 +57,12 @@ impl History {
             .collect();
         let new = changed.iter().filter(|(_, is_new)| *is_new);
         let new: HashSet<&str> = new.map(|(seen, _)| seen.path.as_str()).collect();
-        let mut moved: Vec<Moved> = Vec::new();
+        let mut moved: Vec<MovedFile> = Vec::new();
         for (to, from) in &former {
             // A file that is overwritten keeps its name; two that exchange their names do not.
             let is_exchanged = places.get(to).is_some_and(|place| !new.contains(place));
             if new.contains(to) || is_exchanged {
-                moved.push(Moved {
+                moved.push(MovedFile {
                     from: zone_path(from),
                     to: zone_path(to),
                 });
@@ -84,7 +84,7 @@ impl History {
                 && let Some(candidates) = gone.get_mut(&seen.id)
                 && let Some(from) = take_nearest(candidates, &seen.path)
             {
-                moved.push(Moved {
+                moved.push(MovedFile {
                     from: zone_path(&from),
                     to: zone_path(&seen.path),
                 });
@@ -95,7 +95,7 @@ impl History {
     }
 
     /// What was remembered, as far as the last commit says the same.
-    fn census(&self, found: &Found) -> InodeIndex {
+    fn census(&self, found: &ZoneComparison) -> InodeIndex {
         let mut head: HashMap<&[u8], Oid> = HashMap::new();
         for seen in &found.seen {
             if let Some((id, _)) = seen.head {

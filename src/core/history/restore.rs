@@ -7,7 +7,7 @@ use git2::Oid;
 
 use super::content::{SYMLINK, zone_path};
 use super::damage::Remedy;
-use super::{Found, History, HistoryError, Result, object, repository};
+use super::{History, HistoryError, Result, ZoneComparison, object, repository};
 use fileshed_storage::{Entry, Kind, Staging, Target, Totals};
 use fileshed_types::zone::ZonePath;
 
@@ -16,7 +16,7 @@ const SUBMODULE: i32 = 0o160_000;
 
 impl History {
     /// Finds what differs from the last commit.
-    pub fn find(&self) -> Result<Found> {
+    pub fn find(&self) -> Result<ZoneComparison> {
         repository::restore_gitfile(&self.parent, &self.data)?;
         self.compare()
     }
@@ -26,11 +26,11 @@ impl History {
     /// `before`, or, if that is not known, those above new files. Returns the space of the rest.
     pub fn restore(
         &self,
-        found: Found,
+        found: ZoneComparison,
         before: Option<&HashSet<Box<[u8]>>>,
         staging: &Staging,
     ) -> Result<Totals> {
-        let Found { seen, deleted, .. } = found;
+        let ZoneComparison { seen, deleted, .. } = found;
         let changed = || seen.iter().filter(|seen| seen.change().is_some());
         for seen in changed() {
             let path = zone_path(&seen.path);

@@ -9,20 +9,20 @@
 use std::sync::{Arc, PoisonError};
 
 use super::database::{Connection, Statements as _};
-use super::intents::{Condition, Usage};
+use super::intents::{TenantCondition, Usage};
 use super::users::Standing;
 use super::{Registry, RegistryError, Result};
 use fileshed_storage::Totals;
 
 /// What is written down of a user and of a tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct TenantState {
     /// The user, if known.
     pub standing: Option<Standing>,
     /// Bytes that the tenant may hold, if an administrator gave it a quota of its own.
     pub quota: Option<u64>,
     /// What is known of its zones.
-    pub condition: Condition,
+    pub condition: TenantCondition,
 }
 
 /// One row for each zone that was measured, or one without.
@@ -36,12 +36,12 @@ const ARRIVAL: &str = "SELECT users.name, users.suspended_at, tenant_quotas.byte
 
 impl Registry {
     /// Returns the records about `user`, who comes to `tenant`; a user whose id is empty has none.
-    pub fn arrival(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>> {
+    pub fn arrival(&self, user: &str, tenant: &str) -> Result<Arc<TenantState>> {
         self.answer(ARRIVAL, [user, tenant], ask)
     }
 
     /// Returns the same on the connection that no writer ever has. Fails if it would have to wait.
-    pub fn arrival_at_once(&self, user: &str, tenant: &str) -> Result<Arc<Arrival>> {
+    pub fn arrival_at_once(&self, user: &str, tenant: &str) -> Result<Arc<TenantState>> {
         self.answer_at_once(ARRIVAL, [user, tenant], ask)
     }
 }
@@ -50,16 +50,16 @@ fn ask(
     connection: &Connection<'_>,
     statement: &'static str,
     values: [&str; 2],
-) -> Result<Arc<Arrival>> {
+) -> Result<Arc<TenantState>> {
     let mut arrival = None;
     for mut row in connection.query(statement, values)? {
         let (name, suspended_at): (Option<String>, _) = row.next()?;
         let (quota, is_unfinished) = row.next()?;
         let (zone, totals): (Option<String>, Totals) = row.next()?;
-        let arrival = arrival.get_or_insert_with(|| Arrival {
+        let arrival = arrival.get_or_insert_with(|| TenantState {
             standing: name.map(|name| Standing { name, suspended_at }),
             quota,
-            condition: Condition {
+            condition: TenantCondition {
                 usage: Vec::new(),
                 is_unfinished,
             },
@@ -130,10 +130,10 @@ mod tests {
             let stranger = ask("ada", "users/ada");
             assert_eq!(
                 stranger,
-                Arrival {
+                TenantState {
                     standing: None,
                     quota: None,
-                    condition: Condition {
+                    condition: TenantCondition {
                         usage: Vec::new(),
                         is_unfinished: false,
                     },
@@ -150,10 +150,10 @@ mod tests {
                 let measured = registry.measured("users/ada", zone, totals);
                 measured.expect("measured");
             }
-            let known = Arrival {
+            let known = TenantState {
                 standing: registry.standing("ada").expect("asked"),
                 quota,
-                condition: Condition {
+                condition: TenantCondition {
                     usage: registry.usage("users/ada").expect("asked"),
                     is_unfinished: false,
                 },
@@ -167,7 +167,7 @@ mod tests {
     }
 
     /// What is said where nobody may wait.
-    fn at_once(registry: &Registry, user: &str) -> Arrival {
+    fn at_once(registry: &Registry, user: &str) -> TenantState {
         let arrival = registry.arrival_at_once(user, "users/ada");
         Arc::unwrap_or_clone(arrival.expect("asked"))
     }

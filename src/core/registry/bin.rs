@@ -4,7 +4,7 @@
 //! space counts it. The space of an entry moves from one row to the other in the transaction that ends
 //! the change: the sum is the same before and after.
 
-use super::database::{Engine, Statements, Value};
+use super::database::{Executor, Statements, Value};
 use super::intents::{GROW, Intent, end, held};
 use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, Result, path_rows};
@@ -170,7 +170,7 @@ impl Registry {
 }
 
 /// Enters that it is in the bin, or that it is not.
-fn settle(transaction: &Engine<'_>, row: &BinRow, is_there: bool) -> Result<()> {
+fn settle(transaction: &Executor<'_>, row: &BinRow, is_there: bool) -> Result<()> {
     let settle = if is_there {
         "UPDATE bin SET state = 'kept' WHERE id = ?1"
     } else {
@@ -180,7 +180,7 @@ fn settle(transaction: &Engine<'_>, row: &BinRow, is_there: bool) -> Result<()> 
     enter_bin(transaction, &row.tenant)
 }
 
-fn forget(transaction: &Engine<'_>, given: &[BinRow]) -> Result<Vec<BinRow>> {
+fn forget(transaction: &Executor<'_>, given: &[BinRow]) -> Result<Vec<BinRow>> {
     let mut gone = Vec::new();
     for row in given {
         let forget = "DELETE FROM bin WHERE id = ?1 AND state = 'kept'";
@@ -199,7 +199,7 @@ fn forget(transaction: &Engine<'_>, given: &[BinRow]) -> Result<Vec<BinRow>> {
 }
 
 /// Enters what the bin of a tenant holds beside the space of its zones.
-fn enter_bin(transaction: &Engine<'_>, tenant: &str) -> Result<()> {
+fn enter_bin(transaction: &Executor<'_>, tenant: &str) -> Result<()> {
     transaction.run(
         "INSERT INTO usage (home, zone, bytes, files)
          SELECT ?1, ?2, coalesce(sum(bytes), 0), coalesce(sum(files), 0) FROM bin
@@ -210,7 +210,7 @@ fn enter_bin(transaction: &Engine<'_>, tenant: &str) -> Result<()> {
 }
 
 /// Adds what a row holds to its zone, or takes it away.
-fn grow(transaction: &Engine<'_>, row: &BinRow, sign: i64) -> Result<()> {
+fn grow(transaction: &Executor<'_>, row: &BinRow, sign: i64) -> Result<()> {
     let (bytes, files) = (row.totals.bytes as i64, row.totals.files as i64);
     transaction.run(GROW, (&row.tenant, &row.zone, sign * bytes, sign * files))
 }

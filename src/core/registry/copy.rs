@@ -2,7 +2,7 @@
 //!
 //! Each table is read back and compared before the transaction that wrote it ends.
 
-use super::database::{Connection, Database, Engine, OwnedValue, Row, Statements, Value};
+use super::database::{Connection, Database, Executor, OwnedValue, Row, Statements, Value};
 use super::rows::insertion;
 use super::{Registry, RegistryError, Result, schema};
 use fileshed_types::diagnostics;
@@ -44,7 +44,7 @@ impl Registry {
         &self,
         table: &str,
         source: &Connection<'_>,
-        target: &Engine<'_>,
+        target: &Executor<'_>,
     ) -> Result<u64, CopyError> {
         let mut columns: Vec<String> = source.all(self.database.columns(), [table])?;
         if ORDERED.contains(&table) {
@@ -104,7 +104,7 @@ fn rows(from: &impl Statements, select: &str) -> Result<Vec<Vec<OwnedValue>>> {
 }
 
 /// Lets PostgreSQL go on numbering after what was copied.
-fn number_on(table: &str, target: &Engine<'_>) -> Result<()> {
+fn number_on(table: &str, target: &Executor<'_>) -> Result<()> {
     let numbered = "SELECT CAST(column_name AS TEXT) FROM information_schema.columns
          WHERE table_schema = 'fileshed' AND table_name = ?1 AND is_identity = 'YES'";
     let numbered: Vec<String> = target.all(numbered, [table])?;

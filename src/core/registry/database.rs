@@ -17,8 +17,8 @@ use rusqlite::{TransactionBehavior, params_from_iter};
 
 pub(crate) use self::error::Result;
 pub use self::error::{FILE_NAME, RegistryError};
-pub(crate) use self::postgres::{Notifications, Pool, SCHEMA};
-use self::postgres::{PostgresConnection, Taken};
+pub(crate) use self::postgres::{ConnectionPool, Notifications, SCHEMA};
+use self::postgres::{PooledConnection, PostgresConnection};
 pub(crate) use self::value::{FromRow, Lenient, OwnedValue, Row, ToRow, ToValue, Value, Values};
 
 /// The open registry.
@@ -61,7 +61,7 @@ pub(crate) enum Database {
         is_strict: bool,
     },
     /// Every transaction is on disk when it ends.
-    Postgres(Pool),
+    Postgres(ConnectionPool),
 }
 
 impl Registry {
@@ -87,7 +87,7 @@ impl Registry {
     pub(crate) fn transact<T, E: From<RegistryError>>(
         &self,
         names: &[&str],
-        work: impl FnOnce(&Engine<'_>) -> Result<T, E>,
+        work: impl FnOnce(&Executor<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         match &self.database {
             Database::Sqlite { connection, .. } => transact_sqlite(&mut lock(connection), work),
@@ -100,7 +100,7 @@ impl Registry {
     pub(crate) fn transact_unflushed<T, E: From<RegistryError>>(
         &self,
         names: &[&str],
-        work: impl FnOnce(&Engine<'_>) -> Result<T, E>,
+        work: impl FnOnce(&Executor<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let Database::Sqlite {
             connection,
@@ -146,25 +146,25 @@ fn lock(connection: &Mutex<rusqlite::Connection>) -> MutexGuard<'_, rusqlite::Co
 
 fn transact_sqlite<T, E: From<RegistryError>>(
     connection: &mut rusqlite::Connection,
-    work: impl FnOnce(&Engine<'_>) -> Result<T, E>,
+    work: impl FnOnce(&Executor<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
         .map_err(RegistryError::from)?;
-    let done = work(&Engine::Sqlite(&transaction))?;
+    let done = work(&Executor::Sqlite(&transaction))?;
     transaction.commit().map_err(RegistryError::from)?;
     Ok(done)
 }
 
 fn transact_postgres<T, E: From<RegistryError>>(
-    pool: &Pool,
+    pool: &ConnectionPool,
     names: &[&str],
-    work: impl FnOnce(&Engine<'_>) -> Result<T, E>,
+    work: impl FnOnce(&Executor<'_>) -> Result<T, E>,
 ) -> Result<T, E> {
     let taken = pool.take()?;
     let connection = taken.connection()?;
     connection.batch(&beginning(names))?;
-    let done = work(&Engine::Postgres(connection));
+    let done = work(&Executor::Postgres(connection));
     match &done {
         Ok(_) => connection.batch("COMMIT")?,
         Err(_) if connection.batch("ROLLBACK").is_err() => taken.discard(),
@@ -197,7 +197,7 @@ fn lock_key(name: &str) -> i64 {
 
 /// A connection that runs statements: alone, or in a transaction.
 #[derive(Clone, Copy)]
-pub(crate) enum Engine<'e> {
+pub(crate) enum Executor<'e> {
     Sqlite(&'e rusqlite::Connection),
     Postgres(&'e PostgresConnection),
 }
@@ -205,17 +205,17 @@ pub(crate) enum Engine<'e> {
 /// A runner of statements: the registry, a connection of it, or a transaction.
 pub(crate) trait Statements {
     /// Does work with the connection on which statements run.
-    fn on<T>(&self, work: impl FnOnce(Engine<'_>) -> Result<T>) -> Result<T>;
+    fn on<T>(&self, work: impl FnOnce(Executor<'_>) -> Result<T>) -> Result<T>;
 
     /// Runs a statement; returns the number of changed rows.
     fn execute(&self, sql: &str, values: impl Values) -> Result<u64> {
         let values = &values.values();
         self.on(|engine| match engine {
-            Engine::Sqlite(connection) => {
+            Executor::Sqlite(connection) => {
                 let mut statement = connection.prepare_cached(sql)?;
                 Ok(statement.execute(sqlite_parameters(values))? as u64)
             }
-            Engine::Postgres(connection) => connection.execute(sql, values),
+            Executor::Postgres(connection) => connection.execute(sql, values),
         })
     }
 
@@ -232,8 +232,8 @@ pub(crate) trait Statements {
     /// Runs statements without values.
     fn batch(&self, sql: &str) -> Result<()> {
         self.on(|engine| match engine {
-            Engine::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
-            Engine::Postgres(connection) => connection.batch(sql),
+            Executor::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
+            Executor::Postgres(connection) => connection.batch(sql),
         })
     }
 
@@ -259,14 +259,14 @@ pub(crate) trait Statements {
     fn query(&self, sql: &str, values: impl Values) -> Result<Vec<Row>> {
         let values = &values.values();
         self.on(|engine| match engine {
-            Engine::Sqlite(connection) => query_sqlite(connection, sql, values),
-            Engine::Postgres(connection) => connection.query(sql, values),
+            Executor::Sqlite(connection) => query_sqlite(connection, sql, values),
+            Executor::Postgres(connection) => connection.query(sql, values),
         })
     }
 }
 
-impl Statements for Engine<'_> {
-    fn on<T>(&self, work: impl FnOnce(Engine<'_>) -> Result<T>) -> Result<T> {
+impl Statements for Executor<'_> {
+    fn on<T>(&self, work: impl FnOnce(Executor<'_>) -> Result<T>) -> Result<T> {
         work(*self)
     }
 }
@@ -274,20 +274,20 @@ impl Statements for Engine<'_> {
 /// A connection that is taken: each statement is committed by itself.
 pub(crate) enum Connection<'d> {
     Sqlite(MutexGuard<'d, rusqlite::Connection>),
-    Postgres(Taken<'d>),
+    Postgres(PooledConnection<'d>),
 }
 
 impl Statements for Connection<'_> {
-    fn on<T>(&self, work: impl FnOnce(Engine<'_>) -> Result<T>) -> Result<T> {
+    fn on<T>(&self, work: impl FnOnce(Executor<'_>) -> Result<T>) -> Result<T> {
         work(match self {
-            Self::Sqlite(connection) => Engine::Sqlite(connection),
-            Self::Postgres(taken) => Engine::Postgres(taken.connection()?),
+            Self::Sqlite(connection) => Executor::Sqlite(connection),
+            Self::Postgres(taken) => Executor::Postgres(taken.connection()?),
         })
     }
 }
 
 impl Statements for Registry {
-    fn on<T>(&self, work: impl FnOnce(Engine<'_>) -> Result<T>) -> Result<T> {
+    fn on<T>(&self, work: impl FnOnce(Executor<'_>) -> Result<T>) -> Result<T> {
         self.connection()?.on(work)
     }
 }

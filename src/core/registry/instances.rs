@@ -12,7 +12,7 @@
 
 use std::time::Duration;
 
-use super::database::{Database, Engine, Statements};
+use super::database::{Database, Executor, Statements};
 use super::{Registry, Result, write_leases};
 
 /// The present, by the clock of the database: milliseconds of Unix time.
@@ -112,7 +112,7 @@ fn dead_instances(
 }
 
 /// Takes an instance out. Another one repairs its unfinished changes.
-fn take_out(transaction: &Engine<'_>, name: &str) -> Result<()> {
+fn take_out(transaction: &Executor<'_>, name: &str) -> Result<()> {
     transaction.run("DELETE FROM instances WHERE name = ?1", [name])?;
     orphan(transaction, name)?;
     transaction.run("DELETE FROM terminal_hosts WHERE instance = ?1", [name])?;

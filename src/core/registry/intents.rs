@@ -4,7 +4,7 @@
 //! So limits are exact without walking anything, and a process that dies in between leaves an
 //! intent behind that says which zone to measure and repair.
 
-use super::database::{Engine, Statements};
+use super::database::{Executor, Statements};
 use super::locks::{self, Lock};
 use super::ownership::{self, OwnershipChange};
 use super::rows::{Entity as _, row};
@@ -32,7 +32,7 @@ row! {
 
 /// What is known of a tenant without a look at its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition {
+pub struct TenantCondition {
     /// Space of every measured zone.
     pub usage: Vec<Usage>,
     /// Whether something in it is to be repaired.
@@ -286,7 +286,7 @@ pub(super) fn held(statements: &impl Statements, tenant: &str) -> Result<Totals>
 
 /// Fails if a tenant may not hold so much more.
 fn expect_space(
-    transaction: &Engine<'_>,
+    transaction: &Executor<'_>,
     plan: &NewIntent<'_>,
     bytes: i64,
     files: i64,
@@ -327,7 +327,7 @@ fn enter_measured(
 
 /// Forgets a change that is done, once its ownership change is carried out. Fails if its process was
 /// taken for dead: a process that only slept must not end a change that others have repaired.
-pub(super) fn end(transaction: &Engine<'_>, intent: Intent) -> Result<()> {
+pub(super) fn end(transaction: &Executor<'_>, intent: Intent) -> Result<()> {
     let ended: Option<(String, Option<String>)> = transaction.first(
         "DELETE FROM intents WHERE id = ?1 AND instance <> '' RETURNING home, deed",
         [intent.0],
@@ -342,7 +342,7 @@ pub(super) fn end(transaction: &Engine<'_>, intent: Intent) -> Result<()> {
     Ok(())
 }
 
-fn enter(transaction: &Engine<'_>, plan: &NewIntent<'_>) -> Result<Intent> {
+fn enter(transaction: &Executor<'_>, plan: &NewIntent<'_>) -> Result<Intent> {
     if plan.bytes != 0 || plan.files != 0 {
         transaction.run(GROW, (plan.tenant, plan.zone, plan.bytes, plan.files))?;
     }

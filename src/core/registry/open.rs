@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::database::{Database, Pool, SCHEMA, Statements as _};
+use super::database::{ConnectionPool, Database, SCHEMA, Statements as _};
 use super::wal_index;
 use super::{FILE_NAME, Registry, RegistryError, Result, schema};
 use fileshed_storage::Root;
@@ -31,7 +31,7 @@ const KEPT_STATEMENTS: usize = 64;
 
 /// A registry before it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ExistingRegistry {
     /// There is no file.
     Nothing,
     /// There is one without any table.
@@ -44,19 +44,19 @@ pub enum Found {
 
 impl Registry {
     /// Looks at the registry, without making or changing anything in it.
-    pub fn look(data: &Root, settings: &Settings) -> Result<Found, Error> {
+    pub fn look(data: &Root, settings: &Settings) -> Result<ExistingRegistry, Error> {
         let registry = match &settings.registry {
             Some(url) => on_postgres(url, 1)?,
-            None if !data.has(FILE_NAME)? => return Ok(Found::Nothing),
+            None if !data.has(FILE_NAME)? => return Ok(ExistingRegistry::Nothing),
             None => on_file(data, Durability::Relaxed)?,
         };
         let tables: Vec<String> = registry.all(registry.database.tables(), ())?;
         Ok(if tables.is_empty() {
-            Found::Empty
+            ExistingRegistry::Empty
         } else if tables.iter().any(|table| table == "migrations") {
-            Found::Ours
+            ExistingRegistry::Ours
         } else {
-            Found::Foreign
+            ExistingRegistry::Foreign
         })
     }
 
@@ -154,7 +154,7 @@ fn set_files_aside(data: &Root, suffix: &str) -> Result<(), Error> {
 
 /// Returns a registry of which nothing is known yet, with so many connections at most.
 fn on_postgres(url: &RegistryUrl, most: usize) -> Result<Registry> {
-    let pool = Pool::new(url.reveal(), most)?;
+    let pool = ConnectionPool::new(url.reveal(), most)?;
     Ok(Registry::of(Database::Postgres(pool)))
 }
 

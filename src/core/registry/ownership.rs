@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::database::{Engine, Statements, Value};
+use super::database::{Executor, Statements, Value};
 use super::rows::{Entity as _, row};
 use super::{Registry, Result};
 use fileshed_types::settings::WriteMode;
@@ -234,7 +234,7 @@ impl OwnershipChange {
 
 /// Does to the records what a change did to the files.
 pub(super) fn carry_out(
-    transaction: &Engine<'_>,
+    transaction: &Executor<'_>,
     group: &str,
     change: &OwnershipChange,
 ) -> Result<()> {
@@ -298,14 +298,14 @@ pub(super) fn carry_out(
     }
 }
 
-fn drop_all(transaction: &Engine<'_>, group: &str, paths: &[String]) -> Result<()> {
+fn drop_all(transaction: &Executor<'_>, group: &str, paths: &[String]) -> Result<()> {
     let drop = "DELETE FROM file_ownership WHERE group_id = ?1 AND file_path = ?2";
     let mut paths = paths.iter();
     paths.try_for_each(|path| transaction.run(drop, [group, path]))
 }
 
 fn add_missing(
-    transaction: &Engine<'_>,
+    transaction: &Executor<'_>,
     group: &str,
     change: &OwnershipChange,
     files: &[String],

@@ -1,6 +1,6 @@
 //! Rows that follow a path: what is kept of a file moves with it, and goes when the file goes.
 
-use super::database::{Engine, Statements, Value, Values};
+use super::database::{Executor, Statements, Value, Values};
 use super::{Registry, Result};
 
 /// A path of a zone.
@@ -82,7 +82,7 @@ impl PathTable {
     /// was at the new place go.
     fn follow(
         self,
-        transaction: &Engine<'_>,
+        transaction: &Executor<'_>,
         from: FilePlace<'_>,
         to: FilePlace<'_>,
     ) -> Result<()> {
@@ -160,14 +160,14 @@ impl Registry {
 }
 
 /// Forgets the rows of all tables at a place.
-pub(super) fn forget(transaction: &Engine<'_>, place: FilePlace<'_>) -> Result<()> {
+pub(super) fn forget(transaction: &Executor<'_>, place: FilePlace<'_>) -> Result<()> {
     let mut tables = PathTable::ALL.into_iter();
     tables.try_for_each(|table| table.forget(transaction, place))
 }
 
 /// Moves the rows of all tables to a new place of the same tenant.
 pub(super) fn follow(
-    transaction: &Engine<'_>,
+    transaction: &Executor<'_>,
     from: FilePlace<'_>,
     to: FilePlace<'_>,
 ) -> Result<()> {

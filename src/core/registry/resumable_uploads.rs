@@ -3,7 +3,7 @@
 //! What is reserved stands with the space of the zones, in a row of its own, so everything that asks
 //! for space knows of it.
 
-use super::database::{Engine, Statements as _, ToValue as _};
+use super::database::{Executor, Statements as _, ToValue as _};
 use super::intents::held;
 use super::rows::{Entity as _, row};
 use super::{QuotaError, Registry, Result};
@@ -139,7 +139,7 @@ impl Registry {
 }
 
 /// Enters what is kept for the uploads of a tenant beside the space of its zones.
-fn enter_reserved(transaction: &Engine<'_>, tenant: &str) -> Result<()> {
+fn enter_reserved(transaction: &Executor<'_>, tenant: &str) -> Result<()> {
     transaction.run(
         "INSERT INTO usage (home, zone, bytes, files)
          SELECT ?1, ?2, coalesce(sum(reserved), 0), 0 FROM resumable_uploads WHERE home = ?1

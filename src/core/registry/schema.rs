@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use fileshed_types::{Clock, Timings};
 
-use super::database::{Database, Engine, SCHEMA, Statements};
+use super::database::{Database, Executor, SCHEMA, Statements};
 use super::{Registry, RegistryError, Result};
 
 /// Lists the migrations of a database, by the names of their files.
@@ -49,7 +49,7 @@ pub(super) fn is_copied(table: &str) -> bool {
 const FIRST_OF_POSTGRES: i64 = 17;
 
 /// Makes the place for the tables of PostgreSQL, unless it is there: not every role may make one.
-fn make_schema(transaction: &Engine<'_>) -> Result<()> {
+fn make_schema(transaction: &Executor<'_>) -> Result<()> {
     let found = "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = ?1";
     if transaction.value::<i64>(found, [SCHEMA])? == 0 {
         transaction.batch(&format!("CREATE SCHEMA IF NOT EXISTS {SCHEMA}"))?;

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::database::{Engine, Statements as _};
+use super::database::{Executor, Statements as _};
 use super::rows::{Entity as _, row};
 use super::{Registry, Result};
 
@@ -42,12 +42,12 @@ const TABLES_OF_USERS: [&str; 7] = [
 const ENDED_SECONDS: i64 = 24 * 60 * 60;
 
 /// Removes the rows of a tenant.
-fn forget_rows(transaction: &Engine<'_>, tenant: &str) -> Result<()> {
+fn forget_rows(transaction: &Executor<'_>, tenant: &str) -> Result<()> {
     forget(transaction, &TABLES_OF_TENANTS, "home", tenant)
 }
 
 /// Removes the rows of these tables in which a column has a value.
-fn forget(transaction: &Engine<'_>, tables: &[&str], column: &str, value: &str) -> Result<()> {
+fn forget(transaction: &Executor<'_>, tables: &[&str], column: &str, value: &str) -> Result<()> {
     tables.iter().try_for_each(|table| {
         transaction.run(&format!("DELETE FROM {table} WHERE {column} = ?1"), [value])
     })

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use super::database::{Engine, Notifications, Statements as _};
+use super::database::{Executor, Notifications, Statements as _};
 use super::{Registry, Result};
 
 /// What is told to an instance.
@@ -130,13 +130,13 @@ fn name(place: &str) -> String {
     format!("lease {place}")
 }
 
-fn stop_waiting(transaction: &Engine<'_>, place: &str, instance: &str) -> Result<()> {
+fn stop_waiting(transaction: &Executor<'_>, place: &str, instance: &str) -> Result<()> {
     let stop = "DELETE FROM waiting_for_leases WHERE place = ?1 AND instance = ?2";
     transaction.run(stop, [place, instance])
 }
 
 /// Gives a free place to the first who waits, who is told if more do.
-fn hand_on(transaction: &Engine<'_>, place: &str) -> Result<()> {
+fn hand_on(transaction: &Executor<'_>, place: &str) -> Result<()> {
     let waiting = "SELECT instance FROM waiting_for_leases WHERE place = ?1 ORDER BY ticket";
     let waiting: Vec<String> = transaction.all(waiting, [place])?;
     let Some(next) = waiting.first() else {
@@ -153,7 +153,7 @@ fn hand_on(transaction: &Engine<'_>, place: &str) -> Result<()> {
 }
 
 /// Frees all places of an instance that is gone, and tells those who live.
-pub(super) fn forget(transaction: &Engine<'_>, instance: &str) -> Result<()> {
+pub(super) fn forget(transaction: &Executor<'_>, instance: &str) -> Result<()> {
     transaction.run(
         "DELETE FROM waiting_for_leases WHERE instance = ?1",
         [instance],
@@ -167,7 +167,7 @@ pub(super) fn forget(transaction: &Engine<'_>, instance: &str) -> Result<()> {
     Ok(())
 }
 
-fn notify(transaction: &Engine<'_>, instance: &str, notice: &LeaseNotice) -> Result<()> {
+fn notify(transaction: &Executor<'_>, instance: &str, notice: &LeaseNotice) -> Result<()> {
     let told = "SELECT count(pg_notify(?1, ?2))";
     let values = (channel(instance), notice.written());
     transaction.value::<i64>(told, values).map(drop)

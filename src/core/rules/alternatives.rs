@@ -8,7 +8,7 @@ use super::table::rule_of;
 use super::text;
 use fileshed_types::settings::NetworkMode;
 use fileshed_types::zone::ZoneName;
-use fileshed_types::{Call, Hint, Repeat};
+use fileshed_types::{Hint, NextCall, Repeat};
 
 /// Returns the rule of a command that may run here.
 pub(super) fn command(
@@ -56,7 +56,7 @@ fn in_uploads(name: &str, args: &[String]) -> Hint {
     match name {
         "rm" | "rmdir" | "shred" => match (named.next(), named.next()) {
             (Some(path), None) if !path.contains(['*', '?']) => {
-                Hint::of(Call::here("shed_delete").with("path", path.as_str()))
+                Hint::of(NextCall::here("shed_delete").with("path", path.as_str()))
                     .say(" removes what is in uploads")
             }
             _ => said("@uploads-remove"),
@@ -143,7 +143,7 @@ fn rendered(text: &'static str) -> Hint {
         let hint = if clause[before.len()..].starts_with('{') {
             hint.commands(words)
         } else {
-            let call = Call::new(words.next().unwrap_or_default());
+            let call = NextCall::new(words.next().unwrap_or_default());
             let arguments = words.filter_map(|word| word.split_once('='));
             hint.call(arguments.fold(call, |call, (name, value)| call.with(name, value)))
         };

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::plan::CommandContext;
-use fileshed_types::Call;
+use fileshed_types::NextCall;
 
 /// The longest part of a value that an answer repeats.
 const SHOWN: usize = 200;
@@ -140,13 +140,13 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// Returns a call of a command in the form that hints use.
-pub(super) fn call(context: &CommandContext<'_>, cmd: &str, args: &[String]) -> Call {
+pub(super) fn call(context: &CommandContext<'_>, cmd: &str, args: &[String]) -> NextCall {
     let zone = context.zone.as_str();
     let call = match context.file_being_edited {
-        Some(path) => Call::here("shed_lockedit_exec")
+        Some(path) => NextCall::here("shed_lockedit_exec")
             .with("zone", zone)
             .with("path", path),
-        None => Call::here("shed_exec").with("zone", zone),
+        None => NextCall::here("shed_exec").with("zone", zone),
     };
     call.with("cmd", cmd).with("args", args.to_vec())
 }

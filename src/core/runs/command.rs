@@ -20,7 +20,7 @@ mod places;
 mod run;
 
 use crate::runs::Runs;
-use fileshed_sandbox::egress::{Grant, RefusalStyle};
+use fileshed_sandbox::egress::{EgressGrant, RefusalStyle};
 use fileshed_types::Error;
 use fileshed_types::settings::NetworkMode;
 
@@ -39,7 +39,7 @@ impl Runs {
         &self,
         wanted: bool,
         command: &str,
-    ) -> Result<Option<Grant>, Error> {
+    ) -> Result<Option<EgressGrant>, Error> {
         if !wanted || self.store.settings().network_mode == NetworkMode::Disabled {
             return Ok(None);
         }

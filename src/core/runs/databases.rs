@@ -20,12 +20,12 @@ use fileshed_tables::Opened;
 
 pub use error::TableError;
 pub use fileshed_tables::{
-    Changed, DateFormat, Export, Exported, IfExists, Import, ImportInfo, Imported, Parameters,
-    Query, Rows,
+    Changed, CsvImport, DateFormat, Export, ExportedCsv, IfExists, ImportInfo, ImportedTable,
+    Query, Rows, StatementParameters,
 };
 pub use journal::ForeignJournal;
 pub(crate) use journal::{Statement, expect_alone};
-pub use run::{CsvFile, DatabaseTask, Outcome, recover_all, run};
+pub use run::{CsvFile, DatabaseOutcome, DatabaseTask, recover_all, run};
 
 /// Works on a database in a confined process.
 pub const DATABASE_JOB: BuiltInJob = BuiltInJob {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::command::{PDF_COMMAND, pdf_text};
 use crate::process::{JobBounds, JobEnd, run_job};
 use crate::runs::Runs;
-use fileshed_extraction::{Kind, Text, extract};
+use fileshed_extraction::{DocumentKind, TextBuilder, extract};
 use fileshed_rules::package_of;
 use fileshed_sandbox::{BuiltInJob, PreparedJob};
 use fileshed_storage::{DiskError, Entry, Root};
@@ -20,7 +20,7 @@ use fileshed_tables::sheets_as_text;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::size::human_size;
 use fileshed_types::timings::seconds;
-use fileshed_types::{Call, Error, Hint, diagnostics};
+use fileshed_types::{Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 /// Name of the document in the private directory.
@@ -138,7 +138,7 @@ fn paged(bytes: &[u8]) -> DocumentText {
 }
 
 /// The text of a document, or why it cannot be read.
-type Answer = Result<DocumentText, String>;
+type ExtractionResult = Result<DocumentText, String>;
 
 /// Has a confined process read a copy of the document.
 fn run(
@@ -146,10 +146,10 @@ fn run(
     zone: &Zone<'_>,
     entry: &Entry,
     format: Format,
-) -> Result<JobEnd<Answer>, Error> {
+) -> Result<JobEnd<ExtractionResult>, Error> {
     let private = zone.store.private_directory(&zone.tenant)?;
     private.receive(DOCUMENT, &mut entry.open()?)?;
-    let work = Work {
+    let work = ExtractionJob {
         format,
         directory: private.location().to_owned(),
         most: MOST,
@@ -176,7 +176,7 @@ pub const DOCUMENT_JOB: BuiltInJob = BuiltInJob {
 
 /// A document to read.
 #[derive(Debug, Serialize, Deserialize)]
-struct Work {
+struct ExtractionJob {
     format: Format,
     /// The directory that holds the document, under the name [`DOCUMENT`].
     directory: PathBuf,
@@ -195,7 +195,7 @@ enum Format {
 
 fn prepare(spec: &str) -> io::Result<Box<dyn PreparedJob>> {
     let gone = |error: DiskError| io::Error::other(error.to_string());
-    let work: Work = serde_json::from_str(spec)?;
+    let work: ExtractionJob = serde_json::from_str(spec)?;
     let directory = Root::open_ambient(&work.directory).map_err(gone)?;
     let path = ZonePath::found(DOCUMENT.to_owned());
     let document = directory.read(&path).map_err(gone)?;
@@ -203,7 +203,7 @@ fn prepare(spec: &str) -> io::Result<Box<dyn PreparedJob>> {
 }
 
 struct DocumentJob {
-    work: Work,
+    work: ExtractionJob,
     document: File,
 }
 
@@ -219,20 +219,20 @@ impl PreparedJob for DocumentJob {
     fn run(mut self: Box<Self>) -> String {
         let most = self.work.most;
         let read = match self.work.format {
-            Format::Docx => text_of(Kind::Docx, self.document, most),
-            Format::Pptx => text_of(Kind::Pptx, self.document, most),
-            Format::OpenDocument => text_of(Kind::OpenDocument, self.document, most),
+            Format::Docx => text_of(DocumentKind::Docx, self.document, most),
+            Format::Pptx => text_of(DocumentKind::Pptx, self.document, most),
+            Format::OpenDocument => text_of(DocumentKind::OpenDocument, self.document, most),
             Format::Sheets => sheets_as_text(&mut self.document, most),
         };
-        let answer: Answer = read
+        let answer: ExtractionResult = read
             .map(|(text, truncated)| DocumentText { text, truncated })
             .map_err(|reason| reason.chars().take(200).collect());
         serde_json::to_string(&answer).unwrap_or_default()
     }
 }
 
-fn text_of(kind: Kind, document: File, most: usize) -> Result<(String, bool), String> {
-    let mut text = Text::new(most);
+fn text_of(kind: DocumentKind, document: File, most: usize) -> Result<(String, bool), String> {
+    let mut text = TextBuilder::new(most);
     extract(kind, document, &mut text).map_err(|error| error.to_string())?;
     Ok(text.finish())
 }
@@ -286,7 +286,7 @@ diagnostics! {
             program: &'static str = "pdftotext",
         } => {
             code: UnsupportedFileType,
-            hint: Hint::of(Call::here("shed_hexdump").with("path", path.as_str()))
+            hint: Hint::of(NextCall::here("shed_hexdump").with("path", path.as_str()))
                 .say(" shows its bytes")
                 .or("an administrator installs the package"),
             details: { "path": path, "program": program, "package": package_of(program) },

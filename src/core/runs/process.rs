@@ -11,9 +11,9 @@ use std::time::Instant;
 
 use crate::runs::Runs;
 use fileshed_rules::commands;
-use fileshed_sandbox::egress::Grant;
+use fileshed_sandbox::egress::EgressGrant;
 use fileshed_sandbox::{
-    Access, CountedMemory, Ending, Job, JobSpec, Limits, NetworkAccess, Sink, StartedJob,
+    Access, CountedMemory, ExitReason, Job, JobSpec, Limits, NetworkAccess, OutputSink, StartedJob,
     landlock_version,
 };
 use fileshed_storage::PrivateDirectory;
@@ -58,7 +58,7 @@ pub(crate) fn base_spec(runs: &Runs, job: Job, counted: CountedMemory) -> JobSpe
 }
 
 /// The connections that the kernel lets through to a command with this grant of the network.
-pub(crate) fn access(network: Option<&Grant>) -> NetworkAccess {
+pub(crate) fn access(network: Option<&EgressGrant>) -> NetworkAccess {
     network.map_or(NetworkAccess::None, |grant| NetworkAccess::Proxy {
         port: grant.port(),
     })
@@ -114,7 +114,7 @@ impl Runs {
 
 /// Measures what a command takes outside its zone: its private directory, files that its streams go
 /// to, and files without a name that it holds open.
-pub(crate) struct Watch<'a> {
+pub(crate) struct UsageMeter<'a> {
     zone: &'a Zone<'a>,
     private: &'a PrivateDirectory,
     streams: Vec<File>,
@@ -127,18 +127,18 @@ pub(crate) struct Watch<'a> {
     next: Instant,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> UsageMeter<'a> {
     /// A watch of a command in `zone`, whose streams go to these sinks.
     pub(crate) fn new(
         zone: &'a Zone<'a>,
         private: &'a PrivateDirectory,
-        sinks: [&Sink; 2],
+        sinks: [&OutputSink; 2],
         entered: Option<RunningCommand<'a>>,
     ) -> Self {
         let store = zone.store;
-        let file = |sink: &Sink| match sink {
-            Sink::File(file) => file.try_clone().ok(),
-            Sink::Answer(_) | Sink::Output => None,
+        let file = |sink: &OutputSink| match sink {
+            OutputSink::File(file) => file.try_clone().ok(),
+            OutputSink::Answer(_) | OutputSink::Output => None,
         };
         Self {
             zone,
@@ -157,10 +157,10 @@ impl<'a> Watch<'a> {
         &mut self,
         job: &StartedJob<'_>,
         is_over_quota: impl FnOnce() -> bool,
-    ) -> Option<Ending> {
+    ) -> Option<ExitReason> {
         let is_ended = self.entered.as_ref().is_some_and(RunningCommand::is_ended);
         if is_ended || self.zone.caller().cancellation.is_cancelled() {
-            return Some(Ending::Cancelled);
+            return Some(ExitReason::Cancelled);
         }
         let (clock, settings) = (self.zone.store.clock(), self.zone.store.settings());
         let begun = clock.instant();
@@ -168,9 +168,9 @@ impl<'a> Watch<'a> {
             return None;
         }
         let ending = if self.is_over(job, settings.temporary_space()) {
-            Some(Ending::OverTemporary)
+            Some(ExitReason::OverTemporary)
         } else {
-            is_over_quota().then_some(Ending::OverQuota)
+            is_over_quota().then_some(ExitReason::OverQuota)
         };
         let now = clock.instant();
         let pause = 3 * now.saturating_duration_since(begun);
@@ -266,20 +266,23 @@ diagnostics! {
 pub(crate) fn expect_not_stopped(
     zone: &Zone<'_>,
     command: &str,
-    ending: Ending,
+    ending: ExitReason,
 ) -> Result<(), Error> {
     let (cancellation, command) = (&zone.caller().cancellation, command.to_owned());
     let error = match ending {
-        Ending::Cancelled if cancellation.is_cancelled() => {
+        ExitReason::Cancelled if cancellation.is_cancelled() => {
             cancellation.trust().expect()?;
             ProcessError::Cancelled { command }
         }
-        Ending::Cancelled => ProcessError::EndedByAdministrator { command },
-        Ending::OverTemporary => ProcessError::Temporary {
+        ExitReason::Cancelled => ProcessError::EndedByAdministrator { command },
+        ExitReason::OverTemporary => ProcessError::Temporary {
             command,
             limit_mb: zone.store.settings().exec_temporary_max_mb,
         },
-        Ending::Exited | Ending::TimedOut | Ending::OverQuota | Ending::OverMemory => return Ok(()),
+        ExitReason::Exited
+        | ExitReason::TimedOut
+        | ExitReason::OverQuota
+        | ExitReason::OverMemory => return Ok(()),
     };
     Err(error.into())
 }

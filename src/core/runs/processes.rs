@@ -40,7 +40,7 @@ pub(crate) use log::{ProcessLog, StartLine, file_name, has_end, server_of};
 pub use logs::StartingProcess;
 pub(crate) use logs::{KeptLog, LogsState, TenantLogs};
 pub(crate) use process::{EndRequest, Identity, Streams, wait_for};
-pub use process::{Listening, Process, Wake};
+pub use process::{Listening, Process, WakeCallback};
 pub(crate) use screen::Orders;
 use screen::{Screen, ShellCredential};
 
@@ -336,7 +336,7 @@ impl Processes {
         user: Option<&UserId>,
         id: &str,
         once: bool,
-        wake: Wake,
+        wake: WakeCallback,
     ) -> Result<ShellConnection, ShellSessionError> {
         ShellConnection::open(&self.shell(user, id)?, id, once, wake)
     }

@@ -19,7 +19,7 @@ use super::zygote::Zygote;
 #[derive(Debug)]
 pub struct Outcome {
     /// Why it ended.
-    pub ending: Ending,
+    pub ending: ExitReason,
     /// Exit status, or the negative number of the signal that ended it.
     pub status: i32,
     /// Its standard output.
@@ -30,7 +30,7 @@ pub struct Outcome {
 
 /// Why a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum ExitReason {
     /// By itself.
     Exited,
     /// It ran too long.
@@ -53,9 +53,9 @@ pub fn run<'n>(
     zygote: &'n Zygote,
     spec: &JobSpec,
     directory: BorrowedFd<'_>,
-    (stdout, stderr): (Sink, Sink),
+    (stdout, stderr): (OutputSink, OutputSink),
     timeout: Duration,
-    mut must_stop: impl FnMut(&StartedJob<'_>) -> Option<Ending>,
+    mut must_stop: impl FnMut(&StartedJob<'_>) -> Option<ExitReason>,
     listen: impl FnMut(OwnedFd) + 'n,
 ) -> Result<Outcome, SandboxError> {
     let deadline = zygote.clock().instant() + timeout;
@@ -63,7 +63,7 @@ pub fn run<'n>(
     let input = File::open(input).map_err(SandboxError::start)?;
     let (stdout, stdout_pipe) = stdout.open()?;
     let (stderr, stderr_pipe) = match stderr {
-        Sink::Output => (
+        OutputSink::Output => (
             stdout.try_clone().map_err(SandboxError::start)?,
             Pipe::default(),
         ),
@@ -99,12 +99,12 @@ impl RunningProcess<'_> {
     fn attend(
         &mut self,
         deadline: Instant,
-        must_stop: &mut impl FnMut(&StartedJob<'_>) -> Option<Ending>,
-    ) -> Result<Ending, SandboxError> {
+        must_stop: &mut impl FnMut(&StartedJob<'_>) -> Option<ExitReason>,
+    ) -> Result<ExitReason, SandboxError> {
         loop {
             let left = self.zygote.clock().left(deadline);
             if left.is_zero() {
-                return Ok(Ending::TimedOut);
+                return Ok(ExitReason::TimedOut);
             }
             if let Some(ending) = must_stop(&self.job) {
                 return Ok(ending);
@@ -113,7 +113,7 @@ impl RunningProcess<'_> {
             if self.wait_for_message(attention.min(left), true)?
                 && self.job.wait(Duration::ZERO)?.is_some()
             {
-                return Ok(Ending::Exited);
+                return Ok(ExitReason::Exited);
             }
         }
     }
@@ -140,13 +140,13 @@ impl RunningProcess<'_> {
     }
 
     /// Ends what is left of the process and collects the end of its output.
-    fn end(mut self, ending: Ending) -> Result<Outcome, SandboxError> {
-        if ending != Ending::Exited {
+    fn end(mut self, ending: ExitReason) -> Result<Outcome, SandboxError> {
+        if ending != ExitReason::Exited {
             self.job.kill();
         }
         let status = self.job.wait(Duration::MAX)?;
         let ending = match ending {
-            Ending::Exited if self.job.ran_out_of_memory() => Ending::OverMemory,
+            ExitReason::Exited if self.job.ran_out_of_memory() => ExitReason::OverMemory,
             ending => ending,
         };
         let clock = self.zygote.clock();
@@ -171,7 +171,7 @@ const PIPE_BYTES: usize = 256 * 1024;
 
 /// Destination of a stream of a process.
 #[derive(Debug)]
-pub enum Sink {
+pub enum OutputSink {
     /// Into the answer: so many bytes of its beginning and of its end; the rest is read and dropped.
     Answer(usize),
     /// Into a file, unchanged.
@@ -230,7 +230,7 @@ impl Stream {
     }
 }
 
-impl Sink {
+impl OutputSink {
     /// The process's end of the stream, and the server's.
     fn open(self) -> Result<(OwnedFd, Pipe), SandboxError> {
         let limit = match self {

@@ -2,7 +2,7 @@
 
 use std::os::fd::BorrowedFd;
 
-use super::child::{Sink, run};
+use super::child::{OutputSink, run};
 use super::jail::{NOT_ENABLED, ProbeReport};
 use super::job::{
     Access, BindMount, CountedMemory, Job, JobSpec, Limits, MountNamespace, NEWEST, NetworkAccess,
@@ -222,7 +222,7 @@ fn try_out(
         probe: true,
         best_effort: true,
     };
-    let sinks = (Sink::Answer(0), Sink::Answer(4096));
+    let sinks = (OutputSink::Answer(0), OutputSink::Answer(4096));
     let patience = zygote.timings().probe;
     let (never, no_network) = (|_: &StartedJob<'_>| None, |_| ());
     let outcome = run(zygote, &spec, directory, sinks, patience, never, no_network).ok()?;

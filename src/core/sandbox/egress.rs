@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use grant::Grants;
-pub use grant::{Grant, RefusalStyle};
+pub use grant::{EgressGrant, RefusalStyle};
 pub use reach::is_public;
 
 use super::SandboxError;
@@ -86,13 +86,13 @@ impl ProxyRules {
 /// The proxy, which begins to listen when the first command needs it.
 #[derive(Debug)]
 pub struct Egress {
-    shared: Arc<Shared>,
+    shared: Arc<ProxyState>,
     listener: Mutex<Option<ProxyListener>>,
 }
 
 /// State that the threads of the proxy share.
 #[derive(Debug)]
-struct Shared {
+struct ProxyState {
     rules: ProxyRules,
     grants: Grants,
     open: AtomicUsize,
@@ -113,7 +113,7 @@ impl Egress {
     #[must_use]
     pub fn new(settings: &Settings, clock: &Clock) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(ProxyState {
                 rules: ProxyRules {
                     allow: settings.network_allow.clone(),
                     downloads_only: settings.network_mode != NetworkMode::All,
@@ -134,13 +134,13 @@ impl Egress {
     }
 
     /// The right of one command to ask the proxy, until it is dropped.
-    pub fn grant(&self, style: RefusalStyle) -> Result<Grant, SandboxError> {
+    pub fn grant(&self, style: RefusalStyle) -> Result<EgressGrant, SandboxError> {
         let mut listener = lock(&self.listener);
         let listener = match &mut *listener {
             Some(listener) => listener,
             none => none.insert(self.listen().map_err(SandboxError::start)?),
         };
-        Ok(Grant::new(&self.shared, listener.address, style)?)
+        Ok(EgressGrant::new(&self.shared, listener.address, style)?)
     }
 
     fn listen(&self) -> std::io::Result<ProxyListener> {
@@ -152,7 +152,7 @@ impl Egress {
 }
 
 impl ProxyListener {
-    fn start(socket: TcpListener, shared: &Arc<Shared>) -> std::io::Result<Self> {
+    fn start(socket: TcpListener, shared: &Arc<ProxyState>) -> std::io::Result<Self> {
         let listener = Self {
             address: socket.local_addr()?,
             socket: Arc::new(socket),
@@ -174,7 +174,7 @@ impl Drop for ProxyListener {
 }
 
 /// Serves connections until the listener has `closed`.
-fn accept(listener: &TcpListener, shared: &Arc<Shared>, closed: &AtomicBool) {
+fn accept(listener: &TcpListener, shared: &Arc<ProxyState>, closed: &AtomicBool) {
     loop {
         let accepted = listener.accept();
         if closed.load(Ordering::SeqCst) {
@@ -199,10 +199,10 @@ fn spawn(run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
 }
 
 /// One of the connections that may be open.
-struct ConnectionPermit(Arc<Shared>);
+struct ConnectionPermit(Arc<ProxyState>);
 
 impl ConnectionPermit {
-    fn take(shared: &Arc<Shared>) -> Option<Self> {
+    fn take(shared: &Arc<ProxyState>) -> Option<Self> {
         let permit = Self(Arc::clone(shared));
         (shared.open.fetch_add(1, Ordering::SeqCst) < CONNECTIONS).then_some(permit)
     }

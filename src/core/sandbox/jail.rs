@@ -158,8 +158,8 @@ fn carry_out(
     if spec.controlling_terminal && !has_init {
         take_terminal()?;
     }
-    let prepared = Prepared::new(&spec.job, jobs)?;
-    if let Prepared::BuiltIn(job) = &prepared {
+    let prepared = OpenedJob::new(&spec.job, jobs)?;
+    if let OpenedJob::BuiltIn(job) = &prepared {
         spec.access.read.extend(job.read());
         spec.access.write.extend(job.write());
     }
@@ -202,11 +202,11 @@ fn carry_out(
     };
     let limited = || limit(&spec.limits, processes, circumstances.program);
     match prepared {
-        Prepared::Program(program) => {
+        OpenedJob::Program(program) => {
             let init = has_init.then_some(answer);
             Err(become_program(&program, limited, init, spec.controlling_terminal).into())
         }
-        Prepared::BuiltIn(job) => {
+        OpenedJob::BuiltIn(job) => {
             limited()?;
             signals::let_through();
             Ok(job.run())
@@ -334,12 +334,12 @@ fn restrict_calls(
 }
 
 /// Everything that the job needs, opened and made before that is forbidden.
-enum Prepared {
+enum OpenedJob {
     Program(Executable),
     BuiltIn(Box<dyn PreparedJob>),
 }
 
-impl Prepared {
+impl OpenedJob {
     fn new(job: &Job, jobs: &[BuiltInJob]) -> Result<Self, JailError> {
         Ok(match job {
             Job::Program {

@@ -30,10 +30,10 @@ const AGE: Duration = Timings::STANDARD.jail.rules;
 
 /// The rules of some owners, those that were used last behind the others.
 #[derive(Debug, Default)]
-pub(super) struct KeptRules(Vec<Entry>);
+pub(super) struct KeptRules(Vec<KeptRule>);
 
 #[derive(Debug)]
-struct Entry {
+struct KeptRule {
     owner: String,
     access: Access,
     /// `None` where the kernel has no such rules.
@@ -54,11 +54,11 @@ impl KeptRules {
         if spec.owner.is_empty() || !matches!(spec.job, Job::Program { .. }) {
             return Ok(None);
         }
-        let is_of = |entry: &Entry| entry.owner == spec.owner && entry.access == spec.access;
+        let is_of = |entry: &KeptRule| entry.owner == spec.owner && entry.access == spec.access;
         let kept = self.0.iter().position(is_of).map(|at| self.0.remove(at));
-        let mut entry = match kept.filter(Entry::is_current) {
+        let mut entry = match kept.filter(KeptRule::is_current) {
             Some(entry) => entry,
-            None => Entry::new(spec, &mounts.targets())?,
+            None => KeptRule::new(spec, &mounts.targets())?,
         };
         entry.jobs += 1;
         let rules = entry.rules.as_ref().map(OwnedFd::try_clone).transpose()?;
@@ -71,7 +71,7 @@ impl KeptRules {
     }
 }
 
-impl Entry {
+impl KeptRule {
     fn new(spec: &JobSpec, shown: &[&Path]) -> Result<Self, JailError> {
         let directories: HashSet<&Path> = spec.access.system().filter_map(Path::parent).collect();
         let directories = FoundDirectories::find(directories);

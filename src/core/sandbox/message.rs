@@ -192,7 +192,7 @@ impl JobHandles<OwnedFd> {
 }
 
 /// Message to the zygote, or to a process that waits for a job.
-pub(crate) enum Incoming {
+pub(crate) enum IncomingMessage {
     /// A job.
     Start(StartRequest, JobHandles<OwnedFd>),
     /// [`ZygoteRequest::EndMostWatches`]
@@ -202,10 +202,10 @@ pub(crate) enum Incoming {
     Cut,
 }
 
-impl Incoming {
+impl IncomingMessage {
     /// Receives the next message on standard input; `None` at its end.
     pub(crate) fn receive() -> io::Result<Option<Self>> {
-        let received = Received::from(rustix::stdio::stdin())?;
+        let received = ReceivedMessage::from(rustix::stdio::stdin())?;
         if received.text.is_empty() {
             return Ok(None);
         }
@@ -305,7 +305,7 @@ pub(crate) fn send(socket: impl AsFd, text: &[u8], handles: &[BorrowedFd<'_>]) -
 }
 
 /// A message as it came.
-pub(crate) struct Received {
+pub(crate) struct ReceivedMessage {
     /// Empty if the other end is closed.
     pub(crate) text: Vec<u8>,
     /// The descriptors that came with it.
@@ -314,7 +314,7 @@ pub(crate) struct Received {
     is_cut: bool,
 }
 
-impl Received {
+impl ReceivedMessage {
     /// Receives the next message.
     pub(crate) fn from(socket: impl AsFd) -> Result<Self, Errno> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_HANDLES))];

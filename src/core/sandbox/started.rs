@@ -18,7 +18,7 @@ use super::cgroup::LentCgroup;
 use super::descriptor::{path_of, poll};
 use super::job::JobSpec;
 use super::kernel_accounts::LentAccount;
-use super::message::{JobEvent, JobHandles, Received, StartRequest, WrittenJob, pair};
+use super::message::{JobEvent, JobHandles, ReceivedMessage, StartRequest, WrittenJob, pair};
 use super::processes;
 use super::zygote::Zygote;
 use fileshed_types::Clock;
@@ -189,7 +189,7 @@ impl StartedJob<'_> {
 
     /// Receives the next message of the zygote and what comes along, unless there is none yet.
     fn receive(&self) -> Result<Option<(JobEvent, Option<OwnedFd>)>, SandboxError> {
-        let mut received = match Received::from(&*self.socket) {
+        let mut received = match ReceivedMessage::from(&*self.socket) {
             Ok(received) => received,
             // The zygote has not read all that it was sent; what it told is still there.
             Err(Errno::INTR | Errno::CONNRESET) => return Ok(None),

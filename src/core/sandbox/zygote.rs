@@ -23,7 +23,7 @@ pub struct Zygote {
     program: PathBuf,
     clock: Clock,
     timings: CommandTimings,
-    process: Mutex<Option<Process>>,
+    process: Mutex<Option<ZygoteProcess>>,
     rules: Mutex<KeptRules>,
     /// Control groups in which commands are counted as a whole, once it was tried.
     groups: OnceLock<Result<Cgroups, NotDelegated>>,
@@ -129,7 +129,7 @@ impl Zygote {
         handles: &JobHandles<BorrowedFd<'_>>,
     ) -> Result<(), SandboxError> {
         let mut process = lock(&self.process);
-        let send = |process: &Process, request: StartRequest| {
+        let send = |process: &ZygoteProcess, request: StartRequest| {
             let sent = request.send(&process.socket, handles);
             sent.map_err(SandboxError::start)
         };
@@ -142,7 +142,7 @@ impl Zygote {
         }
         // The first job, or the first since the zygote was killed.
         *process = None;
-        let started = Process::start(&self.program)?;
+        let started = ZygoteProcess::start(&self.program)?;
         send(&started, request)?;
         *process = Some(started);
         Ok(())
@@ -151,12 +151,12 @@ impl Zygote {
 
 /// The zygote while it lives.
 #[derive(Debug)]
-struct Process {
+struct ZygoteProcess {
     socket: OwnedFd,
     child: Child,
 }
 
-impl Process {
+impl ZygoteProcess {
     fn start(program: &std::path::Path) -> Result<Self, SandboxError> {
         let (socket, theirs) = pair().map_err(SandboxError::start)?;
         #[expect(
@@ -176,7 +176,7 @@ impl Process {
     }
 }
 
-impl Drop for Process {
+impl Drop for ZygoteProcess {
     /// The end of the socket ends the zygote and its copies.
     fn drop(&mut self) {
         let _ended = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Both);

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::bounds::BoundedFile;
 use crate::queue::Best;
 use crate::walk::{Here, WalkScope, join, walk};
-use crate::{Bounds, Found, Globs, Pattern, Tree, Wanted};
+use crate::{Bounds, Globs, Pattern, SearchResults, SearchRoot, Wanted};
 
 /// The longest line that is searched, in bytes: with one that is longer the search of a file ends.
 const LINE: usize = 16 << 20;
@@ -68,7 +68,7 @@ pub struct MatchingLine {
 
 /// Searches the lines of every file. Files that are not text are passed by.
 #[must_use]
-pub fn grep(trees: &[Tree<'_>], grep: &Grep, bounds: &Bounds) -> Found<MatchingLine> {
+pub fn grep(trees: &[SearchRoot<'_>], grep: &Grep, bounds: &Bounds) -> SearchResults<MatchingLine> {
     let scope = WalkScope {
         shows_hidden: true,
         exclude: None,
@@ -101,7 +101,7 @@ pub fn grep(trees: &[Tree<'_>], grep: &Grep, bounds: &Bounds) -> Found<MatchingL
     let has_enough = |place: &[u8]| !best.takes(&(place.to_vec(), 0));
     let worker = || LineSearch::new(&grep.pattern);
     let is_whole = walk(trees, &scope, bounds, worker, has_enough, visit);
-    Found::new(best, is_whole)
+    SearchResults::new(best, is_whole)
 }
 
 /// The pattern and buffers with which one thread searches files.

@@ -24,8 +24,8 @@ pub use grep::{ContentMatch, Grep, MatchingLine, grep};
 pub use matches::{Match, MatchPage, Matches, matches};
 pub use names::{Glob, NamedEntry, RankedNames, glob, ranked_names};
 pub use pattern::{Globs, Pattern};
-pub use queue::Found;
-pub use walk::{Tree, Wanted};
+pub use queue::SearchResults;
+pub use walk::{SearchRoot, Wanted};
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/search.md");

@@ -14,7 +14,7 @@ use crate::grep::LineSearch;
 use crate::names::{Rank, nearness};
 use crate::queue::{Best, Queue};
 use crate::walk::{Here, WalkScope, join, walk};
-use crate::{Bounds, ContentMatch, Pattern, Tree, Wanted};
+use crate::{Bounds, ContentMatch, Pattern, SearchRoot, Wanted};
 
 /// Lines that are shown of a file.
 const LINES: usize = 3;
@@ -66,7 +66,7 @@ pub struct MatchPage {
 
 /// Looks at every name, and at contents as far as the page needs them.
 #[must_use]
-pub fn matches(trees: &[Tree<'_>], matches: &Matches, bounds: &Bounds) -> MatchPage {
+pub fn matches(trees: &[SearchRoot<'_>], matches: &Matches, bounds: &Bounds) -> MatchPage {
     let last = matches.offset.saturating_add(matches.most);
     let search = PageSearch {
         trees,
@@ -142,7 +142,7 @@ struct Candidate {
 
 /// The search of contents for a page.
 struct PageSearch<'a> {
-    trees: &'a [Tree<'a>],
+    trees: &'a [SearchRoot<'a>],
     matches: &'a Matches,
     bounds: &'a Bounds,
 }

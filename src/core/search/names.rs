@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::queue::Best;
 use crate::walk::{Here, WalkScope, join, walk};
-use crate::{Bounds, Found, Globs, Tree, Wanted};
+use crate::{Bounds, Globs, SearchResults, SearchRoot, Wanted};
 
 /// Patterns of names to look for.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ impl NamedEntry {
 
 /// Finds the names that fit a pattern, in the order of the tree.
 #[must_use]
-pub fn glob(trees: &[Tree<'_>], glob: &Glob, bounds: &Bounds) -> Found<NamedEntry> {
+pub fn glob(trees: &[SearchRoot<'_>], glob: &Glob, bounds: &Bounds) -> SearchResults<NamedEntry> {
     let scope = WalkScope {
         shows_hidden: true,
         exclude: Some(&glob.exclude).filter(|exclude| !exclude.is_empty()),
@@ -94,13 +94,17 @@ pub fn glob(trees: &[Tree<'_>], glob: &Glob, bounds: &Bounds) -> Found<NamedEntr
             }
         },
     );
-    Found::new(best, is_whole)
+    SearchResults::new(best, is_whole)
 }
 
 /// Finds names, the nearest first: equal names, then names that begin with the text, then names that hold
 /// it; of these the shortest first.
 #[must_use]
-pub fn ranked_names(trees: &[Tree<'_>], names: &RankedNames, bounds: &Bounds) -> Vec<NamedEntry> {
+pub fn ranked_names(
+    trees: &[SearchRoot<'_>],
+    names: &RankedNames,
+    bounds: &Bounds,
+) -> Vec<NamedEntry> {
     let scope = WalkScope {
         shows_hidden: names.shows_hidden,
         exclude: None,

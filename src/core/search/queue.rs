@@ -16,11 +16,11 @@ const MANY: usize = 4;
 
 /// Jobs in the order of their keys, each of which is there once.
 pub(crate) struct Queue<K, J> {
-    state: Mutex<State<K, J>>,
+    state: Mutex<QueueState<K, J>>,
     changed: Condvar,
 }
 
-struct State<K, J> {
+struct QueueState<K, J> {
     waiting: BTreeMap<K, J>,
     active: usize,
     is_closed: bool,
@@ -29,7 +29,7 @@ struct State<K, J> {
 impl<K: Ord + Send, J: Send> Queue<K, J> {
     pub(crate) fn new(jobs: impl IntoIterator<Item = (K, J)>) -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(QueueState {
                 waiting: jobs.into_iter().collect(),
                 active: 0,
                 is_closed: false,
@@ -106,7 +106,7 @@ impl<K: Ord + Send, J: Send> Queue<K, J> {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<K, J>> {
+    fn state(&self) -> MutexGuard<'_, QueueState<K, J>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -192,14 +192,14 @@ impl<K: Ord, T> Best<K, T> {
 
 /// Results of a search, and a mark if there are more.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found<T> {
+pub struct SearchResults<T> {
     /// In the order of the tree: of each directory its files, then its directories, by name.
     pub items: Vec<T>,
     /// `true` if more was left out, or not everything was searched in time.
     pub truncated: bool,
 }
 
-impl<T> Found<T> {
+impl<T> SearchResults<T> {
     pub(crate) fn new<K: Ord>(best: Best<K, T>, is_whole: bool) -> Self {
         let (items, has_more) = best.finish();
         Self {

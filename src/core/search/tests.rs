@@ -38,9 +38,9 @@ impl Disk {
         }
     }
 
-    fn tree(&self) -> [Tree<'_>; 1] {
+    fn tree(&self) -> [SearchRoot<'_>; 1] {
         let entry = self.root.entry(&ZonePath::root()).expect("an entry");
-        [Tree::new(&self.root, &entry, "/storage", "")]
+        [SearchRoot::new(&self.root, &entry, "/storage", "")]
     }
 }
 

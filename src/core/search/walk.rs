@@ -22,7 +22,7 @@ const BATCH: usize = 16;
 
 /// A directory or a file to search.
 #[derive(Debug)]
-pub struct Tree<'a> {
+pub struct SearchRoot<'a> {
     pub(crate) root: &'a Root,
     path: ZonePath,
     is_file: bool,
@@ -32,7 +32,7 @@ pub struct Tree<'a> {
     shown: String,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> SearchRoot<'a> {
     /// The tree at `entry` of `root`. In answers it is called `shown`, and `below` seen from where the
     /// whole search begins: empty if that is the entry itself.
     #[must_use]
@@ -146,7 +146,7 @@ enum WalkJob {
 /// entries to `visit`, with what `worker` made for the thread. The walk skips the entries behind a
 /// position if `has_enough` says so. Returns `false` if the bounds ended it.
 pub(crate) fn walk<W>(
-    trees: &[Tree<'_>],
+    trees: &[SearchRoot<'_>],
     scope: &WalkScope<'_>,
     bounds: &Bounds,
     worker: impl Fn() -> W + Sync,
@@ -196,7 +196,7 @@ pub(crate) fn walk<W>(
 
 /// Returns the work in a directory. One that vanished or may not be entered has nothing.
 fn open(
-    trees: &[Tree<'_>],
+    trees: &[SearchRoot<'_>],
     scope: &WalkScope<'_>,
     number: usize,
     path: &ZonePath,

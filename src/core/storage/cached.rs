@@ -19,7 +19,7 @@ use rustix::io::{Errno, ReadWriteFlags};
 use super::directory::names_of;
 use super::handle::{BENEATH, is_local};
 use super::kind::kind_of;
-use super::{DiskError, FileIdentity, Found, Kind, Root, Stamp};
+use super::{DiskError, FileIdentity, Kind, Root, Stamp, WalkEntry};
 use fileshed_types::{Clock, Timings, ZonePath};
 
 /// Names of a directory that is listed so: to look at more would keep others waiting.
@@ -61,7 +61,7 @@ impl CachedReader {
 
     /// Everything in the small directory at `path`, unordered, without what is not UTF-8, named below
     /// `called`. Does not block: nothing where it might have to, and where there is no such directory.
-    pub fn list(&self, path: &str, called: &ZonePath) -> Option<Vec<Found>> {
+    pub fn list(&self, path: &str, called: &ZonePath) -> Option<Vec<WalkEntry>> {
         self.known(|| self.try_list(path, called))
     }
 
@@ -99,7 +99,7 @@ impl CachedReader {
         Ok(Some(CachedFile { bytes, stamp }))
     }
 
-    fn try_list(&self, path: &str, called: &ZonePath) -> Result<Option<Vec<Found>>, Errno> {
+    fn try_list(&self, path: &str, called: &ZonePath) -> Result<Option<Vec<WalkEntry>>, Errno> {
         let directory = self.open(path, OFlags::DIRECTORY)?;
         if !self.recent.has(&directory)? {
             return Ok(None);
@@ -111,7 +111,7 @@ impl CachedReader {
         let mut found = Vec::with_capacity(names.len());
         for name in names {
             match rustix::fs::statat(&directory, &*name.text, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => found.push(Found::new(called.join(&name.text), stat)),
+                Ok(stat) => found.push(WalkEntry::new(called.join(&name.text), stat)),
                 Err(Errno::NOENT) => {}
                 Err(error) => return Err(error),
             }

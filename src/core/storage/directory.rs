@@ -15,7 +15,7 @@ use super::entry::{Entry, Place, create_file, file_mode, open_file, regular_file
 use super::handle::{resolve, stat_at};
 use super::kind::{kind_of, kind_of_type};
 use super::walk::{Below, each};
-use super::{DiskError, Found, Kind, Root};
+use super::{DiskError, Kind, Root, WalkEntry};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath, is_git_name};
 
 /// Most entries that a search finds.
@@ -126,11 +126,11 @@ impl Directory {
     }
 
     /// Its entries, unordered. Names that are not UTF-8 are left out: no path can say them.
-    pub fn list(&self) -> Result<Vec<Found>, DiskError> {
+    pub fn list(&self) -> Result<Vec<WalkEntry>, DiskError> {
         let mut found = Vec::new();
         each(&self.handle, &self.path, |name, stat| {
             if let Ok(name) = name.to_str() {
-                found.push(Found::new(self.path.join(name), stat));
+                found.push(WalkEntry::new(self.path.join(name), stat));
             }
         })?;
         Ok(found)
@@ -148,14 +148,14 @@ impl Directory {
     }
 
     /// The entry of that name, links not followed; nothing where there is none.
-    pub fn look(&self, name: &str) -> Result<Option<Found>, DiskError> {
+    pub fn look(&self, name: &str) -> Result<Option<WalkEntry>, DiskError> {
         let path = self.path.join(name);
         let stat = stat_at(&self.handle, name, &path)?;
-        Ok(stat.map(|stat| Found::new(path, stat)))
+        Ok(stat.map(|stat| WalkEntry::new(path, stat)))
     }
 
     /// The same; fails if there is none.
-    pub fn look_at(&self, name: &str) -> Result<Found, DiskError> {
+    pub fn look_at(&self, name: &str) -> Result<WalkEntry, DiskError> {
         let path = self.path.join(name);
         self.look(name)?.ok_or(DiskError::NotFound { path })
     }

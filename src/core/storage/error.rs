@@ -4,7 +4,7 @@ use rustix::io::Errno;
 
 use super::Kind;
 use fileshed_types::zone::ZonePath;
-use fileshed_types::{Call, Hint, diagnostics};
+use fileshed_types::{Hint, NextCall, diagnostics};
 
 diagnostics! {
     /// A file or directory that could not be had, made or moved.
@@ -269,12 +269,12 @@ fn reason_of(errno: Errno) -> &'static str {
     }
 }
 
-fn tree(path: &ZonePath) -> Call {
-    Call::here("shed_tree").with("path", path.display())
+fn tree(path: &ZonePath) -> NextCall {
+    NextCall::here("shed_tree").with("path", path.display())
 }
 
-fn delete(path: &ZonePath) -> Call {
-    Call::here("shed_delete").with("path", path.display())
+fn delete(path: &ZonePath) -> NextCall {
+    NextCall::here("shed_delete").with("path", path.display())
 }
 
 fn above(path: &ZonePath) -> ZonePath {

@@ -50,5 +50,5 @@ pub use staging::{
 pub use stamp::{FileIdentity, Stamp};
 pub use store::UnclosedFile;
 pub use sync::Flusher;
-pub use walk::{Found, Totals, TreeSummary, Weight};
+pub use walk::{Totals, TreeSummary, WalkEntry, Weight};
 pub use watch::Watch;

@@ -20,7 +20,7 @@ use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
 
 /// One entry of a walk.
 #[derive(Debug)]
-pub struct Found {
+pub struct WalkEntry {
     /// Path below the walked root.
     pub path: ZonePath,
     /// What it is.
@@ -29,7 +29,7 @@ pub struct Found {
     pub stat: Stat,
 }
 
-impl Found {
+impl WalkEntry {
     pub(super) fn new(path: ZonePath, stat: Stat) -> Self {
         let kind = kind_of(&stat);
         Self { path, kind, stat }
@@ -115,7 +115,7 @@ impl Weight {
 impl Root {
     /// The entries of one directory, unordered. Names that are not UTF-8 are left out: no path
     /// can say them.
-    pub fn list(&self, path: &ZonePath) -> Result<Vec<Found>, DiskError> {
+    pub fn list(&self, path: &ZonePath) -> Result<Vec<WalkEntry>, DiskError> {
         self.hold(path)?.list()
     }
 
@@ -124,7 +124,7 @@ impl Root {
     pub fn walk(
         &self,
         path: &ZonePath,
-        mut visit: impl FnMut(&Found) -> Result<bool, DiskError>,
+        mut visit: impl FnMut(&WalkEntry) -> Result<bool, DiskError>,
     ) -> Result<(), DiskError> {
         let mut pending = vec![path.clone()];
         let mut first = true;

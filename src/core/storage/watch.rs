@@ -20,7 +20,7 @@ use super::kind::kind_of;
 use super::walk::{Below, Totals, each};
 use super::{FileIdentity, Kind, Root, Stamp};
 use fileshed_types::zone::{PATH_MAX_BYTES, ZonePath};
-use table::{NameTable, NamedEntry, is_at_or_below, join, split};
+use table::{NameTable, WatchedName, is_at_or_below, join, split};
 
 /// Directories of one watch: each takes memory of the kernel.
 const DIRECTORIES_MOST: usize = 8192;
@@ -137,7 +137,7 @@ impl Watch {
                 Err(_) => return None,
                 Ok(stat) => {
                     let was = self.table.get(&path);
-                    let directory = was.filter(NamedEntry::is_directory);
+                    let directory = was.filter(WatchedName::is_directory);
                     let is_same = directory.is_some_and(|was| was.stamp.inode() == stat.st_ino);
                     if is_same && !renewed.contains(&path) {
                         // Only its times or its mode are others.

@@ -11,9 +11,9 @@ mod source;
 mod writer;
 
 pub(super) use dates::Dates;
-pub(super) use kinds::{Column, Decimal, Kind};
+pub(super) use kinds::{Column, ColumnType, Decimal};
 pub(super) use shape::{column_names, find_delimiter, parse_delimiter, unique_names};
 pub use sheet::sheets_as_text;
 pub(super) use sheet::{is_sheet, write_sheet};
-pub(super) use source::{Encoding, Source};
-pub(super) use writer::Writer;
+pub(super) use source::{CsvEncoding, CsvSource};
+pub(super) use writer::CsvWriter;

@@ -20,8 +20,8 @@ use rustix::fs::{Mode, OFlags};
 use super::csv::{is_sheet, write_sheet};
 use super::sql;
 use super::work::{
-    Action, Answer, Database, Import, MOST_COLUMNS, OpenMode, PRIVATE_CSV, PRIVATE_NAME,
-    PRIVATE_SHEET, Refusal, Work,
+    Action, CsvImport, DatabaseError, DatabaseReply, DatabaseRequest, MOST_COLUMNS, OpenMode,
+    PRIVATE_CSV, PRIVATE_NAME, PRIVATE_SHEET, TargetDatabase,
 };
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::{Clock, ZonePath, timings};
@@ -71,7 +71,7 @@ const MODULES: &str = "fts3 fts4 fts5 fts5vocab geopoly rtree rtree_i32";
 
 /// Work whose files are open, before the kernel takes all others away.
 pub struct Opened {
-    work: Work,
+    work: DatabaseRequest,
     /// Of the database, with its name there.
     place: Option<(OwnedFd, String)>,
     /// The database itself, where nothing beside it is needed.
@@ -83,7 +83,7 @@ pub struct Opened {
 
 impl Opened {
     /// Opens what the work is about, below the working directory.
-    pub fn new(work: Work) -> Result<Self, std::io::Error> {
+    pub fn new(work: DatabaseRequest) -> Result<Self, std::io::Error> {
         let gone = |error: DiskError| std::io::Error::other(error.to_string());
         let zone = Root::open_ambient(Path::new(".")).map_err(gone)?;
         let mut opened = Self {
@@ -93,7 +93,7 @@ impl Opened {
             sheet: None,
             work,
         };
-        if let Database::Zone { path, mode } = &opened.work.database {
+        if let TargetDatabase::Zone { path, mode } = &opened.work.database {
             let path = ZonePath::found(path.clone());
             let above = path.parent().unwrap_or_else(ZonePath::root);
             let (directory, _) = zone.directory(&above).map_err(gone)?;
@@ -140,7 +140,7 @@ impl Opened {
     pub fn answer(self) -> String {
         let reads = matches!(
             self.work.database,
-            Database::Zone {
+            TargetDatabase::Zone {
                 mode: OpenMode::Read,
                 ..
             }
@@ -149,35 +149,37 @@ impl Opened {
             Ok(answer) => answer,
             // Left in the middle of a change, which is to be rolled back first, or in the middle of
             // one right now: the write lock helps with both.
-            Err(Refusal::NotReadable | Refusal::Busy) if reads => Answer::NeedsWrite,
-            Err(refusal) => Answer::Refused(refusal),
+            Err(DatabaseError::NotReadable | DatabaseError::Busy) if reads => {
+                DatabaseReply::NeedsWrite
+            }
+            Err(refusal) => DatabaseReply::Refused(refusal),
         };
         serde_json::to_string(&answer).unwrap_or_default()
     }
 
-    fn carry_out(self) -> Result<Answer, Refusal> {
+    fn carry_out(self) -> Result<DatabaseReply, DatabaseError> {
         let mut engine = Engine::open(&self)?;
         match self.work.action {
             Action::Query(query) => engine.query(&query),
             Action::Import(import) => match self.csv {
                 Some(mut book) if let Some(mut csv) = self.sheet => {
                     write_sheet(&mut book, &mut csv)?;
-                    let import = Import {
+                    let import = CsvImport {
                         delimiter: Some(",".to_owned()),
                         encoding: Some("utf-8".to_owned()),
                         decimal: Some(".".to_owned()),
                         ..import
                     };
-                    engine.import(&import, csv).map(Answer::Imported)
+                    engine.import(&import, csv).map(DatabaseReply::Imported)
                 }
-                Some(csv) => engine.import(&import, csv).map(Answer::Imported),
-                None => Err(Refusal::CsvEmpty),
+                Some(csv) => engine.import(&import, csv).map(DatabaseReply::Imported),
+                None => Err(DatabaseError::CsvEmpty),
             },
             Action::Recover => {
                 let read = "SELECT count(*) FROM sqlite_schema";
                 let read = engine.connection.query_row(read, [], |_| Ok(()));
                 read.map_err(|error| engine.refusal(error, None))?;
-                Ok(Answer::Recovered)
+                Ok(DatabaseReply::Recovered)
             }
         }
     }
@@ -228,14 +230,14 @@ impl Deadline {
 }
 
 impl Engine {
-    fn open(opened: &Opened) -> Result<Self, Refusal> {
+    fn open(opened: &Opened) -> Result<Self, DatabaseError> {
         let work = &opened.work;
         let (location, flags, most) = location(opened)?;
         let flags = flags | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut engine = Self {
             connection: Connection::open_with_flags(location, flags)?,
             writable: most.is_some(),
-            imagined: matches!(work.database, Database::Nowhere),
+            imagined: matches!(work.database, TargetDatabase::Nowhere),
             clock: Deadline::new(timings::seconds(work.seconds)),
             running: Arc::default(),
             refused: Arc::default(),
@@ -246,7 +248,7 @@ impl Engine {
     }
 
     /// Sets every bound. The authorizer comes last: it refuses the pragmas that are set here.
-    fn bound(&mut self, work: &Work, most: Option<u64>) -> Result<(), rusqlite::Error> {
+    fn bound(&mut self, work: &DatabaseRequest, most: Option<u64>) -> Result<(), rusqlite::Error> {
         let connection = &mut self.connection;
         connection.busy_handler(Some(wait_a_moment))?;
         for (setting, value) in [
@@ -291,16 +293,18 @@ impl Engine {
     }
 
     /// A failure of SQLite as a refusal; with the statement, it tells which tables there are.
-    pub(super) fn refusal(&self, error: rusqlite::Error, statement: Option<&str>) -> Refusal {
+    pub(super) fn refusal(&self, error: rusqlite::Error, statement: Option<&str>) -> DatabaseError {
         let refused = self
             .refused
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         let is_refused = is_denial(&error);
-        match (Refusal::from(error), refused) {
-            (Refusal::Failed { .. }, Some(what)) if is_refused => Refusal::Forbidden { what },
-            (Refusal::Failed { message, .. }, _) => Refusal::Failed {
+        match (DatabaseError::from(error), refused) {
+            (DatabaseError::Failed { .. }, Some(what)) if is_refused => {
+                DatabaseError::Forbidden { what }
+            }
+            (DatabaseError::Failed { message, .. }, _) => DatabaseError::Failed {
                 tables: statement
                     .map(|statement| self.tables(statement, &message))
                     .unwrap_or_default(),
@@ -367,26 +371,26 @@ fn wait_a_moment(attempt: i32) -> bool {
 
 /// Where SQLite finds the database, how it is opened, and how large it may become where it may be
 /// changed. Names begin with `./`: none is an address or a database in memory.
-fn location(opened: &Opened) -> Result<(String, OpenFlags, Option<u64>), Refusal> {
+fn location(opened: &Opened) -> Result<(String, OpenFlags, Option<u64>), DatabaseError> {
     let stand_in = |handle: Result<(), rustix::io::Errno>| {
-        handle.map_err(|error| Refusal::Failed {
+        handle.map_err(|error| DatabaseError::Failed {
             message: error.to_string(),
             tables: Vec::new(),
         })
     };
     let create = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     match &opened.work.database {
-        Database::Nowhere => Ok((":memory:".to_owned(), create, None)),
-        database @ (Database::Private { .. } | Database::Copy) => {
+        TargetDatabase::Nowhere => Ok((":memory:".to_owned(), create, None)),
+        database @ (TargetDatabase::Private { .. } | TargetDatabase::Copy) => {
             stand_in(rustix::process::chdir(&opened.work.temporary))?;
             let most = match database {
-                Database::Private { most } => Some(*most),
+                TargetDatabase::Private { most } => Some(*most),
                 _ => None,
             };
             Ok((format!("./{PRIVATE_NAME}"), create, most))
         }
-        Database::Zone { mode, .. } => {
-            let (directory, name) = opened.place.as_ref().ok_or(Refusal::NotADatabase)?;
+        TargetDatabase::Zone { mode, .. } => {
+            let (directory, name) = opened.place.as_ref().ok_or(DatabaseError::NotADatabase)?;
             stand_in(rustix::process::fchdir(directory))?;
             Ok(match mode {
                 OpenMode::Immutable => (
@@ -470,7 +474,7 @@ fn is_denial(error: &rusqlite::Error) -> bool {
 }
 
 /// A failure of SQLite, sorted by its code.
-impl From<rusqlite::Error> for Refusal {
+impl From<rusqlite::Error> for DatabaseError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::NotADatabase,

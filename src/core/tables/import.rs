@@ -12,10 +12,11 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Transaction, TransactionBehavior};
 
 use super::csv::{
-    Column, Dates, Decimal, Encoding, Kind, Source, column_names, find_delimiter, parse_delimiter,
+    Column, ColumnType, CsvEncoding, CsvSource, Dates, Decimal, column_names, find_delimiter,
+    parse_delimiter,
 };
 use super::engine::{Deadline, Engine};
-use super::work::{IfExists, Import, ImportInfo, Imported, MOST_COLUMNS, Refusal};
+use super::work::{CsvImport, DatabaseError, IfExists, ImportInfo, ImportedTable, MOST_COLUMNS};
 
 /// Bytes that are looked at to find the delimiter.
 const SAMPLE: u64 = 1 << 18;
@@ -27,8 +28,12 @@ const ROWS_TOLD: usize = 10;
 const ROWS: u64 = 4096;
 
 impl Engine {
-    pub(super) fn import(&mut self, import: &Import, csv: File) -> Result<Imported, Refusal> {
-        let text = Text::new(import, csv)?;
+    pub(super) fn import(
+        &mut self,
+        import: &CsvImport,
+        csv: File,
+    ) -> Result<ImportedTable, DatabaseError> {
+        let text = CsvText::new(import, csv)?;
         let existing = self.existing(import)?;
         let mut scan = Scan::new(&text, import, self)?;
         self.begin();
@@ -42,7 +47,7 @@ impl Engine {
                 .flatten()
                 .find(|(existing, _)| existing.eq_ignore_ascii_case(name));
             if declared.is_some_and(|(_, declared)| is_text(declared)) {
-                *kind = Kind::Text;
+                *kind = ColumnType::Text;
             }
         }
         let clock = self.clock.clone();
@@ -62,11 +67,11 @@ impl Engine {
     }
 
     /// The columns of the table that rows are added to; none where a table is to be made.
-    fn existing(&self, import: &Import) -> Result<Option<Vec<(String, String)>>, Refusal> {
+    fn existing(&self, import: &CsvImport) -> Result<Option<Vec<(String, String)>>, DatabaseError> {
         let columns = self.columns(&import.table)?;
         match import.if_exists {
             _ if columns.is_empty() => Ok(None),
-            IfExists::Fail => Err(Refusal::TableExists {
+            IfExists::Fail => Err(DatabaseError::TableExists {
                 table: import.table.clone(),
             }),
             IfExists::Replace => Ok(None),
@@ -79,10 +84,10 @@ impl Engine {
 fn store(
     transaction: &Transaction<'_>,
     table: &str,
-    text: &Text,
+    text: &CsvText,
     scan: &Scan,
     clock: &Deadline,
-) -> Result<u64, Refusal> {
+) -> Result<u64, DatabaseError> {
     let columns = &scan.imported.columns;
     let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
     let sql = format!(
@@ -113,7 +118,7 @@ fn store(
         insert.raw_execute()?;
         count += 1;
         if count % ROWS == 0 && clock.is_over() {
-            return Err(Refusal::TooLong);
+            return Err(DatabaseError::TooLong);
         }
     }
     Ok(unread_dates)
@@ -128,15 +133,15 @@ fn is_text(declared: &str) -> bool {
 
 /// Fails where an existing table lacks a column of the file. They are found by name.
 fn expect_columns(
-    import: &Import,
+    import: &CsvImport,
     scan: &Scan,
     columns: &[(String, String)],
-) -> Result<(), Refusal> {
+) -> Result<(), DatabaseError> {
     let find = |name: &String| columns.iter().find(|(it, _)| it.eq_ignore_ascii_case(name));
     let names = scan.imported.columns.iter();
     let missing: Vec<String> = names.filter(|name| find(name).is_none()).cloned().collect();
     if !missing.is_empty() {
-        return Err(Refusal::NoSuchColumns {
+        return Err(DatabaseError::NoSuchColumns {
             table: import.table.clone(),
             missing,
             columns: columns.iter().map(|(name, _)| name.clone()).collect(),
@@ -146,7 +151,11 @@ fn expect_columns(
 }
 
 /// Makes the table, in the place of what is there.
-fn create(transaction: &Transaction<'_>, import: &Import, scan: &Scan) -> Result<(), Refusal> {
+fn create(
+    transaction: &Transaction<'_>,
+    import: &CsvImport,
+    scan: &Scan,
+) -> Result<(), DatabaseError> {
     let table = quoted(&import.table);
     if import.if_exists == IfExists::Replace {
         transaction.execute(&format!("DROP TABLE IF EXISTS {table}"), [])?;
@@ -165,24 +174,24 @@ fn quoted(name: &str) -> String {
 }
 
 /// A file, and how it is read.
-struct Text {
+struct CsvText {
     file: File,
-    encoding: Encoding,
+    encoding: CsvEncoding,
     delimiter: u8,
     skip: u64,
 }
 
-impl Text {
-    fn new(import: &Import, mut file: File) -> Result<Self, Refusal> {
+impl CsvText {
+    fn new(import: &CsvImport, mut file: File) -> Result<Self, DatabaseError> {
         let encoding = match &import.encoding {
-            Some(name) => Encoding::parse(name)?,
-            None => Encoding::find(&mut file)?,
+            Some(name) => CsvEncoding::parse(name)?,
+            None => CsvEncoding::find(&mut file)?,
         };
         let delimiter = if let Some(given) = &import.delimiter {
             parse_delimiter(given)?
         } else {
             let mut sample = Vec::new();
-            Source::open(&file, encoding, import.skip_rows)
+            CsvSource::open(&file, encoding, import.skip_rows)
                 .and_then(|source| source.take(SAMPLE).read_to_end(&mut sample))?;
             find_delimiter(&sample, (sample.len() as u64) < SAMPLE)
         };
@@ -195,8 +204,8 @@ impl Text {
     }
 
     /// The rows from the first, or from the one behind the header.
-    fn rows(&self, behind_header: bool) -> Result<FileRows, Refusal> {
-        let source = Source::open(&self.file, self.encoding, self.skip)?;
+    fn rows(&self, behind_header: bool) -> Result<FileRows, DatabaseError> {
+        let source = CsvSource::open(&self.file, self.encoding, self.skip)?;
         let mut rows = FileRows {
             reader: ReaderBuilder::new()
                 .has_headers(false)
@@ -216,14 +225,14 @@ impl Text {
 
 /// The rows of a file, one after the other.
 struct FileRows {
-    reader: Reader<Source>,
+    reader: Reader<CsvSource>,
     record: ByteRecord,
     skipped: u64,
 }
 
 impl FileRows {
     /// Reads the next row into `record`. False at the end.
-    fn advance(&mut self) -> Result<bool, Refusal> {
+    fn advance(&mut self) -> Result<bool, DatabaseError> {
         let read = self.reader.read_byte_record(&mut self.record);
         self.reader.get_mut().end_row();
         read.map_err(|error| {
@@ -232,7 +241,7 @@ impl FileRows {
                 _ => "its fields cannot be told apart".to_owned(),
             };
             let line = Some(self.line());
-            Refusal::CsvUnreadable { line, reason }
+            DatabaseError::CsvUnreadable { line, reason }
         })
     }
 
@@ -250,7 +259,7 @@ impl FileRows {
 }
 
 /// A file that cannot be read.
-impl From<std::io::Error> for Refusal {
+impl From<std::io::Error> for DatabaseError {
     fn from(error: std::io::Error) -> Self {
         Self::CsvUnreadable {
             line: None,
@@ -261,18 +270,18 @@ impl From<std::io::Error> for Refusal {
 
 /// What the first reading of a file found.
 struct Scan {
-    kinds: Vec<Kind>,
+    kinds: Vec<ColumnType>,
     /// Of the columns that hold dates.
     dates: Vec<Option<Dates>>,
     /// The answer, without the types of the columns.
-    imported: Imported,
+    imported: ImportedTable,
 }
 
 impl Scan {
-    fn new(text: &Text, import: &Import, engine: &Engine) -> Result<Self, Refusal> {
+    fn new(text: &CsvText, import: &CsvImport, engine: &Engine) -> Result<Self, DatabaseError> {
         let mut rows = text.rows(false)?;
         if !rows.advance()? {
-            return Err(Refusal::CsvEmpty);
+            return Err(DatabaseError::CsvEmpty);
         }
         let first = rows.record.clone();
         let has_header = import.has_header.unwrap_or_else(|| !is_data(&first));
@@ -321,31 +330,31 @@ impl Scan {
             began = rows.line();
             count += 1;
             if count % ROWS == 0 && engine.clock.is_over() {
-                return Err(Refusal::TooLong);
+                return Err(DatabaseError::TooLong);
             }
         }
         if let Some(line) = open
             && !rows.reader.get_ref().ends_with_quote()
         {
-            return Err(Refusal::CsvUnreadable {
+            return Err(DatabaseError::CsvUnreadable {
                 line: Some(line),
                 reason: "a quote opens there and never closes".to_owned(),
             });
         }
         if count == 0 {
-            return Err(Refusal::CsvEmpty);
+            return Err(DatabaseError::CsvEmpty);
         }
         let kinds = columns
             .iter()
             .zip(&dates)
             .map(|(column, dates)| match dates {
-                Some(_) => Kind::Text,
+                Some(_) => ColumnType::Text,
                 None => column.kind(),
             });
         Ok(Self {
             kinds: kinds.collect(),
             dates,
-            imported: Imported {
+            imported: ImportedTable {
                 columns: names,
                 rows: count,
                 info: ImportInfo {
@@ -358,7 +367,7 @@ impl Scan {
                     unread_dates: 0,
                 },
                 lost_in_rows,
-                flawed: text.encoding == Encoding::FlawedUtf8,
+                flawed: text.encoding == CsvEncoding::FlawedUtf8,
             },
         })
     }
@@ -374,13 +383,13 @@ fn is_data(record: &ByteRecord) -> bool {
         && found.all(|field| {
             let mut column = Column::default();
             column.see(field, None);
-            column.kind() != Kind::Text
+            column.kind() != ColumnType::Text
         })
 }
 
-fn expect_width(columns: usize) -> Result<(), Refusal> {
+fn expect_width(columns: usize) -> Result<(), DatabaseError> {
     if columns > MOST_COLUMNS {
-        return Err(Refusal::CsvTooWide {
+        return Err(DatabaseError::CsvTooWide {
             columns,
             most: MOST_COLUMNS,
         });
@@ -390,7 +399,7 @@ fn expect_width(columns: usize) -> Result<(), Refusal> {
 
 /// The decimal sign that is given or the only one that can be meant: where commas separate
 /// fields, a quoted `1,234` may be either.
-fn decimal(import: &Import, delimiter: u8) -> Result<Option<Decimal>, Refusal> {
+fn decimal(import: &CsvImport, delimiter: u8) -> Result<Option<Decimal>, DatabaseError> {
     match &import.decimal {
         Some(given) => Decimal::parse(given).map(Some),
         None if delimiter == b',' => Ok(Some(Decimal::Point)),
@@ -400,10 +409,10 @@ fn decimal(import: &Import, delimiter: u8) -> Result<Option<Decimal>, Refusal> {
 
 /// Which columns hold dates; they are named as in the file or as in the table.
 fn dates(
-    import: &Import,
+    import: &CsvImport,
     header: Option<&ByteRecord>,
     names: &[String],
-) -> Result<Vec<Option<Dates>>, Refusal> {
+) -> Result<Vec<Option<Dates>>, DatabaseError> {
     let mut found = vec![None; names.len()];
     for wanted in &import.date_columns {
         let in_table = names
@@ -415,7 +424,7 @@ fn dates(
                 .position(|field| String::from_utf8_lossy(field).trim() == wanted.trim())
         };
         let Some(index) = in_table.or_else(in_file) else {
-            return Err(Refusal::Parameter {
+            return Err(DatabaseError::Parameter {
                 name: "date_columns".to_owned(),
                 received: wanted.clone(),
                 expected: format!("columns of the file: {}", names.join(", ")),

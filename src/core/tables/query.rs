@@ -10,11 +10,12 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement};
 use serde_json::{Map, Value, json};
 
-use super::csv::{Writer, unique_names};
+use super::csv::{CsvWriter, unique_names};
 use super::engine::Engine;
 use super::sql;
 use super::work::{
-    Answer, Changed, Export, Exported, FEW_ROWS, MOST_ROWS, Parameters, Query, Refusal, Rows,
+    Changed, DatabaseError, DatabaseReply, Export, ExportedCsv, FEW_ROWS, MOST_ROWS, Query, Rows,
+    StatementParameters,
 };
 
 /// Rows and time that it may take to say how many there are beyond those of the answer.
@@ -40,37 +41,37 @@ const NOT_TEXT: &str = "text that is not UTF-8 is shown with replacement charact
 const BLOBS: &str = "BLOBs are given as base64";
 
 impl Engine {
-    pub(super) fn query(&mut self, query: &Query) -> Result<Answer, Refusal> {
-        let verb = sql::verb(&query.sql).ok_or(Refusal::NoStatement)?;
+    pub(super) fn query(&mut self, query: &Query) -> Result<DatabaseReply, DatabaseError> {
+        let verb = sql::verb(&query.sql).ok_or(DatabaseError::NoStatement)?;
         let explain = |error: rusqlite::Error| self.refusal(error, Some(&query.sql));
         let prepared = self.connection.prepare(&query.sql);
         if self.imagined && needs_what_is_there(&verb, &prepared) {
             let changes = !READING.contains(&verb.as_str());
-            return Ok(Answer::NeedsDatabase { changes });
+            return Ok(DatabaseReply::NeedsDatabase { changes });
         }
         let mut statement = prepared.map_err(explain)?;
         let reads = statement.readonly();
         if query.export.is_some() && !(reads && statement.column_count() > 0) {
-            return Err(Refusal::NoExport);
+            return Err(DatabaseError::NoExport);
         }
         if self.imagined && reads {
-            return Ok(Answer::NeedsDatabase { changes: false });
+            return Ok(DatabaseReply::NeedsDatabase { changes: false });
         }
         bind(&self.connection, &mut statement, &query.parameters)?;
         if !reads && !self.writable {
-            return Ok(Answer::NeedsWrite);
+            return Ok(DatabaseReply::NeedsWrite);
         }
         self.begin();
         if statement.column_count() == 0 {
             statement.raw_execute().map_err(explain)?;
-            return Ok(Answer::Changed(self.changed(&verb)));
+            return Ok(DatabaseReply::Changed(self.changed(&verb)));
         }
         let columns = names(&statement)?;
         if let Some(export) = &query.export {
             return self.export(statement, columns, query, export);
         }
         let limit = most_rows(query, &verb);
-        let mut taken = Taken::default();
+        let mut taken = JsonValues::default();
         let mut left = query.bytes;
         let mut rows = statement.raw_query();
         let mut found = Vec::new();
@@ -117,7 +118,7 @@ impl Engine {
             };
         }
         drop(rows);
-        Ok(Answer::Rows(Rows {
+        Ok(DatabaseReply::Rows(Rows {
             columns,
             rows: found,
             truncated,
@@ -146,13 +147,13 @@ impl Engine {
         columns: Vec<String>,
         query: &Query,
         export: &Export,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<DatabaseReply, DatabaseError> {
         let limit = match query.limit {
             None | Some(0) => u64::MAX,
             Some(limit) => limit,
         };
         let explain = |error: rusqlite::Error| self.refusal(error, Some(&query.sql));
-        let mut writer = Writer::new(export)?;
+        let mut writer = CsvWriter::new(export)?;
         for column in &columns {
             writer.field(ValueRef::Text(column.as_bytes()))?;
         }
@@ -169,7 +170,7 @@ impl Engine {
             count += 1;
         }
         writer.finish()?;
-        Ok(Answer::Exported(Exported {
+        Ok(DatabaseReply::Exported(ExportedCsv {
             columns,
             rows: count,
             notes: Vec::new(),
@@ -204,10 +205,10 @@ fn most_rows(query: &Query, verb: &str) -> u64 {
 }
 
 /// The names of the columns, each once.
-fn names(statement: &Statement<'_>) -> Result<Vec<String>, Refusal> {
+fn names(statement: &Statement<'_>) -> Result<Vec<String>, DatabaseError> {
     let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
     if names.iter().map(String::len).sum::<usize>() > MOST_OF_NAMES {
-        return Err(Refusal::Failed {
+        return Err(DatabaseError::Failed {
             message: "the names of the columns are too long".to_owned(),
             tables: Vec::new(),
         });
@@ -218,23 +219,23 @@ fn names(statement: &Statement<'_>) -> Result<Vec<String>, Refusal> {
 fn bind(
     connection: &Connection,
     statement: &mut Statement<'_>,
-    parameters: &Parameters,
-) -> Result<(), Refusal> {
-    let unfit = |reason: String| Refusal::Parameters { reason };
+    parameters: &StatementParameters,
+) -> Result<(), DatabaseError> {
+    let unfit = |reason: String| DatabaseError::Parameters { reason };
     let wanted = statement.parameter_count();
     match parameters {
-        Parameters::List(values) if values.len() != wanted => {
+        StatementParameters::List(values) if values.len() != wanted => {
             let given = values.len();
             return Err(unfit(format!(
                 "the statement takes {wanted} values, {given} are given"
             )));
         }
-        Parameters::List(values) => {
+        StatementParameters::List(values) => {
             for (index, value) in (1..).zip(values) {
                 bind_one(connection, statement, index, value)?;
             }
         }
-        Parameters::Named(values) => {
+        StatementParameters::Named(values) => {
             let plain = |name: &str| name.trim_start_matches([':', '@', '$']).to_owned();
             let mut named = HashSet::new();
             for index in 1..=wanted {
@@ -266,7 +267,7 @@ fn bind_one(
     statement: &mut Statement<'_>,
     index: usize,
     value: &Value,
-) -> Result<(), Refusal> {
+) -> Result<(), DatabaseError> {
     let bytes;
     let text;
     let bound = match value {
@@ -282,9 +283,11 @@ fn bind_one(
         },
         Value::Object(object) if object.len() == 1 && object.contains_key("base64") => {
             let encoded = object["base64"].as_str().unwrap_or_default();
-            bytes = BASE64.decode(encoded).map_err(|_| Refusal::Parameters {
-                reason: format!("value {index} is no base64"),
-            })?;
+            bytes = BASE64
+                .decode(encoded)
+                .map_err(|_| DatabaseError::Parameters {
+                    reason: format!("value {index} is no base64"),
+                })?;
             ValueRef::Blob(&bytes)
         }
         Value::Array(_) | Value::Object(_) => {
@@ -299,7 +302,7 @@ fn bind_one(
 /// The number that a text is. Callers that can send texts only mean one by `20` and `-3.5`, and
 /// SQL compares a text with a number as larger. `007` and `2.50` are no numbers of SQLite's, and
 /// would not come back as they went in.
-fn number(connection: &Connection, text: &str) -> Result<Option<ValueRef<'static>>, Refusal> {
+fn number(connection: &Connection, text: &str) -> Result<Option<ValueRef<'static>>, DatabaseError> {
     let is_part = |byte: u8| byte.is_ascii_digit() || b"+-.e".contains(&byte);
     if text.is_empty() || text.len() > NUMBER_MAX_BYTES || !text.bytes().all(is_part) {
         return Ok(None);
@@ -317,11 +320,11 @@ fn number(connection: &Connection, text: &str) -> Result<Option<ValueRef<'static
 
 /// Values as JSON, and notes about those that JSON cannot hold.
 #[derive(Default)]
-struct Taken {
+struct JsonValues {
     notes: Vec<String>,
 }
 
-impl Taken {
+impl JsonValues {
     fn note(&mut self, note: impl Into<String>) {
         let note = note.into();
         if !self.notes.contains(&note) {

@@ -17,9 +17,9 @@ pub const FEW_ROWS: u64 = 10;
 
 /// What the child is to do.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Work {
+pub struct DatabaseRequest {
     /// On which database.
-    pub database: Database,
+    pub database: TargetDatabase,
     /// Where SQLite may put what does not fit into memory.
     pub temporary: PathBuf,
     /// Time for all of it.
@@ -32,7 +32,7 @@ pub struct Work {
 
 /// The database that is worked on.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Database {
+pub enum TargetDatabase {
     /// Where it lies in the zone, which is the child's working directory.
     Zone {
         /// Its path in the zone.
@@ -51,7 +51,7 @@ pub enum Database {
     Nowhere,
 }
 
-impl Database {
+impl TargetDatabase {
     /// Whether the child changes files.
     #[must_use]
     pub fn is_changed(&self) -> bool {
@@ -92,7 +92,7 @@ pub enum Action {
     /// Carry out a statement.
     Query(Query),
     /// Make a table of a CSV file.
-    Import(Import),
+    Import(CsvImport),
     /// Nothing but what SQLite does when it opens a database: roll back what was left half done.
     Recover,
 }
@@ -103,7 +103,7 @@ pub struct Query {
     /// The statement.
     pub sql: String,
     /// Values for its parameters.
-    pub parameters: Parameters,
+    pub parameters: StatementParameters,
     /// Rows of the answer; 0 is the most there may be.
     pub limit: Option<u64>,
     /// Bytes of the answer's rows.
@@ -114,7 +114,7 @@ pub struct Query {
 
 /// Values for the parameters of a statement.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub enum Parameters {
+pub enum StatementParameters {
     /// In order.
     List(Vec<Value>),
     /// By name, with or without the sign before it.
@@ -136,7 +136,7 @@ pub struct Export {
 
 /// A CSV file that becomes a table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Import {
+pub struct CsvImport {
     /// The file.
     pub csv: String,
     /// Whether it waits in the private directory, and not in the zone.
@@ -199,15 +199,15 @@ pub enum DateFormat {
 
 /// What came of the work.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Answer {
+pub enum DatabaseReply {
     /// A query gave rows.
     Rows(Rows),
     /// A statement changed something.
     Changed(Changed),
     /// Rows went to a file.
-    Exported(Exported),
+    Exported(ExportedCsv),
     /// A table was filled.
-    Imported(Imported),
+    Imported(ImportedTable),
     /// The database is as it should be.
     Recovered,
     /// The statement changes something, and the database was opened to be read.
@@ -218,7 +218,7 @@ pub enum Answer {
         changes: bool,
     },
     /// Nothing was done.
-    Refused(Refusal),
+    Refused(DatabaseError),
 }
 
 /// Rows of a query.
@@ -251,7 +251,7 @@ pub struct Changed {
 
 /// A CSV file that was written.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Exported {
+pub struct ExportedCsv {
     /// Its columns.
     pub columns: Vec<String>,
     /// Its rows without the header.
@@ -262,7 +262,7 @@ pub struct Exported {
 
 /// A table that was filled.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Imported {
+pub struct ImportedTable {
     /// Its columns.
     pub columns: Vec<String>,
     /// Rows of the file.
@@ -297,7 +297,7 @@ pub struct ImportInfo {
 
 /// Why the work was not done, as the child says.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Refusal {
+pub enum DatabaseError {
     /// SQLite's own words, and what there is: tables with their columns.
     Failed {
         /// What SQLite says.

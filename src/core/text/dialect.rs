@@ -10,13 +10,13 @@ use std::str::Chars;
 
 /// Why a pattern is not handed to the engine.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum DialectError {
     Invalid(String),
     Expensive(&'static str),
 }
 
-fn invalid<T>(reason: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal::Invalid(reason.into()))
+fn invalid<T>(reason: impl Into<String>) -> Result<T, DialectError> {
+    Err(DialectError::Invalid(reason.into()))
 }
 
 /// The most atoms of a pattern, where `(a{20}){20}` has 400.
@@ -34,8 +34,8 @@ pub(super) struct Translated {
 }
 
 /// Rewrites a pattern for the engine.
-pub(super) fn translate(pattern: &str, multi_line: bool) -> Result<Translated, Refusal> {
-    let scope = Scope {
+pub(super) fn translate(pattern: &str, multi_line: bool) -> Result<Translated, DialectError> {
+    let scope = GroupScope {
         multi_line,
         verbose: false,
         atoms: 0,
@@ -56,7 +56,7 @@ pub(super) fn translate(pattern: &str, multi_line: bool) -> Result<Translated, R
 
 /// What holds up to the closing parenthesis.
 #[derive(Clone, Copy)]
-struct Scope {
+struct GroupScope {
     multi_line: bool,
     verbose: bool,
     /// The atoms seen in it, with their counts written out.
@@ -66,14 +66,14 @@ struct Scope {
 struct Translator<'a> {
     rest: Peekable<Chars<'a>>,
     out: String,
-    outer: Vec<Scope>,
-    scope: Scope,
+    outer: Vec<GroupScope>,
+    scope: GroupScope,
     /// The atoms within the last one, which a count behind it multiplies.
     atom: u64,
 }
 
 impl Translator<'_> {
-    fn run(&mut self) -> Result<(), Refusal> {
+    fn run(&mut self) -> Result<(), DialectError> {
         while let Some(character) = self.rest.next() {
             match character {
                 '{' => {
@@ -102,9 +102,9 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn enter(&mut self, scope: Scope) {
+    fn enter(&mut self, scope: GroupScope) {
         self.outer.push(self.scope);
-        self.scope = Scope { atoms: 0, ..scope };
+        self.scope = GroupScope { atoms: 0, ..scope };
     }
 
     fn close(&mut self) {
@@ -112,7 +112,7 @@ impl Translator<'_> {
         self.atom = self.scope.atoms.max(1);
         // One parenthesis too many is left to the engine to refuse.
         if let Some(outer) = self.outer.pop() {
-            self.scope = Scope {
+            self.scope = GroupScope {
                 atoms: outer.atoms.saturating_add(self.atom),
                 ..outer
             };
@@ -120,7 +120,7 @@ impl Translator<'_> {
     }
 
     /// A count such as `{2}`, `{2,}`, `{,3}`, `{2,3}`, or else a brace that means itself.
-    fn count(&mut self) -> Result<(), Refusal> {
+    fn count(&mut self) -> Result<(), DialectError> {
         let mut ahead = self.rest.clone();
         let inner: String = ahead.by_ref().take_while(|&c| c != '}').collect();
         let closed = self.rest.clone().any(|c| c == '}');
@@ -142,7 +142,7 @@ impl Translator<'_> {
         self.scope.atoms = self.scope.atoms.saturating_add(repeated - self.atom);
         self.atom = repeated;
         if self.scope.atoms > ATOMS {
-            return Err(Refusal::Expensive(
+            return Err(DialectError::Expensive(
                 "its counts multiply to more than 10000 parts",
             ));
         }
@@ -156,7 +156,7 @@ impl Translator<'_> {
         Ok(())
     }
 
-    fn open(&mut self) -> Result<(), Refusal> {
+    fn open(&mut self) -> Result<(), DialectError> {
         match self.rest.peek() {
             Some('*') => return invalid("nothing to repeat behind `(`"),
             Some('?') => {}
@@ -205,7 +205,7 @@ impl Translator<'_> {
     }
 
     /// `(?im)` for the rest of the group, or `(?im-s:` for a group of its own.
-    fn open_flags(&mut self, first: char) -> Result<(), Refusal> {
+    fn open_flags(&mut self, first: char) -> Result<(), DialectError> {
         let mut scope = self.scope;
         let mut flags = String::new();
         let mut on = true;
@@ -248,7 +248,7 @@ impl Translator<'_> {
         }
     }
 
-    fn escape(&mut self, in_class: bool) -> Result<(), Refusal> {
+    fn escape(&mut self, in_class: bool) -> Result<(), DialectError> {
         let Some(character) = self.rest.next() else {
             return invalid("it ends with a lone backslash");
         };
@@ -300,7 +300,7 @@ impl Translator<'_> {
         }
     }
 
-    fn class(&mut self) -> Result<(), Refusal> {
+    fn class(&mut self) -> Result<(), DialectError> {
         self.out.push('[');
         self.out.extend(self.rest.next_if_eq(&'^'));
         let mut previous = None;
@@ -343,7 +343,7 @@ fn is_flag(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn rewritten(pattern: &str, multi_line: bool) -> Result<String, Refusal> {
+    fn rewritten(pattern: &str, multi_line: bool) -> Result<String, DialectError> {
         translate(pattern, multi_line).map(|translated| translated.pattern)
     }
 
@@ -404,7 +404,7 @@ mod tests {
             "(?z:a)",
         ] {
             assert!(
-                matches!(translate(pattern, false), Err(Refusal::Invalid(_))),
+                matches!(translate(pattern, false), Err(DialectError::Invalid(_))),
                 "{pattern}"
             );
         }
@@ -420,7 +420,7 @@ mod tests {
             "a{0,99999999999999999999}",
         ] {
             assert!(
-                matches!(translate(pattern, false), Err(Refusal::Expensive(_))),
+                matches!(translate(pattern, false), Err(DialectError::Expensive(_))),
                 "{pattern}"
             );
         }

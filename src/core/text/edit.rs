@@ -16,7 +16,7 @@ use super::encoding::Encoding;
 use super::excerpt::{beginning, excerpt};
 use super::lines::{self, LineEnd, line_count};
 use super::literal::{Literal, line_number};
-use super::pattern::Pattern;
+use super::pattern::CompiledPattern;
 use super::template;
 
 /// How many bytes of UTF-8 one byte of another encoding becomes at most.
@@ -68,16 +68,16 @@ pub enum NoPattern {
 }
 
 /// The place of an edit, read from its parameters.
-enum Place<'a> {
+enum EditPlace<'a> {
     Start,
     End,
-    Lines(Line, Line),
-    Text(&'a str, Option<(Line, Line)>),
+    Lines(LineParameter, LineParameter),
+    Text(&'a str, Option<(LineParameter, LineParameter)>),
     Pattern(&'a str),
 }
 
 /// What an edit did, in lines and in matches.
-type Counts = (u64, u64);
+type EditCounts = (u64, u64);
 
 impl TextEdit<'_> {
     /// Whether the edit makes no sense without a file.
@@ -89,7 +89,7 @@ impl TextEdit<'_> {
     /// Refuses whatever can be refused without knowing the text.
     pub fn check(&self) -> Result<(), TextError> {
         let place = self.place()?;
-        if let Place::Pattern(pattern) = place
+        if let EditPlace::Pattern(pattern) = place
             && let Err(error) = self.compiled(pattern, false)
             && NoPattern::of(&error).is_none()
         {
@@ -135,11 +135,11 @@ impl TextEdit<'_> {
         let mut draft = Draft::new(text, self.content, max_bytes);
         let mut taken_literally = None;
         let (lines_affected, matches) = match self.place()? {
-            Place::Start => (draft.insert_raw(0)?, 0),
-            Place::End => (draft.append()?, 0),
-            Place::Lines(first, last) => (self.at_lines(&mut draft, first, last)?, 0),
-            Place::Text(find, within) => self.at_text(&mut draft, find, within)?,
-            Place::Pattern(pattern) => match self.at_pattern(&mut draft, pattern) {
+            EditPlace::Start => (draft.insert_raw(0)?, 0),
+            EditPlace::End => (draft.append()?, 0),
+            EditPlace::Lines(first, last) => (self.at_lines(&mut draft, first, last)?, 0),
+            EditPlace::Text(find, within) => self.at_text(&mut draft, find, within)?,
+            EditPlace::Pattern(pattern) => match self.at_pattern(&mut draft, pattern) {
                 Ok(counts) => counts,
                 Err(error) => {
                     let reason = NoPattern::of(&error);
@@ -163,14 +163,14 @@ impl TextEdit<'_> {
         })
     }
 
-    fn place(&self) -> Result<Place<'_>, TextError> {
+    fn place(&self) -> Result<EditPlace<'_>, TextError> {
         if !self.needs_file() {
             return match self.find {
                 Some(_) => Err(TextError::FindWithoutPlace {
                     position: self.position.as_str(),
                 }),
-                None if self.position == Position::Start => Ok(Place::Start),
-                None => Ok(Place::End),
+                None if self.position == Position::Start => Ok(EditPlace::Start),
+                None => Ok(EditPlace::End),
             };
         }
         match (self.lines()?, self.find, self.pattern) {
@@ -185,16 +185,16 @@ impl TextEdit<'_> {
                 names: ["line", "pattern"],
                 values: [line.number.to_string(), pattern.to_owned()],
             }),
-            (within, Some(find), None) => Ok(Place::Text(find, within)),
-            (Some((first, last)), None, None) => Ok(Place::Lines(first, last)),
-            (None, None, Some(pattern)) => Ok(Place::Pattern(pattern)),
+            (within, Some(find), None) => Ok(EditPlace::Text(find, within)),
+            (Some((first, last)), None, None) => Ok(EditPlace::Lines(first, last)),
+            (None, None, Some(pattern)) => Ok(EditPlace::Pattern(pattern)),
         }
     }
 
     /// The first and the last line of the place.
-    fn lines(&self) -> Result<Option<(Line, Line)>, TextError> {
+    fn lines(&self) -> Result<Option<(LineParameter, LineParameter)>, TextError> {
         let line = |parameter, number: Option<i64>| {
-            let line = number.map(|number| Line::new(parameter, number));
+            let line = number.map(|number| LineParameter::new(parameter, number));
             line.transpose()
         };
         let (first, last) = (line("line", self.line)?, line("end_line", self.end_line)?);
@@ -210,7 +210,12 @@ impl TextEdit<'_> {
         }
     }
 
-    fn at_lines(&self, draft: &mut Draft<'_>, first: Line, last: Line) -> Result<u64, TextError> {
+    fn at_lines(
+        &self,
+        draft: &mut Draft<'_>,
+        first: LineParameter,
+        last: LineParameter,
+    ) -> Result<u64, TextError> {
         let text = draft.text();
         match self.position {
             Position::Before => draft.insert_lines(first.range(text, 1)?.start),
@@ -223,8 +228,8 @@ impl TextEdit<'_> {
         &self,
         draft: &mut Draft<'_>,
         find: &str,
-        within: Option<(Line, Line)>,
-    ) -> Result<Counts, TextError> {
+        within: Option<(LineParameter, LineParameter)>,
+    ) -> Result<EditCounts, TextError> {
         let text = draft.text();
         let literal = Literal::new(text, find);
         let bounds = match within {
@@ -304,7 +309,7 @@ impl TextEdit<'_> {
         }
     }
 
-    fn at_pattern(&self, draft: &mut Draft<'_>, pattern: &str) -> Result<Counts, TextError> {
+    fn at_pattern(&self, draft: &mut Draft<'_>, pattern: &str) -> Result<EditCounts, TextError> {
         let text = draft.text();
         let has_crlf = memchr::memmem::find(text, b"\r\n").is_some();
         let pattern = self.compiled(pattern, has_crlf)?;
@@ -327,10 +332,14 @@ impl TextEdit<'_> {
         pattern.counted(lines, matches)
     }
 
-    fn compiled<'p>(&self, pattern: &'p str, has_crlf: bool) -> Result<Pattern<'p>, TextError> {
+    fn compiled<'p>(
+        &self,
+        pattern: &'p str,
+        has_crlf: bool,
+    ) -> Result<CompiledPattern<'p>, TextError> {
         // Lines are searched one by one, without their ends.
         let crlf = has_crlf && self.position == Position::Replace;
-        let compiled = Pattern::compile(pattern, self.regex_flags, crlf)?;
+        let compiled = CompiledPattern::compile(pattern, self.regex_flags, crlf)?;
         if self.position == Position::Replace {
             template::parse(self.content, &compiled)?;
         }
@@ -378,12 +387,12 @@ fn some_lines(text: &[u8], places: impl Iterator<Item = Range<usize>>) -> Vec<u6
 
 /// A line number from 1, and the parameter it came from.
 #[derive(Clone, Copy)]
-struct Line {
+struct LineParameter {
     parameter: &'static str,
     number: i64,
 }
 
-impl Line {
+impl LineParameter {
     fn new(parameter: &'static str, number: i64) -> Result<Self, TextError> {
         if number < 1 {
             return Err(TextError::LineBelowOne {

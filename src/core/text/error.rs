@@ -4,7 +4,7 @@ use super::closest::Closest;
 use fileshed_types::diagnostics::Facts;
 use fileshed_types::hint::Argument;
 use fileshed_types::nearest;
-use fileshed_types::{Call, Hint, Repeat, diagnostics};
+use fileshed_types::{Hint, NextCall, Repeat, diagnostics};
 
 diagnostics! {
     /// An edit that was refused; the text is as it was.
@@ -390,10 +390,10 @@ fn on_the_file(options: &[&str]) -> Argument {
 /// The call that shows what is in a file that has no lines.
 fn binary() -> Hint {
     Hint::new("look at its bytes: ")
-        .call(Call::here("shed_hexdump").given("path"))
+        .call(NextCall::here("shed_hexdump").given("path"))
         .instead("look at its bytes: ")
         .call(
-            Call::here("shed_exec")
+            NextCall::here("shed_exec")
                 .with("cmd", "hexdump")
                 .with("args", on_the_file(&["-C", "-n", "256"])),
         )
@@ -405,7 +405,7 @@ fn recode(encoding: &str) -> Hint {
         "utf-16le" | "utf-16be" | "utf-32le" | "utf-32be" => &encoding[..6],
         other => other,
     };
-    let convert = Call::here("shed_exec")
+    let convert = NextCall::here("shed_exec")
         .with("cmd", "iconv")
         .with("args", on_the_file(&["-f", from, "-t", "utf-8"]))
         .with("stdout_file", "utf-8.txt");
@@ -519,7 +519,7 @@ fn not_found(parameter: &str, closest: Option<&Closest>) -> Hint {
         None => "1,200p".to_owned(),
     };
     let args = vec!["-n".into(), lines.into(), Argument::Given("path")];
-    let look = Call::here("shed_exec")
+    let look = NextCall::here("shed_exec")
         .with("cmd", "sed")
         .with("args", Argument::List(args));
     Hint::new("copy the text from the file: ").call(look)

@@ -16,7 +16,7 @@ use fancy_regex::{Captures, CompileError, Error, Input, Regex, RegexBuilder, Reg
 use fileshed_types::{Clock, Timings};
 
 use super::TextError;
-use super::dialect::{self, Refusal};
+use super::dialect::{self, DialectError};
 use super::excerpt::beginning;
 
 /// The longest pattern, in bytes.
@@ -46,13 +46,13 @@ pub fn line_pattern(pattern: &str) -> Result<String, String> {
     dialect::translate(pattern, true)
         .map(|translated| translated.pattern)
         .map_err(|refusal| match refusal {
-            Refusal::Invalid(reason) => reason,
-            Refusal::Expensive(reason) => reason.to_owned(),
+            DialectError::Invalid(reason) => reason,
+            DialectError::Expensive(reason) => reason.to_owned(),
         })
 }
 
 /// A compiled pattern.
-pub(super) struct Pattern<'p> {
+pub(super) struct CompiledPattern<'p> {
     source: &'p str,
     regex: Regex,
     atoms: u64,
@@ -61,7 +61,7 @@ pub(super) struct Pattern<'p> {
     non_empty_builder: RegexBuilder,
 }
 
-impl<'p> Pattern<'p> {
+impl<'p> CompiledPattern<'p> {
     /// Compiles a pattern. With `crlf`, lines end at CRLF too: `$` with the flag m matches before
     /// it, and `.` matches neither half of it. The engine then takes a lone CR for a line end.
     pub(super) fn compile(source: &'p str, flags: &str, crlf: bool) -> Result<Self, TextError> {
@@ -76,8 +76,8 @@ impl<'p> Pattern<'p> {
         }
         let translated =
             dialect::translate(source, flags.contains('m')).map_err(|refusal| match refusal {
-                Refusal::Invalid(reason) => invalid(source, reason),
-                Refusal::Expensive(reason) => expensive(source, reason),
+                DialectError::Invalid(reason) => invalid(source, reason),
+                DialectError::Expensive(reason) => expensive(source, reason),
             })?;
         let mut builder = builder(&translated.pattern, flags, crlf);
         let regex = guarded(source, || builder.build())?;
@@ -120,7 +120,7 @@ impl<'p> Pattern<'p> {
 
     /// Whether the pattern occurs in a text.
     pub(super) fn occurs_in(&self, text: &[u8], meter: &Meter) -> Result<bool, TextError> {
-        let subject = Subject::new(text);
+        let subject = SearchedText::new(text);
         let haystack = Haystack {
             text: &subject.text,
             meter,
@@ -130,12 +130,16 @@ impl<'p> Pattern<'p> {
     }
 
     /// All matches in a text, one after the other.
-    pub(super) fn matches<'s>(&'s self, subject: &'s Subject<'s>, meter: &'s Meter) -> Matches<'s> {
+    pub(super) fn matches<'s>(
+        &'s self,
+        subject: &'s SearchedText<'s>,
+        meter: &'s Meter,
+    ) -> PatternMatches<'s> {
         let haystack = Haystack {
             text: &subject.text,
             meter,
         };
-        Matches {
+        PatternMatches {
             pattern: self,
             subject,
             haystack,
@@ -312,12 +316,12 @@ impl Input for Haystack<'_> {
 /// Every byte that belongs to no character is searched as a private character of its own, which is
 /// three bytes longer; with the places of these stand-ins, every place in the searched text maps
 /// back to one place in the file.
-pub(super) struct Subject<'t> {
+pub(super) struct SearchedText<'t> {
     text: Cow<'t, str>,
     stand_ins: Vec<usize>,
 }
 
-impl<'t> Subject<'t> {
+impl<'t> SearchedText<'t> {
     pub(super) fn new(bytes: &'t [u8]) -> Self {
         if let Ok(text) = str::from_utf8(bytes) {
             return Self {
@@ -352,28 +356,28 @@ fn stand_in(byte: u8) -> char {
 }
 
 /// The matches in a text, one after the other, as `re.sub` of Python finds them.
-pub(super) struct Matches<'s> {
-    pattern: &'s Pattern<'s>,
-    subject: &'s Subject<'s>,
+pub(super) struct PatternMatches<'s> {
+    pattern: &'s CompiledPattern<'s>,
+    subject: &'s SearchedText<'s>,
     haystack: Haystack<'s>,
     at: usize,
     behind_empty: bool,
 }
 
 /// A match: its groups, where they took part, as ranges of the file; the first is the whole match.
-pub(super) struct Found {
+pub(super) struct PatternMatch {
     pub(super) whole: Range<usize>,
     groups: Vec<Option<Range<usize>>>,
 }
 
-impl Found {
+impl PatternMatch {
     pub(super) fn group(&self, number: usize) -> Range<usize> {
         self.groups.get(number).cloned().flatten().unwrap_or(0..0)
     }
 }
 
-impl Matches<'_> {
-    pub(super) fn next(&mut self) -> Result<Option<Found>, TextError> {
+impl PatternMatches<'_> {
+    pub(super) fn next(&mut self) -> Result<Option<PatternMatch>, TextError> {
         let Some(captures) = self.search()? else {
             return Ok(None);
         };
@@ -383,7 +387,7 @@ impl Matches<'_> {
         let original = |range: Range<usize>| {
             self.subject.original(range.start)..self.subject.original(range.end)
         };
-        let found = Found {
+        let found = PatternMatch {
             whole: original(whole.clone()),
             groups: captures.iter().map(|group| group.map(original)).collect(),
         };

@@ -1,11 +1,11 @@
 //! Replacements with references to groups.
 
 use super::TextError;
-use super::pattern::Pattern;
+use super::pattern::CompiledPattern;
 
 /// A part of a replacement.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum TemplatePiece {
     Literal(String),
     Group(usize),
 }
@@ -16,7 +16,10 @@ pub(super) enum Piece {
 /// pattern has groups: without groups there is nothing to refer to. `$` belongs to prices and shell
 /// variables as well, so what names no group is text; `\9` and `\g<other>` are then refused, since a
 /// reference was meant and the file would get something else.
-pub(super) fn parse(content: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, TextError> {
+pub(super) fn parse(
+    content: &str,
+    pattern: &CompiledPattern<'_>,
+) -> Result<Vec<TemplatePiece>, TextError> {
     let mut pieces = Vec::new();
     let mut literal = String::new();
     let mut rest = content;
@@ -25,9 +28,9 @@ pub(super) fn parse(content: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, 
         rest = &rest[place..];
         let length = if let Some((number, length)) = reference(rest, pattern)? {
             if !literal.is_empty() {
-                pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                pieces.push(TemplatePiece::Literal(std::mem::take(&mut literal)));
             }
-            pieces.push(Piece::Group(number));
+            pieces.push(TemplatePiece::Group(number));
             length
         } else {
             // A backslash behind a backslash begins nothing.
@@ -39,7 +42,7 @@ pub(super) fn parse(content: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, 
     }
     literal.push_str(rest);
     if !literal.is_empty() {
-        pieces.push(Piece::Literal(literal));
+        pieces.push(TemplatePiece::Literal(literal));
     }
     Ok(pieces)
 }
@@ -47,7 +50,7 @@ pub(super) fn parse(content: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, 
 /// The group that a reference at the beginning of `text` names, and the length of the reference.
 pub(super) fn reference(
     text: &str,
-    pattern: &Pattern<'_>,
+    pattern: &CompiledPattern<'_>,
 ) -> Result<Option<(usize, usize)>, TextError> {
     let behind = &text[1..];
     let braced = if text.starts_with('$') {
@@ -83,7 +86,7 @@ pub(super) fn reference(
     }
 }
 
-fn group(name: &str, pattern: &Pattern<'_>) -> Option<usize> {
+fn group(name: &str, pattern: &CompiledPattern<'_>) -> Option<usize> {
     if name.starts_with(|c: char| c.is_ascii_digit()) {
         name.parse()
             .ok()
@@ -97,8 +100,8 @@ fn group(name: &str, pattern: &Pattern<'_>) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn pieces(content: &str) -> Result<Vec<Piece>, TextError> {
-        let pattern = Pattern::compile("(a)(?P<name>b)", "", false)?;
+    fn pieces(content: &str) -> Result<Vec<TemplatePiece>, TextError> {
+        let pattern = CompiledPattern::compile("(a)(?P<name>b)", "", false)?;
         parse(content, &pattern)
     }
 
@@ -114,13 +117,17 @@ mod tests {
             (r"\g<name>", 2),
             (r"\g<0>", 0),
         ] {
-            assert_eq!(pieces(content), Ok(vec![Piece::Group(number)]), "{content}");
+            assert_eq!(
+                pieces(content),
+                Ok(vec![TemplatePiece::Group(number)]),
+                "{content}"
+            );
         }
         let mixed = vec![
-            Piece::Literal("x".into()),
-            Piece::Group(1),
-            Piece::Group(2),
-            Piece::Literal("1y".into()),
+            TemplatePiece::Literal("x".into()),
+            TemplatePiece::Group(1),
+            TemplatePiece::Group(2),
+            TemplatePiece::Literal("1y".into()),
         ];
         assert_eq!(pieces(r"x\1${name}1y"), Ok(mixed));
     }
@@ -149,7 +156,7 @@ mod tests {
         ] {
             assert_eq!(
                 pieces(content),
-                Ok(vec![Piece::Literal(literal.into())]),
+                Ok(vec![TemplatePiece::Literal(literal.into())]),
                 "{content}"
             );
         }
@@ -164,11 +171,11 @@ mod tests {
             "\\",
             r#"print("a\n")"#,
         ] {
-            let pattern = Pattern::compile("a(?:b)", "", false);
+            let pattern = CompiledPattern::compile("a(?:b)", "", false);
             let pieces = pattern.and_then(|pattern| parse(content, &pattern));
             assert_eq!(
                 pieces,
-                Ok(vec![Piece::Literal(content.into())]),
+                Ok(vec![TemplatePiece::Literal(content.into())]),
                 "{content}"
             );
         }

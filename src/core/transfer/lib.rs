@@ -18,7 +18,7 @@ pub mod waiting_uploads;
 pub use resumable::{ArrivingUpload, NewUpload, ResumableError, ResumableUploads, UploadState};
 pub use transfer::Transfer;
 pub use transfer_limiter::{TransferBusyError, TransferPermit, TransferQueue};
-pub use upload::{Incoming, OnConflict, Stored, Upload, UploadError};
+pub use upload::{OnConflict, Stored, Upload, UploadError, UploadingFile};
 
 #[cfg(test)]
 fileshed_types::catalogue_test!("../../../tests/texts/failures/transfer.md");

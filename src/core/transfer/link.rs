@@ -16,8 +16,8 @@ use fileshed_storage::{Entry, Kind};
 use fileshed_types::group::GroupId;
 use fileshed_types::settings::GroupSource;
 use fileshed_types::{
-    Call, Caller, Channel, Chat, Code, Error, GroupClaim, Hint, Repeat, UserId, diagnostics, names,
-    random, timings,
+    Caller, Channel, Chat, Code, Error, GroupClaim, Hint, NextCall, Repeat, UserId, diagnostics,
+    names, random, timings,
 };
 use fileshed_zones::store::Store;
 use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
@@ -265,7 +265,7 @@ diagnostics! {
             limit: u64,
         } => {
             code: QuotaExceeded,
-            hint: Hint::of(Call::new("shed_link_list"))
+            hint: Hint::of(NextCall::new("shed_link_list"))
                 .say(" shows what is no longer needed; shed_link_delete takes it back")
                 .instead("tell the user that old links must be taken back first"),
             details: { "link_max_per_user": limit },
@@ -327,7 +327,7 @@ impl LinkError {
 }
 
 fn list() -> Hint {
-    Hint::of(Call::new("shed_link_list")).say(" shows the file_id of each link")
+    Hint::of(NextCall::new("shed_link_list")).say(" shows the file_id of each link")
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::link::LinkError;
 use crate::transfer::Transfer;
 use fileshed_registry::PublishedRow;
 use fileshed_storage::{Entry, Stamp};
-use fileshed_types::{Call, Caller, Error, Hint, diagnostics};
+use fileshed_types::{Caller, Error, Hint, NextCall, diagnostics};
 use fileshed_zones::chat_host::{ChatHost, Publication};
 use fileshed_zones::content_digest::sha256_of;
 use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
@@ -270,7 +270,7 @@ diagnostics! {
         } => {
             code: NotAFile,
             hint: Hint::new("pack it and link the archive: ").call(
-                Call::new("shed_zip")
+                NextCall::new("shed_zip")
                     .with("zone", zone.as_str())
                     .with("src", path.display()),
             ),

@@ -15,7 +15,7 @@ use fileshed_types::{Caller, Clock, Settings, diagnostics};
 #[derive(Clone, Debug)]
 pub(crate) struct TransferLimiter {
     /// Bytes that uploads of a tenant hold beside what is stored, beyond what they will replace.
-    arriving: Arc<Mutex<HashMap<String, Lane>>>,
+    arriving: Arc<Mutex<HashMap<String, TransferLane>>>,
     /// All transfers; those of a user in person and those of the user's links apart.
     all: Lanes,
     /// Those of all links, by their makers.
@@ -33,7 +33,7 @@ struct Lanes {
 }
 
 #[derive(Debug, Default)]
-struct Lane {
+struct TransferLane {
     transfers: u64,
     bytes: u64,
 }
@@ -140,7 +140,7 @@ impl TransferLimiter {
         }
     }
 
-    fn lanes(&self) -> MutexGuard<'_, HashMap<String, Lane>> {
+    fn lanes(&self) -> MutexGuard<'_, HashMap<String, TransferLane>> {
         self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

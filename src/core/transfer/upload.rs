@@ -142,7 +142,7 @@ impl<'a> Upload<'a> {
         zone: &'a Zone<'a>,
         path: &str,
         transfer_permit: TransferPermit,
-    ) -> Result<Incoming<'a>, Error> {
+    ) -> Result<UploadingFile<'a>, Error> {
         let path = zone.path_to_change("path", path)?;
         let (root, on_conflict) = (ZonePath::root(), OnConflict::Replace);
         let upload = Self::into_directory(zone, root, on_conflict, transfer_permit)?;
@@ -151,7 +151,7 @@ impl<'a> Upload<'a> {
     }
 
     /// Begins the next file. `name` may have directories in it and cannot climb out.
-    pub fn file(self, name: &str) -> Result<Incoming<'a>, Error> {
+    pub fn file(self, name: &str) -> Result<UploadingFile<'a>, Error> {
         let path = self.zone.path_below(FILE, &self.directory, name)?;
         if self.on_conflict == OnConflict::RenameSilently {
             hidden::check_name(FILE, name)?;
@@ -180,7 +180,7 @@ impl<'a> Upload<'a> {
         } else {
             None
         };
-        let incoming = Incoming {
+        let incoming = UploadingFile {
             upload: self,
             file: ArrivedFile {
                 parameter: FILE,
@@ -201,11 +201,11 @@ impl<'a> Upload<'a> {
         parameter: &'static str,
         name: String,
         path: ZonePath,
-    ) -> Result<Incoming<'a>, Error> {
+    ) -> Result<UploadingFile<'a>, Error> {
         self.expect_acceptable(parameter, &path)?;
         let content = self.arrived.create_file(&place(self.files.len()), false)?;
         let compared = self.on_conflict == OnConflict::RenameUnlessSame;
-        Ok(Incoming {
+        Ok(UploadingFile {
             upload: self,
             file: ArrivedFile {
                 parameter,
@@ -404,13 +404,13 @@ fn place(number: usize) -> ZonePath {
 
 /// A file of an upload that is arriving.
 #[derive(Debug)]
-pub struct Incoming<'a> {
+pub struct UploadingFile<'a> {
     upload: Upload<'a>,
     file: ArrivedFile,
     content: File,
 }
 
-impl<'a> Incoming<'a> {
+impl<'a> UploadingFile<'a> {
     /// Bytes of the file that it takes the place of; none where it gets a name of its own.
     pub(super) fn replaces(&self) -> u64 {
         let upload = &self.upload;

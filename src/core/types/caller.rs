@@ -6,7 +6,7 @@
 
 use crate::cancellation::Cancellation;
 use crate::client::Client;
-use crate::fair::Place;
+use crate::fair::CallSlot;
 use crate::group::GroupId;
 use crate::identifier::is_short_text;
 use crate::user_id::UserId;
@@ -129,7 +129,7 @@ pub struct Caller {
     /// Set when the client hangs up.
     pub cancellation: Cancellation,
     /// The place of the call among those that run at once.
-    pub place: Place,
+    pub place: CallSlot,
 }
 
 impl Caller {

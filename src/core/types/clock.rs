@@ -20,12 +20,12 @@ const LOOK: Duration = timings::milliseconds(5);
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     /// `None` for the system's clock.
-    moved: Option<Arc<Moved>>,
+    moved: Option<Arc<ClockOffsets>>,
 }
 
 /// Offsets of a movable clock from the system's.
 #[derive(Debug, Default)]
-struct Moved {
+struct ClockOffsets {
     date_milliseconds: AtomicI64,
     passed_milliseconds: AtomicU64,
 }
@@ -190,7 +190,7 @@ impl Clock {
     }
 
     #[expect(clippy::panic, reason = "a test has no other clock to move")]
-    fn moved(&self) -> &Moved {
+    fn moved(&self) -> &ClockOffsets {
         match &self.moved {
             Some(moved) => moved,
             None => panic!("the system's clock is not moved: ask for `Clock::movable`"),

@@ -170,11 +170,11 @@ pub trait Diagnostic: StdError + Send + Sync + 'static {
 
 /// The one failure that crosses the border of the core, whatever module it came from.
 #[derive(Debug)]
-pub struct Error(Box<Failure>);
+pub struct Error(Box<ErrorParts>);
 
 /// What is in an [`Error`], on the heap: results stay small.
 #[derive(Debug)]
-struct Failure {
+struct ErrorParts {
     code: Code,
     message: String,
     details: Map<String, Value>,
@@ -284,7 +284,7 @@ impl StdError for Error {
 
 impl<E: Diagnostic> From<E> for Error {
     fn from(error: E) -> Self {
-        Self(Box::new(Failure {
+        Self(Box::new(ErrorParts {
             code: error.code(),
             message: error.to_string(),
             details: error.details(),

@@ -94,7 +94,7 @@ pub struct Occupancy {
 /// A counting semaphore that is fair to users.
 #[derive(Clone)]
 pub struct FairSemaphore {
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<LimiterState>>,
     clock: Clock,
 }
 
@@ -108,7 +108,7 @@ impl fmt::Debug for FairSemaphore {
     }
 }
 
-struct State {
+struct LimiterState {
     shares: Shares,
     held: u64,
     aside: u64,
@@ -128,11 +128,11 @@ struct Lane {
 struct Waiter {
     ticket: u64,
     amount: u64,
-    wake: Wake,
+    wake: GrantCallback,
 }
 
 /// Takes over places that have become free. Where it drops them, the next one has them.
-pub type Wake = Box<dyn FnOnce(Grant) + Send>;
+pub type GrantCallback = Box<dyn FnOnce(Grant) + Send>;
 
 /// Places that somebody holds. Dropped, they are free.
 #[derive(Debug)]
@@ -156,7 +156,7 @@ impl FairSemaphore {
     /// All places free. Whoever waits for one waits by this clock.
     #[must_use]
     pub(crate) fn new(shares: Shares, clock: &Clock) -> Self {
-        let state = State {
+        let state = LimiterState {
             shares,
             held: 0,
             aside: 0,
@@ -177,7 +177,7 @@ impl FairSemaphore {
     }
 
     /// Takes so many places now, or waits for them: `wake` gets them then.
-    pub fn request(&self, user: &str, amount: u64, wake: Wake) -> Result<Grant, Waiting> {
+    pub fn request(&self, user: &str, amount: u64, wake: GrantCallback) -> Result<Grant, Waiting> {
         let mut state = self.state();
         let amount = amount.min(state.shares.total);
         let waits = !state.lane(user).waiting.is_empty();
@@ -282,12 +282,12 @@ impl FairSemaphore {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, LimiterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes what is held, and hands on what became free.
-    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut LimiterState) -> T) -> T {
         let mut state = self.state();
         let changed = change(&mut state);
         let granted = state.hand_on(self);
@@ -299,7 +299,7 @@ impl FairSemaphore {
     }
 }
 
-impl State {
+impl LimiterState {
     fn fits(&self, user: &str, amount: u64) -> Result<(), Full> {
         let shares = &self.shares;
         let (held, aside) = self
@@ -350,7 +350,7 @@ impl State {
     }
 
     /// Gives what is free to those who wait, one after the other.
-    fn hand_on(&mut self, semaphore: &FairSemaphore) -> Vec<(Wake, Grant)> {
+    fn hand_on(&mut self, semaphore: &FairSemaphore) -> Vec<(GrantCallback, Grant)> {
         let mut granted = Vec::new();
         let mut passed_over = 0;
         while passed_over < self.order.len() {
@@ -474,9 +474,9 @@ impl Drop for Waiting {
 /// The place of a call among those that run. While the call waits for another one, it has given
 /// the place back: who waits holds nobody up.
 #[derive(Clone, Debug, Default)]
-pub struct Place(Option<Arc<Mutex<Grant>>>);
+pub struct CallSlot(Option<Arc<Mutex<Grant>>>);
 
-impl Place {
+impl CallSlot {
     /// A place that is given back when the last copy is dropped.
     #[must_use]
     pub fn new(grant: Grant) -> Self {

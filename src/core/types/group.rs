@@ -2,7 +2,7 @@
 
 use crate::identifier::{is_placeholder, is_plain_name};
 use crate::nearest::nearest;
-use crate::{Call, Hint, Repeat, diagnostics};
+use crate::{Hint, NextCall, Repeat, diagnostics};
 
 /// Longest id of a group, in bytes.
 const ID_MAX_BYTES: usize = 64;
@@ -174,7 +174,7 @@ fn listed(own: &[String]) -> &[String] {
 }
 
 fn list() -> Hint {
-    Hint::of(Call::new("shed_group_list"))
+    Hint::of(NextCall::new("shed_group_list"))
         .say(" shows your groups; give the name or id of one in `group`")
         .instead("ask the user for the name of the group and give it in `group`")
 }

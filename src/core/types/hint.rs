@@ -27,7 +27,7 @@ pub struct Hint {
 /// A part of a hint that stands or falls as a whole.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Clause {
-    parts: Vec<Part>,
+    parts: Vec<HintPart>,
     /// Only told where the clause before it is not.
     instead: bool,
     /// `true` if it needs a command that is not installed: then it is not told.
@@ -35,17 +35,17 @@ struct Clause {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Part {
+enum HintPart {
     Text(Cow<'static, str>),
     /// Commands, any of which will do.
     Commands(Vec<&'static str>),
-    Call(Call),
+    Call(NextCall),
     Repeat(Repeat),
 }
 
 /// A call to be made as it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct NextCall {
     operation: &'static str,
     arguments: Vec<(&'static str, Argument)>,
     /// Whether it is about the zone of the failure, which is added once it is known.
@@ -78,7 +78,7 @@ impl Hint {
 
     /// A hint that begins with a call.
     #[must_use]
-    pub fn of(call: Call) -> Self {
+    pub fn of(call: NextCall) -> Self {
         Self::new("").call(call)
     }
 
@@ -112,28 +112,28 @@ impl Hint {
         if text.is_empty() {
             return self;
         }
-        self.part(Part::Text(text))
+        self.part(HintPart::Text(text))
     }
 
     /// Goes on with the names of commands, any of which will do.
     #[must_use]
     pub fn commands(self, names: impl IntoIterator<Item = &'static str>) -> Self {
-        self.part(Part::Commands(names.into_iter().collect()))
+        self.part(HintPart::Commands(names.into_iter().collect()))
     }
 
     /// Goes on with a call.
     #[must_use]
-    pub fn call(self, call: Call) -> Self {
-        self.part(Part::Call(call))
+    pub fn call(self, call: NextCall) -> Self {
+        self.part(HintPart::Call(call))
     }
 
     /// Goes on with the failed call, changed.
     #[must_use]
     pub fn again(self, repeat: Repeat) -> Self {
-        self.part(Part::Repeat(repeat))
+        self.part(HintPart::Repeat(repeat))
     }
 
-    fn part(mut self, part: Part) -> Self {
+    fn part(mut self, part: HintPart) -> Self {
         if self.clauses.is_empty() {
             self.clauses.push(Clause::default());
         }
@@ -143,10 +143,10 @@ impl Hint {
         self
     }
 
-    fn calls(&mut self) -> impl Iterator<Item = &mut Call> {
+    fn calls(&mut self) -> impl Iterator<Item = &mut NextCall> {
         let parts = self.clauses.iter_mut().flat_map(|clause| &mut clause.parts);
         parts.filter_map(|part| match part {
-            Part::Call(call) => Some(call),
+            HintPart::Call(call) => Some(call),
             _ => None,
         })
     }
@@ -195,32 +195,32 @@ impl Hint {
     ) {
         for clause in &mut self.clauses {
             clause.lost |= clause.parts.iter_mut().any(|part| match part {
-                Part::Text(_) => false,
-                Part::Commands(names) => {
+                HintPart::Text(_) => false,
+                HintPart::Commands(names) => {
                     names.retain(|name| !is_missing(name));
                     names.is_empty()
                 }
-                Part::Call(call) => call.command().is_some_and(&is_missing),
-                Part::Repeat(repeat) => repeat.command(given).is_some_and(&is_missing),
+                HintPart::Call(call) => call.command().is_some_and(&is_missing),
+                HintPart::Repeat(repeat) => repeat.command(given).is_some_and(&is_missing),
             });
         }
         if self.clauses.iter().any(|clause| clause.lost)
             && self.clauses.iter().all(|clause| clause.lost)
         {
-            *self = Self::of(Call::new("shed_allowed_commands"))
+            *self = Self::of(NextCall::new("shed_allowed_commands"))
                 .say(" lists the commands that are installed");
         }
     }
 
     /// Returns the words for a caller of this surface.
-    pub fn told(&self, surface: &dyn Surface) -> String {
+    pub fn told(&self, surface: &dyn HintSurface) -> String {
         self.offered(surface)
             .unwrap_or_else(|| NOTHING_OFFERED.to_owned())
     }
 
     /// Returns the words for a caller of this surface; `None` if all of them are about what it does not
     /// have.
-    pub fn offered(&self, surface: &dyn Surface) -> Option<String> {
+    pub fn offered(&self, surface: &dyn HintSurface) -> Option<String> {
         Some(self.words(|clause| clause.offered(surface))).filter(|words| !words.is_empty())
     }
 
@@ -260,8 +260,8 @@ impl From<String> for Hint {
     }
 }
 
-impl From<Call> for Hint {
-    fn from(call: Call) -> Self {
+impl From<NextCall> for Hint {
+    fn from(call: NextCall) -> Self {
         Self::of(call)
     }
 }
@@ -273,7 +273,7 @@ impl From<Repeat> for Hint {
 }
 
 /// Where a hint is read: which operations there are, and how a call of one is written.
-pub trait Surface {
+pub trait HintSurface {
     /// Whether callers can make calls of this operation.
     fn is_offered(&self, operation: &str) -> bool;
 
@@ -283,7 +283,7 @@ pub trait Surface {
     }
 
     /// A call to be made as it stands.
-    fn call(&self, call: &Call) -> String {
+    fn call(&self, call: &NextCall) -> String {
         call.to_string()
     }
 
@@ -296,7 +296,7 @@ pub trait Surface {
 /// The tools of a language model, those that the function offers: `shed_tree(zone="storage")`.
 pub struct Tools<Offers: Fn(&str) -> bool>(pub Offers);
 
-impl<Offers: Fn(&str) -> bool> Surface for Tools<Offers> {
+impl<Offers: Fn(&str) -> bool> HintSurface for Tools<Offers> {
     fn is_offered(&self, operation: &str) -> bool {
         self.0(operation)
     }
@@ -307,29 +307,29 @@ impl<Offers: Fn(&str) -> bool> Surface for Tools<Offers> {
 pub fn space() -> Hint {
     Hint::new("make room with shed_delete")
         .or("")
-        .call(Call::new("shed_stats"))
+        .call(NextCall::new("shed_stats"))
         .say(" shows what each zone takes")
 }
 
 impl Clause {
     /// Returns the words for a caller of a surface, unless it lacks an operation or they are too many.
-    fn offered(&self, surface: &dyn Surface) -> Option<String> {
+    fn offered(&self, surface: &dyn HintSurface) -> Option<String> {
         let is_offered = |operation: &str| surface.is_offered(operation);
         let is_whole = self.parts.iter().all(|part| match part {
-            Part::Text(text) => operations_in(text).all(is_offered),
-            Part::Call(call) => is_offered(call.operation) && call.is_complete(),
-            Part::Commands(_) | Part::Repeat(_) => true,
+            HintPart::Text(text) => operations_in(text).all(is_offered),
+            HintPart::Call(call) => is_offered(call.operation) && call.is_complete(),
+            HintPart::Commands(_) | HintPart::Repeat(_) => true,
         });
         let words = is_whole.then(|| self.words(surface));
         words.filter(|words| words.len() <= CLAUSE_MAX_BYTES)
     }
 
-    fn words(&self, surface: &dyn Surface) -> String {
+    fn words(&self, surface: &dyn HintSurface) -> String {
         let words = self.parts.iter().map(|part| match part {
-            Part::Text(text) => named(text, surface),
-            Part::Commands(names) => any_of(names).into(),
-            Part::Call(call) => surface.call(call).into(),
-            Part::Repeat(repeat) => surface.repeat(repeat).into(),
+            HintPart::Text(text) => named(text, surface),
+            HintPart::Commands(names) => any_of(names).into(),
+            HintPart::Call(call) => surface.call(call).into(),
+            HintPart::Repeat(repeat) => surface.repeat(repeat).into(),
         });
         words.collect()
     }
@@ -344,7 +344,7 @@ fn any_of(names: &[&str]) -> String {
 }
 
 /// A text with the operations called as callers know them.
-fn named<'t>(text: &'t str, surface: &dyn Surface) -> Cow<'t, str> {
+fn named<'t>(text: &'t str, surface: &dyn HintSurface) -> Cow<'t, str> {
     let mut words = Cow::Borrowed(text);
     for operation in operations_in(text) {
         let name = surface.name(operation);
@@ -364,7 +364,7 @@ fn operations_in(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-impl Call {
+impl NextCall {
     /// A call that says itself where it acts, if it acts anywhere.
     #[must_use]
     pub const fn new(operation: &'static str) -> Self {
@@ -430,7 +430,7 @@ impl Call {
     }
 }
 
-impl Display for Call {
+impl Display for NextCall {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
         let arguments = self.arguments.iter();
         let arguments = arguments.map(|(parameter, value)| format!("{parameter}={value}"));

@@ -32,7 +32,7 @@ pub use caller::{Caller, Chat, GroupClaim, Role, Scope};
 pub use client::{Answers, Channel, Client, Toolset};
 pub use clock::Clock;
 pub use error::{Code, Diagnostic, Error};
-pub use hint::{Call, Hint, Repeat};
+pub use hint::{Hint, NextCall, Repeat};
 pub use secret::Secret;
 pub use settings::Settings;
 pub use timings::Timings;

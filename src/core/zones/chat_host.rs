@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use fileshed_types::group::{Group, Member};
 use fileshed_types::{Caller, Chat, Error, UserId};
-pub use task::{Ending, Task, counted};
+pub use task::{Task, TaskEnd, counted};
 
 /// What a conversation has of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,13 +72,13 @@ pub struct Published {
 
 /// A line in the conversation that says what is going on. Dropped without an end, it says that the
 /// work was stopped: none is left as if it still went on.
-pub trait Line: Debug + Send {
+pub trait ChatStatusLine: Debug + Send {
     /// Says how it ended, before anything else of the call is told.
-    fn end(self: Box<Self>, ending: Ending);
+    fn end(self: Box<Self>, ending: TaskEnd);
 }
 
 /// Takes the bytes of a file, piece by piece.
-pub type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
+pub type ByteSink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), Error>;
 
 /// The questions that the core asks the application. All methods block, for bounded times.
 pub trait ChatHost: Debug + Send + Sync {
@@ -108,7 +108,7 @@ pub trait ChatHost: Debug + Send + Sync {
 
     /// Gives the content of an attached file to `sink`. A file that the caller may not open is
     /// none.
-    fn fetch(&self, caller: &Caller, file: &Attachment, sink: Sink<'_>) -> Result<(), Error>;
+    fn fetch(&self, caller: &Caller, file: &Attachment, sink: ByteSink<'_>) -> Result<(), Error>;
 
     /// Whether files of this caller can be put into the application at all.
     fn can_publish(&self, caller: &Caller) -> bool;
@@ -147,5 +147,5 @@ pub trait ChatHost: Debug + Send + Sync {
     fn arrived(&self, caller: &Caller, place: &str, names: Vec<String>);
 
     /// Shows in the caller's conversation what is going on, as soon as it lasts.
-    fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn Line>>;
+    fn line(&self, caller: &Caller, task: Task) -> Option<Box<dyn ChatStatusLine>>;
 }

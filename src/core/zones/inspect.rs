@@ -14,7 +14,7 @@ const BEGINNING: u64 = 1024 * 1024;
 
 /// What a file is.
 #[derive(Debug, PartialEq, Eq)]
-pub struct FileType {
+pub struct DetectedType {
     /// Media type.
     pub mime: String,
     /// How text is encoded; `binary` where there is none.
@@ -25,7 +25,7 @@ pub struct FileType {
     pub extension: String,
 }
 
-impl FileType {
+impl DetectedType {
     /// Looks at an open file, whose name is the last of `path`. Reads its beginning, and of
     /// containers the places that tell what they hold.
     pub fn of(file: &mut File, path: &ZonePath) -> Result<Self, DiskError> {

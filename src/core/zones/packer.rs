@@ -15,7 +15,7 @@ use crate::tenant::TenantRoot;
 use crate::write_lock::WriteLocks;
 use fileshed_history::packing::{self, Worth};
 use fileshed_storage::{DiskError, Root, give_way};
-use fileshed_types::fair::Place;
+use fileshed_types::fair::CallSlot;
 use fileshed_types::zone::ZonePath;
 use fileshed_types::{Clock, Error, Settings, ZoneName};
 
@@ -207,7 +207,7 @@ impl PackThread {
             root,
             limit: 0,
             zones: &[],
-            place: Place::default(),
+            place: CallSlot::default(),
         };
         let Some(base) = tenant.existing_base(zone)? else {
             return Ok(());

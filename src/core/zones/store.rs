@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use crate::chat_host::{ChatHost, Ending, Task};
+use crate::chat_host::{ChatHost, Task, TaskEnd};
 use crate::commit_coalescer::CommitCoalescer;
 use crate::group_claims::GroupClaimCache;
 use crate::namespace::Pepper;
@@ -41,7 +41,7 @@ pub use hooks::Hooks;
 use hooks::NoHooks;
 use instance::Instance;
 use last_calls::LastCalls;
-pub use opening::{Loss, Opening, Part, StoreError};
+pub use opening::{DataPart, Loss, Opening, StoreError};
 pub(crate) use tenants::group_key;
 use unfinished::Unfinished;
 
@@ -252,8 +252,8 @@ impl Store {
         let done = work();
         if let Some(line) = line {
             line.end(match &done {
-                Ok(done) => Ending::Done(result(done)),
-                Err(error) => Ending::of_failure(caller, error),
+                Ok(done) => TaskEnd::Done(result(done)),
+                Err(error) => TaskEnd::of_failure(caller, error),
             });
         }
         done

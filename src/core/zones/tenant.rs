@@ -3,7 +3,7 @@
 use fileshed_registry::BIN;
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::ZoneName;
-use fileshed_types::fair::Place;
+use fileshed_types::fair::CallSlot;
 
 /// Directory of all working copies of a zone, beside its data.
 pub const EDITZONE: &str = "editzone";
@@ -25,7 +25,7 @@ pub struct TenantRoot {
     /// What it holds.
     pub zones: &'static [ZoneName],
     /// Given back while the caller waits for a write lock.
-    pub place: Place,
+    pub place: CallSlot,
 }
 
 impl TenantRoot {

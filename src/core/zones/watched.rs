@@ -25,7 +25,7 @@ const UNSETTLED_MOST: usize = 256;
 const POINTER: &str = ".git";
 
 /// A tenant and a zone of it.
-type Key = (String, ZoneName);
+type WatchKey = (String, ZoneName);
 
 /// All watched zones of this process.
 #[derive(Debug)]
@@ -38,14 +38,14 @@ pub struct WatchedZones {
 
 #[derive(Debug, Default)]
 struct Zones {
-    watched: HashMap<Key, Entry>,
+    watched: HashMap<WatchKey, WatchEntry>,
     /// Counts uses.
     uses: u64,
 }
 
 /// One zone among all.
 #[derive(Debug, Default)]
-struct Entry {
+struct WatchEntry {
     /// When it was used last.
     used: u64,
     /// Files and directories in it.
@@ -241,7 +241,7 @@ impl Extent {
     }
 }
 
-fn key(zone: &ZoneRoots<'_>) -> Key {
+fn key(zone: &ZoneRoots<'_>) -> WatchKey {
     (zone.tenant.to_owned(), zone.zone)
 }
 

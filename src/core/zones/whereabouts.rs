@@ -18,7 +18,7 @@ const GROUPS_MAX: usize = 10;
 
 /// A file or directory that was not found.
 #[derive(Clone, Debug)]
-pub struct Missing {
+pub struct MissingPath {
     /// Where it was looked for.
     pub zone: ZoneName,
     /// The group, in the zone of one.
@@ -29,7 +29,7 @@ pub struct Missing {
 
 /// Something that may be what was not found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PathSuggestion {
     /// Its zone.
     pub zone: ZoneName,
     /// The name of the group, in the zone of one.
@@ -53,7 +53,7 @@ pub enum Likeness {
     Name,
 }
 
-impl Missing {
+impl MissingPath {
     /// What a failure misses, where it is a path of a zone.
     #[must_use]
     pub fn of(error: &Error) -> Option<Self> {
@@ -82,7 +82,7 @@ impl Missing {
 impl Store {
     /// Where it may be: all that is most like it, and nothing where there is none.
     #[must_use]
-    pub fn whereabouts(&self, caller: &Caller, missing: &Missing) -> Vec<Place> {
+    pub fn whereabouts(&self, caller: &Caller, missing: &MissingPath) -> Vec<PathSuggestion> {
         let mut places = Vec::new();
         for name in ZoneName::PERSONAL {
             if let Ok(zone) = self.personal_zone(caller, name) {
@@ -105,10 +105,10 @@ impl Store {
 }
 
 /// Adds what one zone has.
-fn look(zone: &Zone<'_>, missing: &Missing, places: &mut Vec<Place>) {
+fn look(zone: &Zone<'_>, missing: &MissingPath, places: &mut Vec<PathSuggestion>) {
     let here = missing.is_in(zone);
     let mut add = |path: ZonePath, likeness| {
-        places.push(Place {
+        places.push(PathSuggestion {
             zone: zone.name,
             group: zone.group().map(|group| group.name.clone()),
             path,

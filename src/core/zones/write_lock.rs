@@ -16,7 +16,7 @@ use crate::tenant::TenantRoot;
 use crate::write_leases::{WriteLease, WriteLeases};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::cancellation::Cancellation;
-use fileshed_types::fair::{FairSemaphore, Grant, Place, Shares};
+use fileshed_types::fair::{CallSlot, FairSemaphore, Grant, Shares};
 use fileshed_types::limiter::{Limiter, Pool};
 use fileshed_types::timings::CallTimings;
 use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath, diagnostics};
@@ -75,7 +75,7 @@ impl WriteLocks {
         &self,
         key: &str,
         (directory, name): (&Root, &str),
-        place: &Place,
+        place: &CallSlot,
         patience: Duration,
     ) -> Result<WriteLock, Error> {
         let deadline = self.clock.instant() + patience;

@@ -5,8 +5,8 @@ mod open_zone;
 use fileshed_types::hint::Argument;
 use fileshed_types::settings::WriteMode;
 pub use fileshed_types::zone::*;
-use fileshed_types::{Call, Error, Hint, diagnostics};
-pub use open_zone::{Shared, Zone, expect_write_scope, named_zone};
+use fileshed_types::{Error, Hint, NextCall, diagnostics};
+pub use open_zone::{SharedZone, Zone, expect_write_scope, named_zone};
 
 /// Adds to the failure of a path that names another zone the call that goes there, if there is one.
 /// A `destination` that is the root stands for the same name; `group` is the name of the group that
@@ -30,7 +30,7 @@ fn with_cross_zone_call(
         (Uploads | Storage | Documents, Group) => "shed_copy_to_group",
         _ => return error,
     };
-    let call = Call::new(operation);
+    let call = NextCall::new(operation);
     let call = if to == Group {
         call.with("src_zone", from.as_str())
             .with("src_path", source)

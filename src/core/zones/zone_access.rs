@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::store::{Store, group_key};
 use crate::tenant::{DATA, TenantRoot};
-use crate::zone::{Shared, Zone, ZoneError};
-use fileshed_registry::{Arrival, Usage};
+use crate::zone::{SharedZone, Zone, ZoneError};
+use fileshed_registry::{TenantState, Usage};
 use fileshed_storage::Totals;
 use fileshed_types::group::Group;
 use fileshed_types::{Caller, Error, UserId, ZoneName};
@@ -60,7 +60,11 @@ impl Store {
     }
 
     /// A tenant to which a caller comes who is active, and what is known of it.
-    fn tenant_for(&self, caller: &Caller, key: &str) -> Result<(TenantRoot, Arc<Arrival>), Error> {
+    fn tenant_for(
+        &self,
+        caller: &Caller,
+        key: &str,
+    ) -> Result<(TenantRoot, Arc<TenantState>), Error> {
         let user = caller.user.as_ref().map_or("", UserId::as_str);
         let arrival = self.registry.arrival(user, key)?;
         self.meet(caller, arrival.standing.as_ref())?;
@@ -94,7 +98,7 @@ impl Store {
             data: tenant.root.subdirectory(DATA)?,
             tenant,
             absent: false,
-            group: Some(Shared {
+            group: Some(SharedZone {
                 group,
                 mode: self.settings.group_default_mode,
                 asked: false,

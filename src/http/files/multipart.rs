@@ -70,9 +70,9 @@ impl<'a> MultipartReader<'a> {
     pub(in crate::http) fn file(&mut self) -> Result<Option<String>, Error> {
         loop {
             match self.part()? {
-                Part::File(name) => return Ok(Some(name)),
-                Part::End => return Ok(None),
-                Part::Field => {
+                FormPart::File(name) => return Ok(Some(name)),
+                FormPart::End => return Ok(None),
+                FormPart::Field => {
                     self.fields += 1;
                     if self.fields > FIELDS_MAX {
                         return Err(MultipartError::TooMuch.into());
@@ -127,12 +127,12 @@ impl<'a> MultipartReader<'a> {
     }
 
     /// What begins behind a delimiter.
-    fn part(&mut self) -> Result<Part, Error> {
+    fn part(&mut self) -> Result<FormPart, Error> {
         while self.buffer.len() < 2 {
             self.fill()?;
         }
         if self.buffer.starts_with(b"--") {
-            return Ok(Part::End);
+            return Ok(FormPart::End);
         }
         let end = loop {
             if let Some(end) = memmem::find(&self.buffer, HEAD_END) {
@@ -160,7 +160,7 @@ impl<'a> MultipartReader<'a> {
         // A file input that was left empty has an empty name.
         Ok(name
             .filter(|name| !name.is_empty())
-            .map_or(Part::Field, Part::File))
+            .map_or(FormPart::Field, FormPart::File))
     }
 
     fn fill(&mut self) -> Result<(), Error> {
@@ -171,7 +171,7 @@ impl<'a> MultipartReader<'a> {
 }
 
 /// What a part of a form is.
-enum Part {
+enum FormPart {
     /// A file, by its name.
     File(String),
     /// Anything else.

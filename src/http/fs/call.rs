@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse as _, Response};
-use fileshed_core::files::{Files, Limits, OutputFile, Provider, Sent, ToolError, path};
+use fileshed_core::files::{Files, OutputFile, Provider, Sent, ToolError, ToolLimits, path};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{
     Caller, CallerView, Channel, Code, Core, Error, Settings, WorkspaceMode, WorkspaceReport,
@@ -80,18 +80,18 @@ impl Workspace<'_> {
     pub(super) fn open<T>(
         view: CallerView<'_>,
         operation: &'static str,
-        scope: &Scope,
+        scope: &FsScope,
         work: impl FnOnce(&Workspace<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let (core, caller) = (view.core, view.caller);
         core.store.expect_active(caller)?;
         let settings = core.store.settings();
-        let limits = Limits {
+        let limits = ToolLimits {
             text_bytes: settings.fs_text_limit_mb.saturating_mul(MEBIBYTE),
             answer_bytes: settings.output_of(caller.client) as usize,
             read_only: scope.read_only,
             cancellation: caller.cancellation.clone(),
-            ..Limits::default()
+            ..ToolLimits::default()
         };
         zone_files::with_files(&core.store, &core.files, caller, operation, |provider| {
             work(&Workspace {
@@ -136,14 +136,14 @@ const X_FILESHED_READ_ONLY: HeaderName = HeaderName::from_static("x-fileshed-rea
 
 /// The part of the workspace that a request sees, and its rights.
 #[derive(Clone, Debug)]
-pub(super) struct Scope {
+pub(super) struct FsScope {
     /// The directory that is its root.
     pub(super) workspace: ZonePath,
     /// `true` if it changes nothing.
     pub(super) read_only: bool,
 }
 
-impl Scope {
+impl FsScope {
     /// Of a request with these headers: they can only narrow.
     pub(super) fn of(settings: &Settings, headers: &HeaderMap) -> Result<Self, ToolError> {
         let mut workspace = settings.fs_workspace.clone();
@@ -178,7 +178,7 @@ pub(super) async fn info(State(server): State<Arc<Server>>, request: Request) ->
 
 async fn report(server: &Arc<Server>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let scope = Scope::of(server.core.store.settings(), &parts.headers)?;
+    let scope = FsScope::of(server.core.store.settings(), &parts.headers)?;
     let report = match SURFACE.identify(server, &parts).await {
         Err(error) if failure::is_nobody(error.code()) => WorkspaceReport::refused(),
         caller => {

@@ -6,7 +6,7 @@ use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use fileshed_core::files::ToolError;
-use fileshed_core::hint::{Argument, Call, Surface};
+use fileshed_core::hint::{Argument, HintSurface, NextCall};
 use fileshed_core::{Code, Error, REFUSED, unusable};
 use serde_json::{Value, json};
 
@@ -110,7 +110,7 @@ fn counterpart(operation: &str) -> Option<&'static str> {
     found.map(|(_, tool)| *tool)
 }
 
-impl Surface for CompactSurface {
+impl HintSurface for CompactSurface {
     fn is_offered(&self, operation: &str) -> bool {
         find(operation).is_some() || counterpart(operation).is_some()
     }
@@ -119,7 +119,7 @@ impl Surface for CompactSurface {
         counterpart(operation).unwrap_or(operation)
     }
 
-    fn call(&self, call: &Call) -> String {
+    fn call(&self, call: &NextCall) -> String {
         let name = self.name(call.operation());
         let path = call.arguments().iter().find(|(name, _)| *name == "path");
         match path {

@@ -5,32 +5,36 @@ use fileshed_core::{Code, Error, diagnostics};
 use rmcp::ErrorData;
 use rmcp::model::{CallToolResult, ContentBlock, ErrorCode};
 
-use super::{Arrival, McpToolset};
+use super::{CallContext, McpToolset};
 use crate::http::{envelope, fs, terminal};
 
 /// A call that failed: the model reads what and why, and what to do, as over HTTP.
-pub(super) fn of_call(toolset: McpToolset, error: &Error, arrival: &Arrival) -> CallToolResult {
-    let id = &arrival.id;
+pub(super) fn of_call(
+    toolset: McpToolset,
+    error: &Error,
+    call_context: &CallContext,
+) -> CallToolResult {
+    let id = &call_context.id;
     let answer = match toolset {
         McpToolset::Shed | McpToolset::Core => {
-            envelope::failure_envelope(error, id, arrival.caller.client)
+            envelope::failure_envelope(error, id, call_context.caller.client)
         }
         McpToolset::Files => fs::failure::body(error, id),
         McpToolset::Terminal => terminal::failure::text(error, id),
     };
-    if toolset.has_operations() && arrival.is_short() {
+    if toolset.has_operations() && call_context.is_short() {
         return CallToolResult::error(vec![ContentBlock::text(answer.to_string())]);
     }
     CallToolResult::structured_error(answer)
 }
 
 /// A request that failed and is no call of a tool: the program reads it.
-pub(super) fn of_request(error: Error, arrival: &Arrival) -> ErrorData {
-    let client = arrival.caller.client;
-    let mut answer = envelope::failure_envelope(&error, &arrival.id, client);
+pub(super) fn of_request(error: Error, call_context: &CallContext) -> ErrorData {
+    let client = call_context.caller.client;
+    let mut answer = envelope::failure_envelope(&error, &call_context.id, client);
     let is_ours = envelope::is_ours(error.code());
     let is_absent = matches!(error.code(), Code::FileNotFound | Code::GroupNotFound);
-    arrival.outcome.failed(error);
+    call_context.outcome.failed(error);
     let answer = answer["error"].take();
     let message = answer["message"].as_str().unwrap_or_default().to_owned();
     if is_absent {

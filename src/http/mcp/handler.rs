@@ -14,8 +14,8 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
-use super::request::{Arrival, LocalPerson, Work, closed};
-use super::subscriptions::{self, BegunListeners, Listener, Watched};
+use super::request::{CallContext, LocalPerson, RequestInProgress, closed};
+use super::subscriptions::{self, BegunListeners, Subscriber, Watched};
 use super::{McpToolset, failure, prompts, resources, tools};
 use crate::http::admission::CallPermit;
 use crate::http::fs::call::count;
@@ -41,7 +41,7 @@ pub(super) enum Requester {
     /// One person makes all requests of a process.
     Person(Arc<LocalPerson>),
     /// One request over HTTP.
-    Caller(Box<Arrival>),
+    Caller(Box<CallContext>),
     /// One request over HTTP that names no user.
     Nobody,
 }
@@ -67,28 +67,31 @@ impl McpHandler {
     }
 
     /// A request with who makes it, and its permit.
-    fn work<'a>(&'a self, context: &'a RequestContext<RoleServer>) -> Result<Work<'a>, ErrorData> {
-        let arrival = match &self.requester {
-            Requester::Person(person) => person.arrival(),
-            Requester::Caller(arrival) => Arrival::clone(arrival),
+    fn work<'a>(
+        &'a self,
+        context: &'a RequestContext<RoleServer>,
+    ) -> Result<RequestInProgress<'a>, ErrorData> {
+        let call_context = match &self.requester {
+            Requester::Person(person) => person.call_context(),
+            Requester::Caller(call_context) => CallContext::clone(call_context),
             Requester::Nobody => {
                 let message = "the request does not say who makes it";
                 return Err(ErrorData::internal_error(message, None));
             }
         };
-        Ok(Work {
+        Ok(RequestInProgress {
             server: &self.server,
-            arrival: self.known(arrival),
+            call_context: self.known(call_context),
             context,
             begun: self.server.core.store.clock().instant(),
         })
     }
 
     /// A request whose caller is known by what this handler has.
-    fn known(&self, mut arrival: Arrival) -> Arrival {
-        arrival.caller.client.toolset = self.toolset.operations();
-        arrival.caller.names_zones = !self.toolset.has_operations();
-        arrival
+    fn known(&self, mut call_context: CallContext) -> CallContext {
+        call_context.caller.client.toolset = self.toolset.operations();
+        call_context.caller.names_zones = !self.toolset.has_operations();
+        call_context
     }
 
     /// The person whose process this is.
@@ -108,13 +111,13 @@ impl McpHandler {
         work: impl FnOnce(CallerView<'_>, &mut CallPermit) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, ErrorData> {
         let request = self.work(context)?;
-        request.arrival.outcome.names(operation);
+        request.call_context.outcome.names(operation);
         let done = request.blocking(move |view, permit| {
             view.core.store.expect_active(view.caller)?;
             work(view, permit)
         });
         let done = done.await;
-        done.map_err(|error| failure::of_request(error, &request.arrival))
+        done.map_err(|error| failure::of_request(error, &request.call_context))
     }
 }
 
@@ -150,7 +153,7 @@ impl ServerHandler for McpHandler {
             let failed = |_| ErrorData::internal_error("the tools cannot be listed", None);
             return Ok(ListToolsResult::with_all_items(listed.map_err(failed)?));
         }
-        let is_short = self.work(&context)?.arrival.is_short();
+        let is_short = self.work(&context)?.call_context.is_short();
         let listed = self.answer(&context, "mcp.tools", move |view, _| {
             Ok(tools::list(view.core, toolset, is_short))
         });
@@ -170,20 +173,21 @@ impl ServerHandler for McpHandler {
                 known.map(|tool| tool.id),
             ));
         };
-        work.arrival.outcome.names(tool.id);
+        work.call_context.outcome.names(tool.id);
         let arguments = request.arguments.unwrap_or_default();
         if self.person().is_some() {
-            work.arrival.bytes = serde_json::to_vec(&arguments).map_or(0, |text| text.len() as u64);
+            work.call_context.bytes =
+                serde_json::to_vec(&arguments).map_or(0, |text| text.len() as u64);
         }
-        let is_short = self.toolset.has_operations() && work.arrival.is_short();
+        let is_short = self.toolset.has_operations() && work.call_context.is_short();
         let done = tools::call(tool, &work, arguments, is_short).await;
         if self.toolset == McpToolset::Files {
-            let mode = WorkspaceMode::of(&work.arrival.caller);
+            let mode = WorkspaceMode::of(&work.call_context.caller);
             count(&self.server.metrics, tool.id, mode, done.as_ref().err());
         }
         let result = done.unwrap_or_else(|error| {
-            let result = failure::of_call(self.toolset, &error, &work.arrival);
-            work.arrival.outcome.failed(error);
+            let result = failure::of_call(self.toolset, &error, &work.call_context);
+            work.call_context.outcome.failed(error);
             result
         });
         Ok(result.into())
@@ -272,8 +276,8 @@ impl ServerHandler for McpHandler {
         let uris = Watched::accepted(uris.unwrap_or_default());
         // The client hears of this next, and of changes from then on.
         if let Some(person) = self.person() {
-            let caller = self.known(person.arrival()).caller;
-            let listener = Listener::begin_here(&(Arc::clone(&self.server), caller), &uris);
+            let caller = self.known(person.call_context()).caller;
+            let listener = Subscriber::begin_here(&(Arc::clone(&self.server), caller), &uris);
             self.begun.keep(uris.clone(), listener);
         }
         Some(
@@ -285,15 +289,15 @@ impl ServerHandler for McpHandler {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let work = self.work(context.request_context())?;
-        work.arrival.outcome.names("mcp.listen");
+        work.call_context.outcome.names("mcp.listen");
         // Who listens holds nobody up.
-        drop(work.arrival.permit.take());
+        drop(work.call_context.permit.take());
         let uris = context.accepted().resource_subscriptions.as_deref();
         let uris = uris.unwrap_or_default();
         let listening = async {
             let listener = match self.begun.take(uris) {
                 Some(listener) => listener?,
-                None => Listener::begin(work.looker(), uris.to_vec()).await?,
+                None => Subscriber::begin(work.looker(), uris.to_vec()).await?,
             };
             let sink = context.sink();
             let tell = |uri| async move { sink.notify_resource_updated(uri).await.is_ok() };
@@ -301,7 +305,7 @@ impl ServerHandler for McpHandler {
             subscriptions::watch(work.looker(), work.parts(), &listener.watched, over, tell).await
         };
         let listened = listening.await;
-        listened.map_err(|error| failure::of_request(error, &work.arrival))
+        listened.map_err(|error| failure::of_request(error, &work.call_context))
     }
 
     // The revisions before the newest have nothing else.
@@ -316,9 +320,9 @@ impl ServerHandler for McpHandler {
         let work = self.work(&context)?;
         let watched = Arc::clone(&person.watched);
         let added = subscriptions::add(work.looker(), Arc::clone(&watched), request.uri).await;
-        added.map_err(|error| failure::of_request(error, &work.arrival))?;
+        added.map_err(|error| failure::of_request(error, &work.call_context))?;
         if person.begins_to_watch() {
-            let (looker, closing) = (work.looker(), work.arrival.closing.clone());
+            let (looker, closing) = (work.looker(), work.call_context.closing.clone());
             let peer = context.peer.clone();
             tokio::spawn(async move {
                 let tell = |uri| {

@@ -15,12 +15,12 @@ use tokio::sync::watch;
 
 use super::subscriptions::{Looker, SharedWatched};
 use crate::http::admission::{CallPermit, Slot};
-use crate::http::middleware::Outcome;
+use crate::http::middleware::CallOutcome;
 use crate::http::{Server, call, timer};
 
 /// A request as the handler of its message sees it.
 #[derive(Clone, Default)]
-pub(super) struct Arrival {
+pub(super) struct CallContext {
     pub(super) caller: Caller,
     /// The id of the request, for failures of the server.
     pub(super) id: String,
@@ -29,7 +29,7 @@ pub(super) struct Arrival {
     /// The right to run, until the answer has been written out.
     pub(super) permit: PermitSlot,
     /// What came of the call.
-    pub(super) outcome: Outcome,
+    pub(super) outcome: CallOutcome,
     /// The end of the connection, where that is the end of everything.
     pub(super) closing: Option<Closing>,
 }
@@ -37,7 +37,7 @@ pub(super) struct Arrival {
 /// Where the permit of a call lies.
 pub(super) type PermitSlot = Slot<CallPermit>;
 
-impl Arrival {
+impl CallContext {
     /// Returns `true` if the caller wants what it cannot know yet, and no more.
     pub(super) fn is_short(&self) -> bool {
         self.caller.client.answers == Answers::Minimal
@@ -72,14 +72,14 @@ impl LocalPerson {
     }
 
     /// A request of theirs.
-    pub(super) fn arrival(&self) -> Arrival {
+    pub(super) fn call_context(&self) -> CallContext {
         let mut caller = self.caller.clone();
         caller.cancellation = caller.cancellation.detached();
-        Arrival {
+        CallContext {
             caller,
             id: uuid::Uuid::new_v4().to_string(),
             closing: Some(self.closing.clone()),
-            ..Arrival::default()
+            ..CallContext::default()
         }
     }
 }
@@ -98,18 +98,18 @@ pub(super) async fn closed(closing: Option<Closing>) {
 }
 
 /// A request that is being answered.
-pub(super) struct Work<'a> {
+pub(super) struct RequestInProgress<'a> {
     pub(super) server: &'a Arc<Server>,
-    pub(super) arrival: Arrival,
+    pub(super) call_context: CallContext,
     pub(super) context: &'a RequestContext<RoleServer>,
     pub(super) begun: Instant,
 }
 
-impl<'a> Work<'a> {
+impl<'a> RequestInProgress<'a> {
     /// The caller, with the permit of the call.
     async fn admit(&self) -> Result<(Caller, CallPermit), Error> {
-        let mut caller = self.arrival.caller.clone();
-        let admitted = if let Some(admitted) = self.arrival.permit.take() {
+        let mut caller = self.call_context.caller.clone();
+        let admitted = if let Some(admitted) = self.call_context.permit.take() {
             admitted
         } else {
             let user = self.server.core.store.namespace(&caller);
@@ -125,14 +125,14 @@ impl<'a> Work<'a> {
     }
 
     pub(super) fn looker(&self) -> Looker {
-        (Arc::clone(self.server), self.arrival.caller.clone())
+        (Arc::clone(self.server), self.call_context.caller.clone())
     }
 
     /// Waits for the permit of the call, which it keeps; the caller who has it, for work that does
     /// not block.
     pub(super) async fn admitted(&self) -> Result<Caller, Error> {
         let (caller, admitted) = self.admit().await?;
-        self.arrival.permit.put(admitted);
+        self.call_context.permit.put(admitted);
         Ok(caller)
     }
 
@@ -147,7 +147,7 @@ impl<'a> Work<'a> {
         let work = call::run(&self.server.core, caller, permit, work);
         let done = self.waiting(work, || cancellation.cancel()).await;
         let (done, permit) = done?;
-        self.arrival.permit.put(permit);
+        self.call_context.permit.put(permit);
         done
     }
 
@@ -194,7 +194,7 @@ impl<'a> Work<'a> {
     pub(super) async fn given_up(&self) {
         tokio::select! {
             () = self.context.ct.cancelled() => {}
-            () = closed(self.arrival.closing.clone()) => {}
+            () = closed(self.call_context.closing.clone()) => {}
         }
     }
 }

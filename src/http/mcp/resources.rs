@@ -8,10 +8,12 @@ use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fileshed_core::storage::{Found, Kind};
+use fileshed_core::storage::{Kind, WalkEntry};
 use fileshed_core::text::Encoding;
 use fileshed_core::zone::is_git_name;
-use fileshed_core::{Call, CallerView, Code, Error, Hint, Zone, ZoneName, ZonePath, diagnostics};
+use fileshed_core::{
+    CallerView, Code, Error, Hint, NextCall, Zone, ZoneName, ZonePath, diagnostics,
+};
 use rmcp::model::{CompletionInfo, ResourceContents, ResourceTemplate};
 
 use crate::content_type;
@@ -43,7 +45,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// What lies in a directory, by names, without what is git's.
-fn listed(zone: &Zone<'_>, directory: &ZonePath) -> Result<Vec<Found>, Error> {
+fn listed(zone: &Zone<'_>, directory: &ZonePath) -> Result<Vec<WalkEntry>, Error> {
     let found = zone.data().list(directory);
     let mut found = found.map_err(|error| zone.explain_disk(error))?;
     if zone.name().is_versioned() {
@@ -120,7 +122,7 @@ diagnostics! {
         } => {
             code: FileTooLarge,
             hint: Hint::new("read some lines: ").call(
-                Call::new("shed_exec")
+                NextCall::new("shed_exec")
                     .with("zone", *zone)
                     .with("cmd", "head")
                     .with("args", vec!["-n", "100", path.as_str()]),

@@ -31,12 +31,12 @@ pub(super) type Looker = (Arc<Server>, Caller);
 pub(super) type SharedWatched = Arc<Mutex<Watched>>;
 
 /// Who is going to hear of changes.
-pub(super) struct Listener {
+pub(super) struct Subscriber {
     _entered: Grant,
     pub(super) watched: SharedWatched,
 }
 
-impl Listener {
+impl Subscriber {
     /// What resources are like before the client is told that it will hear of them, so that a change
     /// right after that is one.
     pub(super) async fn begin(looker: Looker, uris: Vec<String>) -> Result<Self, Error> {
@@ -78,16 +78,16 @@ pub(super) struct BegunListeners(Arc<Mutex<Vec<BegunListener>>>);
 
 struct BegunListener {
     uris: Vec<String>,
-    listener: Result<Listener, Error>,
+    listener: Result<Subscriber, Error>,
 }
 
 impl BegunListeners {
-    pub(super) fn keep(&self, uris: Vec<String>, listener: Result<Listener, Error>) {
+    pub(super) fn keep(&self, uris: Vec<String>, listener: Result<Subscriber, Error>) {
         locked(&self.0).push(BegunListener { uris, listener });
     }
 
     /// One that was kept; of several that hear of the same, any.
-    pub(super) fn take(&self, uris: &[String]) -> Option<Result<Listener, Error>> {
+    pub(super) fn take(&self, uris: &[String]) -> Option<Result<Subscriber, Error>> {
         let mut listeners = locked(&self.0);
         let are_in =
             |some: &[String], others: &[String]| some.iter().all(|uri| others.contains(uri));

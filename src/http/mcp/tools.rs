@@ -12,11 +12,11 @@ use rmcp::model::{self, CallToolResult, ContentBlock, JsonObject, ToolAnnotation
 use serde_json::{Map, Value, json};
 
 use super::Message;
-use super::request::Work;
+use super::request::RequestInProgress;
 use crate::http::body::BodyError;
 use crate::http::call::expect_scope;
 use crate::http::files::download::FileDownload;
-use crate::http::tool::{CallableTool, Content, OPERATION_TOOLS, Step};
+use crate::http::tool::{CallableTool, OPERATION_TOOLS, Step, ToolContent};
 use crate::http::{envelope, fs, terminal};
 
 /// Bytes of a file that is a tool's answer: as many as a model is shown.
@@ -135,12 +135,12 @@ pub(super) fn processes_of(toolset: McpToolset, message: &Message) -> Option<Pro
 /// Calls a tool.
 pub(super) async fn call(
     tool: &'static CallableTool,
-    work: &Work<'_>,
+    work: &RequestInProgress<'_>,
     mut arguments: Map<String, Value>,
     short: bool,
 ) -> Result<CallToolResult, Error> {
-    let (bytes, limit) = (work.arrival.bytes, tool.body_max);
-    expect_scope(&work.arrival.caller, tool.changes)?;
+    let (bytes, limit) = (work.call_context.bytes, tool.body_max);
+    expect_scope(&work.call_context.caller, tool.changes)?;
     if bytes > limit {
         return Err(BodyError::TooLarge { limit }.into());
     }
@@ -174,10 +174,10 @@ pub(super) async fn call(
     };
     let starts = tool.call.processes == Some(ProcessUse::Starts);
     // A call that waits holds nobody up.
-    drop(work.arrival.permit.take());
+    drop(work.call_context.permit.take());
     let waiting = async {
         tokio::select! {
-            waited = awaited.wait(work.server, &work.arrival.caller, tool.changes) => waited,
+            waited = awaited.wait(work.server, &work.call_context.caller, tool.changes) => waited,
             () = work.given_up(), if !starts => Ok(()),
         }
     };
@@ -192,10 +192,10 @@ pub(super) async fn call(
 }
 
 /// An answer as text, and as data unless it is a short one or no object. Blocks.
-fn result(content: Content, short: bool) -> Result<CallToolResult, Error> {
+fn result(content: ToolContent, short: bool) -> Result<CallToolResult, Error> {
     let answer = match content {
-        Content::Answer(answer) => answer,
-        Content::File(file) => return shown(&file),
+        ToolContent::Answer(answer) => answer,
+        ToolContent::File(file) => return shown(&file),
     };
     let picture = answer.picture;
     let picture = picture.map(|picture| image(&picture.bytes, &picture.mime_type));

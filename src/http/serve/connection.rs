@@ -13,7 +13,7 @@ const RATE_BYTES: usize = 64 * 1024;
 
 /// One connection.
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct HttpConnection {
     state: Mutex<ConnectionState>,
     close: Notify,
     clock: Clock,
@@ -37,7 +37,7 @@ struct ConnectionState {
     closing: bool,
 }
 
-impl Connection {
+impl HttpConnection {
     pub(super) fn new(clock: &Clock) -> Arc<Self> {
         Arc::new(Self {
             state: Mutex::new(ConnectionState {
@@ -135,7 +135,7 @@ impl Connection {
 
 /// A running request.
 #[derive(Debug)]
-pub(super) struct RequestGuard(Arc<Connection>);
+pub(super) struct RequestGuard(Arc<HttpConnection>);
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
@@ -157,7 +157,7 @@ pub(super) struct ConnectionTable {
 
 #[derive(Debug)]
 struct OpenConnections {
-    connections: HashMap<u64, Arc<Connection>>,
+    connections: HashMap<u64, Arc<HttpConnection>>,
     next: u64,
     last_removed: Instant,
 }
@@ -184,7 +184,7 @@ impl ConnectionTable {
         })
     }
 
-    pub(super) fn enter(self: &Arc<Self>, connection: Arc<Connection>) -> TableEntry {
+    pub(super) fn enter(self: &Arc<Self>, connection: Arc<HttpConnection>) -> TableEntry {
         let mut open = self.open();
         open.next += 1;
         let number = open.next;
@@ -258,11 +258,11 @@ mod tests {
     #[test]
     fn heads_and_answers_have_a_pace() {
         let clock = Clock::movable();
-        let silent = Connection::new(&clock);
-        let asks = Connection::new(&clock);
-        let drips = Connection::new(&clock);
-        let takes_nothing = Connection::new(&clock);
-        let takes_slowly = Connection::new(&clock);
+        let silent = HttpConnection::new(&clock);
+        let asks = HttpConnection::new(&clock);
+        let drips = HttpConnection::new(&clock);
+        let takes_nothing = HttpConnection::new(&clock);
+        let takes_slowly = HttpConnection::new(&clock);
         for connection in [&asks, &drips, &takes_nothing, &takes_slowly] {
             connection.read();
             drop(connection.request());
@@ -286,7 +286,7 @@ mod tests {
             "keeping a connection is no fault"
         );
         // One that brings a body is busy, not late with its head.
-        let brings = Connection::new(&clock);
+        let brings = HttpConnection::new(&clock);
         brings.read();
         let request = brings.request();
         brings.read();
@@ -300,11 +300,11 @@ mod tests {
     #[tokio::test]
     async fn who_never_asked_makes_room_first() {
         let clock = Clock::movable();
-        let kept = Connection::new(&clock);
+        let kept = HttpConnection::new(&clock);
         drop(kept.request());
         clock.advance(1);
-        let new = Connection::new(&clock);
-        let busy = Connection::new(&clock);
+        let new = HttpConnection::new(&clock);
+        let busy = HttpConnection::new(&clock);
         let _request = busy.request();
         assert!(new.idle() < kept.idle());
         assert!(busy.idle().is_none());
@@ -331,7 +331,7 @@ mod table_tests {
         let table = ConnectionTable::new(8, &clock, &HttpTimings::STANDARD);
         clock.advance(1000);
         assert!(rested(&table) >= 1000);
-        let (kept, brief) = (Connection::new(&clock), Connection::new(&clock));
+        let (kept, brief) = (HttpConnection::new(&clock), HttpConnection::new(&clock));
         let _kept_open = table.enter(Arc::clone(&kept));
         let brief_open = table.enter(brief);
         let request = kept.request();

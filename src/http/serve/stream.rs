@@ -15,12 +15,12 @@ use hyper::body::Incoming;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::http::serve::BUFFER_MAX_BYTES;
-use crate::http::serve::connection::Connection;
+use crate::http::serve::connection::HttpConnection;
 
 /// A stream that records its progress in its connection.
 pub(super) struct MonitoredStream<S> {
     pub(super) stream: S,
-    pub(super) connection: Arc<Connection>,
+    pub(super) connection: Arc<HttpConnection>,
     pub(super) lines: Arc<Mutex<RequestLines>>,
 }
 
@@ -92,8 +92,8 @@ pub(crate) struct TargetHasFragment;
 /// Follows the bytes of a connection from request to request.
 #[derive(Debug)]
 pub(super) struct RequestLines {
-    position: Position,
-    line: Line,
+    position: StreamPosition,
+    line: PartialLine,
     /// `true` if the line of the current head has a fragment.
     has_fragment: bool,
     /// Bytes after a head whose framing is not known yet.
@@ -101,7 +101,7 @@ pub(super) struct RequestLines {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Position {
+enum StreamPosition {
     /// Before a request, or in its first line; empty lines are skipped.
     Before,
     /// In the fields of a head.
@@ -122,7 +122,7 @@ enum Position {
 
 /// State of the line that is coming in.
 #[derive(Debug, Default)]
-struct Line {
+struct PartialLine {
     has_text: bool,
     has_fragment: bool,
     /// The number that it begins with, as the size of a chunk; it ends at an extension.
@@ -133,8 +133,8 @@ struct Line {
 impl RequestLines {
     pub(super) fn new() -> Self {
         Self {
-            position: Position::Before,
-            line: Line::default(),
+            position: StreamPosition::Before,
+            line: PartialLine::default(),
             has_fragment: false,
             unread: Vec::new(),
         }
@@ -144,25 +144,25 @@ impl RequestLines {
     pub(super) fn read(&mut self, mut bytes: &[u8]) {
         while let Some((&byte, rest)) = bytes.split_first() {
             match &mut self.position {
-                Position::Upgraded => return,
-                Position::Head => {
+                StreamPosition::Upgraded => return,
+                StreamPosition::Head => {
                     if self.unread.len() + bytes.len() > BUFFER_MAX_BYTES {
-                        self.position = Position::Upgraded;
+                        self.position = StreamPosition::Upgraded;
                         self.unread = Vec::new();
                         return;
                     }
                     self.unread.extend_from_slice(bytes);
                     return;
                 }
-                Position::Sized { missing, chunk } => {
+                StreamPosition::Sized { missing, chunk } => {
                     let taken = usize::try_from(*missing).unwrap_or(usize::MAX);
                     let taken = taken.min(bytes.len());
                     *missing -= taken as u64;
                     if *missing == 0 {
                         self.position = if *chunk {
-                            Position::ChunkEnd
+                            StreamPosition::ChunkEnd
                         } else {
-                            Position::Before
+                            StreamPosition::Before
                         };
                     }
                     bytes = bytes.get(taken..).unwrap_or_default();
@@ -195,18 +195,18 @@ impl RequestLines {
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
         self.position = match (self.position, line.has_text) {
-            (Position::Before, true) => {
+            (StreamPosition::Before, true) => {
                 self.has_fragment = line.has_fragment;
-                Position::Fields
+                StreamPosition::Fields
             }
-            (Position::Fields, false) => Position::Head,
-            (Position::ChunkSize, _) if line.size == 0 => Position::Trailers,
-            (Position::ChunkSize, _) => Position::Sized {
+            (StreamPosition::Fields, false) => StreamPosition::Head,
+            (StreamPosition::ChunkSize, _) if line.size == 0 => StreamPosition::Trailers,
+            (StreamPosition::ChunkSize, _) => StreamPosition::Sized {
                 missing: line.size,
                 chunk: true,
             },
-            (Position::ChunkEnd, _) => Position::ChunkSize,
-            (Position::Trailers, false) => Position::Before,
+            (StreamPosition::ChunkEnd, _) => StreamPosition::ChunkSize,
+            (StreamPosition::Trailers, false) => StreamPosition::Before,
             (position, _) => position,
         };
     }
@@ -219,16 +219,16 @@ impl RequestLines {
 
     /// The same with the length of the body; `None` if it comes in chunks.
     fn follow(&mut self, length: Option<u64>) -> bool {
-        if self.position != Position::Head {
+        if self.position != StreamPosition::Head {
             return self.has_fragment;
         }
         self.position = match length {
-            Some(0) => Position::Before,
-            Some(missing) => Position::Sized {
+            Some(0) => StreamPosition::Before,
+            Some(missing) => StreamPosition::Sized {
                 missing,
                 chunk: false,
             },
-            None => Position::ChunkSize,
+            None => StreamPosition::ChunkSize,
         };
         let has_fragment = std::mem::take(&mut self.has_fragment);
         let unread = std::mem::take(&mut self.unread);
@@ -247,7 +247,7 @@ mod tests {
         let mut pieces = stream.as_bytes().chunks(piece);
         let mut found = Vec::new();
         for length in lengths {
-            while lines.position != Position::Head {
+            while lines.position != StreamPosition::Head {
                 lines.read(pieces.next().unwrap_or_else(|| panic!("{stream:?}")));
             }
             found.push(lines.follow(*length));

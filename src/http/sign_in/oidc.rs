@@ -34,7 +34,7 @@ mod provider;
 
 use attempt::Attempt;
 use claims::KeySet;
-use provider::{KEYS_AGAIN, Metadata, PUBLISHED, published};
+use provider::{KEYS_AGAIN, PUBLISHED, ProviderMetadata, published};
 
 /// Where an attempt begins; its answer comes to an address below it.
 pub(super) const BEGIN: &str = "/page/oidc";
@@ -58,7 +58,7 @@ pub(in crate::http) struct OpenIdConnect {
     questions: FairSemaphore,
     agent: Agent,
     /// Asked once, however many wait.
-    metadata: Cache<(), Arc<Metadata>>,
+    metadata: Cache<(), Arc<ProviderMetadata>>,
     keys: Cache<(), Arc<KeySet>>,
     /// Present while keys were asked for again lately.
     asked_again: Cache<(), ()>,

@@ -18,7 +18,7 @@ use utoipa::ToSchema;
 
 use crate::http::Server;
 use crate::http::call::Call;
-use crate::http::tool::{self, CallableTool, Content, IntoStep, ToolCall};
+use crate::http::tool::{self, CallableTool, IntoStep, ToolCall, ToolContent};
 use crate::ops::{self, Effect, Tool};
 
 /// An endpoint: a tool with an address.
@@ -103,7 +103,7 @@ impl Endpoint {
     }
 
     /// The same, which answers as `run` does if that is possible: then no thread is asked for one.
-    pub(super) fn at_once<T>(mut self, run: fn(CallerView<'_>, &T) -> Option<Content>) -> Self
+    pub(super) fn at_once<T>(mut self, run: fn(CallerView<'_>, &T) -> Option<ToolContent>) -> Self
     where
         T: DeserializeOwned + ToSchema + 'static,
     {

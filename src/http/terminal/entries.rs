@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::endpoint::Nothing;
-use crate::http::tool::Content;
+use crate::http::tool::ToolContent;
 
 /// What `list_files` takes.
 #[derive(Deserialize, ToSchema)]
@@ -28,12 +28,12 @@ impl ListRequest {
 pub(super) struct ListedDirectory {
     dir: String,
     writable: bool,
-    entries: Vec<ListedEntry>,
+    entries: Vec<TerminalEntry>,
 }
 
 /// An entry of a directory.
 #[derive(Serialize)]
-struct ListedEntry {
+struct TerminalEntry {
     name: String,
     r#type: &'static str,
     size: u64,
@@ -46,7 +46,7 @@ impl ListedDirectory {
     fn of(at: &ViewPath, listing: &DirectoryListing) -> Self {
         let entries = listing.entries.iter().filter_map(|entry| {
             let found = &entry.found;
-            Some(ListedEntry {
+            Some(TerminalEntry {
                 name: found.path.name()?.to_owned(),
                 r#type: found.kind.entry_type(),
                 size: found.size(),
@@ -76,7 +76,7 @@ pub(super) fn list(view: CallerView<'_>, request: &ListRequest) -> Result<Listed
         }
     };
     // These are there for everybody, and hold only zones.
-    let entry = |name| ListedEntry {
+    let entry = |name| TerminalEntry {
         name,
         r#type: "directory",
         size: 0,
@@ -91,9 +91,9 @@ pub(super) fn list(view: CallerView<'_>, request: &ListRequest) -> Result<Listed
 }
 
 /// A small directory that is in memory.
-pub(super) fn list_at_once(view: CallerView<'_>, request: &ListRequest) -> Option<Content> {
+pub(super) fn list_at_once(view: CallerView<'_>, request: &ListRequest) -> Option<ToolContent> {
     let (at, listing) = at_once::view_directory_at_once(&view, request.directory())?;
-    Some(Content::data(ListedDirectory::of(&at, &listing)))
+    Some(ToolContent::data(ListedDirectory::of(&at, &listing)))
 }
 
 /// The name of `POST /files/mkdir`.

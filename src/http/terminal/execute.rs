@@ -14,7 +14,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::endpoint::{Nothing, Status};
-use crate::http::tool::{Awaited, Content, Step};
+use crate::http::tool::{Awaited, Step, ToolContent};
 use escapes::decode;
 
 mod escapes;
@@ -115,7 +115,7 @@ fn when_ended<R: Serialize + Send + 'static>(
     let awaited = Awaited::end(Arc::clone(&process), patience);
     let rest = move |view: CallerView<'_>| {
         view.core.store.expect_active(view.caller)?;
-        Ok(Content::data(answer(view, &process)?))
+        Ok(ToolContent::data(answer(view, &process)?))
     };
     Ok(Step::Waits(awaited, Box::new(rest)))
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use axum::extract::{MatchedPath, Request};
 use axum::response::Response;
 use fileshed_core::Error;
-use fileshed_core::hint::{Argument, Call, Surface};
+use fileshed_core::hint::{Argument, HintSurface, NextCall};
 use serde_json::{Value, json};
 
 use crate::http::envelope::{self, FailureForm};
@@ -95,7 +95,7 @@ impl<'e> TerminalTools<'e> {
     }
 
     /// The directory of the tree for the zone that a call names.
-    fn root(&self, call: &Call) -> Cow<'e, str> {
+    fn root(&self, call: &NextCall) -> Cow<'e, str> {
         let zone = argument_text(call, "zone");
         match (zone, self.root, argument_text(call, "group")) {
             (Some(zone), Some(root), _) if self.zone == Some(zone) => Cow::Borrowed(root),
@@ -117,7 +117,7 @@ const COUNTERPARTS: &[(&str, &str)] = &[
     ("shed_move_uploads_to_storage", "cp"),
 ];
 
-impl Surface for TerminalTools<'_> {
+impl HintSurface for TerminalTools<'_> {
     fn is_offered(&self, operation: &str) -> bool {
         let mut tools = super::tools();
         tools.any(|tool| tool.id == operation) || counterpart(operation).is_some()
@@ -127,7 +127,7 @@ impl Surface for TerminalTools<'_> {
         counterpart(operation).unwrap_or(operation)
     }
 
-    fn call(&self, call: &Call) -> String {
+    fn call(&self, call: &NextCall) -> String {
         let root = self.root(call);
         let path = below(&root, argument_text(call, "path").unwrap_or("."));
         match call.operation() {
@@ -163,12 +163,12 @@ fn below(root: &str, path: &str) -> String {
     }
 }
 
-fn argument<'c>(call: &'c Call, parameter: &str) -> Option<&'c Argument> {
+fn argument<'c>(call: &'c NextCall, parameter: &str) -> Option<&'c Argument> {
     let mut arguments = call.arguments().iter();
     arguments.find_map(|(name, argument)| (*name == parameter).then_some(argument))
 }
 
-fn argument_text<'c>(call: &'c Call, parameter: &str) -> Option<&'c str> {
+fn argument_text<'c>(call: &'c NextCall, parameter: &str) -> Option<&'c str> {
     match argument(call, parameter)? {
         Argument::Value(Value::String(text)) => Some(text),
         _ => None,
@@ -176,7 +176,7 @@ fn argument_text<'c>(call: &'c Call, parameter: &str) -> Option<&'c str> {
 }
 
 /// The words of the parameter `args`.
-fn arguments(call: &Call) -> Vec<Cow<'_, str>> {
+fn arguments(call: &NextCall) -> Vec<Cow<'_, str>> {
     let words: Vec<&Value> = match argument(call, "args") {
         Some(Argument::Value(Value::Array(items))) => items.iter().collect(),
         Some(Argument::List(items)) => {
@@ -226,25 +226,25 @@ mod tests {
     fn operations_are_told_as_what_there_is_here() {
         for (call, expected) in [
             (
-                Call::new("shed_tree")
+                NextCall::new("shed_tree")
                     .with("zone", "storage")
                     .with("path", "a b"),
                 r#"list_files(directory="/storage/a b")"#,
             ),
             (
-                Call::new("shed_tree")
+                NextCall::new("shed_tree")
                     .with("zone", "group")
                     .with("group", "team"),
                 r#"list_files(directory="/groups/team")"#,
             ),
             (
-                Call::new("shed_delete")
+                NextCall::new("shed_delete")
                     .with("zone", "documents")
                     .with("path", "it's"),
                 r#"run_command(command="rm -r \"/documents/it's\"")"#,
             ),
             (
-                Call::new("shed_exec")
+                NextCall::new("shed_exec")
                     .with("zone", "storage")
                     .with("cmd", "sed")
                     .with("args", vec!["-n", "1,5p", "a b.md"]),

@@ -1,7 +1,7 @@
 //! Searches in the tree: by glob, by lines, by name, and by both for the search box.
 
 use fileshed_core::search::{
-    Bounds, Glob, Globs, Grep, Matches, Pattern, RankedNames, Tree, Wanted,
+    Bounds, Glob, Globs, Grep, Matches, Pattern, RankedNames, SearchRoot, Wanted,
 };
 use fileshed_core::view::ViewPath;
 use fileshed_core::{CallerView, Error, diagnostics, search};
@@ -12,19 +12,19 @@ use utoipa::ToSchema;
 /// Of which kind the entries are that are looked for.
 #[derive(Clone, Copy, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum EntryType {
+pub(super) enum EntryTypeFilter {
     File,
     Directory,
     #[default]
     Any,
 }
 
-impl From<EntryType> for Wanted {
-    fn from(wanted: EntryType) -> Self {
+impl From<EntryTypeFilter> for Wanted {
+    fn from(wanted: EntryTypeFilter) -> Self {
         match wanted {
-            EntryType::File => Self::Files,
-            EntryType::Directory => Self::Directories,
-            EntryType::Any => Self::Any,
+            EntryTypeFilter::File => Self::Files,
+            EntryTypeFilter::Directory => Self::Directories,
+            EntryTypeFilter::Any => Self::Any,
         }
     }
 }
@@ -38,7 +38,7 @@ fn directory(view: CallerView<'_>, named: Option<&str>) -> Result<ViewPath, Erro
 fn below<T>(
     view: CallerView<'_>,
     path: &ViewPath,
-    search: impl FnOnce(&[Tree<'_>], &Bounds) -> T,
+    search: impl FnOnce(&[SearchRoot<'_>], &Bounds) -> T,
 ) -> Result<T, Error> {
     let searched = view.searched("path", path)?;
     searched.expect_directories()?;
@@ -61,7 +61,7 @@ pub(super) struct GlobRequest {
     exclude: Option<Vec<String>>,
     /// Default any.
     #[schema(inline)]
-    r#type: Option<EntryType>,
+    r#type: Option<EntryTypeFilter>,
     /// 1 to 500, default 50.
     max_results: Option<i64>,
 }
@@ -140,7 +140,7 @@ pub(super) struct SearchRequest {
     limit: Option<i64>,
     /// Default any.
     #[schema(inline)]
-    r#type: Option<EntryType>,
+    r#type: Option<EntryTypeFilter>,
     /// Default false.
     show_hidden: Option<bool>,
 }

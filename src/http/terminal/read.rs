@@ -7,15 +7,15 @@ use std::io::{Read as _, Seek as _};
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::Encoding;
 use fileshed_core::view::{Resolved, ViewPath};
-use fileshed_core::{Call, CallerView, Code, Error, Hint, at_once, diagnostics};
+use fileshed_core::{CallerView, Code, Error, Hint, NextCall, at_once, diagnostics};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::content_type;
 use crate::http::files::download::FileDownload;
-use crate::http::tool::Content;
+use crate::http::tool::ToolContent;
 use crate::ops::read::document;
-use lines::{Lines, Range};
+use lines::{LineRange, SelectedLines};
 
 /// Bytes of a file that show whether it is text, and in which encoding.
 const BEGINNING: usize = 64 * 1024;
@@ -39,15 +39,15 @@ pub(super) struct Request {
 
 /// Lines of a text.
 #[derive(Serialize)]
-struct Text {
+struct TextLines {
     path: String,
     total_lines: u64,
     content: String,
 }
 
 /// `GET /files/read`
-pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<Content, Error> {
-    let range = Range::new(request.start_line, request.end_line)?;
+pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolContent, Error> {
+    let range = LineRange::new(request.start_line, request.end_line)?;
     let file = view.resolve("path", &request.path)?;
     let entry = file.file()?;
     if request.force_binary {
@@ -70,7 +70,7 @@ pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<Content, E
         document => document.map_err(|error| file.explain(error))?,
     };
     if let Some(text) = document {
-        let Lines { total, content } = range.of(&text);
+        let SelectedLines { total, content } = range.of(&text);
         let size = content.len() as u64;
         if size > limit {
             return Err(too_large(&file, size, limit));
@@ -92,8 +92,8 @@ pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<Content, E
 }
 
 /// A small text that is in memory.
-pub(super) fn read_at_once(view: CallerView<'_>, request: &Request) -> Option<Content> {
-    let range = Range::new(request.start_line, request.end_line).ok()?;
+pub(super) fn read_at_once(view: CallerView<'_>, request: &Request) -> Option<ToolContent> {
+    let range = LineRange::new(request.start_line, request.end_line).ok()?;
     if request.force_binary {
         return None;
     }
@@ -106,8 +106,8 @@ pub(super) fn read_at_once(view: CallerView<'_>, request: &Request) -> Option<Co
     Some(answer(&at, lines.total, lines.content.to_owned()))
 }
 
-fn answer(at: &ViewPath, total_lines: u64, content: String) -> Content {
-    Content::data(Text {
+fn answer(at: &ViewPath, total_lines: u64, content: String) -> ToolContent {
+    ToolContent::data(TextLines {
         path: at.as_str().to_owned(),
         total_lines,
         content,
@@ -121,19 +121,19 @@ fn kind(entry: &Entry) -> &'static str {
 }
 
 /// A file as it is.
-fn raw(file: &Resolved<'_>, entry: &Entry) -> Result<Content, Error> {
+fn raw(file: &Resolved<'_>, entry: &Entry) -> Result<ToolContent, Error> {
     if entry.size() > RAW_MAX {
         return Err(too_large(file, entry.size(), RAW_MAX));
     }
     file.explained(|| FileDownload::open(entry))
-        .map(Content::File)
+        .map(ToolContent::File)
 }
 
 /// How many lines a text has and what those of the range hold; nothing of a file that is no text.
 fn text_of(
     file: &Resolved<'_>,
     entry: &Entry,
-    range: &Range,
+    range: &LineRange,
     limit: u64,
 ) -> Result<Option<(u64, String)>, Error> {
     let fail = |error| file.explain(DiskError::of("read", entry.path(), error).into());
@@ -164,7 +164,8 @@ fn text_of(
     }
     source.rewind().map_err(fail)?;
     let found = range.read(&mut source, limit as usize).map_err(fail)?;
-    let Lines { total, content } = found.ok_or_else(|| too_large(file, entry.size(), limit))?;
+    let SelectedLines { total, content } =
+        found.ok_or_else(|| too_large(file, entry.size(), limit))?;
     Ok(Some((total, encoding.decode(&content).into_owned())))
 }
 
@@ -189,7 +190,7 @@ diagnostics! {
             size: u64,
         } => {
             code: UnsupportedFileType,
-            hint: Hint::of(Call::new("display_file").with("path", path.as_str()))
+            hint: Hint::of(NextCall::new("display_file").with("path", path.as_str()))
                 .say(" shows it to the user")
                 .or("run_command reads it with a program"),
             details: { "path": path, "content_type": kind, "size_bytes": size },
@@ -203,7 +204,7 @@ diagnostics! {
         } => {
             code: FileTooLarge,
             hint: Hint::new("read some lines: ").call(
-                Call::new("read_file")
+                NextCall::new("read_file")
                     .with("path", path.as_str())
                     .with("start_line", 1)
                     .with("end_line", 500),

@@ -7,12 +7,12 @@ use crate::config::Secret;
 
 /// Change of a connection.
 #[derive(Debug)]
-pub(super) struct Change {
+pub(super) struct ConnectionChange {
     is_new: bool,
     fields: Vec<String>,
 }
 
-impl Change {
+impl ConnectionChange {
     pub(super) fn between(before: Option<&Value>, after: &Value) -> Self {
         let mut fields = Vec::new();
         collect("", before.unwrap_or(&Value::Null), after, &mut fields);

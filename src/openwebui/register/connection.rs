@@ -6,9 +6,10 @@ use fileshed_core::settings::PublicUrl;
 use serde_json::{Map, Value, json};
 
 use super::auth::{Auth, ConnectionHeader};
-use super::grant::{self, Grant};
+use super::grant::{self, AccessGrant};
 use super::{
-    CallError, Client, ConnectionOptions, NOT_OPEN_WEBUI, RegisterError, asked, printable, text,
+    CallError, ConnectionOptions, NOT_OPEN_WEBUI, OpenWebUiClient, RegisterError, asked, printable,
+    text,
 };
 use crate::config::{Config, local_address};
 use crate::openapi;
@@ -52,7 +53,7 @@ impl ConnectionKind {
     /// Reads the list as it is now.
     pub(in crate::openwebui) fn read(
         self,
-        client: &Client,
+        client: &OpenWebUiClient,
         token: &str,
     ) -> Result<Vec<Value>, RegisterError> {
         let (path, _) = self.list();
@@ -62,7 +63,7 @@ impl ConnectionKind {
     /// Replaces the list, and returns what is there afterwards.
     pub(super) fn write(
         self,
-        client: &Client,
+        client: &OpenWebUiClient,
         token: &str,
         list: &[Value],
     ) -> Result<Vec<Value>, RegisterError> {
@@ -74,7 +75,7 @@ impl ConnectionKind {
     /// Has Open WebUI itself look at a connection, and returns what it found.
     pub(in crate::openwebui) fn verify(
         self,
-        client: &Client,
+        client: &OpenWebUiClient,
         token: &str,
         connection: &Value,
     ) -> Result<Value, CallError> {
@@ -130,7 +131,7 @@ pub(super) struct RegisteredConnection {
     key: String,
     toolset: Option<Toolset>,
     /// The grants; `None` leaves those that it has.
-    grants: Option<Vec<Grant>>,
+    grants: Option<Vec<AccessGrant>>,
     headers: Vec<ConnectionHeader>,
 }
 
@@ -138,7 +139,7 @@ impl RegisteredConnection {
     pub(super) fn new(
         config: &Config,
         options: &ConnectionOptions,
-        grants: Option<Vec<Grant>>,
+        grants: Option<Vec<AccessGrant>>,
     ) -> Result<Self, RegisterError> {
         let (kind, keys, no_key) = if options.terminal {
             let keys = &config.terminal_api_keys;
@@ -302,7 +303,7 @@ impl RegisteredConnection {
     /// Has Open WebUI look at it, and returns a line about what it found.
     pub(super) fn verify(
         &self,
-        client: &Client,
+        client: &OpenWebUiClient,
         token: &str,
         connection: &Value,
     ) -> Result<String, RegisterError> {

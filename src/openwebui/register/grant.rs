@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::super::account::AccountResponse;
 use super::super::client::segment;
 use super::super::groups::ListedGroup;
-use super::{CallError, Client, RegisterError, asked, printable, text};
+use super::{CallError, OpenWebUiClient, RegisterError, asked, printable, text};
 
 /// Grants that are shown by name.
 const NAMED_MAX: usize = 20;
@@ -48,12 +48,12 @@ impl FromStr for Grantee {
 
 /// User or group that may use it, as Open WebUI names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Grant {
+pub(super) struct AccessGrant {
     kind: &'static str,
     id: String,
 }
 
-impl Grant {
+impl AccessGrant {
     fn everyone() -> Self {
         Self::to("user", "*")
     }
@@ -74,17 +74,17 @@ struct UserSearch {
 fn grants(
     grantees: &[Grantee],
     find: impl Fn(&'static str, &str) -> Result<String, RegisterError>,
-) -> Result<Option<Vec<Grant>>, RegisterError> {
+) -> Result<Option<Vec<AccessGrant>>, RegisterError> {
     if grantees.is_empty() {
         return Ok(None);
     }
-    let mut grants: Vec<Grant> = Vec::new();
+    let mut grants: Vec<AccessGrant> = Vec::new();
     for grantee in grantees {
         let grant = match grantee {
-            Grantee::Everyone => Grant::everyone(),
+            Grantee::Everyone => AccessGrant::everyone(),
             Grantee::Nobody => continue,
-            Grantee::Group(name) => Grant::to("group", &find("group", name)?),
-            Grantee::User(name) => Grant::to("user", &find("user", name)?),
+            Grantee::Group(name) => AccessGrant::to("group", &find("group", name)?),
+            Grantee::User(name) => AccessGrant::to("user", &find("user", name)?),
         };
         if !grants.contains(&grant) {
             grants.push(grant);
@@ -95,10 +95,10 @@ fn grants(
 
 /// Returns the grants to `grantees`, whose ids Open WebUI is asked for.
 pub(super) fn resolve(
-    client: &Client,
+    client: &OpenWebUiClient,
     token: &str,
     grantees: &[Grantee],
-) -> Result<Option<Vec<Grant>>, RegisterError> {
+) -> Result<Option<Vec<AccessGrant>>, RegisterError> {
     grants(grantees, |kind, name| match kind {
         "group" => group(client, token, name),
         _ => user(client, token, name),
@@ -106,7 +106,7 @@ pub(super) fn resolve(
 }
 
 /// Returns the grants without asking Open WebUI, so that only its ids can be written.
-pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, RegisterError> {
+pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<AccessGrant>>, RegisterError> {
     grants(grantees, |kind, name| {
         let name = name.to_owned();
         match uuid::Uuid::try_parse(&name) {
@@ -121,8 +121,12 @@ pub(super) fn by_ids(grantees: &[Grantee]) -> Result<Option<Vec<Grant>>, Registe
 
 /// Makes the grants in the settings of a connection what they should be; those of an old one are
 /// not ours to say where nobody was named.
-pub(super) fn settle(config: &mut Map<String, Value>, grants: Option<&[Grant]>, is_new: bool) {
-    let everyone = [Grant::everyone()];
+pub(super) fn settle(
+    config: &mut Map<String, Value>,
+    grants: Option<&[AccessGrant]>,
+    is_new: bool,
+) {
+    let everyone = [AccessGrant::everyone()];
     let wanted = grants.or(is_new.then_some(&everyone[..]));
     let granted = config.get("access_grants").unwrap_or(&Value::Null);
     if let Some(wanted) = wanted.filter(|wanted| !is_same(granted, wanted)) {
@@ -131,17 +135,17 @@ pub(super) fn settle(config: &mut Map<String, Value>, grants: Option<&[Grant]>, 
 }
 
 /// The grants as Open WebUI keeps them.
-fn list(grants: &[Grant]) -> Value {
+fn list(grants: &[AccessGrant]) -> Value {
     grants
         .iter()
-        .map(|Grant { kind, id }| {
+        .map(|AccessGrant { kind, id }| {
             json!({"principal_type": kind, "principal_id": id, "permission": "read"})
         })
         .collect()
 }
 
 /// Returns `true` if Open WebUI keeps these grants, in any order.
-fn is_same(kept: &Value, grants: &[Grant]) -> bool {
+fn is_same(kept: &Value, grants: &[AccessGrant]) -> bool {
     let wanted = list(grants);
     let all = |grants: &Value| -> Option<BTreeSet<[String; 3]>> {
         let fields = ["principal_type", "principal_id", "permission"];
@@ -152,7 +156,7 @@ fn is_same(kept: &Value, grants: &[Grant]) -> bool {
 }
 
 /// Returns the grants that Open WebUI keeps, for people: by id if there is no name.
-pub(super) fn shown(client: &Client, token: &str, kept: &Value) -> String {
+pub(super) fn shown(client: &OpenWebUiClient, token: &str, kept: &Value) -> String {
     let grants = kept.as_array().map_or(&[][..], Vec::as_slice);
     let groups = OnceCell::new();
     let group = |id: &str| {
@@ -179,11 +183,11 @@ pub(super) fn shown(client: &Client, token: &str, kept: &Value) -> String {
     }
 }
 
-fn groups(client: &Client, token: &str) -> Result<Vec<ListedGroup>, RegisterError> {
+fn groups(client: &OpenWebUiClient, token: &str) -> Result<Vec<ListedGroup>, RegisterError> {
     client.get(token, "/api/v1/groups/").map_err(asked)
 }
 
-fn group(client: &Client, token: &str, wanted: &str) -> Result<String, RegisterError> {
+fn group(client: &OpenWebUiClient, token: &str, wanted: &str) -> Result<String, RegisterError> {
     let groups = groups(client, token)?;
     if groups.iter().any(|group| group.id == wanted) {
         return Ok(wanted.to_owned());
@@ -197,7 +201,7 @@ fn group(client: &Client, token: &str, wanted: &str) -> Result<String, RegisterE
     })
 }
 
-fn user(client: &Client, token: &str, wanted: &str) -> Result<String, RegisterError> {
+fn user(client: &OpenWebUiClient, token: &str, wanted: &str) -> Result<String, RegisterError> {
     if let Some(user) = by_id(client, token, wanted)? {
         return Ok(user.id);
     }
@@ -215,7 +219,11 @@ fn user(client: &Client, token: &str, wanted: &str) -> Result<String, RegisterEr
     })
 }
 
-fn by_id(client: &Client, token: &str, id: &str) -> Result<Option<AccountResponse>, RegisterError> {
+fn by_id(
+    client: &OpenWebUiClient,
+    token: &str,
+    id: &str,
+) -> Result<Option<AccountResponse>, RegisterError> {
     let Some(segment) = segment(id) else {
         return Ok(None);
     };

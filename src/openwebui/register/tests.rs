@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::config::Setting;
-use grant::Grant;
+use grant::AccessGrant;
 
 fn config(settings: &[(&str, &str)]) -> Config {
     let mut config = Config::default();
@@ -63,7 +63,7 @@ fn a_new_one_is_whole_and_needs_nothing_more() {
     });
     assert_eq!(new, expected);
     assert_eq!(ours.connection(Some(&new)), new);
-    assert!(Change::between(Some(&new), &new).is_empty());
+    assert!(ConnectionChange::between(Some(&new), &new).is_empty());
 }
 
 #[test]
@@ -139,7 +139,10 @@ fn what_was_said_replaces() {
         toolset: Some(Toolset::All),
         ..options()
     };
-    let group = vec![Grant::to("group", "g1"), Grant::to("user", "u1")];
+    let group = vec![
+        AccessGrant::to("group", "g1"),
+        AccessGrant::to("user", "u1"),
+    ];
     let ours = RegisteredConnection::new(&config(&[]), &said, Some(group)).expect("a connection");
     let existing = json!({
         "path": "openapi.json?toolset=core",
@@ -227,7 +230,7 @@ fn changes_show_no_secret() {
         json!({"key": "old-key", "url": "http://u:old@x", "headers": {"A": "old"}}),
         json!({"key": "new-key", "url": "http://y", "headers": {}}),
     );
-    let lines = Change::between(Some(&old), &new).lines("shed", true);
+    let lines = ConnectionChange::between(Some(&old), &new).lines("shed", true);
     let expected = [
         "would update the connection `shed`:",
         "  key: ********",

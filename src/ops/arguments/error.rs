@@ -1,6 +1,6 @@
 //! Arguments with which an operation cannot run, and what to do about them.
 
-use fileshed_core::{Call, Hint, Repeat, diagnostics};
+use fileshed_core::{Hint, NextCall, Repeat, diagnostics};
 use serde_json::Value;
 
 use super::misnamed::Meant;
@@ -23,12 +23,12 @@ pub(super) fn meaning(property: &Value) -> String {
 
 /// A received value, shortened for a message.
 #[derive(Debug)]
-pub(in crate::ops) struct Received {
+pub(in crate::ops) struct ReceivedValue {
     shown: String,
     kind: &'static str,
 }
 
-impl Received {
+impl ReceivedValue {
     const SHOWN_CHARACTERS: usize = 80;
 
     pub(in crate::ops) fn of(value: &Value) -> Self {
@@ -119,10 +119,10 @@ diagnostics! {
             /// Which one.
             parameter: String => ["path".to_owned(), "timeout".to_owned(), "overwrite".to_owned()],
             /// What was sent.
-            received: Received => [
-                Received::of(&serde_json::json!(5)),
-                Received::of(&serde_json::json!("soon")),
-                Received::of(&serde_json::json!("yes")),
+            received: ReceivedValue => [
+                ReceivedValue::of(&serde_json::json!(5)),
+                ReceivedValue::of(&serde_json::json!("soon")),
+                ReceivedValue::of(&serde_json::json!("yes")),
             ],
             /// What is taken.
             expected: ParameterType => [
@@ -152,9 +152,9 @@ diagnostics! {
             /// Which one.
             parameter: String = "position".to_owned(),
             /// What was sent.
-            received: Received => [
-                Received::of(&"repalce".into()),
-                Received::of(&"middle".into()),
+            received: ReceivedValue => [
+                ReceivedValue::of(&"repalce".into()),
+                ReceivedValue::of(&"middle".into()),
             ],
             /// The word that was probably meant.
             meant: Option<String> => [Some("replace".to_owned()), None],
@@ -172,9 +172,9 @@ diagnostics! {
         #[error("parameter `howto` names no guide: {}", received.shown)]
         Topic {
             /// What was sent.
-            received: Received => [
-                Received::of(&"comands".into()),
-                Received::of(&"cooking".into()),
+            received: ReceivedValue => [
+                ReceivedValue::of(&"comands".into()),
+                ReceivedValue::of(&"cooking".into()),
             ],
             /// The guide that was probably meant.
             meant: Option<String> => [Some("commands".to_owned()), None],
@@ -182,7 +182,7 @@ diagnostics! {
             code: InvalidParameter,
             hint: match meant {
                 Some(meant) => Hint::repeat(Repeat::with("howto", meant.as_str())),
-                None => Hint::of(Call::new("shed_help")).say(" lists the topics"),
+                None => Hint::of(NextCall::new("shed_help")).say(" lists the topics"),
             },
             details: { "parameter": "howto", "received": received.shown },
         },

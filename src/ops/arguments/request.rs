@@ -12,7 +12,7 @@ use super::{ArgumentError, choice};
 /// Reads a request; what it does not know is left out.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, Error> {
     let arguments = arguments.into_iter().map(|(parameter, value)| {
-        let argument = Argument {
+        let argument = ArgumentText {
             parameter: parameter.clone(),
             value,
         };
@@ -41,12 +41,12 @@ impl From<serde_json::Error> for RequestError {
 }
 
 /// One argument.
-struct Argument {
+struct ArgumentText {
     parameter: String,
     value: Value,
 }
 
-impl<'de> Deserializer<'de> for Argument {
+impl<'de> Deserializer<'de> for ArgumentText {
     type Error = RequestError;
 
     fn deserialize_enum<V: Visitor<'de>>(
@@ -79,7 +79,7 @@ impl<'de> Deserializer<'de> for Argument {
     }
 }
 
-impl IntoDeserializer<'_, RequestError> for Argument {
+impl IntoDeserializer<'_, RequestError> for ArgumentText {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

@@ -1,7 +1,7 @@
 //! Nothing to import, and what would have to be otherwise.
 
 use fileshed_core::diagnostics::Facts;
-use fileshed_core::{Call, Error, Hint, diagnostics};
+use fileshed_core::{Error, Hint, NextCall, diagnostics};
 
 use super::choice::Choice;
 use fileshed_core::nearest::nearest;
@@ -12,7 +12,7 @@ const LISTED: usize = 20;
 /// The reason why the attachments of the chat are not known.
 pub(super) enum Unknown {
     /// Something is missing.
-    Missing(Missing),
+    Missing(MissingSource),
     /// The request to Open WebUI failed.
     Failed(Error),
 }
@@ -27,16 +27,16 @@ diagnostics! {
             code: FileNotFound,
             hint: Hint::new("ask the person to add the file to this conversation")
                 .or("")
-                .call(Call::new("shed_help").with("howto", "upload"))
+                .call(NextCall::new("shed_help").with("howto", "upload"))
                 .say(" says how"),
         },
         /// As far as can be known.
         #[error(
             "no files were uploaded in this conversation, and those of the chat are not known: {0}"
         )]
-        NotKnown(missing: Missing => [Missing::Connection, Missing::Credential, Missing::Chat]) => {
+        NotKnown(missing: MissingSource => [MissingSource::Connection, MissingSource::Credential, MissingSource::Chat]) => {
             code: FileNotFound,
-            hint: Hint::of(Call::new("shed_link_create").with("upload", true))
+            hint: Hint::of(NextCall::new("shed_link_create").with("upload", true))
                 .say(" makes a page where the person brings files"),
             details: with_setting(Facts::new(), Some(*missing)),
         },
@@ -50,12 +50,12 @@ diagnostics! {
             /// What there is.
             available: Vec<String> = vec!["report.pdf".to_owned()],
             /// Why there may be more.
-            missing: Option<Missing> = None,
+            missing: Option<MissingSource> = None,
         } => {
             code: FileNotFound,
             hint: match nearest {
                 Some(meant) => Hint::new("there is ")
-                    .call(Call::new("shed_import").with("filename", meant.as_str())),
+                    .call(NextCall::new("shed_import").with("filename", meant.as_str())),
                 None => Hint::from(format!(
                     "give one of these in `filename`: {}",
                     listed(available).join(", ")
@@ -68,7 +68,7 @@ diagnostics! {
 
 /// What stands between this server and the files of the chat.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-pub(super) enum Missing {
+pub(super) enum MissingSource {
     #[error("this server is not connected to Open WebUI (`openwebui_api_url` is not set)")]
     Connection,
     #[error("this connection has no session of the user, and `openwebui_admin_key` is not set")]
@@ -77,7 +77,7 @@ pub(super) enum Missing {
     Chat,
 }
 
-impl Missing {
+impl MissingSource {
     fn setting(self) -> Option<&'static str> {
         match self {
             Self::Connection => Some("openwebui_api_url"),
@@ -122,8 +122,8 @@ fn facts(filename: &str, available: &[String]) -> Facts {
 }
 
 /// The facts, and the setting without which nobody knows more.
-fn with_setting(mut facts: Facts, missing: Option<Missing>) -> Facts {
-    if let Some(setting) = missing.and_then(Missing::setting) {
+fn with_setting(mut facts: Facts, missing: Option<MissingSource>) -> Facts {
+    if let Some(setting) = missing.and_then(MissingSource::setting) {
         facts.insert("missing_setting".to_owned(), setting.into());
     }
     facts

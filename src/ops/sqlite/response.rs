@@ -1,7 +1,7 @@
 //! The answer of `shed_sqlite`: what a statement gave, or what an import did.
 
 use fileshed_core::ZoneName;
-use fileshed_core::databases::{IfExists, ImportInfo, Imported, Outcome};
+use fileshed_core::databases::{DatabaseOutcome, IfExists, ImportInfo, ImportedTable};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -74,14 +74,14 @@ pub struct Response {
 
 /// The answer to a call, and what was done in a few words.
 pub(super) fn reply(
-    outcome: Outcome,
+    outcome: DatabaseOutcome,
     path: String,
     query: Option<String>,
     table: Option<String>,
     if_exists: IfExists,
 ) -> Reply<Response> {
     match outcome {
-        Outcome::Rows(rows) => {
+        DatabaseOutcome::Rows(rows) => {
             let count = rows.rows.len() as u64;
             let message = match (rows.truncated, rows.total) {
                 (false, _) => format!("{count} rows"),
@@ -104,7 +104,7 @@ pub(super) fn reply(
             };
             Reply::new(data, message)
         }
-        Outcome::Changed(changed) => {
+        DatabaseOutcome::Changed(changed) => {
             let message = format!("Done: {} rows changed in {path}", changed.rows);
             let data = Response {
                 path: Some(path),
@@ -115,7 +115,7 @@ pub(super) fn reply(
             };
             Reply::new(data, message)
         }
-        Outcome::Exported(exported, csv) => {
+        DatabaseOutcome::Exported(exported, csv) => {
             let message = format!("{} rows written to {csv}", exported.rows);
             let data = Response {
                 path: Some(path),
@@ -128,7 +128,7 @@ pub(super) fn reply(
             };
             Reply::new(data, message)
         }
-        Outcome::Imported(imported, csv) => {
+        DatabaseOutcome::Imported(imported, csv) => {
             let name = table.as_deref().unwrap_or_default();
             let of = csv
                 .zone
@@ -159,7 +159,7 @@ const FLAWED: &str =
     "bytes that are not UTF-8 are stored as U+FFFD; `encoding` says how the file is meant";
 
 /// What an import did not store, and in which rows of the file.
-fn lost(imported: &Imported) -> Option<String> {
+fn lost(imported: &ImportedTable) -> Option<String> {
     let (lost, cut) = (&imported.lost_in_rows, imported.info.rows_cut);
     let rows: Vec<String> = lost.iter().map(u64::to_string).collect();
     let more = if (lost.len() as u64) < cut { "…" } else { "" };

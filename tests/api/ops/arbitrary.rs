@@ -1,6 +1,6 @@
 //! Whatever is sent, the answer is an envelope, and the server goes on.
 
-use fileshed::ops::{Entry, OPERATIONS};
+use fileshed::ops::{OPERATIONS, OperationTool};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ fn value() -> impl Strategy<Value = String> {
 
 /// Bodies that are often nearly right: the parameters of the operation, each there or not, and
 /// the example's value or another.
-fn body(entry: &'static Entry) -> impl Strategy<Value = String> {
+fn body(entry: &'static OperationTool) -> impl Strategy<Value = String> {
     let example: Value = serde_json::from_str(entry.examples[0]).unwrap();
     let schema = (entry.request_schema)();
     let names = schema["properties"]
@@ -126,7 +126,11 @@ fn body(entry: &'static Entry) -> impl Strategy<Value = String> {
     })
 }
 
-fn is_envelope(client: &Client<'_>, entry: &Entry, body: &str) -> Result<(), TestCaseError> {
+fn is_envelope(
+    client: &Client<'_>,
+    entry: &OperationTool,
+    body: &str,
+) -> Result<(), TestCaseError> {
     let answer = client.post(entry.id, body.as_bytes());
     prop_assert_ne!(answer.status, 500, "{}", answer.text);
     let keys: Vec<&str> = match answer.body.as_object() {

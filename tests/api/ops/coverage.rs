@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use fileshed::ops::{Entry, OPERATIONS};
+use fileshed::ops::{OPERATIONS, OperationTool};
 use serde_json::Value;
 
 use crate::ops::hints::{self, Provocation};
@@ -38,7 +38,7 @@ const OTHERS: &[&str] = &[
     "uploads_retention",
 ];
 
-fn file_of(entry: &Entry) -> &'static str {
+fn file_of(entry: &OperationTool) -> &'static str {
     entry
         .id
         .strip_prefix("shed_")

@@ -8,7 +8,7 @@ use crate::ops::stage::{done, small};
 use fileshed_test_support::TestApp;
 
 /// The first example of an operation, in a group.
-fn example(entry: &fileshed::ops::Entry, group: &str) -> Value {
+fn example(entry: &fileshed::ops::OperationTool, group: &str) -> Value {
     let mut arguments: Value = serde_json::from_str(entry.examples[0]).unwrap();
     if arguments.get("zone").is_some() {
         arguments["zone"] = "group".into();

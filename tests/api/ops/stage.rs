@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
-use fileshed::ops::Entry;
+use fileshed::ops::OperationTool;
 use serde_json::{Value, json};
 
 use crate::ops::calls;
@@ -161,7 +161,7 @@ fn status(code: &str) -> u16 {
 /// One case: a user of its own, on a server that has a neighbour.
 pub(crate) struct Stage<'a> {
     server: &'a TestApp,
-    entry: &'static Entry,
+    entry: &'static OperationTool,
     code: &'static str,
     user: String,
     refusals: Cell<u32>,
@@ -169,7 +169,11 @@ pub(crate) struct Stage<'a> {
 }
 
 impl<'a> Stage<'a> {
-    pub(crate) fn new(server: &'a TestApp, entry: &'static Entry, code: &'static str) -> Self {
+    pub(crate) fn new(
+        server: &'a TestApp,
+        entry: &'static OperationTool,
+        code: &'static str,
+    ) -> Self {
         Self {
             server,
             entry,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use fileshed_core::changes;
 use fileshed_core::command::{self, CommandLine};
 use fileshed_core::settings::NamespaceStyle;
-use fileshed_core::storage::{Found, Kind};
+use fileshed_core::storage::{Kind, WalkEntry};
 use fileshed_core::{Caller, Core, Error, Runs, Settings, UserId, Zone, ZonePath};
 
 use crate::race::field::{CANARY, Field, LARGE, NAME, assert_clean};
@@ -174,7 +174,7 @@ fn survey(_runs: &Runs, zone: &Zone<'_>, tally: &Tally, _round: u64) {
     }
 }
 
-fn check(found: &Found) {
+fn check(found: &WalkEntry) {
     assert_ne!(found.path.name(), Some(NAME));
     assert!(found.size() < LARGE);
 }

@@ -6,7 +6,7 @@ use std::net::UdpSocket;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use fileshed_core::sandbox::egress::{Grant, RefusalStyle};
+use fileshed_core::sandbox::egress::{EgressGrant, RefusalStyle};
 use serde_json::{Value, json};
 
 use super::origin::{CONTENT, sound};
@@ -245,7 +245,7 @@ fn git_clones_through_the_proxy() {
 }
 
 /// An order for git with its parts for http. None where it has none.
-fn git_order(grant: &Grant) -> Option<Value> {
+fn git_order(grant: &EgressGrant) -> Option<Value> {
     let mut execute = vec![installed("git")?, loader()];
     for name in ["git", "git-remote-http"] {
         execute.push(std::fs::canonicalize(format!("/usr/lib/git-core/{name}")).ok()?);

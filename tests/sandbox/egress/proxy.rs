@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpStream};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fileshed_core::sandbox::egress::{Egress, Grant, RefusalStyle};
+use fileshed_core::sandbox::egress::{Egress, EgressGrant, RefusalStyle};
 use fileshed_core::settings::NetworkMode;
 use fileshed_test_support::{PATIENCE, wait_until};
 
@@ -13,7 +13,7 @@ use super::origin::CONTENT;
 use super::{Origin, Unseen, proxy, proxy_in};
 
 /// The header that proves a grant.
-fn proof(grant: &Grant) -> String {
+fn proof(grant: &EgressGrant) -> String {
     let url = grant.url();
     let credentials = url
         .strip_prefix("http://")
@@ -22,7 +22,7 @@ fn proof(grant: &Grant) -> String {
     format!("Proxy-Authorization: Basic {encoded}\r\n")
 }
 
-fn connect(grant: &Grant) -> TcpStream {
+fn connect(grant: &EgressGrant) -> TcpStream {
     let stream = TcpStream::connect(("127.0.0.1", grant.port())).expect("the proxy listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("set");
     stream
@@ -35,14 +35,14 @@ fn rest(mut stream: TcpStream) -> String {
 }
 
 /// Sends a request as it is and reads everything that comes back.
-fn ask(grant: &Grant, request: &str) -> String {
+fn ask(grant: &EgressGrant, request: &str) -> String {
     let mut stream = connect(grant);
     stream.write_all(request.as_bytes()).expect("sent");
     rest(stream)
 }
 
 /// A request with the proof of its grant.
-fn ask_with(grant: &Grant, line: &str, headers: &str) -> String {
+fn ask_with(grant: &EgressGrant, line: &str, headers: &str) -> String {
     ask(
         grant,
         &format!("{line} HTTP/1.1\r\n{}{headers}\r\n", proof(grant)),
@@ -50,7 +50,7 @@ fn ask_with(grant: &Grant, line: &str, headers: &str) -> String {
 }
 
 /// Opens a tunnel to `place`; the answer's first line.
-fn tunnel(grant: &Grant, place: &str) -> (TcpStream, String) {
+fn tunnel(grant: &EgressGrant, place: &str) -> (TcpStream, String) {
     let mut stream = connect(grant);
     let request = format!("CONNECT {place} HTTP/1.1\r\n{}\r\n", proof(grant));
     stream.write_all(request.as_bytes()).expect("sent");
@@ -64,7 +64,7 @@ fn tunnel(grant: &Grant, place: &str) -> (TcpStream, String) {
     (stream, line)
 }
 
-fn scene() -> (Origin, Egress, Grant) {
+fn scene() -> (Origin, Egress, EgressGrant) {
     let origin = Origin::start();
     let egress = proxy(&[origin.place()]);
     let grant = egress.grant(RefusalStyle::InWords).expect("a grant");

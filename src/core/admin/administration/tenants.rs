@@ -58,7 +58,7 @@ pub struct TenantSummary {
 pub(super) const QUOTA_MAX_MB: u64 = 1 << 40;
 
 /// What is read of all tenants at once.
-pub(crate) struct Counts {
+pub(crate) struct TenantCounts {
     calls: HashMap<String, i64>,
     locks: HashMap<String, u64>,
     links: HashMap<String, u64>,
@@ -159,9 +159,9 @@ impl Admin {
     }
 
     /// Returns what is read of all tenants at once.
-    pub(crate) fn counts(&self) -> Result<Counts, Error> {
+    pub(crate) fn counts(&self) -> Result<TenantCounts, Error> {
         let now = self.store.clock.now().as_second();
-        Ok(Counts {
+        Ok(TenantCounts {
             calls: self.store.last_calls()?,
             locks: self.store.registry.lock_counts(now)?,
             links: self.store.registry.link_counts(now)?,
@@ -173,7 +173,7 @@ impl Admin {
         &self,
         kind: TenantKind,
         tenant: String,
-        counts: &Counts,
+        counts: &TenantCounts,
     ) -> Result<TenantSummary, Error> {
         let usage = self.store.registry.usage(&tenant)?;
         let own = self.store.registry.tenant_quota(&tenant)?;
@@ -195,7 +195,7 @@ impl Admin {
         })
     }
 
-    fn group_summary(&self, tenant: String, counts: &Counts) -> Result<TenantSummary, Error> {
+    fn group_summary(&self, tenant: String, counts: &TenantCounts) -> Result<TenantSummary, Error> {
         let mut summary = self.unnamed_summary(TenantKind::Group, tenant, counts)?;
         let tenant = &summary.tenant;
         summary.credentials.links = counts.links.get(tenant).copied().unwrap_or_default();

@@ -9,14 +9,14 @@ use super::{
 use crate::admin::Admin;
 use crate::administration::TenantId;
 use fileshed_changes::repair;
-use fileshed_storage::{DiskError, Found, Kind, Root};
+use fileshed_storage::{DiskError, Kind, Root, WalkEntry};
 use fileshed_transfer::archive::{ArchiveWriter, Trouble, entry_options, file_options};
 use fileshed_types::{Error, ZonePath};
 use fileshed_zones::tenant::{DATA, TenantRoot};
 
 /// What was taken out.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Exported {
+pub struct TenantExport {
     /// Files, those of repositories too.
     pub files: u64,
     /// Their bytes.
@@ -29,7 +29,7 @@ impl Admin {
     /// Writes everything of a user or a group into an archive. Nobody changes anything of it
     /// meanwhile, so it is of one moment. What is being edited under a lock, and uploads that are not
     /// complete, are not in it.
-    pub fn export_tenant(&self, id: &TenantId, output: impl Write) -> Result<Exported, Error> {
+    pub fn export_tenant(&self, id: &TenantId, output: impl Write) -> Result<TenantExport, Error> {
         let found = self.tenant_summary(id)?;
         let tenant = self.store.existing_tenant(&found.tenant)?;
         let mut write_locks = Vec::new();
@@ -51,7 +51,7 @@ impl Admin {
         let manifest = manifest.text()?;
         let mut exporter = Exporter {
             writer: ArchiveWriter::new(output, None),
-            exported: Exported::default(),
+            exported: TenantExport::default(),
         };
         let mut written = exporter.manifest(&manifest, now.as_second());
         if let (Ok(()), Some(tenant)) = (&written, &tenant) {
@@ -63,7 +63,7 @@ impl Admin {
 
 struct Exporter<W: Write> {
     writer: ArchiveWriter<W>,
-    exported: Exported,
+    exported: TenantExport,
 }
 
 impl<W: Write> Exporter<W> {
@@ -131,7 +131,7 @@ impl<W: Write> Exporter<W> {
     fn file(
         &mut self,
         root: &Root,
-        found: &Found,
+        found: &WalkEntry,
         name: String,
         is_packed: bool,
     ) -> Result<(), Error> {
@@ -151,7 +151,7 @@ impl<W: Write> Exporter<W> {
         self.check()
     }
 
-    fn link(&mut self, root: &Root, found: &Found, name: String) -> Result<(), Error> {
+    fn link(&mut self, root: &Root, found: &WalkEntry, name: String) -> Result<(), Error> {
         let target = root.entry_as_named(&found.path)?.link_target()?;
         let Ok(target) = String::from_utf8(target) else {
             self.exported.skipped += 1;
@@ -171,7 +171,7 @@ impl<W: Write> Exporter<W> {
     }
 
     /// Writes the end, unless something failed before.
-    fn end(self, written: Result<(), Error>) -> Result<Exported, Error> {
+    fn end(self, written: Result<(), Error>) -> Result<TenantExport, Error> {
         if let Err(error) = written {
             self.writer.abandon();
             return Err(error);

@@ -43,7 +43,7 @@ const SHOWN: usize = 200;
 
 /// What was brought in.
 #[derive(Debug)]
-pub struct Imported {
+pub struct ImportedTenant {
     /// Whose it is.
     pub id: TenantId,
     /// Files, those of repositories too.
@@ -55,7 +55,7 @@ pub struct Imported {
 impl Admin {
     /// Brings in what [`Self::export_tenant`] wrote, here or elsewhere: for the same user or group,
     /// of whom there is no file here. It arrives whole, or not at all.
-    pub fn import_tenant(&self, input: impl Read) -> Result<Imported, Error> {
+    pub fn import_tenant(&self, input: impl Read) -> Result<ImportedTenant, Error> {
         let directory = self.store.data.subdirectory(IMPORTED)?;
         let staging = Staging::new(directory, self.store.instance());
         // Removes what an import left that was killed.
@@ -199,8 +199,8 @@ impl TenantArchive<'_> {
         Ok(bytes)
     }
 
-    fn unpack(&mut self, id: &TenantId, staged: &StagedDirectory) -> Result<Imported, Error> {
-        let mut imported = Imported {
+    fn unpack(&mut self, id: &TenantId, staged: &StagedDirectory) -> Result<ImportedTenant, Error> {
+        let mut imported = ImportedTenant {
             id: id.clone(),
             files: 0,
             bytes: 0,

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use crate::owner::{GroupOwners, Owner};
-use fileshed_history::{Change, ChangeKind, Found, Moved};
+use fileshed_history::{ChangeKind, FileChange, MovedFile, ZoneComparison};
 use fileshed_registry::{OwnershipEffect, Record};
 use fileshed_types::Error;
 use fileshed_zones::zone::ZonePath;
@@ -17,8 +17,8 @@ use fileshed_zones::zone::ZonePath;
 pub(crate) struct Claims<'a> {
     owners: GroupOwners<'a>,
     user: &'a str,
-    found: &'a Found,
-    changes: Vec<Change>,
+    found: &'a ZoneComparison,
+    changes: Vec<FileChange>,
     /// Names that the last commit has.
     before: OnceCell<HashSet<String>>,
     /// Names that are on disk.
@@ -26,7 +26,7 @@ pub(crate) struct Claims<'a> {
 }
 
 impl<'a> Claims<'a> {
-    pub(crate) fn of(owners: GroupOwners<'a>, user: &'a str, found: &'a Found) -> Self {
+    pub(crate) fn of(owners: GroupOwners<'a>, user: &'a str, found: &'a ZoneComparison) -> Self {
         Self {
             owners,
             user,
@@ -98,7 +98,7 @@ impl<'a> Claims<'a> {
 
     /// Returns the effect on ownership: a moved file takes its record along, an overwritten one keeps
     /// its own, and a new one belongs to the user.
-    pub(crate) fn effect(&self, relocated: &[Moved]) -> OwnershipEffect {
+    pub(crate) fn effect(&self, relocated: &[MovedFile]) -> OwnershipEffect {
         let (mut added, mut written, mut removed) = (Vec::new(), Vec::new(), Vec::new());
         let mut respelled: HashSet<String> = HashSet::new();
         for change in &self.changes {

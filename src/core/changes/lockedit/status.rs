@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use fileshed_registry::Lock;
 use fileshed_storage::{DiskError, Entry, Kind};
-use fileshed_types::{Call, Hint, diagnostics};
+use fileshed_types::{Hint, NextCall, diagnostics};
 use fileshed_zones::content_digest::sha256_of;
 use fileshed_zones::zone::ZonePath;
 
@@ -87,7 +87,7 @@ diagnostics! {
 /// To compare, to save all the same, or to give the copy up.
 fn choices(path: &ZonePath, status: EditStatus) -> Hint {
     let path = path.display();
-    let call = |operation| Call::here(operation).with("path", path);
+    let call = |operation| NextCall::here(operation).with("path", path);
     let copy = call("shed_lockedit_exec")
         .with("cmd", "cat")
         .with("args", vec!["."]);
@@ -111,7 +111,7 @@ fn choices(path: &ZonePath, status: EditStatus) -> Hint {
             .call(cancel)
             .say(" drops it"),
         EditStatus::Changed | EditStatus::Unchanged => {
-            let file = Call::here("shed_exec")
+            let file = NextCall::here("shed_exec")
                 .with("cmd", "cat")
                 .with("args", vec![path]);
             Hint::new("compare: the working copy is what ")

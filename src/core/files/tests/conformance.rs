@@ -20,7 +20,7 @@ pub use steps::{Step, When, agrees_with_memory, steps};
 pub use writers::loses_no_update;
 
 use crate::{
-    Condition, EntryType, Metadata, Named, Provider, ProviderError, Version, Write, Written,
+    EntryType, Metadata, Named, Precondition, Provider, ProviderError, Version, Write, Written,
     ZonePath,
 };
 
@@ -89,7 +89,7 @@ impl Directory<'_> {
         &self,
         at: &str,
         content: &[u8],
-        condition: Condition,
+        condition: Precondition,
     ) -> Result<Written, ProviderError> {
         let write = Write {
             condition,
@@ -300,17 +300,17 @@ fn a_file_is_no_directory(directory: &Directory) -> Outcome {
 }
 
 fn conditions_hold(directory: &Directory) -> Outcome {
-    let version = |version: &Metadata| Condition::Version(version.version.clone());
-    let unknown = Condition::Version(Version("never".to_owned()));
+    let version = |version: &Metadata| Precondition::Version(version.version.clone());
+    let unknown = Precondition::Version(Version("never".to_owned()));
     refused!(
         directory.write_if("file", b"0", unknown.clone()),
         ProviderError::Changed(_)
     );
     refused!(directory.stat("file"), ProviderError::NotFound(_));
-    let first = directory.write_if("file", b"1", Condition::Absent)?;
+    let first = directory.write_if("file", b"1", Precondition::Absent)?;
     assert!(first.created);
     refused!(
-        directory.write_if("file", b"2", Condition::Absent),
+        directory.write_if("file", b"2", Precondition::Absent),
         ProviderError::Exists(_)
     );
     refused!(
@@ -331,7 +331,7 @@ fn conditions_hold(directory: &Directory) -> Outcome {
         directory.write_if("file", b"5", version(&second)),
         ProviderError::Changed(_)
     );
-    directory.write_if("file", b"6", Condition::Absent)?;
+    directory.write_if("file", b"6", Precondition::Absent)?;
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Files, is_binary};
 use crate::error::ToolError;
 use crate::path;
-use crate::provider::{Condition, ProviderError, Write};
+use crate::provider::{Precondition, ProviderError, Write};
 
 /// How often an edit is made again that met another one.
 const ATTEMPTS: usize = 8;
@@ -31,7 +31,7 @@ pub struct EditFile {
 
 /// What was replaced.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Edited {
+pub struct EditAnswer {
     /// `ok`
     pub status: &'static str,
     /// As it was given.
@@ -47,7 +47,7 @@ pub struct Edited {
 impl Files<'_> {
     /// Replaces a text in a file. What somebody else writes at the same time is not lost: the edit is
     /// made again on what is there then.
-    pub fn edit_file(&self, request: &EditFile) -> Result<Edited, Error> {
+    pub fn edit_file(&self, request: &EditFile) -> Result<EditAnswer, Error> {
         self.expect_writable()?;
         let given = request.path.as_str();
         let path = path::inside(given)?;
@@ -66,14 +66,14 @@ impl Files<'_> {
             let (bytes, replacements) = self.edited(request, &content.bytes)?;
             let write = Write {
                 mime_type: None,
-                condition: Condition::Version(content.metadata.version),
+                condition: Precondition::Version(content.metadata.version),
             };
             match self
                 .provider
                 .write(&self.at(&path), &mut bytes.as_slice(), &write)
             {
                 Ok(_) => {
-                    return Ok(Edited {
+                    return Ok(EditAnswer {
                         status: "ok",
                         path: given.to_owned(),
                         replacements,

@@ -18,7 +18,7 @@ pub struct ListFiles {
 
 /// The answer of `list_files`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Listed {
+pub struct ListAnswer {
     /// `ok`
     pub status: &'static str,
     /// As it was given.
@@ -39,7 +39,7 @@ pub struct StatFile {
 
 /// The answer of `stat_file`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Shown {
+pub struct StatAnswer {
     /// `ok`
     pub status: &'static str,
     /// The entry.
@@ -57,7 +57,7 @@ pub struct RemoveFile {
 
 /// The answer of `remove_file`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Removed {
+pub struct RemoveAnswer {
     /// `true` if it was there and is removed.
     pub removed: bool,
     /// As it was given.
@@ -94,7 +94,7 @@ pub struct Sent {
 
 impl Files<'_> {
     /// Lists a directory.
-    pub fn list_files(&self, request: &ListFiles) -> Result<Listed, Error> {
+    pub fn list_files(&self, request: &ListFiles) -> Result<ListAnswer, Error> {
         let given = request.path.as_deref().unwrap_or("");
         let directory = path::parse(given)?;
         let at = self.at(&directory);
@@ -107,7 +107,7 @@ impl Files<'_> {
             path: self.in_workspace(&entry.path),
             ..entry
         });
-        Ok(Listed {
+        Ok(ListAnswer {
             status: "ok",
             path: given.to_owned(),
             entries: entries.collect(),
@@ -116,18 +116,18 @@ impl Files<'_> {
     }
 
     /// Looks at a file or directory.
-    pub fn stat_file(&self, request: &StatFile) -> Result<Shown, Error> {
+    pub fn stat_file(&self, request: &StatFile) -> Result<StatAnswer, Error> {
         let given = request.path.as_str();
         let path = path::parse(given)?;
         let metadata = self.stat(given, &path)?;
-        Ok(Shown {
+        Ok(StatAnswer {
             status: "ok",
             metadata: Metadata { path, ..metadata },
         })
     }
 
     /// Removes a file or a directory.
-    pub fn remove_file(&self, request: &RemoveFile) -> Result<Removed, Error> {
+    pub fn remove_file(&self, request: &RemoveFile) -> Result<RemoveAnswer, Error> {
         self.expect_writable()?;
         let given = request.path.as_str();
         let path = path::inside(given)?;
@@ -136,7 +136,7 @@ impl Files<'_> {
             Err(ProviderError::NotFound(_)) => false,
             Err(error) => return Err(ToolError::of_provider(given, error)),
         };
-        Ok(Removed {
+        Ok(RemoveAnswer {
             removed,
             path: given.to_owned(),
         })

@@ -26,7 +26,7 @@ pub struct GlobSearch {
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct GlobAnswer {
     /// `ok`
     pub status: &'static str,
     /// As it was given.
@@ -41,7 +41,7 @@ pub struct Found {
 
 impl Files<'_> {
     /// Finds files and directories whose path below `path` fits a pattern.
-    pub fn glob_search(&self, request: &GlobSearch) -> Result<Found, Error> {
+    pub fn glob_search(&self, request: &GlobSearch) -> Result<GlobAnswer, Error> {
         let given = request.path.as_deref().unwrap_or("");
         let start = path::parse(given)?;
         let pattern = request
@@ -66,7 +66,7 @@ impl Files<'_> {
             Ok(ControlFlow::Continue(()))
         })?;
         matches.sort_unstable();
-        Ok(Found {
+        Ok(GlobAnswer {
             status: "ok",
             pattern: request.pattern.clone(),
             matches,

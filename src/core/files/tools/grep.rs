@@ -54,7 +54,7 @@ pub struct GrepSearch {
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Matches {
+pub struct GrepAnswer {
     /// `ok`
     pub status: &'static str,
     /// As it was given.
@@ -95,7 +95,7 @@ pub enum GrepMatch {
 
 impl Files<'_> {
     /// Finds lines, in time that is linear in what is searched.
-    pub fn grep_search(&self, request: &GrepSearch) -> Result<Matches, Error> {
+    pub fn grep_search(&self, request: &GrepSearch) -> Result<GrepAnswer, Error> {
         let given = request.path.as_deref().unwrap_or("");
         let start = path::parse(given)?;
         let pattern = compiled(request)?;
@@ -134,7 +134,7 @@ impl Files<'_> {
                 ControlFlow::Continue(())
             })
         })?;
-        Ok(Matches {
+        Ok(GrepAnswer {
             status: "ok",
             pattern: request.pattern.clone(),
             output_mode: mode,

@@ -42,9 +42,9 @@ impl ReadFile {
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
-pub enum Read {
+pub enum ReadAnswer {
     /// Lines of a text.
-    Lines(Lines),
+    Lines(ReadLines),
     /// The whole file.
     Bytes {
         /// `ok`
@@ -73,7 +73,7 @@ pub enum Read {
 
 /// Lines of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Lines {
+pub struct ReadLines {
     /// `ok`
     pub status: &'static str,
     /// As it was given.
@@ -96,7 +96,7 @@ pub struct Lines {
     pub size: u64,
 }
 
-impl Read {
+impl ReadAnswer {
     /// The numbered lines of a text.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
@@ -109,7 +109,7 @@ impl Read {
 
 impl Files<'_> {
     /// Reads a file.
-    pub fn read_file(&self, request: &ReadFile) -> Result<Read, Error> {
+    pub fn read_file(&self, request: &ReadFile) -> Result<ReadAnswer, Error> {
         let given = request.path.as_str();
         let path = path::inside(given)?;
         let first = number("offset", request.offset)?.unwrap_or(1);
@@ -118,7 +118,7 @@ impl Files<'_> {
         let (mime_type, size) = (content.metadata.mime_type(), content.metadata.size);
         let bytes = content.bytes;
         if request.encoding == Some(ContentEncoding::Base64) {
-            return Ok(Read::Bytes {
+            return Ok(ReadAnswer::Bytes {
                 status: "ok",
                 path: given.to_owned(),
                 content: STANDARD.encode(&bytes),
@@ -131,14 +131,14 @@ impl Files<'_> {
             && is_binary(&bytes)
         {
             let mime_type = mime_type.clone();
-            return Ok(Read::Image { mime_type, bytes });
+            return Ok(ReadAnswer::Image { mime_type, bytes });
         }
         if is_binary(&bytes) {
             return Err(ToolError::Binary(given.to_owned()).into());
         }
         let text = decoded(&bytes);
         let numbered = Numbered::of(&text, first, limit, self.limits.answer_bytes);
-        Ok(Read::Lines(Lines {
+        Ok(ReadAnswer::Lines(ReadLines {
             status: "ok",
             path: given.to_owned(),
             content: numbered.content,

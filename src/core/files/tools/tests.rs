@@ -3,13 +3,14 @@
 use fileshed_types::{Code, Error};
 
 use crate::{
-    ContentEncoding, EditFile, Files, GlobSearch, GrepMatch, GrepSearch, Limits, ListFiles, Memory,
-    OutputFile, OutputMode, Read, ReadFile, RemoveFile, StatFile, WriteFile, ZonePath,
+    ContentEncoding, EditFile, Files, GlobSearch, GrepMatch, GrepSearch, ListFiles, MemoryProvider,
+    OutputFile, OutputMode, ReadAnswer, ReadFile, RemoveFile, StatFile, ToolLimits, WriteFile,
+    ZonePath,
 };
 
 fn with<T>(written: &[(&str, &str)], look: impl FnOnce(&Files<'_>) -> T) -> T {
-    let memory = Memory::default();
-    let files = Files::new(&memory, Limits::default());
+    let memory = MemoryProvider::default();
+    let files = Files::new(&memory, ToolLimits::default());
     for (path, content) in written {
         files
             .write_file(&WriteFile::new(path, content))
@@ -50,7 +51,7 @@ fn read_file_numbers_lines() {
             limit: Some(2),
             ..ReadFile::new("a.txt")
         };
-        let Read::Lines(lines) = files.read_file(&request).expect("lines") else {
+        let ReadAnswer::Lines(lines) = files.read_file(&request).expect("lines") else {
             panic!("no lines");
         };
         assert_eq!(lines.content, "     2→two\n     3→three");
@@ -87,17 +88,17 @@ fn read_file_on_a_missing_file() {
 
 #[test]
 fn a_long_answer_says_that_it_is_cut() {
-    let memory = Memory::default();
-    let limits = Limits {
+    let memory = MemoryProvider::default();
+    let limits = ToolLimits {
         answer_bytes: 20,
-        ..Limits::default()
+        ..ToolLimits::default()
     };
     let files = Files::new(&memory, limits);
     let text = "0123456789012345678901234567890\nb\n";
     files
         .write_file(&WriteFile::new("a", text))
         .expect("a file");
-    let Read::Lines(lines) = files.read_file(&ReadFile::new("a")).expect("lines") else {
+    let ReadAnswer::Lines(lines) = files.read_file(&ReadFile::new("a")).expect("lines") else {
         panic!("no lines");
     };
     assert_eq!(lines.content, "     1→01234567890123456789");
@@ -123,7 +124,8 @@ fn binary_file_is_refused_with_the_way_out() {
             encoding: Some(ContentEncoding::Base64),
             ..ReadFile::new("a.bin")
         };
-        let Read::Bytes { content, size, .. } = files.read_file(&request).expect("bytes") else {
+        let ReadAnswer::Bytes { content, size, .. } = files.read_file(&request).expect("bytes")
+        else {
             panic!("no bytes");
         };
         assert_eq!((content.as_str(), size), ("AAECAw==", 4));
@@ -137,10 +139,10 @@ fn binary_file_is_refused_with_the_way_out() {
 
 #[test]
 fn content_that_exceeds_the_limit() {
-    let memory = Memory::default();
-    let limits = Limits {
+    let memory = MemoryProvider::default();
+    let limits = ToolLimits {
         text_bytes: 8,
-        ..Limits::default()
+        ..ToolLimits::default()
     };
     let files = Files::new(&memory, limits);
     let text = "Content size 9 exceeds limit of 8 bytes";
@@ -154,7 +156,7 @@ fn content_that_exceeds_the_limit() {
         .expect("a file");
     let request = edit("a", "8", "89");
     assert!(files.edit_file(&request).is_err(), "larger than may be");
-    let large = Files::new(&memory, Limits::default());
+    let large = Files::new(&memory, ToolLimits::default());
     large
         .write_file(&WriteFile::new("a", "123456789"))
         .expect("a file");
@@ -236,10 +238,10 @@ fn glob_with_no_matches_is_an_empty_list() {
 
 #[test]
 fn what_was_not_searched_is_said() {
-    let memory = Memory::default();
-    let limits = Limits {
+    let memory = MemoryProvider::default();
+    let limits = ToolLimits {
         results: 2,
-        ..Limits::default()
+        ..ToolLimits::default()
     };
     let files = Files::new(&memory, limits);
     for path in ["a/1", "a/2", "b/1", "b/2", "c/1"] {
@@ -435,10 +437,10 @@ fn names_that_windows_cannot_hold_are_refused() {
 
 #[test]
 fn read_only_refuses_what_changes() {
-    let memory = Memory::default();
-    let limits = Limits {
+    let memory = MemoryProvider::default();
+    let limits = ToolLimits {
         read_only: true,
-        ..Limits::default()
+        ..ToolLimits::default()
     };
     let files = Files::new(&memory, limits);
     let text = "The workspace is read-only: nothing was changed";
@@ -456,15 +458,15 @@ fn read_only_refuses_what_changes() {
 
 #[test]
 fn a_sub_path_is_a_workspace_of_its_own() {
-    let memory = Memory::default();
+    let memory = MemoryProvider::default();
     let root = ZonePath::parse("workspace", "team/one").expect("a path");
-    let files = Files::below(&memory, root, Limits::default());
+    let files = Files::below(&memory, root, ToolLimits::default());
     assert!(glob(&files, "**", None).is_empty());
     files
         .write_file(&WriteFile::new("a/b.md", "x"))
         .expect("a file");
     assert_eq!(glob(&files, "**/*.md", None), ["a/b.md"]);
-    let all = Files::new(&memory, Limits::default());
+    let all = Files::new(&memory, ToolLimits::default());
     assert_eq!(glob(&all, "**/*.md", None), ["team/one/a/b.md"]);
     refused(
         files.read_file(&ReadFile::new("../b.md")),

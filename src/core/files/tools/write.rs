@@ -52,7 +52,7 @@ impl WriteFile {
 
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Stored {
+pub struct WriteAnswer {
     /// `created` or `updated`
     pub status: &'static str,
     /// As it was given.
@@ -63,7 +63,7 @@ pub struct Stored {
 
 impl Files<'_> {
     /// Writes a file.
-    pub fn write_file(&self, request: &WriteFile) -> Result<Stored, Error> {
+    pub fn write_file(&self, request: &WriteFile) -> Result<WriteAnswer, Error> {
         self.expect_writable()?;
         let given = request.path.as_str();
         let path = path::inside(given)?;
@@ -89,7 +89,7 @@ impl Files<'_> {
         };
         let written = self.provider.write(&self.at(&path), &mut &*bytes, &write);
         let written = written.map_err(|error| ToolError::of_provider(given, error))?;
-        Ok(Stored {
+        Ok(WriteAnswer {
             status: if written.created {
                 "created"
             } else {

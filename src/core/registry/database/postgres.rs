@@ -26,12 +26,12 @@ const SETTINGS: &str = "SET client_min_messages TO warning; SET lock_timeout TO 
      SET idle_in_transaction_session_timeout TO '5s'";
 
 /// A connection, with the statements that it has prepared.
-pub(crate) struct PostgresConnection(Box<RefCell<Prepared>>);
+pub(crate) struct PostgresConnection(Box<RefCell<PreparedStatement>>);
 
 /// A value of a statement.
-type Parameter<'v> = &'v (dyn ToSql + Sync);
+type SqlParameter<'v> = &'v (dyn ToSql + Sync);
 
-struct Prepared {
+struct PreparedStatement {
     client: Client,
     statements: HashMap<String, Statement>,
 }
@@ -40,7 +40,7 @@ impl PostgresConnection {
     fn open(config: &Config) -> Result<Self> {
         let mut client = connect(config)?;
         client.batch_execute(&format!("SET search_path TO {SCHEMA}; {SETTINGS}"))?;
-        Ok(Self(Box::new(RefCell::new(Prepared {
+        Ok(Self(Box::new(RefCell::new(PreparedStatement {
             client,
             statements: HashMap::new(),
         }))))
@@ -74,9 +74,9 @@ impl PostgresConnection {
         &self,
         sql: &str,
         values: &[Value<'_>],
-        run: impl FnOnce(&mut Client, &Statement, &[Parameter<'_>]) -> Result<T, postgres::Error>,
+        run: impl FnOnce(&mut Client, &Statement, &[SqlParameter<'_>]) -> Result<T, postgres::Error>,
     ) -> Result<T> {
-        let Prepared { client, statements } = &mut *self.0.borrow_mut();
+        let PreparedStatement { client, statements } = &mut *self.0.borrow_mut();
         let statement = if let Some(statement) = statements.get(sql) {
             statement
         } else {
@@ -84,7 +84,10 @@ impl PostgresConnection {
             statements.entry(sql.to_owned()).or_insert(prepared)
         };
         let values: Vec<_> = values.iter().copied().map(PostgresValue).collect();
-        let values: Vec<_> = values.iter().map(|value| value as Parameter<'_>).collect();
+        let values: Vec<_> = values
+            .iter()
+            .map(|value| value as SqlParameter<'_>)
+            .collect();
         Ok(run(client, statement, &values)?)
     }
 
@@ -151,7 +154,7 @@ impl Drop for Notifications {
 }
 
 /// The connections to one database: as many as calls need at once, up to a bound.
-pub(crate) struct Pool {
+pub(crate) struct ConnectionPool {
     config: Config,
     most: usize,
     state: Mutex<PoolState>,
@@ -166,7 +169,7 @@ struct PoolState {
     taken: usize,
 }
 
-impl Pool {
+impl ConnectionPool {
     pub(crate) fn new(url: &str, most: usize) -> Result<Self> {
         let mut config: Config = url
             .parse()
@@ -194,7 +197,7 @@ impl Pool {
     }
 
     /// A connection for as long as it is needed. Waits where all are taken.
-    pub(crate) fn take(&self) -> Result<Taken<'_>> {
+    pub(crate) fn take(&self) -> Result<PooledConnection<'_>> {
         let until = Clock::SYSTEM.instant() + TIMINGS.pool;
         let mut state = self.lock();
         loop {
@@ -202,7 +205,7 @@ impl Pool {
             if idle.is_some() || state.taken < self.most {
                 state.taken += 1;
                 drop(state);
-                return Taken::new(self, idle);
+                return PooledConnection::new(self, idle);
             }
             if Clock::SYSTEM.is_past(until) {
                 return Err(RegistryError::no_connection());
@@ -222,7 +225,7 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for ConnectionPool {
     fn drop(&mut self) {
         end(std::mem::take(&mut self.lock().idle));
     }
@@ -235,15 +238,15 @@ fn end(connections: impl Send + 'static) {
 }
 
 /// A connection that goes back to its pool.
-pub(crate) struct Taken<'p> {
-    pool: &'p Pool,
+pub(crate) struct PooledConnection<'p> {
+    pool: &'p ConnectionPool,
     connection: Option<PostgresConnection>,
 }
 
-impl<'p> Taken<'p> {
+impl<'p> PooledConnection<'p> {
     /// Uses a connection again if it still answers, or opens another one. The place that was counted for
     /// it is free again if that fails.
-    fn new(pool: &'p Pool, idle: Option<(PostgresConnection, Instant)>) -> Result<Self> {
+    fn new(pool: &'p ConnectionPool, idle: Option<(PostgresConnection, Instant)>) -> Result<Self> {
         let mut taken = Self {
             pool,
             connection: None,
@@ -271,7 +274,7 @@ impl<'p> Taken<'p> {
     }
 }
 
-impl Drop for Taken<'_> {
+impl Drop for PooledConnection<'_> {
     fn drop(&mut self) {
         let mut returned = self.connection.take();
         if let Some(broken) =

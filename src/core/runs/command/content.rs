@@ -4,7 +4,7 @@ use file_format::{FileFormat, Kind};
 
 use crate::runs::Runs;
 use fileshed_rules::CommandPlan;
-use fileshed_types::hint::{Call, Hint, Repeat};
+use fileshed_types::hint::{Hint, NextCall, Repeat};
 use fileshed_zones::zone::Zone;
 
 use super::CommandLine;
@@ -90,11 +90,11 @@ fn printed(zone: &Zone<'_>, line: &CommandLine<'_>) -> Option<String> {
 /// The call that reads a binary file.
 fn reader(runs: &Runs, hint: Hint, binary: &Binary, file: &str) -> Hint {
     let run = |command: &str, arguments: &[&str]| {
-        Call::here("shed_exec")
+        NextCall::here("shed_exec")
             .with("cmd", command)
             .with("args", arguments.to_vec())
     };
-    let of_file = |operation| Call::here(operation).with("path", file);
+    let of_file = |operation| NextCall::here(operation).with("path", file);
     let ends = |ending: &str| file.to_ascii_lowercase().ends_with(ending);
     let hint = hint.or("");
     let (command, arguments) = match (binary.encoding.as_deref(), binary.format) {

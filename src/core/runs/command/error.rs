@@ -3,7 +3,7 @@
 use super::limit::Limit;
 use fileshed_rules::package_of;
 use fileshed_types::diagnostics::Facts;
-use fileshed_types::{Call, Code, Hint, Repeat, diagnostics};
+use fileshed_types::{Code, Hint, NextCall, Repeat, diagnostics};
 
 /// Names that all arguments of a call may stand for together.
 pub(super) const NAMES_MAX: usize = 5000;
@@ -43,7 +43,7 @@ diagnostics! {
             command: String => ["git".to_owned(), "jq".to_owned()],
         } => {
             code: if command == "git" { Code::GitNotAvailable } else { Code::CommandNotFound },
-            hint: Hint::of(Call::new("shed_allowed_commands"))
+            hint: Hint::of(NextCall::new("shed_allowed_commands"))
                 .say(" lists what is installed")
                 .instead("use another command in `cmd`"),
             details: { "command": command, "package": package_of(command) },

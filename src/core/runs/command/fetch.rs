@@ -6,7 +6,7 @@ use super::{CommandLine, line};
 use crate::process::file_sink;
 use crate::runs::Runs;
 use fileshed_changes::{SizeError, check_lock, check_owner};
-use fileshed_sandbox::Sink;
+use fileshed_sandbox::OutputSink;
 use fileshed_types::{Error, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath};
 
@@ -48,7 +48,7 @@ pub fn fetch(
     let plan = line::judge_apart(runs, zone, &command_line)?;
     let run = Run::new(runs, zone, &command_line, &plan, zone.data())?;
     let mut staged = zone.store.staging(&zone.tenant)?.create()?;
-    let sinks = (file_sink(&mut staged)?, Sink::Answer(COMPLAINTS));
+    let sinks = (file_sink(&mut staged)?, OutputSink::Answer(COMPLAINTS));
     let outcome = run.start(Invocation {
         writes: false,
         ..run.invocation(sinks)

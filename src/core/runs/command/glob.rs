@@ -6,7 +6,7 @@ use std::rc::Rc;
 use regex::Regex;
 
 use super::error::{BYTES_MAX, ExecError, NAMES_MAX};
-use fileshed_storage::{Found, Kind, Root};
+use fileshed_storage::{Kind, Root, WalkEntry};
 use fileshed_types::Error;
 use fileshed_zones::zone::ZonePath;
 
@@ -22,7 +22,7 @@ pub(super) struct Expansion<'a, G> {
     data: &'a Root,
     /// Fails if it is not to go on.
     check: G,
-    read: HashMap<ZonePath, Rc<[Found]>>,
+    read: HashMap<ZonePath, Rc<[WalkEntry]>>,
     kept: usize,
     names: usize,
     bytes: usize,
@@ -91,11 +91,11 @@ impl<'a, G: Fn() -> Result<(), Error>> Expansion<'a, G> {
             .collect())
     }
 
-    fn list(&mut self, directory: &ZonePath) -> Rc<[Found]> {
+    fn list(&mut self, directory: &ZonePath) -> Rc<[WalkEntry]> {
         if let Some(entries) = self.read.get(directory) {
             return Rc::clone(entries);
         }
-        let entries: Rc<[Found]> = self.data.list(directory).unwrap_or_default().into();
+        let entries: Rc<[WalkEntry]> = self.data.list(directory).unwrap_or_default().into();
         if self.kept + entries.len() > KEPT_MAX {
             self.read.clear();
             self.kept = 0;

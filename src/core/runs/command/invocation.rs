@@ -7,12 +7,12 @@ use super::places::Places;
 use super::{CommandLine, ExecError, Limit, Ran, content};
 use crate::hidden_places::HiddenPlaces;
 use crate::process::{
-    self, FEW_THREADS, Watch, base_spec, expect_confined, expect_enforced, expect_not_stopped,
+    self, FEW_THREADS, UsageMeter, base_spec, expect_confined, expect_enforced, expect_not_stopped,
 };
 use crate::runs::Runs;
 use fileshed_rules::CommandPlan;
-use fileshed_sandbox::egress::Grant;
-use fileshed_sandbox::{Access, Ending, Job, JobSpec, Sink, Stream};
+use fileshed_sandbox::egress::EgressGrant;
+use fileshed_sandbox::{Access, ExitReason, Job, JobSpec, OutputSink, Stream};
 use fileshed_storage::{DiskError, PrivateDirectory, Root, Staged};
 use fileshed_types::{Error, timings};
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -32,7 +32,7 @@ pub(super) struct Invocation<'a> {
     pub(super) writes: bool,
     /// Standard input.
     pub(super) input: Option<&'a Staged>,
-    pub(super) sinks: (Sink, Sink),
+    pub(super) sinks: (OutputSink, OutputSink),
     /// Beyond the common one and the plan's.
     pub(super) environment: Vec<(String, String)>,
     /// The repository beside the zone, for git: where it lies on disk.
@@ -45,14 +45,14 @@ impl<'a> Invocation<'a> {
         command: &'a str,
         arguments: &[&str],
         input: &'a Staged,
-        output: Sink,
+        output: OutputSink,
     ) -> Self {
         Self {
             command,
             arguments: arguments.iter().map(|&text| text.to_owned()).collect(),
             writes: false,
             input: Some(input),
-            sinks: (output, Sink::Answer(COMPLAINTS)),
+            sinks: (output, OutputSink::Answer(COMPLAINTS)),
             environment: Vec::new(),
             repository: None,
         }
@@ -130,7 +130,7 @@ impl<'a> Run<'a> {
     }
 
     /// The command of the plan.
-    pub(super) fn invocation(&self, sinks: (Sink, Sink)) -> Invocation<'a> {
+    pub(super) fn invocation(&self, sinks: (OutputSink, OutputSink)) -> Invocation<'a> {
         let only_reads = self.zone.store.settings().sqlite_readonly && self.plan.command == SQLITE;
         Invocation {
             command: self.plan.command,
@@ -165,7 +165,7 @@ impl<'a> Run<'a> {
         environment.extend(self.plan.environment.iter().map(own));
         environment.extend(invocation.environment);
         let network = runs.grant_network(self.plan.network, command)?;
-        environment.extend(network.iter().flat_map(Grant::environment));
+        environment.extend(network.iter().flat_map(EgressGrant::environment));
         let own_options = program.own_options.iter().map(|&own| own.to_owned());
         let job = Job::Program {
             file: program.file.clone(),
@@ -203,7 +203,7 @@ impl<'a> Run<'a> {
             .then(|| (self.zone.tenant.key.clone(), self.zone.name()));
         let entered = Some(runs.enter_command(caller, command, held));
         let sinks = invocation.sinks;
-        let mut watch = Watch::new(self.zone, &self.private, [&sinks.0, &sinks.1], entered);
+        let mut watch = UsageMeter::new(self.zone, &self.private, [&sinks.0, &sinks.1], entered);
         let is_over = || writes && self.is_over.as_ref().is_some_and(|is_over| is_over());
         let outcome = fileshed_sandbox::run(
             &runs.zygote,
@@ -218,7 +218,7 @@ impl<'a> Run<'a> {
                 }
             },
         )?;
-        let remarks: Vec<String> = network.iter().flat_map(Grant::remarks).collect();
+        let remarks: Vec<String> = network.iter().flat_map(EgressGrant::remarks).collect();
         Ok(CommandOutcome::of(outcome, &remarks))
     }
 
@@ -258,7 +258,7 @@ impl<'a> Run<'a> {
         expect_not_stopped(self.zone, &command, outcome.ending)?;
         let (stdout, stderr) = (|| shown.stdout.text.clone(), || shown.stderr.text.clone());
         let (seconds, status) = (self.timeout, outcome.status);
-        if outcome.ending == Ending::TimedOut {
+        if outcome.ending == ExitReason::TimedOut {
             return Err(ExecError::TimedOut {
                 command,
                 seconds,
@@ -268,7 +268,7 @@ impl<'a> Run<'a> {
             }
             .into());
         }
-        let of_tree = (outcome.ending == Ending::OverMemory).then_some(Limit::MemoryOfTree {
+        let of_tree = (outcome.ending == ExitReason::OverMemory).then_some(Limit::MemoryOfTree {
             mebibytes: settings.exec_memory_limit_mb,
         });
         if of_tree.is_none()

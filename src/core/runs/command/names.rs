@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use super::outcome::{CommandOutcome, PutRight, Renamed};
+use super::outcome::{CommandOutcome, PutRight, RenamedEntry};
 use fileshed_changes::open_ended::OpenEndedPermit;
 use fileshed_rules::CommandPlan;
 use fileshed_storage::FileIdentity;
@@ -129,11 +129,15 @@ impl<'a> NamesBefore<'a> {
     }
 
     /// Gives other names to what of `found` has come under names that some system cannot hold.
-    fn rename_others(&self, permit: &OpenEndedPermit<'_>, found: Vec<NamedFile>) -> Vec<Renamed> {
+    fn rename_others(
+        &self,
+        permit: &OpenEndedPermit<'_>,
+        found: Vec<NamedFile>,
+    ) -> Vec<RenamedEntry> {
         let there = || self.there.iter();
         let paths: HashSet<&str> = there().map(|(path, _)| path.as_str()).collect();
         let files: HashSet<_> = there().map(|(path, id)| (last(path), *id)).collect();
-        let mut renamed: Vec<Renamed> = Vec::new();
+        let mut renamed: Vec<RenamedEntry> = Vec::new();
         for (path, identity) in found {
             let name = last(&path);
             let was_there = paths.contains(path.as_str()) || files.contains(&(name, identity));
@@ -142,7 +146,7 @@ impl<'a> NamesBefore<'a> {
                 && let Some(fault) = fault_of_name(name)
             {
                 let to = self.give_other_name(permit, &current(&path, &renamed));
-                renamed.push(Renamed {
+                renamed.push(RenamedEntry {
                     from: path,
                     to,
                     fault,
@@ -172,7 +176,7 @@ impl<'a> NamesBefore<'a> {
 }
 
 /// The path of an entry that lay at `path` before the directories above it got other names.
-fn current(path: &str, renamed: &[Renamed]) -> ZonePath {
+fn current(path: &str, renamed: &[RenamedEntry]) -> ZonePath {
     let moved = renamed.iter().rev().find_map(|above| {
         let to = above.to.as_ref().filter(|_| is_below(path, &above.from))?;
         Some(format!("{to}{}", &path[above.from.len()..]))

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::io::Write as _;
 
-use super::output::Shown;
-use fileshed_sandbox::{Ending, Outcome, SandboxError, Sink, Stream};
+use super::output::ShownStream;
+use fileshed_sandbox::{ExitReason, Outcome, OutputSink, SandboxError, Stream};
 use fileshed_types::Error;
 
 /// Renamed entries that an answer names.
@@ -13,7 +13,7 @@ const NAMED: usize = 10;
 /// The end of a command.
 #[derive(Debug)]
 pub(super) struct CommandOutcome {
-    pub(super) ending: Ending,
+    pub(super) ending: ExitReason,
     /// Exit status, or the negative number of the signal that ended it.
     pub(super) status: i32,
     pub(super) stdout: Stream,
@@ -48,8 +48,8 @@ impl CommandOutcome {
 /// The streams of a command, as an answer shows them.
 #[derive(Debug)]
 pub(super) struct ShownStreams {
-    pub(super) stdout: Shown,
-    pub(super) stderr: Shown,
+    pub(super) stdout: ShownStream,
+    pub(super) stderr: ShownStream,
 }
 
 impl ShownStreams {
@@ -79,13 +79,16 @@ impl BuiltinOutput {
     }
 
     /// Writes it where the streams of the command go.
-    pub(super) fn into_outcome(self, sinks: (Sink, Sink)) -> Result<CommandOutcome, SandboxError> {
+    pub(super) fn into_outcome(
+        self,
+        sinks: (OutputSink, OutputSink),
+    ) -> Result<CommandOutcome, SandboxError> {
         let (stdout, stderr) = match sinks.1 {
-            Sink::Output => (self.stdout + &self.stderr, String::new()),
+            OutputSink::Output => (self.stdout + &self.stderr, String::new()),
             _ => (self.stdout, self.stderr),
         };
         let outcome = Outcome {
-            ending: Ending::Exited,
+            ending: ExitReason::Exited,
             status: self.status,
             stdout: written(&stdout, sinks.0)?,
             stderr: written(&stderr, sinks.1)?,
@@ -94,14 +97,14 @@ impl BuiltinOutput {
     }
 }
 
-fn written(text: &str, sink: Sink) -> Result<Stream, SandboxError> {
+fn written(text: &str, sink: OutputSink) -> Result<Stream, SandboxError> {
     let mut stream = Stream::default();
     match sink {
-        Sink::File(mut file) => file
+        OutputSink::File(mut file) => file
             .write_all(text.as_bytes())
             .map_err(SandboxError::Start)?,
-        Sink::Answer(limit) => stream.take(text.as_bytes(), limit),
-        Sink::Output => {}
+        OutputSink::Answer(limit) => stream.take(text.as_bytes(), limit),
+        OutputSink::Output => {}
     }
     Ok(stream)
 }
@@ -112,12 +115,12 @@ pub(crate) struct PutRight {
     /// Paths that were removed.
     pub(crate) removed: Vec<String>,
     /// Entries that have another name now.
-    pub(crate) renamed: Vec<Renamed>,
+    pub(crate) renamed: Vec<RenamedEntry>,
 }
 
 /// An entry that a command made under a name that some system cannot hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Renamed {
+pub(crate) struct RenamedEntry {
     /// The path under which the command made it.
     pub(super) from: String,
     /// Its path now; `None` if it could not be moved.
@@ -126,7 +129,7 @@ pub(crate) struct Renamed {
     pub(super) fault: &'static str,
 }
 
-impl fmt::Display for Renamed {
+impl fmt::Display for RenamedEntry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let from = self.from.replace(char::is_control, "\u{fffd}");
         match &self.to {
@@ -138,8 +141,12 @@ impl fmt::Display for Renamed {
 }
 
 /// Describes renamed entries for an answer.
-pub(super) fn describe_renamed(renamed: &[Renamed]) -> Option<String> {
-    let shown: Vec<String> = renamed.iter().take(NAMED).map(Renamed::to_string).collect();
+pub(super) fn describe_renamed(renamed: &[RenamedEntry]) -> Option<String> {
+    let shown: Vec<String> = renamed
+        .iter()
+        .take(NAMED)
+        .map(RenamedEntry::to_string)
+        .collect();
     let shown = shown.join("; ");
     match (renamed.len(), renamed.len().saturating_sub(NAMED)) {
         (0, _) => None,

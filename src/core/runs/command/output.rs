@@ -8,10 +8,10 @@ use fileshed_text::{TextError, expect_editable};
 
 /// The stream as text of at most `limit` bytes, twice as many as JSON. Of a longer one the beginning
 /// and the end; of a binary one nothing. What is not UTF-8 is replaced, and so are places on disk.
-pub(super) fn show(places: &HiddenPlaces, stream: Stream, limit: usize) -> Shown {
+pub(super) fn show(places: &HiddenPlaces, stream: Stream, limit: usize) -> ShownStream {
     let bytes = stream.size();
     if let Some(binary) = recognise(&stream.bytes) {
-        return Shown {
+        return ShownStream {
             text: String::new(),
             missing: Some(MissingOutput::Binary { binary, bytes }),
         };
@@ -22,7 +22,7 @@ pub(super) fn show(places: &HiddenPlaces, stream: Stream, limit: usize) -> Shown
         whole.extend_from_slice(&tail);
         let text = places.whole(text_of(whole));
         return match end(&text, limit) {
-            None => Shown {
+            None => ShownStream {
                 text,
                 missing: None,
             },
@@ -36,7 +36,7 @@ pub(super) fn show(places: &HiddenPlaces, stream: Stream, limit: usize) -> Shown
 
 /// A stream as an answer has it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Shown {
+pub(super) struct ShownStream {
     pub(super) text: String,
     /// What the text has not.
     pub(super) missing: Option<MissingOutput>,
@@ -72,7 +72,7 @@ const GAP: usize = 64;
 const PIECE_BYTES: usize = 32;
 
 /// The beginning and the end of a text of `bytes` bytes, in whole lines where there are some.
-fn cut(beginning: &str, ending: &str, bytes: u64, limit: usize) -> Shown {
+fn cut(beginning: &str, ending: &str, bytes: u64, limit: usize) -> ShownStream {
     let front = if limit < SHORT {
         limit
     } else {
@@ -80,7 +80,7 @@ fn cut(beginning: &str, ending: &str, bytes: u64, limit: usize) -> Shown {
     };
     let mut head = &beginning[..end(beginning, front).unwrap_or(beginning.len())];
     if limit < SHORT {
-        return Shown {
+        return ShownStream {
             missing: Some(MissingOutput::Middle {
                 lines: head.matches('\n').count(),
                 left_out: bytes.saturating_sub(head.len() as u64),
@@ -97,7 +97,7 @@ fn cut(beginning: &str, ending: &str, bytes: u64, limit: usize) -> Shown {
     }
     let left_out = bytes.saturating_sub((head.len() + tail.len()) as u64);
     let line = if head.ends_with('\n') { "" } else { "\n" };
-    Shown {
+    ShownStream {
         text: format!(
             "{head}{line}… {} bytes left out …\n{tail}",
             grouped(left_out)

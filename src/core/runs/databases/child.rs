@@ -5,7 +5,9 @@ use super::error::TableError;
 use crate::process::{JobBounds, JobEnd, run_job};
 use crate::runs::Runs;
 use fileshed_storage::{Entry, PrivateDirectory, Staged};
-use fileshed_tables::{Action, Answer, Database, OpenMode, PRIVATE_CSV, Refusal, Work};
+use fileshed_tables::{
+    Action, DatabaseError, DatabaseReply, DatabaseRequest, OpenMode, PRIVATE_CSV, TargetDatabase,
+};
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Error, timings};
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -30,18 +32,18 @@ impl DatabaseCall<'_> {
     /// Starts a child and understands its answer.
     pub(super) fn child(
         &self,
-        database: Database,
+        database: TargetDatabase,
         action: Action,
         output: Option<&mut Staged>,
         private: &PrivateDirectory,
-    ) -> Result<Answer, Error> {
+    ) -> Result<DatabaseReply, Error> {
         let settings = self.zone.store.settings();
         let (seconds, bytes) = match &action {
             Action::Query(query) => (settings.exec_timeout_default, query.bytes),
             Action::Import(_) => (settings.exec_timeout_default, 0),
             Action::Recover => (RECOVERY, 0),
         };
-        let work = Work {
+        let work = DatabaseRequest {
             temporary: private.location().to_owned(),
             seconds,
             heap: settings.exec_memory_limit_mb * MEBIBYTE / 2,
@@ -62,8 +64,8 @@ impl DatabaseCall<'_> {
         Ok(
             match run_job(self.runs, self.zone, &DATABASE_JOB, &work, bounds)? {
                 JobEnd::Answered(answer) => answer,
-                JobEnd::TooLong => Answer::Refused(Refusal::TooLong),
-                JobEnd::Died => Answer::Refused(Refusal::Died),
+                JobEnd::TooLong => DatabaseReply::Refused(DatabaseError::TooLong),
+                JobEnd::Died => DatabaseReply::Refused(DatabaseError::Died),
             },
         )
     }
@@ -83,10 +85,10 @@ impl DatabaseCall<'_> {
     }
 
     /// An answer that is not what was asked for, as a failure.
-    pub(super) fn refused(&self, answer: Answer) -> Error {
+    pub(super) fn refused(&self, answer: DatabaseReply) -> Error {
         let refusal = match answer {
-            Answer::Refused(refusal) => refusal,
-            _ => Refusal::Died,
+            DatabaseReply::Refused(refusal) => refusal,
+            _ => DatabaseError::Died,
         };
         let seconds = self.zone.store.settings().exec_timeout_default;
         let path = self.path.as_str().to_owned();
@@ -107,12 +109,12 @@ pub(super) fn recover(runs: &Runs, zone: &Zone<'_>, path: &ZonePath) -> Result<(
     };
     let entry = zone.data().followed(path)?;
     let most = call.most(entry.size())?;
-    let database = Database::Zone {
+    let database = TargetDatabase::Zone {
         path: entry.path().as_str().to_owned(),
         mode: OpenMode::Write { most },
     };
     match call.child(database, Action::Recover, None, &call.private()?)? {
-        Answer::Recovered => Ok(()),
+        DatabaseReply::Recovered => Ok(()),
         other => Err(call.refused(other)),
     }
 }

@@ -1,9 +1,9 @@
 //! Databases and CSV files that could not be worked on, told so that the next call is right.
 
-use fileshed_tables::Refusal;
+use fileshed_tables::DatabaseError;
 use fileshed_types::diagnostics::Facts;
 use fileshed_types::hint::Argument;
-use fileshed_types::{Call, Hint, Repeat, diagnostics};
+use fileshed_types::{Hint, NextCall, Repeat, diagnostics};
 
 /// Names that a hint lists.
 const LISTED: usize = 12;
@@ -292,17 +292,17 @@ const AGAIN: &str = "wait a moment and repeat the same call";
 
 impl TableError {
     /// What the child says of the database at `path`, for which it had some seconds.
-    pub(super) fn of(refusal: Refusal, path: String, seconds: u64, in_uploads: bool) -> Self {
+    pub(super) fn of(refusal: DatabaseError, path: String, seconds: u64, in_uploads: bool) -> Self {
         match refusal {
-            Refusal::Failed { message, tables } => Self::Failed {
+            DatabaseError::Failed { message, tables } => Self::Failed {
                 path,
                 message,
                 tables,
             },
-            Refusal::Forbidden { what } => Self::Forbidden { path, what },
-            Refusal::NoStatement => Self::NoStatement,
-            Refusal::Parameters { reason } => Self::Values { path, reason },
-            Refusal::Parameter {
+            DatabaseError::Forbidden { what } => Self::Forbidden { path, what },
+            DatabaseError::NoStatement => Self::NoStatement,
+            DatabaseError::Parameters { reason } => Self::Values { path, reason },
+            DatabaseError::Parameter {
                 name,
                 received,
                 expected,
@@ -311,16 +311,16 @@ impl TableError {
                 received,
                 expected,
             },
-            Refusal::NotADatabase => Self::NotADatabase { path },
-            Refusal::TooLong => Self::TooLong { path, seconds },
-            Refusal::Full => Self::Full { path },
-            Refusal::Memory => Self::Memory { path },
-            Refusal::Died => Self::Died { path },
-            Refusal::Busy => Self::Busy { path },
-            Refusal::NotReadable => Self::NotReadable { path },
-            Refusal::NoExport => Self::NoExport,
-            Refusal::TableExists { table } => Self::TableExists { path, table },
-            Refusal::NoSuchColumns {
+            DatabaseError::NotADatabase => Self::NotADatabase { path },
+            DatabaseError::TooLong => Self::TooLong { path, seconds },
+            DatabaseError::Full => Self::Full { path },
+            DatabaseError::Memory => Self::Memory { path },
+            DatabaseError::Died => Self::Died { path },
+            DatabaseError::Busy => Self::Busy { path },
+            DatabaseError::NotReadable => Self::NotReadable { path },
+            DatabaseError::NoExport => Self::NoExport,
+            DatabaseError::TableExists { table } => Self::TableExists { path, table },
+            DatabaseError::NoSuchColumns {
                 table,
                 missing,
                 columns,
@@ -330,13 +330,13 @@ impl TableError {
                 missing,
                 columns,
             },
-            Refusal::CsvEmpty => Self::CsvEmpty { in_uploads },
-            Refusal::CsvTooWide { columns, most } => Self::CsvTooWide {
+            DatabaseError::CsvEmpty => Self::CsvEmpty { in_uploads },
+            DatabaseError::CsvTooWide { columns, most } => Self::CsvTooWide {
                 columns,
                 most,
                 in_uploads,
             },
-            Refusal::CsvUnreadable { line, reason } => Self::CsvUnreadable {
+            DatabaseError::CsvUnreadable { line, reason } => Self::CsvUnreadable {
                 line,
                 reason,
                 in_uploads,
@@ -398,9 +398,9 @@ fn forbidden(what: &str) -> Hint {
 fn csv_head(in_uploads: bool) -> Hint {
     let args = vec!["-n".into(), "5".into(), Argument::Given("import_csv")];
     let look = if in_uploads {
-        Call::new("shed_exec").with("zone", "uploads")
+        NextCall::new("shed_exec").with("zone", "uploads")
     } else {
-        Call::here("shed_exec")
+        NextCall::here("shed_exec")
     };
     let look = look.with("cmd", "head").with("args", Argument::List(args));
     Hint::new("look at the file: ").call(look)
@@ -421,13 +421,13 @@ fn not_a_database(path: &str) -> Hint {
             .and_without("query");
         return Hint::new("make a table of it first: ").again(import);
     }
-    let what = Call::here("shed_exec")
+    let what = NextCall::here("shed_exec")
         .with("cmd", "file")
         .with("args", vec![path]);
     Hint::new("see what it is: ")
         .call(what)
         .instead("see what it is: ")
-        .call(Call::here("shed_file_type").with("path", path))
+        .call(NextCall::here("shed_file_type").with("path", path))
 }
 
 fn list(names: &[String]) -> String {

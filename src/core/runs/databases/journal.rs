@@ -10,7 +10,7 @@ use super::child::recover;
 use crate::runs::Runs;
 use fileshed_registry::{FilePlace, StatementId};
 use fileshed_storage::{DiskError, Kind, Root};
-use fileshed_types::{Call, Error, Hint, diagnostics};
+use fileshed_types::{Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 /// The byte that a process locks which is about to change a database
@@ -214,10 +214,10 @@ diagnostics! {
 
 /// To read the database without what is beside it, or to take that away.
 fn around(path: &str, beside: &[String], is_kept: bool, is_there: bool) -> Hint {
-    let read = Call::here("shed_sqlite")
+    let read = NextCall::here("shed_sqlite")
         .with("path", path)
         .with("query", "SELECT name FROM sqlite_schema");
-    let delete = |path: &str| Call::here("shed_delete").with("path", path);
+    let delete = |path: &str| NextCall::here("shed_delete").with("path", path);
     match beside.first() {
         Some(first) if !is_there => Hint::of(delete(first)).say(" takes it away for good"),
         Some(first) if !is_kept => Hint::of(read)

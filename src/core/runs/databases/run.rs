@@ -18,8 +18,8 @@ use fileshed_history::subject;
 use fileshed_registry::QuotaError;
 use fileshed_storage::{DiskError, Entry, Kind, Staged, Target, Vacancy};
 use fileshed_tables::{
-    Action, Answer, Changed, Database, Exported, Import, Imported, OpenMode, PRIVATE_NAME,
-    Parameters, Query, Refusal, Rows,
+    Action, Changed, CsvImport, DatabaseError, DatabaseReply, ExportedCsv, ImportedTable, OpenMode,
+    PRIVATE_NAME, Query, Rows, StatementParameters, TargetDatabase,
 };
 use fileshed_types::{Caller, Code, Error};
 use fileshed_zones::tenant::{DATA, TenantRoot};
@@ -31,20 +31,20 @@ pub enum DatabaseTask<'a> {
     /// A statement; its rows may go to this file.
     Query(Query, Option<&'a str>),
     /// A file that becomes a table.
-    Import(Import),
+    Import(CsvImport),
 }
 
 /// What was done.
 #[derive(Debug)]
-pub enum Outcome {
+pub enum DatabaseOutcome {
     /// Rows were read.
     Rows(Rows),
     /// Something changed.
     Changed(Changed),
     /// Rows were written to a file: its path in the zone.
-    Exported(Exported, String),
+    Exported(ExportedCsv, String),
     /// A file became a table.
-    Imported(Imported, CsvFile),
+    Imported(ImportedTable, CsvFile),
 }
 
 /// A file that became a table.
@@ -63,7 +63,7 @@ pub fn run(
     operation: &'static str,
     path: &str,
     task: DatabaseTask<'_>,
-) -> Result<Outcome, Error> {
+) -> Result<DatabaseOutcome, Error> {
     let call = DatabaseCall {
         runs,
         zone,
@@ -73,8 +73,8 @@ pub fn run(
     };
     match task {
         DatabaseTask::Query(query, None) => match call.query(query, None)? {
-            Answer::Rows(rows) => Ok(Outcome::Rows(rows)),
-            Answer::Changed(changed) => Ok(Outcome::Changed(changed)),
+            DatabaseReply::Rows(rows) => Ok(DatabaseOutcome::Rows(rows)),
+            DatabaseReply::Changed(changed) => Ok(DatabaseOutcome::Changed(changed)),
             other => Err(call.refused(other)),
         },
         DatabaseTask::Query(query, Some(file)) => call.export(query, file),
@@ -84,13 +84,13 @@ pub fn run(
 
 impl<'a> DatabaseCall<'a> {
     /// Does a statement, whatever it does. Values that do not fit are shown as they were given.
-    fn query(&self, query: Query, rows: Option<&mut Staged>) -> Result<Answer, Error> {
+    fn query(&self, query: Query, rows: Option<&mut Staged>) -> Result<DatabaseReply, Error> {
         let (received, kind) = match &query.parameters {
-            Parameters::List(values) => (json!(values).to_string(), "list"),
-            Parameters::Named(values) => (json!(values).to_string(), "object"),
+            StatementParameters::List(values) => (json!(values).to_string(), "list"),
+            StatementParameters::Named(values) => (json!(values).to_string(), "object"),
         };
         match self.statement(query, rows)? {
-            Answer::Refused(Refusal::Parameters { reason }) => {
+            DatabaseReply::Refused(DatabaseError::Parameters { reason }) => {
                 let received = shortened(received);
                 Err(TableError::Parameters {
                     reason,
@@ -103,17 +103,21 @@ impl<'a> DatabaseCall<'a> {
         }
     }
 
-    fn statement(&self, query: Query, mut rows: Option<&mut Staged>) -> Result<Answer, Error> {
+    fn statement(
+        &self,
+        query: Query,
+        mut rows: Option<&mut Staged>,
+    ) -> Result<DatabaseReply, Error> {
         match self.read(&query, rows.as_deref_mut())? {
-            Some(Answer::NeedsDatabase { changes }) => {
+            Some(DatabaseReply::NeedsDatabase { changes }) => {
                 if changes {
                     self.expect_changes()?;
                 }
                 // The failure says what there is instead.
                 self.zone.entry(&self.path)?;
-                Err(self.refused(Answer::NeedsDatabase { changes }))
+                Err(self.refused(DatabaseReply::NeedsDatabase { changes }))
             }
-            Some(Answer::NeedsWrite) | None => {
+            Some(DatabaseReply::NeedsWrite) | None => {
                 let text = format!("{} on {}: {}", self.operation, self.path, query.sql);
                 self.write(Action::Query(query), rows, &subject(&text))
             }
@@ -122,7 +126,7 @@ impl<'a> DatabaseCall<'a> {
     }
 
     /// Rows to a file of the zone.
-    fn export(&self, mut query: Query, file: &str) -> Result<Outcome, Error> {
+    fn export(&self, mut query: Query, file: &str) -> Result<DatabaseOutcome, Error> {
         let mut file = StreamFile::new(self.zone, self.operation, "output_csv", file)?;
         if file.path == self.path {
             return Err(self.same_file("output_csv"));
@@ -133,18 +137,18 @@ impl<'a> DatabaseCall<'a> {
             export.most = most;
         }
         match self.query(query, Some(&mut file.staged))? {
-            Answer::Exported(exported) => {
+            DatabaseReply::Exported(exported) => {
                 let path = file.path.as_str().to_owned();
                 file.install(self.zone)?;
-                Ok(Outcome::Exported(exported, path))
+                Ok(DatabaseOutcome::Exported(exported, path))
             }
-            Answer::Refused(Refusal::Full) => Err(self.full(&file.path, most, old)?),
+            DatabaseReply::Refused(DatabaseError::Full) => Err(self.full(&file.path, most, old)?),
             other => Err(self.refused(other)),
         }
     }
 
     /// A file to a table.
-    fn import(self, mut import: Import) -> Result<Outcome, Error> {
+    fn import(self, mut import: CsvImport) -> Result<DatabaseOutcome, Error> {
         self.expect_changes()?;
         let (entry, zone) = self.csv(&import.csv)?;
         if zone.is_none() && entry.path() == &self.path {
@@ -159,7 +163,9 @@ impl<'a> DatabaseCall<'a> {
             ..self
         };
         match call.write(Action::Import(import), None, &text)? {
-            Answer::Imported(imported) => Ok(Outcome::Imported(imported, CsvFile { path, zone })),
+            DatabaseReply::Imported(imported) => {
+                Ok(DatabaseOutcome::Imported(imported, CsvFile { path, zone }))
+            }
             other => Err(call.refused(other)),
         }
     }
@@ -199,14 +205,18 @@ impl<'a> DatabaseCall<'a> {
 
     /// Lets a child read. Nothing where that cannot be done without writing: the database keeps its
     /// changes in a log beside it.
-    fn read(&self, query: &Query, rows: Option<&mut Staged>) -> Result<Option<Answer>, Error> {
+    fn read(
+        &self,
+        query: &Query,
+        rows: Option<&mut Staged>,
+    ) -> Result<Option<DatabaseReply>, Error> {
         let private = self.private()?;
         let action = Action::Query(query.clone());
         let entry = match self.zone.data().followed(&self.path) {
             Ok(entry) => entry,
             Err(DiskError::NotFound { .. }) => {
                 return self
-                    .child(Database::Nowhere, action, rows, &private)
+                    .child(TargetDatabase::Nowhere, action, rows, &private)
                     .map(Some);
             }
             Err(error) => return Err(self.zone.explain_disk(error)),
@@ -224,24 +234,24 @@ impl<'a> DatabaseCall<'a> {
         }
         let database = if !unread.is_empty() {
             let mode = OpenMode::Immutable;
-            Database::Zone { path, mode }
+            TargetDatabase::Zone { path, mode }
         } else if self.only_reads() {
             let beside = self.beside(&entry)?;
             if beside.is_empty() {
                 let mode = OpenMode::Immutable;
-                Database::Zone { path, mode }
+                TargetDatabase::Zone { path, mode }
             } else {
                 // What is beside it belongs to it: together they are put right in a copy.
                 for (end, entry) in std::iter::once(&("", entry)).chain(&beside) {
                     private.receive(&format!("{PRIVATE_NAME}{end}"), &mut entry.open()?)?;
                 }
-                Database::Copy
+                TargetDatabase::Copy
             }
         } else if keeps_a_log(&entry)? {
             return Ok(None);
         } else {
             let mode = OpenMode::Read;
-            Database::Zone { path, mode }
+            TargetDatabase::Zone { path, mode }
         };
         let answer = self.child(database, action, rows, &private)?;
         Ok(Some(without(answer, &unread)))
@@ -253,7 +263,7 @@ impl<'a> DatabaseCall<'a> {
         action: Action,
         rows: Option<&mut Staged>,
         text: &str,
-    ) -> Result<Answer, Error> {
+    ) -> Result<DatabaseReply, Error> {
         self.expect_changes()?;
         let writer = fileshed_changes::writer(self.zone, self.operation)?;
         match self.zone.target("path", &self.path)? {
@@ -270,14 +280,14 @@ impl<'a> DatabaseCall<'a> {
         action: Action,
         rows: Option<&mut Staged>,
         text: &str,
-    ) -> Result<Answer, Error> {
+    ) -> Result<DatabaseReply, Error> {
         let path = entry.path();
         let files = std::iter::once(path.clone()).chain(path.journals());
         let permit = writer.guard_in_place(files.collect())?;
         let statement = Statement::begin(self.zone, path)?;
         let change = permit.in_place()?;
         let most = self.most(entry.size())?;
-        let database = Database::Zone {
+        let database = TargetDatabase::Zone {
             path: path.as_str().to_owned(),
             mode: OpenMode::Write { most },
         };
@@ -287,7 +297,9 @@ impl<'a> DatabaseCall<'a> {
         statement.end(self.runs)?;
         change.finish(text)?;
         match answer? {
-            Answer::Refused(Refusal::Full) => Err(self.full(path, most, entry.size())?),
+            DatabaseReply::Refused(DatabaseError::Full) => {
+                Err(self.full(path, most, entry.size())?)
+            }
             answer => Ok(answer),
         }
     }
@@ -299,14 +311,16 @@ impl<'a> DatabaseCall<'a> {
         vacancy: Vacancy,
         action: Action,
         text: &str,
-    ) -> Result<Answer, Error> {
+    ) -> Result<DatabaseReply, Error> {
         // It would be taken in with the next call.
         journal::expect_none(self.zone, vacancy.path())?;
         let most = self.most(0)?;
         let private = self.private()?;
-        match self.child(Database::Private { most }, action, None, &private)? {
-            Answer::Refused(Refusal::Full) => Err(self.full(vacancy.path(), most, 0)?),
-            refused @ Answer::Refused(_) => Ok(refused),
+        match self.child(TargetDatabase::Private { most }, action, None, &private)? {
+            DatabaseReply::Refused(DatabaseError::Full) => {
+                Err(self.full(vacancy.path(), most, 0)?)
+            }
+            refused @ DatabaseReply::Refused(_) => Ok(refused),
             answer => {
                 let staged = writer.staging().take(&private, PRIVATE_NAME)?;
                 // A temporary table leaves none.
@@ -403,7 +417,7 @@ pub fn recover_all(runs: &Runs, tenant: &TenantRoot, name: ZoneName) -> Result<(
 }
 
 /// An answer that says what was not read with the database.
-fn without(mut answer: Answer, unread: &[ZonePath]) -> Answer {
+fn without(mut answer: DatabaseReply, unread: &[ZonePath]) -> DatabaseReply {
     let Some(first) = unread.first() else {
         return answer;
     };
@@ -411,9 +425,9 @@ fn without(mut answer: Answer, unread: &[ZonePath]) -> Answer {
         "`{first}` beside the database was not left by a statement of this server and was not read"
     );
     match &mut answer {
-        Answer::Rows(rows) => rows.notes.push(note),
-        Answer::Exported(exported) => exported.notes.push(note),
-        Answer::Refused(Refusal::Failed { message, .. }) => {
+        DatabaseReply::Rows(rows) => rows.notes.push(note),
+        DatabaseReply::Exported(exported) => exported.notes.push(note),
+        DatabaseReply::Refused(DatabaseError::Failed { message, .. }) => {
             message.push_str("; ");
             message.push_str(&note);
         }

@@ -7,10 +7,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::stream::file_sink;
-use super::{Watch, base_spec, expect_confined, expect_not_stopped};
+use super::{UsageMeter, base_spec, expect_confined, expect_not_stopped};
 use crate::runs::Runs;
 use fileshed_sandbox::{
-    Access, BuiltInJob, CountedMemory, Ending, Job, JobSpec, Limits, SandboxError, Sink,
+    Access, BuiltInJob, CountedMemory, ExitReason, Job, JobSpec, Limits, OutputSink, SandboxError,
 };
 use fileshed_storage::{PrivateDirectory, Staged};
 use fileshed_types::Error;
@@ -77,15 +77,15 @@ pub(crate) fn run_job<A: DeserializeOwned>(
     };
     let rows = match bounds.output {
         Some(staged) => file_sink(staged)?,
-        None => Sink::Answer(0),
+        None => OutputSink::Answer(0),
     };
     let entered = (!bounds.must_end).then(|| runs.enter_command(caller, bounds.command, None));
-    let mut watch = Watch::new(zone, bounds.private, [&rows, &Sink::Output], entered);
+    let mut watch = UsageMeter::new(zone, bounds.private, [&rows, &OutputSink::Output], entered);
     let outcome = fileshed_sandbox::run(
         &runs.zygote,
         &spec,
         zone.data().handle(),
-        (rows, Sink::Answer(bounds.answer)),
+        (rows, OutputSink::Answer(bounds.answer)),
         bounds.time,
         |job| {
             (!bounds.must_end)
@@ -97,8 +97,8 @@ pub(crate) fn run_job<A: DeserializeOwned>(
     expect_not_stopped(zone, bounds.command, outcome.ending)?;
     let said = outcome.stderr.bytes;
     match (outcome.ending, outcome.status) {
-        (Ending::TimedOut, _) => Ok(JobEnd::TooLong),
-        (Ending::Exited, 0) => {
+        (ExitReason::TimedOut, _) => Ok(JobEnd::TooLong),
+        (ExitReason::Exited, 0) => {
             let answer = serde_json::from_slice(said.trim_ascii());
             Ok(answer.map_or(JobEnd::Died, JobEnd::Answered))
         }

@@ -2,7 +2,7 @@
 
 use fileshed_changes::open_ended::OpenEndedPermit;
 use fileshed_changes::{SizeError, check_lock, check_owner};
-use fileshed_sandbox::Sink;
+use fileshed_sandbox::OutputSink;
 use fileshed_storage::{DiskError, Staged};
 use fileshed_types::Error;
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -82,19 +82,19 @@ pub(crate) fn sink(
     file: Option<&mut StreamFile>,
     merge: bool,
     limit: usize,
-) -> Result<Sink, Error> {
+) -> Result<OutputSink, Error> {
     if merge {
-        return Ok(Sink::Output);
+        return Ok(OutputSink::Output);
     }
     match file {
-        None => Ok(Sink::Answer(limit)),
+        None => Ok(OutputSink::Answer(limit)),
         Some(file) => file_sink(&mut file.staged),
     }
 }
 
 /// A stream into a staged file.
-pub(crate) fn file_sink(staged: &mut Staged) -> Result<Sink, Error> {
+pub(crate) fn file_sink(staged: &mut Staged) -> Result<OutputSink, Error> {
     let file = staged.file().try_clone();
     let file = file.map_err(|error| DiskError::of("open", &ZonePath::root(), error));
-    Ok(Sink::File(file?))
+    Ok(OutputSink::File(file?))
 }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::error::ShellSessionError;
-use super::process::{Listening, Process, Wake};
-use super::screen::{Screen, ShellClient};
+use super::process::{Listening, Process, WakeCallback};
+use super::screen::{ConnectedClient, Screen};
 use fileshed_sandbox::TerminalSize;
 
 /// A client that is connected to a shell. Dropped, it has left, and the shell stays.
@@ -30,7 +30,7 @@ impl ShellConnection {
         shell: &Arc<Process>,
         id: &str,
         once: bool,
-        wake: Wake,
+        wake: WakeCallback,
     ) -> Result<Self, ShellSessionError> {
         let mut screen = shell.screen().ok_or(ShellSessionError::Unknown)?;
         let credential = &screen.credential;
@@ -47,7 +47,7 @@ impl ShellConnection {
         screen.credential.used = true;
         let replay = VecDeque::from(screen.scrollback.replay());
         screen.redraw = !replay.is_empty();
-        screen.client = Some(ShellClient {
+        screen.client = Some(ConnectedClient {
             number: listening.number,
             replay,
             taken: screen.scrollback.written(),

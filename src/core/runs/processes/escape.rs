@@ -2,7 +2,7 @@
 
 /// A part of what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece<'a> {
+pub(super) enum OutputPiece<'a> {
     /// Text, with line ends and other single control characters.
     Text(&'a [u8]),
     /// One control sequence from its escape to its end, or to the end of everything.
@@ -13,7 +13,7 @@ const ESCAPE: u8 = 0x1b;
 const BELL: u8 = 0x07;
 
 /// The parts in their order; together they are `bytes`.
-pub(super) fn pieces(bytes: &[u8]) -> impl Iterator<Item = Piece<'_>> {
+pub(super) fn pieces(bytes: &[u8]) -> impl Iterator<Item = OutputPiece<'_>> {
     let mut rest = bytes;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -23,11 +23,11 @@ pub(super) fn pieces(bytes: &[u8]) -> impl Iterator<Item = Piece<'_>> {
         let (piece, length) = match text {
             Some(0) => {
                 let length = sequence_length(rest);
-                (Piece::Sequence(&rest[..length]), length)
+                (OutputPiece::Sequence(&rest[..length]), length)
             }
             text => {
                 let length = text.unwrap_or(rest.len());
-                (Piece::Text(&rest[..length]), length)
+                (OutputPiece::Text(&rest[..length]), length)
             }
         };
         rest = &rest[length..];
@@ -106,7 +106,7 @@ mod tests {
         let text = b"a\x1b[1;31mred\x1b[0m\x1b]0;title\x07b\x1b(Bc\x1bPq\x1b\\\x1b7d\x1b[";
         let found: Vec<&[u8]> = pieces(text)
             .map(|piece| match piece {
-                Piece::Text(bytes) | Piece::Sequence(bytes) => bytes,
+                OutputPiece::Text(bytes) | OutputPiece::Sequence(bytes) => bytes,
             })
             .collect();
         let expected: [&[u8]; 12] = [
@@ -168,7 +168,7 @@ mod tests {
             prop_oneof![any::<u8>(), Just(ESCAPE), Just(b'['), Just(b']'), Just(BELL)], 0..200)) {
             let joined: Vec<u8> = pieces(&bytes)
                 .flat_map(|piece| match piece {
-                    Piece::Text(bytes) | Piece::Sequence(bytes) => bytes.to_vec(),
+                    OutputPiece::Text(bytes) | OutputPiece::Sequence(bytes) => bytes.to_vec(),
                 })
                 .collect();
             prop_assert_eq!(joined, bytes);

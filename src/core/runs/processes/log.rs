@@ -171,7 +171,7 @@ impl ProcessLog {
         };
         let (mut first, mut entries, mut marks) = (0, 0, Vec::new());
         let (mut start, mut head, mut whole) = (None, 0, 0);
-        let mut lines = Lines::of(&file, 0);
+        let mut lines = LogLines::of(&file, 0);
         while let Some((position, text)) = lines.next()? {
             whole = position + text.len() as u64 + 1;
             match serde_json::from_slice(&text) {
@@ -330,7 +330,7 @@ impl ProcessLog {
                 truncated: true,
             });
         };
-        let mut lines = Lines::of(file, mark.map_or(self.head, |mark| mark.position));
+        let mut lines = LogLines::of(file, mark.map_or(self.head, |mark| mark.position));
         let (mut entries, mut bytes) = (VecDeque::new(), 0);
         while number < self.entries
             && let Some((_, text)) = lines.next()?
@@ -378,7 +378,7 @@ pub(crate) fn has_end(file: &LogFile) -> Result<bool, DiskError> {
 
 /// Which process of the server began the log in this file.
 pub(crate) fn server_of(file: &LogFile) -> Result<Option<String>, DiskError> {
-    let first = Lines::of(file, 0).next()?;
+    let first = LogLines::of(file, 0).next()?;
     Ok(
         first.and_then(|(_, text)| match serde_json::from_slice(&text) {
             Ok(LogLine::Start(start)) => Some(start.server),
@@ -401,7 +401,7 @@ fn line(line: &LogLine) -> Result<Vec<u8>, Error> {
 }
 
 /// The whole lines of a file, from a position on, without their ends.
-struct Lines<'a> {
+struct LogLines<'a> {
     file: &'a LogFile,
     /// Where `buffer` begins.
     position: u64,
@@ -410,7 +410,7 @@ struct Lines<'a> {
     given: usize,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LogLines<'a> {
     fn of(file: &'a LogFile, position: u64) -> Self {
         Self {
             file,

@@ -23,7 +23,7 @@ use fileshed_types::{Chat, Clock, Error, UserId};
 const END_OF_TRANSMISSION: u8 = 4;
 
 /// Called whenever something happened.
-pub type Wake = Box<dyn Fn() + Send>;
+pub type WakeCallback = Box<dyn Fn() + Send>;
 
 /// A line of the shell, or an interactive shell.
 #[derive(Debug)]
@@ -81,7 +81,7 @@ struct ProcessState {
     /// Entries of its log.
     entries: u64,
     next_listener: u64,
-    listeners: HashMap<u64, Listener>,
+    listeners: HashMap<u64, OutputListener>,
 }
 
 /// A wish for the end of a process.
@@ -97,10 +97,10 @@ pub(crate) enum EndRequest {
 }
 
 /// A listener for output and the end.
-struct Listener {
+struct OutputListener {
     /// Entries that it has seen.
     seen: u64,
-    wake: Wake,
+    wake: WakeCallback,
 }
 
 /// A place among the listeners of a process. Dropped, it is gone.
@@ -279,18 +279,22 @@ impl Process {
 
     /// Calls `wake` whenever it has written more than `seen` entries, or has ended. `None` if it has
     /// by now: then nobody is called.
-    pub fn listen_beyond(self: &Arc<Self>, seen: u64, wake: Wake) -> Option<Listening> {
+    pub fn listen_beyond(self: &Arc<Self>, seen: u64, wake: WakeCallback) -> Option<Listening> {
         let mut state = self.state();
         let is_over = state.status != ProcessStatus::Running || state.entries > seen;
-        (!is_over).then(|| self.add_listener(&mut state, Listener { seen, wake }))
+        (!is_over).then(|| self.add_listener(&mut state, OutputListener { seen, wake }))
     }
 
     /// Calls `wake` whenever something happens.
-    pub(super) fn listen(self: &Arc<Self>, wake: Wake) -> Listening {
-        self.add_listener(&mut self.state(), Listener { seen: 0, wake })
+    pub(super) fn listen(self: &Arc<Self>, wake: WakeCallback) -> Listening {
+        self.add_listener(&mut self.state(), OutputListener { seen: 0, wake })
     }
 
-    fn add_listener(self: &Arc<Self>, state: &mut ProcessState, listener: Listener) -> Listening {
+    fn add_listener(
+        self: &Arc<Self>,
+        state: &mut ProcessState,
+        listener: OutputListener,
+    ) -> Listening {
         state.next_listener += 1;
         let number = state.next_listener;
         state.listeners.insert(number, listener);

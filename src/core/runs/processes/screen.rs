@@ -21,7 +21,7 @@ const AT_ONCE: usize = 4096;
 /// The terminal of one shell.
 pub(crate) struct Screen {
     pub(super) credential: ShellCredential,
-    pub(super) client: Option<ShellClient>,
+    pub(super) client: Option<ConnectedClient>,
     /// Since when nobody is connected.
     pub(super) alone_since: Timestamp,
     pub(super) scrollback: Scrollback,
@@ -45,7 +45,7 @@ pub(super) struct ShellCredential {
 }
 
 /// The client that is connected.
-pub(super) struct ShellClient {
+pub(super) struct ConnectedClient {
     /// Tells this connection from earlier ones.
     pub(super) number: u64,
     /// Earlier output that it is shown first.

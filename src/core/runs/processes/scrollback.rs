@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use super::escape::{Piece, is_query, pieces};
+use super::escape::{OutputPiece, is_query, pieces};
 
 /// Bytes that are kept.
 pub(super) const KEPT: usize = 256 * 1024;
@@ -48,8 +48,8 @@ impl Scrollback {
             &bytes
         };
         let shown = pieces(whole).filter_map(|piece| match piece {
-            Piece::Text(bytes) => Some(bytes),
-            Piece::Sequence(bytes) => (!is_query(bytes)).then_some(bytes),
+            OutputPiece::Text(bytes) => Some(bytes),
+            OutputPiece::Sequence(bytes) => (!is_query(bytes)).then_some(bytes),
         });
         shown.flatten().copied().collect()
     }
@@ -59,8 +59,8 @@ impl Scrollback {
         let bytes: Vec<u8> = self.bytes.iter().copied().collect();
         let plain: Vec<u8> = pieces(&bytes)
             .filter_map(|piece| match piece {
-                Piece::Text(bytes) => Some(bytes),
-                Piece::Sequence(_) => None,
+                OutputPiece::Text(bytes) => Some(bytes),
+                OutputPiece::Sequence(_) => None,
             })
             .flatten()
             .copied()

@@ -15,7 +15,7 @@ use crate::processes::{
 use crate::runs::Runs;
 use fileshed_sandbox::StandardStreams;
 use fileshed_storage::{DiskError, Kind, LogFile, Root, Totals};
-use fileshed_types::fair::{Full, Place};
+use fileshed_types::fair::{CallSlot, Full};
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Caller, Chat, Error, UserId, ZonePath, random};
 use fileshed_zones::tenant::TenantRoot;
@@ -58,7 +58,7 @@ impl Runs {
         request: CommandRequest,
     ) -> Result<Arc<Process>, Error> {
         let tenant = TenantRoot {
-            place: Place::default(),
+            place: CallSlot::default(),
             ..self.store.tenant(caller)?
         };
         let (line, streams, ends) = self.enter_line(caller, &tenant, &request)?;
@@ -66,7 +66,7 @@ impl Runs {
         let lasting = Caller {
             session: None,
             cancellation: caller.cancellation.detached(),
-            place: Place::default(),
+            place: CallSlot::default(),
             ..caller.clone()
         };
         let request = ShellRequest {

@@ -14,13 +14,13 @@ use std::time::Duration;
 
 use self::environment::{ShellError, expect_allowed};
 use self::permits::Permits;
-use self::tree::Tree;
+use self::tree::ShellTree;
 use crate::hidden_places::HiddenPlaces;
-use crate::process::{ProcessError, Watch, expect_confined};
+use crate::process::{ProcessError, UsageMeter, expect_confined};
 use crate::runs::Runs;
 use fileshed_history::subject;
-use fileshed_sandbox::egress::Grant;
-use fileshed_sandbox::{Ending, Sink, StandardStreams, StartedJob, start};
+use fileshed_sandbox::egress::EgressGrant;
+use fileshed_sandbox::{ExitReason, OutputSink, StandardStreams, StartedJob, start};
 use fileshed_types::{Error, Scope};
 use fileshed_zones::view::{View, ViewPath};
 
@@ -74,7 +74,7 @@ pub fn run_shell(
     let slot = (!is_interactive).then(|| runs.shell_slots.take(&store.namespace(caller), caller));
     let _slot = slot.transpose()?;
     let program = runs.programs().shell().ok_or(ShellError::NoShell)?;
-    let tree = Tree::open(runs, view, &request.cwd, is_interactive)?;
+    let tree = ShellTree::open(runs, view, &request.cwd, is_interactive)?;
     let zone = tree.main();
     let private = store.private_directory(&zone.tenant)?;
     // Nobody knows the programs of a shell: it has no network if its connections cannot be held.
@@ -95,7 +95,7 @@ pub fn run_shell(
         !writable.is_empty(),
     );
     let mut watch = ShellWatch {
-        watch: Watch::new(zone, &private, [&Sink::Output; 2], None),
+        watch: UsageMeter::new(zone, &private, [&OutputSink::Output; 2], None),
         permits: Permits::begin(writable, message)?,
         ending: None,
         places: tree.places_on_disk(&private),
@@ -120,10 +120,10 @@ pub fn run_shell(
     let entered = watch.permits.enter(true);
     attended?;
     let (refused, mut remarks) = entered?;
-    remarks.extend(network.iter().flat_map(Grant::remarks));
+    remarks.extend(network.iter().flat_map(EgressGrant::remarks));
     let (command, settings) = (SHELL.to_owned(), store.settings());
     let stopped = match watch.ending {
-        Some(Ending::OverTemporary) => Some(ProcessError::Temporary {
+        Some(ExitReason::OverTemporary) => Some(ProcessError::Temporary {
             command,
             limit_mb: settings.exec_temporary_max_mb,
         }),
@@ -143,9 +143,9 @@ pub fn run_shell(
 /// Looks after the space of one shell while it runs.
 pub struct ShellWatch<'a> {
     permits: Permits<'a>,
-    watch: Watch<'a>,
+    watch: UsageMeter<'a>,
     /// Why it has to end, once it has to.
-    ending: Option<Ending>,
+    ending: Option<ExitReason>,
     /// What the shell's output must not name: nothing if it has the tree.
     pub(super) places: HiddenPlaces,
 }
@@ -168,7 +168,7 @@ impl ShellWatch<'_> {
         let entered = self.permits.enter(false);
         if let Err(error) = self.permits.ask() {
             // Without a permit nothing may change any more.
-            self.ending = Some(Ending::Cancelled);
+            self.ending = Some(ExitReason::Cancelled);
             return Err(error);
         }
         entered

@@ -7,7 +7,7 @@ use super::thread::{ServerEnds, start_thread};
 use crate::processes::ShellEntry;
 use crate::runs::Runs;
 use fileshed_sandbox::{PseudoTerminal, SandboxError, StandardStreams, TerminalSize};
-use fileshed_types::fair::Place;
+use fileshed_types::fair::CallSlot;
 use fileshed_types::{Caller, Channel, Error};
 use fileshed_zones::view::ViewPath;
 
@@ -38,7 +38,7 @@ impl Runs {
                 message: None,
                 session: None,
                 cancellation: caller.cancellation.detached(),
-                place: Place::default(),
+                place: CallSlot::default(),
                 channel: Some(Channel::Shell),
                 ..caller.clone()
             };

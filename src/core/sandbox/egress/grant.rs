@@ -10,8 +10,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
-use super::refusal::Refusal;
-use super::{ProxyListener, Shared};
+use super::refusal::EgressRefusal;
+use super::{ProxyListener, ProxyState};
 use crate::mutex::lock;
 use fileshed_types::random::{self, RandomError};
 
@@ -45,8 +45,8 @@ pub enum RefusalStyle {
 pub(super) struct Session {
     /// Style in which this command is told of a refusal.
     pub(super) style: RefusalStyle,
-    streams: Mutex<Streams>,
-    remarks: Mutex<Vec<Refusal>>,
+    streams: Mutex<OpenStreams>,
+    remarks: Mutex<Vec<EgressRefusal>>,
     connections: AtomicU64,
     refused: AtomicU64,
     received: AtomicU64,
@@ -54,7 +54,7 @@ pub(super) struct Session {
 }
 
 #[derive(Debug, Default)]
-struct Streams {
+struct OpenStreams {
     ended: bool,
     next: u64,
     open: HashMap<u64, Vec<TcpStream>>,
@@ -62,8 +62,8 @@ struct Streams {
 
 /// The right of one command. Dropped, its token is void and its connections are closed.
 #[derive(Debug)]
-pub struct Grant {
-    shared: Arc<Shared>,
+pub struct EgressGrant {
+    shared: Arc<ProxyState>,
     /// Sockets on which it is asked besides the proxy's own address.
     listeners: Mutex<Vec<ProxyListener>>,
     access: Arc<Session>,
@@ -86,9 +86,9 @@ impl Grants {
     }
 }
 
-impl Grant {
+impl EgressGrant {
     pub(super) fn new(
-        shared: &Arc<Shared>,
+        shared: &Arc<ProxyState>,
         proxy: SocketAddr,
         style: RefusalStyle,
     ) -> Result<Self, RandomError> {
@@ -153,7 +153,7 @@ impl Grant {
     }
 }
 
-impl Drop for Grant {
+impl Drop for EgressGrant {
     fn drop(&mut self) {
         lock(&self.shared.grants.running).remove(&self.key);
         lock(&self.listeners).clear();
@@ -178,16 +178,16 @@ impl Drop for Grant {
 
 impl Session {
     /// Begins a connection of this command.
-    pub(super) fn enter(self: &Arc<Self>, client: &TcpStream) -> Result<Visit, Refusal> {
+    pub(super) fn enter(self: &Arc<Self>, client: &TcpStream) -> Result<Visit, EgressRefusal> {
         self.connections.fetch_add(1, Ordering::Relaxed);
         let mut streams = lock(&self.streams);
         if streams.ended {
-            return Err(Refusal::Token);
+            return Err(EgressRefusal::Token);
         }
         if streams.open.len() >= CONNECTIONS {
-            return Err(Refusal::Connections);
+            return Err(EgressRefusal::Connections);
         }
-        let client = client.try_clone().map_err(|_| Refusal::Connections)?;
+        let client = client.try_clone().map_err(|_| EgressRefusal::Connections)?;
         let id = streams.next;
         streams.next += 1;
         streams.open.insert(id, vec![client]);
@@ -198,7 +198,7 @@ impl Session {
     }
 
     /// Notes a refusal for the caller.
-    pub(super) fn note(&self, refusal: &Refusal) {
+    pub(super) fn note(&self, refusal: &EgressRefusal) {
         self.refused.fetch_add(1, Ordering::Relaxed);
         let mut remarks = lock(&self.remarks);
         if remarks.len() < REMARKS && !remarks.contains(refusal) {
@@ -226,12 +226,14 @@ pub(super) struct Visit {
 
 impl Visit {
     /// Takes the other end in, unless the command is over.
-    pub(super) fn lead_to(&self, upstream: &TcpStream) -> Result<(), Refusal> {
-        let upstream = upstream.try_clone().map_err(|_| Refusal::Connections)?;
+    pub(super) fn lead_to(&self, upstream: &TcpStream) -> Result<(), EgressRefusal> {
+        let upstream = upstream
+            .try_clone()
+            .map_err(|_| EgressRefusal::Connections)?;
         let mut streams = lock(&self.access.streams);
         match streams.open.get_mut(&self.id) {
             Some(open) => open.push(upstream),
-            None => return Err(Refusal::Token),
+            None => return Err(EgressRefusal::Token),
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 
 use std::io::Read;
 
-use super::refusal::Refusal;
+use super::refusal::EgressRefusal;
 
 /// Largest head of a message.
 pub(super) const HEAD_BYTES: usize = 32 * 1024;
@@ -40,7 +40,7 @@ impl Head {
         stream: &mut impl Read,
         mut bytes: Vec<u8>,
         most: usize,
-    ) -> Result<(Self, Vec<u8>), Refusal> {
+    ) -> Result<(Self, Vec<u8>), EgressRefusal> {
         let mut piece = [0; 4096];
         let mut searched = 0;
         loop {
@@ -50,21 +50,21 @@ impl Head {
             {
                 let end = searched + at;
                 if end > most {
-                    return Err(Refusal::TooLong);
+                    return Err(EgressRefusal::TooLong);
                 }
                 let rest = bytes.split_off(end + END.len());
-                return Ok((Self::parse(&bytes).ok_or(Refusal::Malformed)?, rest));
+                return Ok((Self::parse(&bytes).ok_or(EgressRefusal::Malformed)?, rest));
             }
             // Whatever comes, the head ends behind its bound.
             if bytes.len() >= most + END.len() {
-                return Err(Refusal::TooLong);
+                return Err(EgressRefusal::TooLong);
             }
             searched = bytes.len().saturating_sub(END.len() - 1);
             match stream.read(&mut piece) {
-                Ok(0) => return Err(Refusal::Malformed),
+                Ok(0) => return Err(EgressRefusal::Malformed),
                 Ok(count) => bytes.extend_from_slice(&piece[..count]),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(_) => return Err(Refusal::Malformed),
+                Err(_) => return Err(EgressRefusal::Malformed),
             }
         }
     }
@@ -155,7 +155,7 @@ impl Head {
 mod tests {
     use super::*;
 
-    fn read(text: &[u8]) -> Result<(Head, Vec<u8>), Refusal> {
+    fn read(text: &[u8]) -> Result<(Head, Vec<u8>), EgressRefusal> {
         Head::read(&mut &text[..], Vec::new(), HEAD_BYTES)
     }
 
@@ -187,11 +187,11 @@ mod tests {
             b"GET / HTTP/1.1\r\nX:\r\n a\r\n\r\n",
             b"GET / HTTP/1.1\r\nX\xe9: a\r\n\r\n",
         ] {
-            assert_eq!(read(text).err(), Some(Refusal::Malformed), "{text:?}");
+            assert_eq!(read(text).err(), Some(EgressRefusal::Malformed), "{text:?}");
         }
-        assert_eq!(read(b"GET / HT").err(), Some(Refusal::Malformed));
+        assert_eq!(read(b"GET / HT").err(), Some(EgressRefusal::Malformed));
         let large = format!("GET / HTTP/1.1\r\nX: {}\r\n\r\n", "a".repeat(HEAD_BYTES));
-        assert_eq!(read(large.as_bytes()).err(), Some(Refusal::TooLong));
+        assert_eq!(read(large.as_bytes()).err(), Some(EgressRefusal::TooLong));
     }
 
     #[test]
@@ -202,7 +202,7 @@ mod tests {
             for cut in 0..=text.len() {
                 let (first, second) = text.split_at(cut);
                 let read = Head::read(&mut first.chain(second), Vec::new(), most);
-                let expected = (most < end).then_some(Refusal::TooLong);
+                let expected = (most < end).then_some(EgressRefusal::TooLong);
                 assert_eq!(read.err(), expected, "{most} {cut}");
             }
         }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs,
 use std::time::Duration;
 
 use super::ProxyRules;
-use super::refusal::Refusal;
+use super::refusal::EgressRefusal;
 use fileshed_types::Timings;
 
 /// Longest time that one address may take to answer.
@@ -21,24 +21,24 @@ pub(super) fn connect(
     host: &str,
     port: u16,
     usual: &[u16],
-) -> Result<TcpStream, Refusal> {
+) -> Result<TcpStream, EgressRefusal> {
     let host_name = || host.to_owned();
     // This is also what turns 0x7f000001, 017700000001 and 2130706433 into the address they are.
     let found: Vec<SocketAddr> = (host, port)
         .to_socket_addrs()
-        .map_err(|_| Refusal::Unknown { host: host_name() })?
+        .map_err(|_| EgressRefusal::Unknown { host: host_name() })?
         .collect();
     if found.is_empty() {
-        return Err(Refusal::Unknown { host: host_name() });
+        return Err(EgressRefusal::Unknown { host: host_name() });
     }
-    let mut refusal = Refusal::NotPublic { host: host_name() };
+    let mut refusal = EgressRefusal::NotPublic { host: host_name() };
     let mut good = Vec::new();
     for address in found {
         match judge(rules, host, address, usual) {
             Reach::Good => good.push(address),
             Reach::Port => {
                 let usual: Vec<String> = usual.iter().map(ToString::to_string).collect();
-                refusal = Refusal::Port {
+                refusal = EgressRefusal::Port {
                     host: host_name(),
                     port,
                     usual: usual.join(", "),
@@ -53,7 +53,7 @@ pub(super) fn connect(
     good.iter()
         .take(TRIED)
         .find_map(|address| TcpStream::connect_timeout(address, CONNECT).ok())
-        .ok_or_else(|| Refusal::Unreachable { host: host_name() })
+        .ok_or_else(|| EgressRefusal::Unreachable { host: host_name() })
 }
 
 enum Reach {

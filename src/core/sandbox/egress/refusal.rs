@@ -3,7 +3,7 @@
 /// A request that gets no further. The text names the rule and the host alone: never the address
 /// that a name stands for, never the URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refusal {
+pub(super) enum EgressRefusal {
     #[error("no valid token of a running command")]
     Token,
     #[error("the request is not HTTP/1.1 of a proxy")]
@@ -42,7 +42,7 @@ pub(super) enum Refusal {
     Connections,
 }
 
-impl Refusal {
+impl EgressRefusal {
     /// The answer of the proxy.
     pub(super) fn answer(&self) -> String {
         let status = match self {

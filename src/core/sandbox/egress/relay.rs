@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags};
 
 use super::ProxyRules;
 use super::grant::Session;
-use super::refusal::Refusal;
+use super::refusal::EgressRefusal;
 use crate::descriptor::poll;
 use fileshed_types::Timings;
 
@@ -40,7 +40,7 @@ pub(super) struct Relay<'a> {
 
 impl Relay<'_> {
     /// Carries bytes until one side ends, is silent for too long, or passes its bounds.
-    pub(super) fn run(mut self) -> Result<(), Refusal> {
+    pub(super) fn run(mut self) -> Result<(), EgressRefusal> {
         let mut buffer = vec![0; 64 * 1024];
         let mut listening = true;
         while !self.is_over
@@ -68,7 +68,7 @@ impl Relay<'_> {
     }
 
     /// Sends bytes down to the client.
-    pub(super) fn down(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
+    pub(super) fn down(&mut self, bytes: &[u8]) -> Result<(), EgressRefusal> {
         let count = bytes.len() as u64;
         self.access.received(count);
         let within = count.min(self.rules.largest_answer().saturating_sub(self.received));
@@ -76,7 +76,7 @@ impl Relay<'_> {
         let mut client = self.client;
         self.is_over |= client.write_all(&bytes[..within as usize]).is_err();
         if within < count && !self.is_over {
-            return Err(Refusal::Large {
+            return Err(EgressRefusal::Large {
                 mebibytes: self.rules.mebibytes,
             });
         }
@@ -84,7 +84,7 @@ impl Relay<'_> {
     }
 
     /// Sends bytes up to the destination. One that has its request whole may answer and be gone.
-    pub(super) fn up(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
+    pub(super) fn up(&mut self, bytes: &[u8]) -> Result<(), EgressRefusal> {
         let count = bytes.len() as u64;
         self.sent += count;
         let by_command = self.access.sent(count);
@@ -93,7 +93,7 @@ impl Relay<'_> {
             (by_command, SENT_BY_COMMAND),
         ] {
             if self.rules.downloads_only && sent > limit {
-                return Err(Refusal::Sent {
+                return Err(EgressRefusal::Sent {
                     kibibytes: limit / 1024,
                 });
             }

@@ -1,7 +1,7 @@
 //! Requests of clients of the proxy.
 
 use super::head::Head;
-use super::refusal::Refusal;
+use super::refusal::EgressRefusal;
 
 /// Longest address.
 const URL_BYTES: usize = 8 * 1024;
@@ -32,47 +32,47 @@ pub(super) enum RequestKind {
 impl Request {
     /// Reads a request: `CONNECT host:port`, or one of a whole address, which is `GET` or `HEAD`
     /// without a body where nothing but downloads is allowed.
-    pub(super) fn new(head: &Head, downloads_only: bool) -> Result<Self, Refusal> {
+    pub(super) fn new(head: &Head, downloads_only: bool) -> Result<Self, EgressRefusal> {
         let mut words = head.line.split(' ');
         let (Some(method), Some(target), Some(version), None) =
             (words.next(), words.next(), words.next(), words.next())
         else {
-            return Err(Refusal::Malformed);
+            return Err(EgressRefusal::Malformed);
         };
         // Some servers take a tab for a space.
         if head.line.contains('\t') || !matches!(version, "HTTP/1.0" | "HTTP/1.1") {
-            return Err(Refusal::Malformed);
+            return Err(EgressRefusal::Malformed);
         }
         if target.len() > URL_BYTES {
-            return Err(Refusal::TooLong);
+            return Err(EgressRefusal::TooLong);
         }
         let has_body =
             head.has("transfer-encoding") || head.length().is_some_and(|length| length > 0);
         if downloads_only && has_body {
-            return Err(Refusal::Body);
+            return Err(EgressRefusal::Body);
         }
         if head.has("upgrade") {
-            return Err(Refusal::Upgrade);
+            return Err(EgressRefusal::Upgrade);
         }
         if method == "CONNECT" {
-            let (host, port) = authority(target).ok_or(Refusal::Malformed)?;
+            let (host, port) = authority(target).ok_or(EgressRefusal::Malformed)?;
             return Ok(Self {
                 host,
-                port: port.ok_or(Refusal::Malformed)?,
+                port: port.ok_or(EgressRefusal::Malformed)?,
                 kind: RequestKind::Tunnel,
             });
         }
         if downloads_only && !matches!(method, "GET" | "HEAD") {
-            return Err(Refusal::Method);
+            return Err(EgressRefusal::Method);
         }
-        let (scheme, rest) = target.split_once("://").ok_or(Refusal::Malformed)?;
+        let (scheme, rest) = target.split_once("://").ok_or(EgressRefusal::Malformed)?;
         if !scheme.eq_ignore_ascii_case("http") {
-            return Err(Refusal::Scheme);
+            return Err(EgressRefusal::Scheme);
         }
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (place, path) = rest.split_at(end);
         let path = path.split('#').next().unwrap_or_default();
-        let (host, port) = authority(place).ok_or(Refusal::Malformed)?;
+        let (host, port) = authority(place).ok_or(EgressRefusal::Malformed)?;
         let slash = if path.starts_with('/') { "" } else { "/" };
         let mut request =
             format!("{method} {slash}{path} {version}\r\nHost: {place}\r\n").into_bytes();
@@ -127,7 +127,7 @@ fn authority(text: &str) -> Option<(String, Option<u16>)> {
 mod tests {
     use super::*;
 
-    fn request(text: &str) -> Result<Request, Refusal> {
+    fn request(text: &str) -> Result<Request, EgressRefusal> {
         let (head, _) = Head::read(&mut text.as_bytes(), Vec::new(), 32 * 1024).expect("a head");
         Request::new(&head, true)
     }
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!((tunnel.host.as_str(), tunnel.port), ("2606:4700::1", 443));
     }
 
-    fn request_line(line: &str) -> Result<Request, Refusal> {
+    fn request_line(line: &str) -> Result<Request, EgressRefusal> {
         request(&format!("{line}\r\n\r\n"))
     }
 
@@ -174,17 +174,17 @@ mod tests {
             "POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "get", "PROPFIND",
         ] {
             let line = format!("{method} http://example.org/ HTTP/1.1");
-            assert_eq!(request_line(&line), Err(Refusal::Method), "{method}");
+            assert_eq!(request_line(&line), Err(EgressRefusal::Method), "{method}");
         }
         let with = |header: &str| {
             request(&format!(
                 "GET http://example.org/ HTTP/1.1\r\n{header}\r\n\r\n"
             ))
         };
-        assert_eq!(with("Content-Length: 1"), Err(Refusal::Body));
-        assert_eq!(with("Content-Length: x"), Err(Refusal::Body));
-        assert_eq!(with("Transfer-Encoding: chunked"), Err(Refusal::Body));
-        assert_eq!(with("Upgrade: websocket"), Err(Refusal::Upgrade));
+        assert_eq!(with("Content-Length: 1"), Err(EgressRefusal::Body));
+        assert_eq!(with("Content-Length: x"), Err(EgressRefusal::Body));
+        assert_eq!(with("Transfer-Encoding: chunked"), Err(EgressRefusal::Body));
+        assert_eq!(with("Upgrade: websocket"), Err(EgressRefusal::Upgrade));
         for line in [
             "GET / HTTP/1.1",
             "GET example.org/ HTTP/1.1",
@@ -202,13 +202,13 @@ mod tests {
             "CONNECT example.org HTTP/1.1",
             "CONNECT user@example.org:443 HTTP/1.1",
         ] {
-            assert_eq!(request_line(line), Err(Refusal::Malformed), "{line}");
+            assert_eq!(request_line(line), Err(EgressRefusal::Malformed), "{line}");
         }
         assert_eq!(
             request_line("GET ftp://example.org/ HTTP/1.1"),
-            Err(Refusal::Scheme)
+            Err(EgressRefusal::Scheme)
         );
         let long = format!("GET http://example.org/{} HTTP/1.1", "a".repeat(URL_BYTES));
-        assert_eq!(request_line(&long), Err(Refusal::TooLong));
+        assert_eq!(request_line(&long), Err(EgressRefusal::TooLong));
     }
 }

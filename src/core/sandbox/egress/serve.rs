@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use rustix::net::sockopt::set_socket_linger;
 
-use super::Shared;
+use super::ProxyState;
 use super::grant::{RefusalStyle, Session};
 use super::head::{HEAD_BYTES, Head};
 use super::reach;
-use super::refusal::Refusal;
+use super::refusal::EgressRefusal;
 use super::relay::{IDLE, Relay, receive};
 use super::request::{Request, RequestKind};
 use fileshed_types::Clock;
@@ -34,12 +34,12 @@ const TLS: [u16; 2] = [443, 8443];
 const HANDSHAKE: [u8; 2] = [0x16, 3];
 
 /// Serves a client to its end.
-pub(super) fn serve(shared: &Shared, client: &TcpStream) {
+pub(super) fn serve(shared: &ProxyState, client: &TcpStream) {
     let _small_answers_go_at_once = client.set_nodelay(true);
     if client.set_write_timeout(Some(IDLE)).is_err() {
         return;
     }
-    let mut connection = Connection {
+    let mut connection = ProxyConnection {
         shared,
         client,
         access: None,
@@ -67,14 +67,14 @@ pub(super) fn serve(shared: &Shared, client: &TcpStream) {
 }
 
 /// Lets the client read the answer before the connection is torn down.
-fn say_goodbye(shared: &Shared, client: &TcpStream) {
+fn say_goodbye(shared: &ProxyState, client: &TcpStream) {
     let _closed = client.shutdown(Shutdown::Write);
     let mut rest = Timed::new(shared, client, shared.timings.farewell).take(THROWN_AWAY);
     let _thrown_away = io::copy(&mut rest, &mut io::sink());
 }
 
-struct Connection<'a> {
-    shared: &'a Shared,
+struct ProxyConnection<'a> {
+    shared: &'a ProxyState,
     client: &'a TcpStream,
     /// The command that asks, once that is known.
     access: Option<Arc<Session>>,
@@ -82,19 +82,19 @@ struct Connection<'a> {
     answered: bool,
 }
 
-impl Connection<'_> {
-    fn attend(&mut self) -> Result<(), Refusal> {
+impl ProxyConnection<'_> {
+    fn attend(&mut self) -> Result<(), EgressRefusal> {
         let mut client = Timed::new(self.shared, self.client, self.shared.timings.request);
         let (head, rest) = Head::read(&mut client, Vec::new(), REQUEST_BYTES)?;
         let mut credentials = head.all("proxy-authorization");
         let access = credentials
             .next()
             .and_then(|credentials| self.shared.grants.find(credentials))
-            .ok_or(Refusal::Token)?;
+            .ok_or(EgressRefusal::Token)?;
         self.access = Some(Arc::clone(&access));
         let visit = access.enter(self.client)?;
         if head.size > HEAD_BYTES {
-            return Err(Refusal::TooLong);
+            return Err(EgressRefusal::TooLong);
         }
         let rules = &self.shared.rules;
         let request = Request::new(&head, rules.downloads_only)?;
@@ -103,11 +103,11 @@ impl Connection<'_> {
             RequestKind::Fetch { has_body, .. } => (has_body, &PLAIN),
         };
         if !rest.is_empty() && !two_way {
-            return Err(Refusal::Body);
+            return Err(EgressRefusal::Body);
         }
         let upstream = reach::connect(rules, &request.host, request.port, usual)?;
         visit.lead_to(&upstream)?;
-        let unreachable = |_| Refusal::Unreachable {
+        let unreachable = |_| EgressRefusal::Unreachable {
             host: request.host.clone(),
         };
         upstream
@@ -133,11 +133,11 @@ impl Connection<'_> {
         }
     }
 
-    fn tunnel(&mut self, mut relay: Relay<'_>, mut first: Vec<u8>) -> Result<(), Refusal> {
+    fn tunnel(&mut self, mut relay: Relay<'_>, mut first: Vec<u8>) -> Result<(), EgressRefusal> {
         let mut client = self.client;
         client
             .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            .map_err(|_| Refusal::Malformed)?;
+            .map_err(|_| EgressRefusal::Malformed)?;
         self.answered = true;
         if relay.rules.downloads_only {
             let mut waiting = Timed::new(self.shared, self.client, self.shared.timings.request);
@@ -151,7 +151,7 @@ impl Connection<'_> {
             }
             waiting.forget();
             if !first.starts_with(&HANDSHAKE) {
-                return Err(Refusal::NotTls);
+                return Err(EgressRefusal::NotTls);
             }
         }
         relay.up(&first)?;
@@ -164,7 +164,7 @@ impl Connection<'_> {
         host: &str,
         without_body: bool,
         request: &[u8],
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), EgressRefusal> {
         relay.up(request)?;
         if relay.two_way {
             // The answer may begin before the body has ended.
@@ -172,7 +172,7 @@ impl Connection<'_> {
             return relay.run();
         }
         let upstream = relay.upstream;
-        let (head, body) = answer(self.shared, upstream).map_err(|_| Refusal::Answer {
+        let (head, body) = answer(self.shared, upstream).map_err(|_| EgressRefusal::Answer {
             host: host.to_owned(),
         })?;
         let rules = relay.rules;
@@ -180,7 +180,7 @@ impl Connection<'_> {
         let is_large = head.length().is_some_and(|length| length > largest);
         if rules.downloads_only && !without_body && is_large {
             let mebibytes = rules.mebibytes;
-            return Err(Refusal::Large { mebibytes });
+            return Err(EgressRefusal::Large { mebibytes });
         }
         let mut text = format!("{}\r\n", head.line).into_bytes();
         head.write_headers(&mut text, &[]);
@@ -192,7 +192,7 @@ impl Connection<'_> {
 }
 
 /// The head of the final answer, and what came behind it.
-fn answer(shared: &Shared, upstream: &TcpStream) -> Result<(Head, Vec<u8>), Refusal> {
+fn answer(shared: &ProxyState, upstream: &TcpStream) -> Result<(Head, Vec<u8>), EgressRefusal> {
     let mut rest = Vec::new();
     for _interim in 0..8 {
         let (head, behind) = Head::read(&mut Timed::new(shared, upstream, IDLE), rest, HEAD_BYTES)?;
@@ -202,16 +202,16 @@ fn answer(shared: &Shared, upstream: &TcpStream) -> Result<(Head, Vec<u8>), Refu
         let digits = status.len() == 3 && status.bytes().all(|byte| byte.is_ascii_digit());
         match status.as_bytes() {
             // Nobody asked for another protocol.
-            b"101" => return Err(Refusal::Malformed),
+            b"101" => return Err(EgressRefusal::Malformed),
             [b'1', ..] if known && digits => rest = behind,
             _ if known && digits => {
                 let _unlimited = upstream.set_read_timeout(None);
                 return Ok((head, behind));
             }
-            _ => return Err(Refusal::Malformed),
+            _ => return Err(EgressRefusal::Malformed),
         }
     }
-    Err(Refusal::Malformed)
+    Err(EgressRefusal::Malformed)
 }
 
 /// A stream that must have said what is read from it within a time.
@@ -222,7 +222,7 @@ struct Timed<'a> {
 }
 
 impl<'a> Timed<'a> {
-    fn new(shared: &'a Shared, stream: &'a TcpStream, patience: Duration) -> Self {
+    fn new(shared: &'a ProxyState, stream: &'a TcpStream, patience: Duration) -> Self {
         let clock = &shared.clock;
         let deadline = clock.instant() + patience;
         Self {

@@ -26,12 +26,12 @@ pub(super) fn directory_of(process: &str) -> io::Result<OwnedFd> {
 
 /// Account under which a process runs.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Account {
+pub(super) struct ProcessAccount {
     pub(super) user: Uid,
     pub(super) group: Gid,
 }
 
-impl Account {
+impl ProcessAccount {
     /// The one of this process.
     pub(super) fn own() -> Self {
         Self {
@@ -94,7 +94,7 @@ impl KernelAccount {
     /// Makes this the account of a process that still has every right of root, in a new namespace in
     /// which it is `shown` and no other account is there. The kernel forgets with which other process
     /// it is to end.
-    pub(super) fn take(&self, shown: Account) -> io::Result<()> {
+    pub(super) fn take(&self, shown: ProcessAccount) -> io::Result<()> {
         let user = self.user;
         self.own_pipes()?;
         // Some machines let only the privileged make namespaces.
@@ -139,7 +139,7 @@ pub(super) struct AccountMaps(Vec<(u32, OwnedFd)>);
 
 impl AccountMaps {
     /// The map from `own` to the account of this number.
-    pub(super) fn of(&mut self, number: u32, own: Account) -> io::Result<OwnedFd> {
+    pub(super) fn of(&mut self, number: u32, own: ProcessAccount) -> io::Result<OwnedFd> {
         if let Some((_, map)) = self.0.iter().find(|(known, _)| *known == number) {
             return map.try_clone();
         }
@@ -150,7 +150,7 @@ impl AccountMaps {
 }
 
 /// A map is a namespace of accounts, and needs a process in it to be made.
-fn make_map(number: u32, own: Account) -> io::Result<OwnedFd> {
+fn make_map(number: u32, own: ProcessAccount) -> io::Result<OwnedFd> {
     let (mut reader, writer) = io::pipe()?;
     let Some(holder) = fork(libc::CLONE_NEWUSER)? else {
         drop(writer);

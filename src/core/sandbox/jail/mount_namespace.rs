@@ -15,9 +15,11 @@ use rustix::fs::{FileType, OFlags};
 use rustix::mount::MountAttrFlags;
 
 use super::JailError;
-use super::account::{Account, KernelAccount, directory_of};
+use super::account::{KernelAccount, ProcessAccount, directory_of};
 use super::network::{name_machine, raise_loopback};
-use super::root::{NODEV, NOEXEC, NOSUID, RDONLY, Root, below, copy, fresh, keep_mounts, restrict};
+use super::root::{
+    MountRoot, NODEV, NOEXEC, NOSUID, RDONLY, below, copy, fresh, keep_mounts, restrict,
+};
 use super::supervisor::MACHINE_NAME;
 use crate::descriptor::open_at;
 use crate::job::{Access, CountedMemory, JobSpec, Limits, MountNamespace};
@@ -30,7 +32,7 @@ const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 /// system in it, and nothing of any job, so that it is the same for all jobs whose access has these
 /// programs and this network in common. This process has its namespace of accounts already, unless it
 /// takes the account of its job.
-pub(super) fn system_root(kind: &JailKind, account: Account) -> io::Result<Root> {
+pub(super) fn system_root(kind: &JailKind, account: ProcessAccount) -> io::Result<MountRoot> {
     let (access, counted) = (&kind.access(), kind.counted);
     if kind.takes_account {
         keep_mounts()?;
@@ -38,7 +40,7 @@ pub(super) fn system_root(kind: &JailKind, account: Account) -> io::Result<Root>
         account.map(&directory_of("self")?, account.user)?;
     }
     name_machine(MACHINE_NAME)?;
-    let root = Root::new()?;
+    let root = MountRoot::new()?;
     for directory in SYSTEM {
         root.show_system(Path::new(directory))?;
     }
@@ -59,7 +61,7 @@ pub(super) fn system_root(kind: &JailKind, account: Account) -> io::Result<Root>
 /// Files of a job's own, ready while this process still sees the host's.
 pub(super) struct OwnFiles<'a> {
     mounts: &'a MountNamespace,
-    root: Root,
+    root: MountRoot,
     /// Copies of the directories of the job, each with the place where the job finds it.
     bind_mounts: Vec<(OwnedFd, &'a Path)>,
 }
@@ -69,8 +71,8 @@ pub(super) struct OwnFiles<'a> {
 /// may find that there are no namespaces.
 pub(super) fn prepare_files<'a>(
     spec: &'a JobSpec,
-    (account, kernel_account): (Account, &mut Option<KernelAccount>),
-    root: Option<io::Result<Root>>,
+    (account, kernel_account): (ProcessAccount, &mut Option<KernelAccount>),
+    root: Option<io::Result<MountRoot>>,
 ) -> Result<Option<OwnFiles<'a>>, JailError> {
     let Some(mounts) = &spec.mounts else {
         return Ok(None);
@@ -215,10 +217,10 @@ fn devices(access: &Access, counted: CountedMemory) -> impl Iterator<Item = &'st
 
 /// Makes files and links, and places for what is mounted.
 fn furnish(
-    root: &Root,
+    root: &MountRoot,
     access: &Access,
     counted: CountedMemory,
-    account: Account,
+    account: ProcessAccount,
 ) -> io::Result<()> {
     if counted != CountedMemory::AddressSpace {
         // It takes no space; the limit of the root bounds the memory of its mappings.
@@ -239,7 +241,7 @@ fn furnish(
 }
 
 /// Mounts what is no copy of anything. Processes may share half of the memory of one by name.
-fn mount_own(root: &Root, access: &Access, limits: &Limits) -> io::Result<()> {
+fn mount_own(root: &MountRoot, access: &Access, limits: &Limits) -> io::Result<()> {
     if !access.any_program {
         return Ok(());
     }
@@ -258,7 +260,7 @@ fn mount_own(root: &Root, access: &Access, limits: &Limits) -> io::Result<()> {
     Ok(())
 }
 
-fn create(root: &Root, path: &str) -> io::Result<File> {
+fn create(root: &MountRoot, path: &str) -> io::Result<File> {
     root.make_place_for(Path::new(path), FileType::RegularFile)?;
     Ok(open_at(&root.0, below(Path::new(path)), OFlags::WRONLY)?.into())
 }

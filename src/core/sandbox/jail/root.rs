@@ -17,9 +17,9 @@ use super::process::checked;
 use crate::descriptor::open;
 
 /// The root of the mount namespace, over the host's.
-pub(super) struct Root(pub(super) OwnedFd);
+pub(super) struct MountRoot(pub(super) OwnedFd);
 
-impl Root {
+impl MountRoot {
     pub(super) fn new() -> io::Result<Self> {
         // It holds names. What is read of a file that has no content is bounded with it.
         let options = [("mode", "0755"), ("size", "2m")];

@@ -37,9 +37,9 @@ use crate::job::{Access, NetworkAccess};
 use crate::message::{JobEvent, pair};
 use attributes::WritableDirectories;
 use fileshed_types::Timings;
-use listener::{Call, Listener, Verdict};
+use listener::{Listener, TrappedCall, Verdict};
 use mapping::ExecutableMappings;
-use process::Memory;
+use process::ProcessMemory;
 use process_counter::ProcessCounter;
 
 pub(super) use process::names;
@@ -140,7 +140,7 @@ impl Supervisor {
         }
     }
 
-    fn judge(&mut self, listener: &Listener, call: &Call) -> Verdict {
+    fn judge(&mut self, listener: &Listener, call: &TrappedCall) -> Verdict {
         match call.number() {
             libc::SYS_mmap => self.mappings.judge_file(call),
             libc::SYS_mprotect | libc::SYS_pkey_mprotect => self.mappings.judge_range(call),
@@ -173,11 +173,11 @@ fn leave_as(status: i32) -> ! {
 
 /// connect: the caller's socket becomes one that leads to the proxy. File rules know ports and no
 /// addresses, so the port of the proxy on another machine would be as good.
-fn connect_to_proxy(listener: &Listener, call: &Call, port: u16) -> Result<(), Errno> {
+fn connect_to_proxy(listener: &Listener, call: &TrappedCall, port: u16) -> Result<(), Errno> {
     if call.word(2) < 8 {
         return Err(Errno::INVAL);
     }
-    let address: [u8; 8] = Memory::of(listener, call)?.bytes(call.argument(1))?;
+    let address: [u8; 8] = ProcessMemory::of(listener, call)?.bytes(call.argument(1))?;
     // struct sockaddr_in: family, port, address.
     let [port_high, port_low] = port.to_be_bytes();
     let family = (libc::AF_INET as u16).to_ne_bytes();
@@ -197,7 +197,7 @@ fn connect_to_proxy(listener: &Listener, call: &Call, port: u16) -> Result<(), E
 }
 
 /// Returns the flags with which a socket of the caller is open.
-fn flags_of(call: &Call, descriptor: u32) -> Result<u32, Errno> {
+fn flags_of(call: &TrappedCall, descriptor: u32) -> Result<u32, Errno> {
     let thread = call.thread();
     let place = format!("/proc/{thread}/fd/{descriptor}");
     let target = rustix::fs::readlinkat(rustix::fs::CWD, place, Vec::new());

@@ -13,7 +13,7 @@ mod program;
 
 use crate::job::{JobSpec, NetworkAccess};
 use calls::{attributes, ordinary};
-use program::{Action, Condition, Policy, Program};
+use program::{ArgumentCondition, FilterAction, FilterProgram, Policy};
 
 /// Returns `true` if these flags of clone make namespaces.
 pub(super) fn makes_namespaces(flags: u32) -> bool {
@@ -62,7 +62,7 @@ impl Circumstances<'_> {
 }
 
 /// Returns the filter for these circumstances. Once it is applied, nothing that it denies may follow.
-pub(super) fn filter(circumstances: &Circumstances<'_>) -> Program {
+pub(super) fn filter(circumstances: &Circumstances<'_>) -> FilterProgram {
     let mut policy = unknown();
     if circumstances.supervision != Supervision::None {
         supervise(&mut policy, circumstances);
@@ -71,7 +71,7 @@ pub(super) fn filter(circumstances: &Circumstances<'_>) -> Program {
     if !circumstances.spec.access.any_program {
         policy.allow_only(ordinary(), NEWEST_CALL, UNKNOWN);
     }
-    Program::new(&policy, NEWEST_CALL, UNKNOWN)
+    FilterProgram::new(&policy, NEWEST_CALL, UNKNOWN)
 }
 
 /// The newest call that this list was written with. What came later is as on a kernel that lacks
@@ -79,7 +79,7 @@ pub(super) fn filter(circumstances: &Circumstances<'_>) -> Program {
 const NEWEST_CALL: i64 = libc::SYS_mseal;
 
 /// Answer of a kernel that lacks a call.
-const UNKNOWN: Action = Action::refuse(libc::ENOSYS);
+const UNKNOWN: FilterAction = FilterAction::refuse(libc::ENOSYS);
 
 /// Some calls are as on a kernel that lacks them. These are the numbers of the x32 interface, which
 /// names the same calls anew (seccomp(2)), every call that is newer than this list, and clone3 and
@@ -92,38 +92,38 @@ fn unknown() -> Policy {
         policy.on(call, &[], UNKNOWN);
     }
     for call in calls::EXTENDED_ATTRIBUTES {
-        policy.on(*call, &[], Action::refuse(libc::EOPNOTSUPP));
+        policy.on(*call, &[], FilterAction::refuse(libc::EOPNOTSUPP));
     }
     // Programs that may be installed with rights of their own drop groups
     // first thing under root, and end where they cannot. There is no right to drop: nothing happens.
-    policy.on(libc::SYS_setgroups, &[], Action::refuse(0));
+    policy.on(libc::SYS_setgroups, &[], FilterAction::refuse(0));
     policy
 }
 
 /// Adds the calls about which the supervisor is asked.
 fn supervise(policy: &mut Policy, circumstances: &Circumstances<'_>) {
     for call in calls::NEW_PROCESSES {
-        policy.on(*call, &[], Action::ASK);
+        policy.on(*call, &[], FilterAction::ASK);
     }
     if circumstances.supervision != Supervision::Whole {
         return;
     }
-    let executable = Condition::has_bits(2, libc::PROT_EXEC);
-    let of_a_file = Condition::has_none(3, libc::MAP_ANONYMOUS);
-    policy.on(libc::SYS_mmap, &[executable, of_a_file], Action::ASK);
-    policy.on(libc::SYS_mprotect, &[executable], Action::ASK);
-    policy.on(libc::SYS_pkey_mprotect, &[executable], Action::ASK);
-    policy.on(libc::SYS_uname, &[], Action::ASK);
+    let executable = ArgumentCondition::has_bits(2, libc::PROT_EXEC);
+    let of_a_file = ArgumentCondition::has_none(3, libc::MAP_ANONYMOUS);
+    policy.on(libc::SYS_mmap, &[executable, of_a_file], FilterAction::ASK);
+    policy.on(libc::SYS_mprotect, &[executable], FilterAction::ASK);
+    policy.on(libc::SYS_pkey_mprotect, &[executable], FilterAction::ASK);
+    policy.on(libc::SYS_uname, &[], FilterAction::ASK);
     if circumstances.spec.changes {
         for call in attributes() {
-            policy.on(call, &[], Action::ASK);
+            policy.on(call, &[], FilterAction::ASK);
         }
     }
     if matches!(
         circumstances.spec.access.network,
         NetworkAccess::Proxy { .. }
     ) {
-        policy.on(libc::SYS_connect, &[], Action::ASK);
+        policy.on(libc::SYS_connect, &[], FilterAction::ASK);
     }
 }
 

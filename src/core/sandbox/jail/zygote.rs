@@ -14,18 +14,18 @@ use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, set_dumpable_behavior,
 };
 
-use super::account::{Account, AccountMaps, KernelAccount};
+use super::account::{AccountMaps, KernelAccount, ProcessAccount};
 use super::children::{ForkedChild, attend};
 use super::file_rules::FileRules;
 use super::mount_namespace::system_root;
 use super::process::{close, fork};
-use super::root::Root;
+use super::root::MountRoot;
 use super::spare::{self, SpareJail, SpareJails, Surroundings, end};
 use super::{begin, children, signals};
 use crate::job::{JobSpec, NetworkAccess};
 use crate::memory::release_program_pages;
 use crate::message::{
-    Incoming, JailKind, JobHandles, StartRequest, WrittenJob, pair, tell_exhausted,
+    IncomingMessage, JailKind, JobHandles, StartRequest, WrittenJob, pair, tell_exhausted,
 };
 
 /// A job as its process has read it, with those of its file rules that are kept for its owner.
@@ -53,12 +53,12 @@ pub(super) struct JobStart {
     /// Socket on which the server waits for the end of the job.
     pub(super) answer: OwnedFd,
     /// The account of the zygote, which new namespaces do not know yet.
-    pub(super) account: Account,
+    pub(super) account: ProcessAccount,
     /// The one that it takes for the kernel.
     pub(super) kernel_account: Option<KernelAccount>,
     /// The root of its namespaces if it waited for the job with it; the kernel's error if it
     /// should have namespaces and got none.
-    pub(super) root: Option<io::Result<Root>>,
+    pub(super) root: Option<io::Result<MountRoot>>,
 }
 
 /// A new process with its job, or the reason for which that could not be read.
@@ -77,7 +77,7 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
     // What ends the server's group in a terminal leaves its children to it.
     let _own_already = rustix::process::setsid();
     let zygote = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
-    let account = Account::own();
+    let account = ProcessAccount::own();
     release_program_pages();
     let mut children: Vec<ForkedChild> = Vec::new();
     let mut spares = SpareJails::default();
@@ -94,13 +94,13 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
             }
             continue;
         }
-        let (request, mut handles) = match Incoming::receive()? {
-            Some(Incoming::Start(request, handles)) => (request, handles),
-            Some(Incoming::EndMostWatches) => {
+        let (request, mut handles) = match IncomingMessage::receive()? {
+            Some(IncomingMessage::Start(request, handles)) => (request, handles),
+            Some(IncomingMessage::EndMostWatches) => {
                 children::end_most_watches(&mut children);
                 continue;
             }
-            Some(Incoming::Cut) => continue,
+            Some(IncomingMessage::Cut) => continue,
             None => {
                 children.iter().for_each(ForkedChild::kill);
                 return Ok(None);
@@ -125,8 +125,8 @@ fn become_job(
     request: &StartRequest,
     handles: JobHandles<OwnedFd>,
     zygote: OwnedFd,
-    account: Account,
-    root: Option<io::Result<Root>>,
+    account: ProcessAccount,
+    root: Option<io::Result<MountRoot>>,
 ) -> io::Result<Option<NewProcess>> {
     rustix::stdio::dup2_stdin(&handles.input)?;
     rustix::stdio::dup2_stdout(&handles.output)?;
@@ -243,14 +243,14 @@ fn wait_for_job(
     socket: &OwnedFd,
     kind: &JailKind,
     zygote: OwnedFd,
-    account: Account,
+    account: ProcessAccount,
 ) -> io::Result<Option<NewProcess>> {
     // In the place of the zygote's own.
     rustix::stdio::dup2_stdin(socket)?;
     rustix::thread::set_name(WAITING)?;
     begin(&zygote).map_err(io::Error::other)?;
     let root = system_root(kind, account)?;
-    let Some(Incoming::Start(request, handles)) = Incoming::receive()? else {
+    let Some(IncomingMessage::Start(request, handles)) = IncomingMessage::receive()? else {
         return Ok(None);
     };
     rustix::thread::set_name(WORKING)?;

@@ -36,14 +36,14 @@ const LOOKS: usize = 64;
 
 /// A tree that is being removed.
 #[derive(Debug)]
-struct Removal {
+struct TreeRemoval {
     parent: Arc<OwnedFd>,
     name: String,
     /// Directories that are left, beside the tree or its top.
     directories: Vec<String>,
 }
 
-impl Removal {
+impl TreeRemoval {
     /// Begins with `name`, which is gone afterwards unless it is a directory.
     fn begin(parent: &Arc<OwnedFd>, name: &str) -> Result<Self, DiskError> {
         let mut removal = Self {
@@ -142,7 +142,7 @@ fn has_unclosed_only(directory: &OwnedFd) -> bool {
 
 /// Removes `name` and everything below it.
 pub(crate) fn remove_tree(parent: &Arc<OwnedFd>, name: &str) -> Result<(), DiskError> {
-    Removal::begin(parent, name)?.finish()
+    TreeRemoval::begin(parent, name)?.finish()
 }
 
 /// A name in staging. Dropped, what has the name is removed.
@@ -181,12 +181,12 @@ impl Drop for StagedName {
 
 /// Hands trees over to the thread that removes them; without one, all is removed at once.
 #[derive(Clone, Debug, Default)]
-pub struct Removals(Option<SyncSender<Removal>>);
+pub struct Removals(Option<SyncSender<TreeRemoval>>);
 
 impl Removals {
     /// Removes what has a name, and everything below it: a little at once, the rest behind.
     pub(super) fn remove(&self, at: &Place) -> Result<(), DiskError> {
-        let mut removal = Removal::begin(&at.parent, &at.name)?;
+        let mut removal = TreeRemoval::begin(&at.parent, &at.name)?;
         let Some(sender) = &self.0 else {
             return removal.finish();
         };
@@ -246,7 +246,7 @@ impl Drop for Remover {
     }
 }
 
-fn remove_until_stopped(receiver: &Receiver<Removal>, stopping: &AtomicBool) {
+fn remove_until_stopped(receiver: &Receiver<TreeRemoval>, stopping: &AtomicBool) {
     give_way();
     for mut removal in receiver {
         loop {

@@ -11,7 +11,7 @@ use rustix::fs::{Mode, mkfifoat};
 use fileshed_types::ZonePath;
 
 use super::Scene;
-use crate::{CachedReader, Found, Stamp};
+use crate::{CachedReader, Stamp, WalkEntry};
 
 #[test]
 fn a_small_file_in_memory_is_read_whole() {
@@ -79,7 +79,7 @@ fn a_small_directory_is_listed_when_it_was_looked_through_before() {
     let path = ZonePath::parse("path", "notes").expect("a path");
     let list = || reader.list("notes", &path);
     assert!(list().is_none(), "nobody looked through it");
-    let of = |found: Vec<Found>| {
+    let of = |found: Vec<WalkEntry>| {
         let mut found: Vec<_> = found
             .iter()
             .map(|found| (found.path.clone(), found.kind, found.stamp()))

@@ -10,7 +10,7 @@ impl Scene {
     /// Every file and directory of the zone.
     fn everything(&self) -> BTreeMap<String, String> {
         let mut everything = BTreeMap::new();
-        let see = |found: &Found| {
+        let see = |found: &WalkEntry| {
             let content = match found.kind {
                 Kind::File => self.read(found.path.as_str()),
                 kind => kind.describe().to_owned(),

@@ -9,7 +9,7 @@ use crate::walk::Totals;
 use crate::{Kind, Stamp};
 
 /// The names in one directory.
-type NameListing = HashMap<Box<[u8]>, NamedEntry>;
+type NameListing = HashMap<Box<[u8]>, WatchedName>;
 
 /// Every name, with what it stood for when it was last looked at.
 #[derive(Debug, Default)]
@@ -22,12 +22,12 @@ pub(super) struct NameTable {
 
 /// File or something else that a name stood for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct NamedEntry {
+pub(super) struct WatchedName {
     kind: Kind,
     pub(super) stamp: Stamp,
 }
 
-impl NamedEntry {
+impl WatchedName {
     pub(super) fn is_directory(&self) -> bool {
         self.kind == Kind::Directory
     }
@@ -40,7 +40,7 @@ impl NamedEntry {
 
 impl NameTable {
     /// Returns what has this path.
-    pub(super) fn get(&self, path: &[u8]) -> Option<NamedEntry> {
+    pub(super) fn get(&self, path: &[u8]) -> Option<WatchedName> {
         let (above, name) = split(path);
         self.listings.get(above)?.get(name).copied()
     }
@@ -72,7 +72,7 @@ impl NameTable {
 
     /// Enters what has a path now.
     pub(super) fn add(&mut self, path: &[u8], stat: &Stat) {
-        let known = NamedEntry {
+        let known = WatchedName {
             kind: kind_of(stat),
             stamp: Stamp::of(stat),
         };
@@ -89,7 +89,7 @@ impl NameTable {
         self.directories += u64::from(known.is_directory());
     }
 
-    fn subtract(&mut self, known: NamedEntry) {
+    fn subtract(&mut self, known: WatchedName) {
         self.totals.bytes -= known.size().unwrap_or(0);
         self.totals.files -= u64::from(known.kind == Kind::File);
         self.directories -= u64::from(known.is_directory());

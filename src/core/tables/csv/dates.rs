@@ -3,7 +3,7 @@
 use jiff::civil::{Date, DateTime, Time};
 use jiff::fmt::strtime;
 
-use crate::work::{DateFormat, Refusal};
+use crate::work::{DatabaseError, DateFormat};
 
 /// The dates of one column: first all of them are looked at, then each is read.
 #[derive(Clone, Debug)]
@@ -15,11 +15,11 @@ pub(crate) struct Dates {
 }
 
 impl Dates {
-    pub(crate) fn new(format: Option<DateFormat>) -> Result<Self, Refusal> {
+    pub(crate) fn new(format: Option<DateFormat>) -> Result<Self, DatabaseError> {
         if let Some(DateFormat::Directives(directives)) = &format
             && strtime::format(directives, DateTime::constant(2026, 12, 31, 23, 59, 58, 0)).is_err()
         {
-            return Err(Refusal::Parameter {
+            return Err(DatabaseError::Parameter {
                 name: "date_format".to_owned(),
                 received: directives.clone(),
                 expected: "dayfirst, monthfirst, or directives such as %d.%m.%Y".to_owned(),

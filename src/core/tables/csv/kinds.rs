@@ -5,7 +5,7 @@
 
 use rusqlite::types::ValueRef;
 
-use crate::work::Refusal;
+use crate::work::DatabaseError;
 
 /// Largest whole number that a REAL holds exactly.
 const EXACT: u64 = 1 << 53;
@@ -24,11 +24,11 @@ pub(crate) enum Decimal {
 
 impl Decimal {
     /// Reads the parameter.
-    pub(crate) fn parse(given: &str) -> Result<Self, Refusal> {
+    pub(crate) fn parse(given: &str) -> Result<Self, DatabaseError> {
         match given.trim() {
             "." => Ok(Self::Point),
             "," => Ok(Self::Comma),
-            _ => Err(Refusal::Parameter {
+            _ => Err(DatabaseError::Parameter {
                 name: "decimal".to_owned(),
                 received: given.to_owned(),
                 expected: "\".\" or \",\"".to_owned(),
@@ -39,13 +39,13 @@ impl Decimal {
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ColumnType {
     Integer(Decimal),
     Real(Decimal),
     Text,
 }
 
-impl Kind {
+impl ColumnType {
     /// The name in a table's definition.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -136,18 +136,18 @@ impl Column {
     }
 
     /// The type that holds all that was seen.
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> ColumnType {
         let (decimal, fraction) = if self.comma {
             (Decimal::Comma, self.fraction_with_comma)
         } else {
             (Decimal::Point, self.fraction_with_point)
         };
         if self.text || !self.seen || (fraction && self.large) {
-            Kind::Text
+            ColumnType::Text
         } else if fraction {
-            Kind::Real(decimal)
+            ColumnType::Real(decimal)
         } else {
-            Kind::Integer(decimal)
+            ColumnType::Integer(decimal)
         }
     }
 }
@@ -228,7 +228,7 @@ fn is_whole(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn kind(values: &[&str]) -> Kind {
+    fn kind(values: &[&str]) -> ColumnType {
         let mut column = Column::default();
         for value in values {
             column.see(value.as_bytes(), None);
@@ -240,35 +240,35 @@ mod tests {
     fn types_hold_every_value() {
         use Decimal::{Comma, Point};
         for (values, expected) in [
-            (&["1", "-2", "0", ""][..], Kind::Integer(Point)),
-            (&["9223372036854775807"], Kind::Integer(Point)),
-            (&["9223372036854775808"], Kind::Text),
-            (&["9007199254740993", "1.5"], Kind::Text),
-            (&["1", "2.5"], Kind::Real(Point)),
-            (&["1e-5", "2E+10", ".5", "-0.5"], Kind::Real(Point)),
-            (&["1e5"], Kind::Text),
-            (&["12E4"], Kind::Text),
-            (&["007"], Kind::Text),
-            (&["-0"], Kind::Text),
-            (&["+5"], Kind::Text),
-            (&["1,5", "2"], Kind::Real(Comma)),
-            (&["1.234,5", "1.234"], Kind::Real(Comma)),
-            (&["1.234", "5,5"], Kind::Real(Comma)),
-            (&["1.234", "5.678"], Kind::Real(Point)),
-            (&["1.234.567"], Kind::Integer(Comma)),
-            (&["1,5", "1.5"], Kind::Text),
-            (&["1,234,567"], Kind::Text),
-            (&["00,5"], Kind::Text),
-            (&["0,5"], Kind::Real(Comma)),
-            (&["1", "NA", "null"], Kind::Integer(Point)),
-            (&["NA"], Kind::Text),
-            (&["", " "], Kind::Text),
-            (&[" 5", "6 "], Kind::Integer(Point)),
-            (&["1", "x"], Kind::Text),
-            (&["1."], Kind::Text),
-            (&["-"], Kind::Text),
-            (&["1-2"], Kind::Text),
-            (&["12:30"], Kind::Text),
+            (&["1", "-2", "0", ""][..], ColumnType::Integer(Point)),
+            (&["9223372036854775807"], ColumnType::Integer(Point)),
+            (&["9223372036854775808"], ColumnType::Text),
+            (&["9007199254740993", "1.5"], ColumnType::Text),
+            (&["1", "2.5"], ColumnType::Real(Point)),
+            (&["1e-5", "2E+10", ".5", "-0.5"], ColumnType::Real(Point)),
+            (&["1e5"], ColumnType::Text),
+            (&["12E4"], ColumnType::Text),
+            (&["007"], ColumnType::Text),
+            (&["-0"], ColumnType::Text),
+            (&["+5"], ColumnType::Text),
+            (&["1,5", "2"], ColumnType::Real(Comma)),
+            (&["1.234,5", "1.234"], ColumnType::Real(Comma)),
+            (&["1.234", "5,5"], ColumnType::Real(Comma)),
+            (&["1.234", "5.678"], ColumnType::Real(Point)),
+            (&["1.234.567"], ColumnType::Integer(Comma)),
+            (&["1,5", "1.5"], ColumnType::Text),
+            (&["1,234,567"], ColumnType::Text),
+            (&["00,5"], ColumnType::Text),
+            (&["0,5"], ColumnType::Real(Comma)),
+            (&["1", "NA", "null"], ColumnType::Integer(Point)),
+            (&["NA"], ColumnType::Text),
+            (&["", " "], ColumnType::Text),
+            (&[" 5", "6 "], ColumnType::Integer(Point)),
+            (&["1", "x"], ColumnType::Text),
+            (&["1."], ColumnType::Text),
+            (&["-"], ColumnType::Text),
+            (&["1-2"], ColumnType::Text),
+            (&["12:30"], ColumnType::Text),
         ] {
             assert_eq!(kind(values), expected, "{values:?}");
         }
@@ -278,22 +278,22 @@ mod tests {
     fn values_become_cells() {
         use Decimal::{Comma, Point};
         for (kind, field, cell) in [
-            (Kind::Integer(Point), "-5", ValueRef::Integer(-5)),
-            (Kind::Integer(Point), " 5 ", ValueRef::Integer(5)),
+            (ColumnType::Integer(Point), "-5", ValueRef::Integer(-5)),
+            (ColumnType::Integer(Point), " 5 ", ValueRef::Integer(5)),
             (
-                Kind::Integer(Comma),
+                ColumnType::Integer(Comma),
                 "1.234.567",
                 ValueRef::Integer(1_234_567),
             ),
-            (Kind::Integer(Point), "NA", ValueRef::Null),
-            (Kind::Real(Point), "1e-5", ValueRef::Real(1e-5)),
-            (Kind::Real(Comma), "1.234,5", ValueRef::Real(1234.5)),
-            (Kind::Real(Comma), "7", ValueRef::Real(7.0)),
-            (Kind::Text, "", ValueRef::Null),
-            (Kind::Text, "NA", ValueRef::Text(b"NA")),
-            (Kind::Text, " ", ValueRef::Text(b" ")),
+            (ColumnType::Integer(Point), "NA", ValueRef::Null),
+            (ColumnType::Real(Point), "1e-5", ValueRef::Real(1e-5)),
+            (ColumnType::Real(Comma), "1.234,5", ValueRef::Real(1234.5)),
+            (ColumnType::Real(Comma), "7", ValueRef::Real(7.0)),
+            (ColumnType::Text, "", ValueRef::Null),
+            (ColumnType::Text, "NA", ValueRef::Text(b"NA")),
+            (ColumnType::Text, " ", ValueRef::Text(b" ")),
             (
-                Kind::Integer(Point),
+                ColumnType::Integer(Point),
                 "changed since",
                 ValueRef::Text(b"changed since"),
             ),

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use crate::work::Refusal;
+use crate::work::DatabaseError;
 
 /// What may separate fields, the likeliest first.
 const DELIMITERS: [u8; 4] = *b",;\t|";
@@ -14,7 +14,7 @@ const DELIMITERS: [u8; 4] = *b",;\t|";
 const SAMPLE: usize = 200;
 
 /// Reads the parameter: one character, or its name.
-pub(crate) fn parse_delimiter(given: &str) -> Result<u8, Refusal> {
+pub(crate) fn parse_delimiter(given: &str) -> Result<u8, DatabaseError> {
     let byte = match given.trim_matches(' ').to_ascii_lowercase().as_str() {
         "\\t" | "tab" => b'\t',
         "comma" => b',',
@@ -24,7 +24,7 @@ pub(crate) fn parse_delimiter(given: &str) -> Result<u8, Refusal> {
         other => match other.as_bytes() {
             [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r' | 0) => *byte,
             _ => {
-                return Err(Refusal::Parameter {
+                return Err(DatabaseError::Parameter {
                     name: "delimiter".to_owned(),
                     received: given.to_owned(),
                     expected: "one character: , ; | or tab".to_owned(),

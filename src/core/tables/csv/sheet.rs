@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use calamine::{Data, Error, ExcelDateTime, Range, Reader};
 
-use crate::work::Refusal;
+use crate::work::DatabaseError;
 
 /// How XLSX, XLSB and ODS begin, and how XLS does.
 const BEGINNINGS: [&[u8]; 2] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];
@@ -40,8 +40,8 @@ fn sheets(
 }
 
 /// Writes the first sheet that has rows.
-pub(crate) fn write_sheet(book: &mut File, csv: &mut File) -> Result<(), Refusal> {
-    let unread = |error: Error| Refusal::CsvUnreadable {
+pub(crate) fn write_sheet(book: &mut File, csv: &mut File) -> Result<(), DatabaseError> {
+    let unread = |error: Error| DatabaseError::CsvUnreadable {
         line: None,
         reason: format!("it cannot be read as a spreadsheet: {error}"),
     };

@@ -6,7 +6,7 @@ use std::io::{Error, ErrorKind, Read, Seek};
 use encoding_rs::{Decoder, DecoderResult, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use fileshed_text::EncodingEvidence;
 
-use crate::work::Refusal;
+use crate::work::DatabaseError;
 
 /// Bytes read at once; few for fuzz targets, so that pieces end within their inputs.
 const PIECE: usize = if cfg!(fuzzing) { 1 << 6 } else { 1 << 18 };
@@ -16,7 +16,7 @@ const ROW: u64 = 32 << 20;
 
 /// The encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Encoding {
+pub(crate) enum CsvEncoding {
     /// Every byte is the character of its number.
     Latin1,
     /// One of the web's.
@@ -25,9 +25,9 @@ pub(crate) enum Encoding {
     FlawedUtf8,
 }
 
-impl Encoding {
+impl CsvEncoding {
     /// Reads the parameter.
-    pub(crate) fn parse(name: &str) -> Result<Self, Refusal> {
+    pub(crate) fn parse(name: &str) -> Result<Self, DatabaseError> {
         let plain = name.trim().to_ascii_lowercase().replace('_', "-");
         let known = match plain.as_str() {
             "latin-1" | "latin1" | "iso-8859-1" | "iso8859-1" | "l1" => return Ok(Self::Latin1),
@@ -36,19 +36,22 @@ impl Encoding {
             "utf16" | "utf-16" | "utf16-le" | "utf-16-le" => Some(UTF_16LE),
             other => encoding_rs::Encoding::for_label(other.as_bytes()),
         };
-        known.map(Self::Known).ok_or_else(|| Refusal::Parameter {
-            name: "encoding".to_owned(),
-            received: name.to_owned(),
-            expected: "utf-8, utf-16, latin-1, cp1252 or another encoding of the web".to_owned(),
-        })
+        known
+            .map(Self::Known)
+            .ok_or_else(|| DatabaseError::Parameter {
+                name: "encoding".to_owned(),
+                received: name.to_owned(),
+                expected: "utf-8, utf-16, latin-1, cp1252 or another encoding of the web"
+                    .to_owned(),
+            })
     }
 
     /// Reads the parameter for a file to write: true with a mark at its beginning.
-    pub(crate) fn expect_utf8(name: &str) -> Result<bool, Refusal> {
+    pub(crate) fn expect_utf8(name: &str) -> Result<bool, DatabaseError> {
         match name.trim().to_ascii_lowercase().as_str() {
             "utf-8" | "utf8" => Ok(false),
             "utf-8-sig" => Ok(true),
-            _ => Err(Refusal::Parameter {
+            _ => Err(DatabaseError::Parameter {
                 name: "encoding".to_owned(),
                 received: name.to_owned(),
                 expected: "utf-8 or utf-8-sig for output_csv".to_owned(),
@@ -123,9 +126,9 @@ fn utf16_without_mark(bytes: &[u8]) -> Option<&'static encoding_rs::Encoding> {
 }
 
 /// The text of a file in UTF-8, without its mark and the lines to skip.
-pub(crate) struct Source {
+pub(crate) struct CsvSource {
     file: File,
-    encoding: Encoding,
+    encoding: CsvEncoding,
     /// `None` for Latin-1.
     decoder: Option<Decoder>,
     raw: Vec<u8>,
@@ -139,15 +142,15 @@ pub(crate) struct Source {
     last: u8,
 }
 
-impl Source {
+impl CsvSource {
     /// The file from its beginning, behind `skip` lines.
-    pub(crate) fn open(file: &File, encoding: Encoding, skip: u64) -> Result<Self, Error> {
+    pub(crate) fn open(file: &File, encoding: CsvEncoding, skip: u64) -> Result<Self, Error> {
         let mut file = file.try_clone()?;
         file.rewind()?;
         let decoder = match encoding {
-            Encoding::Latin1 => None,
-            Encoding::FlawedUtf8 => Some(UTF_8.new_decoder()),
-            Encoding::Known(encoding) => Some(encoding.new_decoder()),
+            CsvEncoding::Latin1 => None,
+            CsvEncoding::FlawedUtf8 => Some(UTF_8.new_decoder()),
+            CsvEncoding::Known(encoding) => Some(encoding.new_decoder()),
         };
         // Latin-1 takes at most twice its bytes.
         let most = decoder
@@ -221,7 +224,7 @@ impl Source {
         let Some(decoder) = &mut self.decoder else {
             return Ok(encoding_rs::mem::convert_latin1_to_utf8(raw, text));
         };
-        if self.encoding == Encoding::FlawedUtf8 {
+        if self.encoding == CsvEncoding::FlawedUtf8 {
             // Bytes that stand for no character become U+FFFD.
             let (_, _, written, _) = decoder.decode_to_utf8(raw, text, last);
             return Ok(written);
@@ -240,7 +243,7 @@ fn invalid(reason: String) -> Error {
     Error::new(ErrorKind::InvalidData, reason)
 }
 
-impl Read for Source {
+impl Read for CsvSource {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         if self.ready.is_empty() && !self.refill()? {
             return Ok(0);
@@ -305,10 +308,10 @@ mod tests {
             (Vec::new(), "utf-8", ""),
         ] {
             let mut file = file(&bytes);
-            let encoding = Encoding::find(&mut file).expect("found");
+            let encoding = CsvEncoding::find(&mut file).expect("found");
             assert_eq!(encoding.name(), name);
             let mut read = String::new();
-            let mut source = Source::open(&file, encoding, 0).expect("open");
+            let mut source = CsvSource::open(&file, encoding, 0).expect("open");
             source.read_to_string(&mut read).expect("decoded");
             assert_eq!(read, meant);
         }
@@ -318,9 +321,9 @@ mod tests {
     fn pieces_end_anywhere() {
         let text = "é€😀".repeat(PIECE / 4);
         let mut file = file(text.as_bytes());
-        assert_eq!(Encoding::find(&mut file).expect("found").name(), "utf-8");
+        assert_eq!(CsvEncoding::find(&mut file).expect("found").name(), "utf-8");
         let mut read = String::new();
-        let mut source = Source::open(&file, Encoding::Known(UTF_8), 0).expect("open");
+        let mut source = CsvSource::open(&file, CsvEncoding::Known(UTF_8), 0).expect("open");
         source.read_to_string(&mut read).expect("decoded");
         assert!(read == text);
     }
@@ -328,12 +331,12 @@ mod tests {
     #[test]
     fn what_is_no_text_is_refused() {
         for (bytes, encoding) in [
-            (&b"a\0b"[..], Encoding::Latin1),
-            (b"a\xffb", Encoding::Known(UTF_8)),
-            (b"a\xe2\x82", Encoding::Known(UTF_8)),
-            (b"\x00\xd8", Encoding::Known(UTF_16LE)),
+            (&b"a\0b"[..], CsvEncoding::Latin1),
+            (b"a\xffb", CsvEncoding::Known(UTF_8)),
+            (b"a\xe2\x82", CsvEncoding::Known(UTF_8)),
+            (b"\x00\xd8", CsvEncoding::Known(UTF_16LE)),
         ] {
-            let mut source = Source::open(&file(bytes), encoding, 0).expect("open");
+            let mut source = CsvSource::open(&file(bytes), encoding, 0).expect("open");
             let error = source.read_to_end(&mut Vec::new()).expect_err("refused");
             assert_eq!(error.kind(), ErrorKind::InvalidData);
         }

@@ -6,18 +6,18 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use rusqlite::types::ValueRef;
 
-use super::{Decimal, Encoding, parse_delimiter};
-use crate::work::{Export, Refusal};
+use super::{CsvEncoding, Decimal, parse_delimiter};
+use crate::work::{DatabaseError, Export};
 
 /// Writes fields, never more than the file may have.
-pub(crate) struct Writer {
+pub(crate) struct CsvWriter {
     writer: csv::Writer<Bounded>,
     decimal: Decimal,
 }
 
-impl Writer {
+impl CsvWriter {
     /// A file in UTF-8.
-    pub(crate) fn new(export: &Export) -> Result<Self, Refusal> {
+    pub(crate) fn new(export: &Export) -> Result<Self, DatabaseError> {
         let delimiter = match &export.delimiter {
             Some(given) => parse_delimiter(given)?,
             None => b',',
@@ -31,10 +31,10 @@ impl Writer {
             left: export.most,
         };
         if let Some(name) = &export.encoding
-            && Encoding::expect_utf8(name)?
+            && CsvEncoding::expect_utf8(name)?
         {
             out.write_all("\u{feff}".as_bytes())
-                .map_err(|_| Refusal::Full)?;
+                .map_err(|_| DatabaseError::Full)?;
         }
         Ok(Self {
             writer: csv::WriterBuilder::new()
@@ -45,7 +45,7 @@ impl Writer {
     }
 
     /// The next field of the row. NULL is empty, a BLOB is base64.
-    pub(crate) fn field(&mut self, value: ValueRef<'_>) -> Result<(), Refusal> {
+    pub(crate) fn field(&mut self, value: ValueRef<'_>) -> Result<(), DatabaseError> {
         let written = match value {
             ValueRef::Null => self.writer.write_field(b""),
             ValueRef::Integer(integer) => self.writer.write_field(integer.to_string()),
@@ -64,19 +64,19 @@ impl Writer {
             ValueRef::Text(text) => self.writer.write_field(text),
             ValueRef::Blob(bytes) => self.writer.write_field(BASE64.encode(bytes)),
         };
-        written.map_err(|_| Refusal::Full)
+        written.map_err(|_| DatabaseError::Full)
     }
 
     /// The row is complete.
-    pub(crate) fn end_of_row(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn end_of_row(&mut self) -> Result<(), DatabaseError> {
         self.writer
             .write_record(None::<&[u8]>)
-            .map_err(|_| Refusal::Full)
+            .map_err(|_| DatabaseError::Full)
     }
 
     /// The file is complete.
-    pub(crate) fn finish(mut self) -> Result<(), Refusal> {
-        self.writer.flush().map_err(|_| Refusal::Full)
+    pub(crate) fn finish(mut self) -> Result<(), DatabaseError> {
+        self.writer.flush().map_err(|_| DatabaseError::Full)
     }
 }
 

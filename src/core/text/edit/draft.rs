@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::TextError;
 use crate::lines::{self, LineEnd, line_count};
-use crate::pattern::{Meter, Pattern, Subject};
-use crate::template::Piece;
+use crate::pattern::{CompiledPattern, Meter, SearchedText};
+use crate::template::TemplatePiece;
 
 /// The most places that are remembered, which is more than are shown.
 const PLACES: usize = 16;
@@ -135,20 +135,20 @@ impl<'a> Draft<'a> {
     /// Replaces what the pattern matches, and counts lines and matches.
     pub(super) fn replace_matches(
         &mut self,
-        pattern: &Pattern<'_>,
+        pattern: &CompiledPattern<'_>,
         meter: &Meter,
-        pieces: &[Piece],
+        pieces: &[TemplatePiece],
         all: bool,
     ) -> Result<(u64, u64), TextError> {
-        let subject = Subject::new(self.text);
+        let subject = SearchedText::new(self.text);
         let mut found = pattern.matches(&subject, meter);
         let (mut lines, mut matches) = (0, 0);
         while let Some(found) = found.next()? {
             let start = self.begin(found.whole.start);
             for piece in pieces {
                 match piece {
-                    Piece::Literal(literal) => self.insert(literal.as_bytes())?,
-                    Piece::Group(number) => {
+                    TemplatePiece::Literal(literal) => self.insert(literal.as_bytes())?,
+                    TemplatePiece::Group(number) => {
                         self.out.extend_from_slice(&self.text[found.group(*number)]);
                         self.check_limit()?;
                     }

@@ -3,8 +3,8 @@
 
 use super::draft::Draft;
 use crate::TextError;
-use crate::pattern::Pattern;
-use crate::template::{self, Piece};
+use crate::pattern::CompiledPattern;
+use crate::template::{self, TemplatePiece};
 
 /// The longest name that a substitution may make, in bytes: more than any path may have.
 const LONGEST: u64 = 8192;
@@ -23,7 +23,7 @@ pub fn substitute(expression: &str, names: &[&str]) -> Result<Vec<String>, Strin
         return Err(no_group(variable));
     }
     let ignore_case = if flags.contains('i') { "i" } else { "" };
-    let pattern = Pattern::compile(old, ignore_case, false).map_err(reason)?;
+    let pattern = CompiledPattern::compile(old, ignore_case, false).map_err(reason)?;
     let pieces = pieces(new, &pattern)?;
     let longest = names.iter().max_by_key(|name| name.len());
     let meter = pattern
@@ -79,32 +79,35 @@ fn variable(text: &str) -> Option<&str> {
 }
 
 /// Reads a replacement: text, `\/` for a character, and references to groups.
-fn pieces(text: &str, pattern: &Pattern<'_>) -> Result<Vec<Piece>, String> {
+fn pieces(text: &str, pattern: &CompiledPattern<'_>) -> Result<Vec<TemplatePiece>, String> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(at) = rest.find(['\\', '$', '@']) {
-        pieces.push(Piece::Literal(rest[..at].to_owned()));
+        pieces.push(TemplatePiece::Literal(rest[..at].to_owned()));
         rest = &rest[at..];
         let escaped = rest
             .strip_prefix('\\')
             .and_then(|behind| behind.chars().next());
         let (piece, length) = match escaped {
-            Some(character) if !character.is_ascii_alphanumeric() => {
-                (Piece::Literal(character.into()), 1 + character.len_utf8())
-            }
-            None if rest.starts_with("$&") => (Piece::Group(0), 2),
+            Some(character) if !character.is_ascii_alphanumeric() => (
+                TemplatePiece::Literal(character.into()),
+                1 + character.len_utf8(),
+            ),
+            None if rest.starts_with("$&") => (TemplatePiece::Group(0), 2),
             None if rest.starts_with('@') && variable(rest) != Some(rest) => {
-                (Piece::Literal("@".into()), 1)
+                (TemplatePiece::Literal("@".into()), 1)
             }
             _ => match template::reference(rest, pattern).map_err(reason)? {
-                Some((number, length)) if !rest.starts_with('@') => (Piece::Group(number), length),
+                Some((number, length)) if !rest.starts_with('@') => {
+                    (TemplatePiece::Group(number), length)
+                }
                 _ => return Err(no_group(rest)),
             },
         };
         pieces.push(piece);
         rest = &rest[length..];
     }
-    pieces.push(Piece::Literal(rest.to_owned()));
+    pieces.push(TemplatePiece::Literal(rest.to_owned()));
     Ok(pieces)
 }
 

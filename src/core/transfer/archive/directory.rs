@@ -43,12 +43,12 @@ pub struct Listing {
     /// Bytes that they take in the archive.
     pub compressed: u64,
     /// The first entries.
-    pub entries: Vec<Listed>,
+    pub entries: Vec<ArchiveMember>,
 }
 
 /// One entry, as the archive says.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ArchiveMember {
     /// The name as it stands there, which need not be a path.
     pub name: String,
     /// Bytes, unpacked.
@@ -124,7 +124,7 @@ impl Archive {
                 listing.compressed = listing.compressed.saturating_add(entry.compressed_size());
             }
             if listing.entries.len() < most {
-                listing.entries.push(Listed {
+                listing.entries.push(ArchiveMember {
                     name: name_of(&entry),
                     size: entry.size(),
                     compressed: entry.compressed_size(),

@@ -5,7 +5,7 @@ use zip::result::ZipError;
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES};
 use fileshed_storage::DiskError;
 use fileshed_types::size::human_size;
-use fileshed_types::{Call, Code, Error, Hint, diagnostics};
+use fileshed_types::{Code, Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{ZoneName, ZonePath};
 
 /// Characters of a strange name that a message shows.
@@ -23,12 +23,12 @@ diagnostics! {
         } => {
             code: InvalidFormat,
             hint: Hint::new("see what it is: ").call(
-                Call::here("shed_exec")
+                NextCall::here("shed_exec")
                     .with("cmd", "file")
                     .with("args", vec![archive.display()]),
             )
             .instead("see what it is: ")
-            .call(Call::here("shed_file_type").with("path", archive.display())),
+            .call(NextCall::here("shed_file_type").with("path", archive.display())),
             details: { "path": archive.display() },
         },
         /// An archive that cannot be read.
@@ -214,7 +214,7 @@ const AGAIN: &str = "get the archive again; it did not arrive whole";
 /// The call that shows what is in an archive.
 fn entries(archive: &ZonePath) -> Hint {
     Hint::new("nothing was unpacked; see its entries with ")
-        .call(Call::here("shed_zipinfo").with("path", archive.display()))
+        .call(NextCall::here("shed_zipinfo").with("path", archive.display()))
 }
 
 impl EntryFault {

@@ -19,7 +19,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::sink::{ArchiveWriter, Trouble};
 use super::{ArchiveError, side_by_side, threads, timestamp};
 use fileshed_changes::SizeError;
-use fileshed_storage::{Directory, DiskError, Entry, Found, Kind, Staged};
+use fileshed_storage::{Directory, DiskError, Entry, Kind, Staged, WalkEntry};
 use fileshed_types::Error;
 use fileshed_zones::zone::{Zone, ZonePath, is_git_name, is_reserved};
 
@@ -189,7 +189,7 @@ impl<'a> PackContent<'a> {
         Ok(())
     }
 
-    fn takes(&self, found: &Found, packed: &mut Packed) -> bool {
+    fn takes(&self, found: &WalkEntry, packed: &mut Packed) -> bool {
         let name = found.path.name().unwrap_or_default();
         if is_git_name(name) || is_reserved(name) || self.without == Some(&found.path) {
             return false;

@@ -102,9 +102,9 @@ fn who_waits_for_another_call_holds_no_place() {
         ..Shares::fixed(9, 1)
     };
     let semaphore = FairSemaphore::new(shares, &Clock::SYSTEM);
-    let place = Place::new(take(&semaphore, "a").expect("free"));
+    let place = CallSlot::new(take(&semaphore, "a").expect("free"));
     let inside = place.while_waiting(|| {
-        let other = Place::new(take(&semaphore, "a").expect("free meanwhile"));
+        let other = CallSlot::new(take(&semaphore, "a").expect("free meanwhile"));
         other.while_waiting(|| {
             // Two calls wait: a third one is not let in, others are.
             assert_eq!(take(&semaphore, "a").map(drop), Err(Full::User));

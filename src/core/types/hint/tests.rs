@@ -2,8 +2,8 @@ use serde_json::json;
 
 use super::*;
 
-fn look() -> Call {
-    Call::here("shed_tree").with("path", "notes \"a\"")
+fn look() -> NextCall {
+    NextCall::here("shed_tree").with("path", "notes \"a\"")
 }
 
 #[test]
@@ -26,7 +26,7 @@ fn calls_are_written_out_in_one_form() {
 
 #[test]
 fn the_zone_and_group_of_the_failure_are_added_where_they_belong() {
-    let mut hint = Hint::of(look()).or("").call(Call::new("shed_stats"));
+    let mut hint = Hint::of(look()).or("").call(NextCall::new("shed_stats"));
     hint.in_zone("group");
     hint.in_group("team");
     hint.in_zone("storage");
@@ -47,7 +47,7 @@ fn the_zone_and_group_of_the_failure_are_added_where_they_belong() {
 fn what_the_failed_call_has_is_taken_from_it() {
     let shown = Argument::List(vec!["-n".into(), Argument::Given("path")]);
     let mut hint = Hint::of(
-        Call::here("shed_exec")
+        NextCall::here("shed_exec")
             .with("cmd", "cat")
             .with("args", shown),
     )
@@ -81,12 +81,12 @@ fn only_what_is_offered_is_told() {
 /// A surface that calls operations by their addresses.
 struct Addresses;
 
-impl Surface for Addresses {
+impl HintSurface for Addresses {
     fn is_offered(&self, operation: &str) -> bool {
         operation == "shed_tree"
     }
 
-    fn call(&self, call: &Call) -> String {
+    fn call(&self, call: &NextCall) -> String {
         let arguments = call.arguments().iter();
         let arguments: Vec<String> = arguments
             .map(|(name, value)| format!("{name}={value}"))
@@ -97,7 +97,7 @@ impl Surface for Addresses {
 
 #[test]
 fn a_surface_has_words_of_its_own() {
-    let look = Call::new("shed_tree").with("depth", 2);
+    let look = NextCall::new("shed_tree").with("depth", 2);
     let hint = Hint::new("look with ").call(look).or("shed_stats counts");
     assert_eq!(hint.told(&Addresses), "look with GET /shed_tree?depth=2");
 }
@@ -117,7 +117,7 @@ fn clauses_that_need_a_missing_command_are_left_out() {
     };
     assert_eq!(without(any(), &[]), "use awk, sed or jq here");
     assert_eq!(without(any(), &["jq"]), "use awk or sed here");
-    let file = Call::new("shed_exec").with("cmd", "file");
+    let file = NextCall::new("shed_exec").with("cmd", "file");
     let look = || Hint::of(file.clone()).instead("look at it");
     assert_eq!(without(look(), &[]), "shed_exec(cmd=\"file\")");
     assert_eq!(without(look(), &["file"]), "look at it");

@@ -8,7 +8,7 @@ use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::ZoneName;
 use crate::diagnostics::Sample;
-use crate::{Call, Hint, Repeat, diagnostics};
+use crate::{Hint, NextCall, Repeat, diagnostics};
 
 /// Longest name of one file or directory, in bytes: the limit of the usual file systems.
 pub const NAME_MAX_BYTES: usize = 255;
@@ -576,7 +576,7 @@ const SHORTER: &str = "use a shorter name; an emoji counts 4 bytes, an accented 
 
 /// Where the history is, which no path leads to.
 fn history() -> Hint {
-    let log = Call::here("shed_exec")
+    let log = NextCall::here("shed_exec")
         .with("cmd", "git")
         .with("args", vec!["log", "--oneline"]);
     Hint::new("history is kept for you: every change is a commit")

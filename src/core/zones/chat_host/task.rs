@@ -13,7 +13,7 @@ pub struct Task {
 
 /// How the work ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum TaskEnd {
     /// It was done; with what came of it, where that can be said in a few words.
     Done(Option<String>),
     /// It failed.
@@ -22,7 +22,7 @@ pub enum Ending {
     Stopped,
 }
 
-impl Ending {
+impl TaskEnd {
     /// How a call ended that failed.
     #[must_use]
     pub fn of_failure(caller: &Caller, error: &Error) -> Self {
@@ -52,13 +52,13 @@ impl Task {
 
     /// The text when it has ended.
     #[must_use]
-    pub fn ended(&self, ending: &Ending, after: Duration) -> String {
+    pub fn ended(&self, ending: &TaskEnd, after: Duration) -> String {
         let (subject, time) = (&self.subject, human_time(after));
         match ending {
-            Ending::Done(Some(result)) => format!("{subject}: {time}, {result}"),
-            Ending::Done(None) => format!("{subject}: {time}"),
-            Ending::Failed => format!("{subject}: failed after {time}"),
-            Ending::Stopped => format!("{subject}: stopped after {time}"),
+            TaskEnd::Done(Some(result)) => format!("{subject}: {time}, {result}"),
+            TaskEnd::Done(None) => format!("{subject}: {time}"),
+            TaskEnd::Failed => format!("{subject}: failed after {time}"),
+            TaskEnd::Stopped => format!("{subject}: stopped after {time}"),
         }
     }
 }
@@ -90,11 +90,11 @@ mod tests {
             task.ended(&ending, fileshed_types::timings::milliseconds(milliseconds))
         };
         let rows = Some(counted(240, "row"));
-        assert_eq!(ended(Ending::Done(rows), 6_800), "sort: 7 s, 240 rows");
+        assert_eq!(ended(TaskEnd::Done(rows), 6_800), "sort: 7 s, 240 rows");
         let row = Some(counted(1, "row"));
-        assert_eq!(ended(Ending::Done(row), 125_000), "sort: 2 min 5 s, 1 row");
-        assert_eq!(ended(Ending::Done(None), 2_400), "sort: 2 s");
-        assert_eq!(ended(Ending::Stopped, 3_100), "sort: stopped after 3 s");
-        assert_eq!(ended(Ending::Failed, 59_400), "sort: failed after 59 s");
+        assert_eq!(ended(TaskEnd::Done(row), 125_000), "sort: 2 min 5 s, 1 row");
+        assert_eq!(ended(TaskEnd::Done(None), 2_400), "sort: 2 s");
+        assert_eq!(ended(TaskEnd::Stopped, 3_100), "sort: stopped after 3 s");
+        assert_eq!(ended(TaskEnd::Failed, 59_400), "sort: failed after 59 s");
     }
 }

@@ -4,12 +4,12 @@ use jiff::Timestamp;
 
 use super::Store;
 use crate::tenant::ZoneRoots;
-use fileshed_history::{CommitId, Failure, History, HistoryError};
+use fileshed_history::{CommitId, History, HistoryError, HistoryFailure};
 
 impl Store {
     /// Works on a history, whose writer lock the caller has. It is made on first use, and made anew
     /// where it is damaged.
-    pub fn work_on_history<T, E: Failure>(
+    pub fn work_on_history<T, E: HistoryFailure>(
         &self,
         of: &ZoneRoots<'_>,
         now: Timestamp,

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 
 use super::Store;
 use crate::tenant::TenantRoot;
-use fileshed_registry::Condition;
+use fileshed_registry::TenantCondition;
 use fileshed_types::{Caller, Error, ZoneName};
 
 /// Work of the crates above. The front door hands it to the store, once both are there; without it
@@ -16,7 +16,7 @@ pub trait Hooks: Debug + Send + Sync {
         _store: &Store,
         _tenant: &TenantRoot,
         _zone: ZoneName,
-        _known: Option<&Condition>,
+        _known: Option<&TenantCondition>,
     ) -> bool {
         false
     }

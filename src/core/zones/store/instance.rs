@@ -19,7 +19,7 @@ use rustix::io::Errno;
 use crate::process_identity;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::WriteLocks;
-use fileshed_registry::{Found, Registry};
+use fileshed_registry::{ExistingRegistry, Registry};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::limiter::Limiter;
 use fileshed_types::{Error, Settings, ZonePath, random};
@@ -127,7 +127,7 @@ impl InstanceFile {
 /// Whether a process has the data open.
 pub(super) fn is_anybody_there(data: &Root, settings: &Settings) -> Result<bool, Error> {
     if settings.registry.is_some() {
-        if Registry::look(data, settings)? != Found::Ours {
+        if Registry::look(data, settings)? != ExistingRegistry::Ours {
             return Ok(false);
         }
         let (registry, own) = (Registry::open(data, settings)?, process_identity::own());

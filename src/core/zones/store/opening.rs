@@ -6,7 +6,7 @@
 
 use super::{GROUPS, SHARED, Store, USERS, former_volumes, instance};
 use crate::namespace::{PEPPER_FILE, Pepper, PepperError};
-use fileshed_registry::{Found, Registry, RegistryError};
+use fileshed_registry::{ExistingRegistry, Registry, RegistryError};
 use fileshed_storage::{DiskError, Kind, Root};
 use fileshed_types::settings::NamespaceStyle;
 use fileshed_types::{Clock, Error, Settings, ZonePath, diagnostics, names};
@@ -14,7 +14,7 @@ use fileshed_types::{Clock, Error, Settings, ZonePath, diagnostics, names};
 names! {
     /// A part of the data whose loss an administrator can accept.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Part {
+    pub enum DataPart {
         /// The secret behind the names of users' directories.
         Pepper = "pepper",
         /// Locks, tokens, links, groups, owners.
@@ -22,7 +22,7 @@ names! {
     }
 }
 
-impl Part {
+impl DataPart {
     /// Its file below the data directory.
     #[must_use]
     pub fn file(self) -> &'static str {
@@ -77,19 +77,21 @@ fn is_new(data: &Root, settings: &Settings) -> Result<bool, Error> {
     let registry = Registry::look(data, settings)?;
     let has_pepper = data.has(PEPPER_FILE)?;
     let lost = |part| match part {
-        Part::Registry if settings.registry.is_some() => Err(StoreError::LostDatabase.into()),
+        DataPart::Registry if settings.registry.is_some() => Err(StoreError::LostDatabase.into()),
         part => Err(StoreError::Lost { part }.into()),
     };
     match (has_pepper, registry) {
-        (true, Found::Ours) => Ok(false),
-        (false, Found::Ours) => lost(Part::Pepper),
-        (false, _) if was_used => lost(Part::Pepper),
+        (true, ExistingRegistry::Ours) => Ok(false),
+        (false, ExistingRegistry::Ours) => lost(DataPart::Pepper),
+        (false, _) if was_used => lost(DataPart::Pepper),
         // A tree of the original has the ids themselves for its users' directories.
         (false, _) if has_users && settings.namespace == NamespaceStyle::Hmac => {
             Err(StoreError::UnknownUsers.into())
         }
-        (true, Found::Foreign) if was_used => lost(Part::Registry),
-        (true, Found::Nothing | Found::Empty) if was_used || has_files => lost(Part::Registry),
+        (true, ExistingRegistry::Foreign) if was_used => lost(DataPart::Registry),
+        (true, ExistingRegistry::Nothing | ExistingRegistry::Empty) if was_used || has_files => {
+            lost(DataPart::Registry)
+        }
         _ => Ok(true),
     }
 }
@@ -105,21 +107,21 @@ fn has_entries(data: &Root, name: &str) -> Result<bool, DiskError> {
 #[derive(Clone, Debug)]
 pub struct Loss {
     /// Which part.
-    pub part: Part,
+    pub part: DataPart,
     /// What is lost, in sentences.
     pub text: String,
 }
 
 impl Store {
     /// What would be lost with a part that cannot be used; fails where it can.
-    pub fn loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
+    pub fn loss(settings: &Settings, part: DataPart) -> Result<Loss, Error> {
         let data = existing(settings)?;
         loss_in(&data, settings, part)
     }
 
     /// Goes on without a part that cannot be used: what is left of it is set aside, and a new one
     /// is made. No process may have the data directory open.
-    pub fn accept_loss(settings: &Settings, part: Part) -> Result<Loss, Error> {
+    pub fn accept_loss(settings: &Settings, part: DataPart) -> Result<Loss, Error> {
         let data = existing(settings)?;
         data.expect_writable()?;
         let loss = loss_in(&data, settings, part)?;
@@ -128,17 +130,17 @@ impl Store {
         }
         let suffix = format!("lost-{}", Clock::SYSTEM.now().as_second());
         match part {
-            Part::Registry => {
+            DataPart::Registry => {
                 Registry::set_aside(&data, settings, &suffix)?;
                 Registry::open(&data, settings)?;
             }
-            Part::Pepper => {
+            DataPart::Pepper => {
                 if matches!(Pepper::read(&data), Err(PepperError::WrongSize { .. })) {
                     data.set_aside(PEPPER_FILE, &format!("{PEPPER_FILE}.{suffix}"))?;
                 }
                 Pepper::load(&data)?;
                 // One that is lost as well is for its own turn.
-                if let Ok(Found::Ours) = Registry::look(&data, settings) {
+                if let Ok(ExistingRegistry::Ours) = Registry::look(&data, settings) {
                     Registry::open(&data, settings)?.forget_pepper()?;
                 }
             }
@@ -147,7 +149,7 @@ impl Store {
     }
 }
 
-fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> {
+fn loss_in(data: &Root, settings: &Settings, part: DataPart) -> Result<Loss, Error> {
     let tenants = |parent: &str| -> Result<usize, Error> {
         let Some(below) = data.existing_subdirectory(parent)? else {
             return Ok(0);
@@ -163,7 +165,7 @@ fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> 
         return Err(StoreError::NotLost { part }.into());
     }
     let text = match part {
-        Part::Pepper => {
+        DataPart::Pepper => {
             let users = tenants(USERS)?;
             let names = match settings.namespace {
                 NamespaceStyle::Hmac => format!(
@@ -180,7 +182,7 @@ fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> 
                  whose id is no plain name begin empty"
             )
         }
-        Part::Registry => {
+        DataPart::Registry => {
             let groups = tenants(GROUPS)?;
             format!(
                 "personal tokens, links, locks of locked edits, who is suspended, and the groups \
@@ -194,11 +196,11 @@ fn loss_in(data: &Root, settings: &Settings, part: Part) -> Result<Loss, Error> 
     Ok(Loss { part, text })
 }
 
-fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error> {
+fn is_usable(data: &Root, settings: &Settings, part: DataPart) -> Result<bool, Error> {
     match part {
-        Part::Registry => {
+        DataPart::Registry => {
             let opened = match Registry::look(data, settings) {
-                Ok(Found::Ours) => Registry::open(data, settings).map(|_| true),
+                Ok(ExistingRegistry::Ours) => Registry::open(data, settings).map(|_| true),
                 Ok(_) => Ok(false),
                 Err(error) => Err(error),
             };
@@ -208,14 +210,14 @@ fn is_usable(data: &Root, settings: &Settings, part: Part) -> Result<bool, Error
                 other => other,
             }
         }
-        Part::Pepper => {
+        DataPart::Pepper => {
             let pepper = match Pepper::read(data) {
                 Ok(Some(pepper)) => pepper,
                 Ok(None) | Err(PepperError::WrongSize { .. }) => return Ok(false),
                 Err(error) => return Err(error.into()),
             };
             match Registry::look(data, settings) {
-                Ok(Found::Ours) => {
+                Ok(ExistingRegistry::Ours) => {
                     let registry = Registry::open(data, settings)?;
                     Ok(registry.expect_pepper(&pepper.fingerprint()).is_ok())
                 }
@@ -240,7 +242,7 @@ diagnostics! {
         #[error("`{}` is lost: it is missing or empty, and the data directory was in use", part.file())]
         Lost {
             /// Which part.
-            part: Part => [Part::Pepper, Part::Registry],
+            part: DataPart => [DataPart::Pepper, DataPart::Registry],
         } => {
             code: InternalApiError,
             hint: format!(
@@ -284,7 +286,7 @@ diagnostics! {
         #[error("the {} is there and can be used: nothing is lost", part.as_str())]
         NotLost {
             /// Which part.
-            part: Part = Part::Pepper,
+            part: DataPart = DataPart::Pepper,
         } => {
             code: InternalApiError,
             hint: "start the server with `fileshed serve`",

@@ -2,7 +2,7 @@
 
 use super::{Store, instance, opening};
 use crate::store::StoreError;
-use fileshed_registry::{CopiedTable, Found, Registry};
+use fileshed_registry::{CopiedTable, ExistingRegistry, Registry};
 use fileshed_types::settings::RegistryUrl;
 use fileshed_types::{Clock, Error, Settings};
 
@@ -27,7 +27,7 @@ impl Store {
                 return Err(StoreError::InUse.into());
             }
         }
-        if Registry::look(&data, &from)? != Found::Ours {
+        if Registry::look(&data, &from)? != ExistingRegistry::Ours {
             return Err(StoreError::NoRegistry.into());
         }
         let source = Registry::open(&data, &from)?;

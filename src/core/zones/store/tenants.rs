@@ -2,9 +2,9 @@
 
 use super::{GROUPS, SHARED, Store, USERS};
 use crate::tenant::TenantRoot;
-use fileshed_registry::{Arrival, BIN, QuotaError, Standing, Usage};
+use fileshed_registry::{BIN, QuotaError, Standing, TenantState, Usage};
 use fileshed_storage::{DiskError, Kind, PrivateDirectory, Root, Staging, Totals};
-use fileshed_types::fair::Place;
+use fileshed_types::fair::CallSlot;
 use fileshed_types::group::Group;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::trust::Revocation;
@@ -17,7 +17,11 @@ impl Store {
     }
 
     /// A tenant, of which there may be nothing yet, with the quota that is written down.
-    pub(crate) fn made_tenant(&self, key: &str, arrival: &Arrival) -> Result<TenantRoot, Error> {
+    pub(crate) fn made_tenant(
+        &self,
+        key: &str,
+        arrival: &TenantState,
+    ) -> Result<TenantRoot, Error> {
         let root = self.data.subdirectory(key)?;
         Ok(self.tenant_at(key, root, arrival.quota))
     }
@@ -37,7 +41,7 @@ impl Store {
             key: key.to_owned(),
             limit: quota.unwrap_or_else(|| self.usual_quota(key)),
             zones: zones_of(key),
-            place: Place::default(),
+            place: CallSlot::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Why something cannot be had, or done, at a path of the tree.
 
 use super::ViewPath;
-use fileshed_types::{Call, Hint, diagnostics};
+use fileshed_types::{Hint, NextCall, diagnostics};
 
 diagnostics! {
     /// A path of the tree that cannot be used.
@@ -117,8 +117,8 @@ impl ViewError {
     }
 }
 
-fn list(path: &str) -> Call {
-    Call::new("list_files").with("directory", path)
+fn list(path: &str) -> NextCall {
+    NextCall::new("list_files").with("directory", path)
 }
 
 fn listing(path: &str) -> Hint {

@@ -1,7 +1,7 @@
 //! Scope of a search over the tree: one zone, or all zones of the caller.
 
 use super::{Resolved, View, ViewError, ViewPath, ViewPlace};
-use fileshed_search::{Bounds, Tree};
+use fileshed_search::{Bounds, SearchRoot};
 use fileshed_storage::{Entry, Kind, Root};
 use fileshed_types::{Error, ZoneName, ZonePath};
 
@@ -132,20 +132,20 @@ impl<'a> View<'a> {
 }
 
 impl SearchedPart<'_> {
-    fn tree(&self) -> Tree<'_> {
+    fn tree(&self) -> SearchRoot<'_> {
         let Resolved { at, zone, .. } = &self.found;
-        Tree::new(&zone.data, &self.entry, at.as_str(), &self.below)
+        SearchRoot::new(&zone.data, &self.entry, at.as_str(), &self.below)
     }
 }
 
 impl Searched<'_> {
     /// What the search walks through.
     #[must_use]
-    pub fn trees(&self) -> Vec<Tree<'_>> {
+    pub fn trees(&self) -> Vec<SearchRoot<'_>> {
         let parts = self.parts.iter().map(SearchedPart::tree);
         let uploads = self.all_uploads.iter().map(|(root, entry)| {
             let shown = format!("/{UPLOADS}");
-            Tree::new(root, entry, &shown, UPLOADS)
+            SearchRoot::new(root, entry, &shown, UPLOADS)
         });
         parts.chain(uploads).collect()
     }

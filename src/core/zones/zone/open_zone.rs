@@ -36,12 +36,12 @@ pub struct Zone<'a> {
     /// in, which is for looking alone.
     pub absent: bool,
     /// Whose zone it is, where it is a group's.
-    pub group: Option<Shared>,
+    pub group: Option<SharedZone>,
 }
 
 /// What a zone is for a member of its group.
 #[derive(Debug)]
-pub struct Shared {
+pub struct SharedZone {
     /// The group.
     pub group: Group,
     /// The mode of files that come into being.

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use fileshed_core::storage::{Found, Kind};
+use fileshed_core::storage::{Kind, WalkEntry};
 use fileshed_core::{CallerView, Error, Zone, ZoneName, ZonePath, diagnostics};
 use rmcp::model::{ListResourcesResult, Resource};
 
@@ -24,7 +24,7 @@ pub(in crate::http::mcp) fn list(
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, Error> {
     let after = cursor.map(read_cursor).transpose()?;
-    let mut page = Page::default();
+    let mut page = ResourcePage::default();
     let mut begun = after.is_none();
     for root in roots(view)? {
         let from = match &after {
@@ -75,14 +75,14 @@ fn read_cursor(cursor: &str) -> Result<Address, Error> {
 
 /// A page that is being filled.
 #[derive(Default)]
-struct Page {
+struct ResourcePage {
     files: Vec<Resource>,
     looked_at: usize,
     /// What was looked at last, where the page is full.
     end: Option<Address>,
 }
 
-impl Page {
+impl ResourcePage {
     /// Adds the files below a directory that come after a path.
     fn walk(
         &mut self,
@@ -126,7 +126,7 @@ impl Page {
         Ok(())
     }
 
-    fn add(&mut self, root: &Address, entry: &Found) {
+    fn add(&mut self, root: &Address, entry: &WalkEntry) {
         if entry.kind != Kind::File {
             return;
         }

@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::http::identity::{JwtError, JwtHeader, check_jwt};
 
 /// Claims by their names.
-pub(super) type Claims = Map<String, Value>;
+pub(super) type ClaimMap = Map<String, Value>;
 
 /// The keys of a provider (RFC 7517).
 #[derive(Clone, Debug, Deserialize)]
@@ -68,9 +68,9 @@ pub(super) fn verify(
     keys: &KeySet,
     expected: &Expected<'_>,
     now: i64,
-) -> Result<Claims, IdTokenError> {
+) -> Result<ClaimMap, IdTokenError> {
     let mut is_known = false;
-    let checked = check_jwt::<Claims>(token, now, |header, signed, signature| {
+    let checked = check_jwt::<ClaimMap>(token, now, |header, signed, signature| {
         let mut keys = keys
             .keys
             .iter()
@@ -155,12 +155,12 @@ impl PublicKey {
 }
 
 /// Returns `true` if the claims say who administers this server, as far as the settings ask for it.
-pub(super) fn say_role(config: &Config, claims: &Claims) -> bool {
+pub(super) fn say_role(config: &Config, claims: &ClaimMap) -> bool {
     config.oidc_admin_claim.is_empty() || role_claim(config, claims).is_some()
 }
 
 /// Returns the role of somebody with these claims.
-pub(super) fn role(config: &Config, claims: &Claims) -> Role {
+pub(super) fn role(config: &Config, claims: &ClaimMap) -> Role {
     let value = config.oidc_admin_value.as_str();
     let is_value = |found: &Value| found.as_str() == Some(value);
     let is_admin = match role_claim(config, claims) {
@@ -174,7 +174,7 @@ pub(super) fn role(config: &Config, claims: &Claims) -> Role {
 }
 
 /// The claim of the name that the settings have, or of that path of names: some providers nest roles.
-fn role_claim<'c>(config: &Config, claims: &'c Claims) -> Option<&'c Value> {
+fn role_claim<'c>(config: &Config, claims: &'c ClaimMap) -> Option<&'c Value> {
     let name = &config.oidc_admin_claim;
     let nested = || {
         let mut names = name.split('.');

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use ureq::Body;
 use ureq::http::Response;
 
-use super::claims::{self, Claims, Expected, IdTokenError, KeySet};
+use super::claims::{self, ClaimMap, Expected, IdTokenError, KeySet};
 use super::{OidcError, OpenIdConnect};
 
 /// For the whole of one question.
@@ -28,7 +28,7 @@ pub(super) const KEYS_AGAIN: Duration = Timings::STANDARD.sign_in.keys;
 
 /// What a provider publishes about itself (OpenID Connect Discovery 1.0, section 3).
 #[derive(Debug, Deserialize)]
-pub(super) struct Metadata {
+pub(super) struct ProviderMetadata {
     issuer: String,
     pub(super) authorization_endpoint: String,
     token_endpoint: String,
@@ -39,18 +39,18 @@ pub(super) struct Metadata {
 
 /// What a code is exchanged for.
 #[derive(Deserialize)]
-pub(super) struct Tokens {
+pub(super) struct TokenResponse {
     pub(super) id_token: String,
     access_token: Option<String>,
 }
 
 impl OpenIdConnect {
     /// What it publishes about itself; blocks.
-    pub(super) fn metadata(&self) -> Result<Arc<Metadata>, Error> {
+    pub(super) fn metadata(&self) -> Result<Arc<ProviderMetadata>, Error> {
         let found = self.metadata.try_get_with((), || {
             let issuer = self.config.oidc_issuer.as_str();
             let address = format!("{issuer}/.well-known/openid-configuration");
-            let metadata: Metadata = self.get(&address, None)?;
+            let metadata: ProviderMetadata = self.get(&address, None)?;
             // A slash at the end is a matter of spelling in settings, and of identity in tokens.
             if metadata.issuer.trim_end_matches('/') != issuer {
                 tracing::warn!(named = metadata.issuer, "the provider is not `oidc.issuer`");
@@ -79,7 +79,7 @@ impl OpenIdConnect {
         code: &str,
         verifier: &str,
         callback: &str,
-    ) -> Result<Tokens, Error> {
+    ) -> Result<TokenResponse, Error> {
         let metadata = self.metadata()?;
         let mut form = form_urlencoded::Serializer::new(String::new());
         form.append_pair("grant_type", "authorization_code")
@@ -130,7 +130,7 @@ impl OpenIdConnect {
     }
 
     /// The claims of a token that it made for this attempt; blocks.
-    pub(super) fn verified(&self, token: &str, nonce: &str, now: i64) -> Result<Claims, Error> {
+    pub(super) fn verified(&self, token: &str, nonce: &str, now: i64) -> Result<ClaimMap, Error> {
         let metadata = self.metadata()?;
         let expected = Expected {
             issuer: &metadata.issuer,
@@ -153,15 +153,15 @@ impl OpenIdConnect {
     /// What it says of the one who signed in beyond the token; blocks.
     pub(super) fn user_info(
         &self,
-        tokens: &Tokens,
-        claims: &Claims,
-    ) -> Result<Option<Claims>, Error> {
+        tokens: &TokenResponse,
+        claims: &ClaimMap,
+    ) -> Result<Option<ClaimMap>, Error> {
         let metadata = self.metadata()?;
         let (Some(endpoint), Some(token)) = (&metadata.userinfo_endpoint, &tokens.access_token)
         else {
             return Ok(None);
         };
-        let more: Claims = self.get(endpoint, Some(token))?;
+        let more: ClaimMap = self.get(endpoint, Some(token))?;
         if more.get("sub") != claims.get("sub") {
             tracing::warn!("the provider's userinfo is about somebody else");
             return Err(OidcError::Untrusted.into());
@@ -169,7 +169,7 @@ impl OpenIdConnect {
         Ok(Some(more))
     }
 
-    fn keys(&self, metadata: &Metadata) -> Result<Arc<KeySet>, Error> {
+    fn keys(&self, metadata: &ProviderMetadata) -> Result<Arc<KeySet>, Error> {
         let found = self
             .keys
             .try_get_with((), || self.get(&metadata.jwks_uri, None).map(Arc::new));
@@ -190,7 +190,7 @@ impl OpenIdConnect {
     }
 }
 
-impl Metadata {
+impl ProviderMetadata {
     /// Whether a client says its secret in a header; it does where nothing is said.
     fn takes_basic(&self) -> bool {
         let methods = self.token_endpoint_auth_methods_supported.as_ref();

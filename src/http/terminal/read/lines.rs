@@ -9,19 +9,19 @@ const PIECE: usize = 64 * 1024;
 
 /// The lines that are asked for.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Range {
+pub(super) struct LineRange {
     first: Option<u64>,
     last: Option<u64>,
 }
 
 /// How many lines there are, and what those of a range hold, with their line ends.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Lines<T> {
+pub(super) struct SelectedLines<T> {
     pub(super) total: u64,
     pub(super) content: T,
 }
 
-impl Range {
+impl LineRange {
     pub(super) fn new(
         start_line: Option<i64>,
         end_line: Option<i64>,
@@ -48,7 +48,7 @@ impl Range {
     }
 
     /// The lines of a text that is in memory.
-    pub(super) fn of<'t>(&self, text: &'t str) -> Lines<&'t str> {
+    pub(super) fn of<'t>(&self, text: &'t str) -> SelectedLines<&'t str> {
         let (mut total, mut end) = (0, 0);
         let mut place = None;
         for line in text.split_inclusive('\n') {
@@ -61,7 +61,7 @@ impl Range {
             }
         }
         let content = place.map_or("", |(start, end)| &text[start..end]);
-        Lines { total, content }
+        SelectedLines { total, content }
     }
 
     /// The lines of a text of any length; nothing where they have more than `limit` bytes.
@@ -69,7 +69,7 @@ impl Range {
         &self,
         source: &mut impl Read,
         limit: usize,
-    ) -> io::Result<Option<Lines<Vec<u8>>>> {
+    ) -> io::Result<Option<SelectedLines<Vec<u8>>>> {
         let (mut complete, mut content) = (0_u64, Vec::new());
         let mut within_line = false;
         let mut piece = vec![0; PIECE];
@@ -96,7 +96,7 @@ impl Range {
             }
         }
         let total = complete + u64::from(within_line);
-        Ok(Some(Lines { total, content }))
+        Ok(Some(SelectedLines { total, content }))
     }
 }
 
@@ -118,11 +118,11 @@ mod tests {
             (Some(9), None, ""),
             (Some(3), Some(2), ""),
         ] {
-            let range = Range::new(first, last).expect("a range");
+            let range = LineRange::new(first, last).expect("a range");
             let lines = range.of(text);
             assert_eq!((lines.total, lines.content), (4, expected));
         }
-        assert!(Range::new(Some(0), None).is_err());
+        assert!(LineRange::new(Some(0), None).is_err());
     }
 
     proptest! {
@@ -132,7 +132,7 @@ mod tests {
             first in proptest::option::of(1_i64..8),
             last in proptest::option::of(1_i64..8),
         ) {
-            let range = Range::new(first, last).expect("a range");
+            let range = LineRange::new(first, last).expect("a range");
             let expected = range.of(&text);
             let read = range.read(&mut text.as_bytes(), 100).expect("no failure");
             let read = read.expect("short enough");

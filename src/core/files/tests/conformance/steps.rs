@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 
 use super::{names, path, put};
-use crate::{Condition, Memory, Metadata, Provider, ProviderError, Version, Write, ZonePath};
+use crate::{
+    MemoryProvider, Metadata, Precondition, Provider, ProviderError, Version, Write, ZonePath,
+};
 
 /// One call.
 #[derive(Clone, Debug)]
@@ -103,13 +105,13 @@ pub fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..most)
 }
 
-/// Does the same with a provider that has no files yet and with [`Memory`].
+/// Does the same with a provider that has no files yet and with [`MemoryProvider`].
 ///
 /// # Panics
 ///
 /// Where they answer differently, or hold different files in the end.
 pub fn agrees_with_memory(provider: &dyn Provider, steps: &[Step]) {
-    let memory = Memory::default();
+    let memory = MemoryProvider::default();
     for (at, step) in steps.iter().enumerate() {
         let (wanted, got) = (answer(&memory, step), answer(provider, step));
         assert_eq!(got, wanted, "step {at} of {steps:#?}");
@@ -131,12 +133,12 @@ fn answer(provider: &dyn Provider, step: &Step) -> Answer {
         } => {
             let at = path(at);
             let condition = match when {
-                When::Always => Condition::Any,
-                When::Absent => Condition::Absent,
-                When::Never => Condition::Version(Version("never".to_owned())),
+                When::Always => Precondition::Any,
+                When::Absent => Precondition::Absent,
+                When::Never => Precondition::Version(Version("never".to_owned())),
                 When::Current => match provider.stat(&at) {
-                    Ok(found) => Condition::Version(found.version),
-                    Err(_) => Condition::Absent,
+                    Ok(found) => Precondition::Version(found.version),
+                    Err(_) => Precondition::Absent,
                 },
             };
             let write = Write {

@@ -3,7 +3,7 @@
 use std::thread;
 
 use super::{names, path, put};
-use crate::{Condition, Provider, ProviderError, Version, Write, ZonePath};
+use crate::{Precondition, Provider, ProviderError, Version, Write, ZonePath};
 
 /// How often each of them counts.
 const TIMES: usize = 25;
@@ -52,7 +52,7 @@ fn count(provider: &dyn Provider, counter: &ZonePath) {
     loop {
         let (number, version) = read(provider, counter);
         let write = Write {
-            condition: Condition::Version(version),
+            condition: Precondition::Version(version),
             ..Write::default()
         };
         let next = (number + 1).to_string();

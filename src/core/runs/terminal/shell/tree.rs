@@ -10,7 +10,7 @@ use crate::process::{access, base_spec};
 use crate::programs::Program;
 use crate::runs::Runs;
 use crate::terminal::LOGS;
-use fileshed_sandbox::egress::Grant;
+use fileshed_sandbox::egress::EgressGrant;
 use fileshed_sandbox::{Access, BindMount, Job, JobSpec, MountNamespace};
 use fileshed_storage::{PrivateDirectory, Root};
 use fileshed_types::{Error, ZoneName};
@@ -27,7 +27,7 @@ const HOME: &str = "/storage";
 const LISTED: [&str; 3] = ["/", "/groups", "/logs"];
 
 /// The zones of one shell.
-pub(super) struct Tree<'a> {
+pub(super) struct ShellTree<'a> {
     /// The caller's zones, or the one in which it begins.
     zones: Vec<Zone<'a>>,
     /// The logs of the caller's processes.
@@ -40,7 +40,7 @@ pub(super) struct Tree<'a> {
     begins_in: PathBuf,
 }
 
-impl<'a> Tree<'a> {
+impl<'a> ShellTree<'a> {
     pub(super) fn open(
         runs: &Runs,
         view: View<'a>,
@@ -149,7 +149,7 @@ impl<'a> Tree<'a> {
         request: &ShellRequest,
         program: &Program,
         private: &PrivateDirectory,
-        network: Option<&Grant>,
+        network: Option<&EgressGrant>,
         writes: bool,
     ) -> JobSpec {
         let store = self.main().store;
@@ -171,7 +171,7 @@ impl<'a> Tree<'a> {
         let is_interactive = request.command.is_none();
         let mut variables = environment::own(&text(&home), &text(&temporary), is_interactive);
         variables.extend(request.environment.iter().cloned());
-        variables.extend(network.into_iter().flat_map(Grant::environment));
+        variables.extend(network.into_iter().flat_map(EgressGrant::environment));
         let job = Job::Program {
             file: program.file.clone(),
             name: match &program.called {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::listener::{Call, Listener, Verdict};
-use super::process::{self, Memory};
+use super::listener::{Listener, TrappedCall, Verdict};
+use super::process::{self, ProcessMemory};
 use crate::descriptor::{expect_same, open};
 
 /// Directories in which a command may change files.
@@ -21,7 +21,7 @@ pub(super) struct WritableDirectories {
 }
 
 /// Change of an attribute.
-enum Change {
+enum AttributeChange {
     Mode(u32),
     Times(Timestamps),
     /// Of an owner and a group; the highest number is none.
@@ -29,7 +29,7 @@ enum Change {
 }
 
 /// File of which an attribute changes.
-struct Subject {
+struct AttributeTarget {
     /// A descriptor of the caller: of the file, or of the directory that its path begins in.
     descriptor: u32,
     /// The address of its path, if it is named by one.
@@ -52,19 +52,19 @@ impl WritableDirectories {
         }
     }
 
-    pub(super) fn judge(&self, listener: &Listener, call: &Call) -> Verdict {
+    pub(super) fn judge(&self, listener: &Listener, call: &TrappedCall) -> Verdict {
         self.change(listener, call).into()
     }
 
-    fn change(&self, listener: &Listener, call: &Call) -> Result<(), Errno> {
-        let memory = Memory::of(listener, call)?;
+    fn change(&self, listener: &Listener, call: &TrappedCall) -> Result<(), Errno> {
+        let memory = ProcessMemory::of(listener, call)?;
         let (subject, change) = understand(&memory, call)?;
-        if let Change::Mode(mode) = change
+        if let AttributeChange::Mode(mode) = change
             && mode & 0o6000 != 0
         {
             return Err(Errno::PERM);
         }
-        let Subject {
+        let AttributeTarget {
             descriptor, follow, ..
         } = subject;
         let file = match subject.path {
@@ -78,7 +78,7 @@ impl WritableDirectories {
     fn find(
         &self,
         listener: &Listener,
-        call: &Call,
+        call: &TrappedCall,
         directory: u32,
         path: &Path,
         follow: bool,
@@ -95,7 +95,7 @@ impl WritableDirectories {
     }
 
     /// The file behind a descriptor of the caller, where it lies in one of the directories.
-    fn own(&self, listener: &Listener, call: &Call, number: u32) -> Result<OwnedFd, Errno> {
+    fn own(&self, listener: &Listener, call: &TrappedCall, number: u32) -> Result<OwnedFd, Errno> {
         let handle = process::descriptor(listener, call, number)?;
         let path = process::link(&format!("/proc/self/fd/{}", handle.as_raw_fd()))?;
         let found = self.open_beneath(&path, false)?;
@@ -132,7 +132,7 @@ impl WritableDirectories {
     }
 }
 
-impl Change {
+impl AttributeChange {
     fn make(&self, file: &OwnedFd) -> Result<(), Errno> {
         // The path that leads from a handle without content to what it stands for.
         let place = format!("/proc/self/fd/{}", file.as_raw_fd());
@@ -155,8 +155,11 @@ impl Change {
 }
 
 /// Reads a call: what it is to change, and of which file.
-fn understand(memory: &Memory, call: &Call) -> Result<(Subject, Change), Errno> {
-    let at = |descriptor, path: usize, flags: u32| Subject {
+fn understand(
+    memory: &ProcessMemory,
+    call: &TrappedCall,
+) -> Result<(AttributeTarget, AttributeChange), Errno> {
+    let at = |descriptor, path: usize, flags: u32| AttributeTarget {
         descriptor,
         path: Some(call.argument(path)),
         follow: flags & libc::AT_SYMLINK_NOFOLLOW as u32 == 0,
@@ -168,13 +171,14 @@ fn understand(memory: &Memory, call: &Call) -> Result<(Subject, Change), Errno> 
         0 => Ok(at(call.word(0), 1, flags)),
         _ => Err(Errno::INVAL),
     };
-    let descriptor = Subject {
+    let descriptor = AttributeTarget {
         path: None,
         ..at(call.word(0), 0, 0)
     };
-    let mode = |index| Change::Mode(call.word(index));
-    let owner = |index| Change::Owner(call.word(index), call.word(index + 1));
-    let times = |read: ReadTimes, index| read(memory, call.argument(index)).map(Change::Times);
+    let mode = |index| AttributeChange::Mode(call.word(index));
+    let owner = |index| AttributeChange::Owner(call.word(index), call.word(index + 1));
+    let times =
+        |read: ReadTimes, index| read(memory, call.argument(index)).map(AttributeChange::Times);
     let has_path = call.argument(1) != 0;
     Ok(match call.number() {
         libc::SYS_fchmod => (descriptor, mode(1)),
@@ -203,7 +207,7 @@ fn understand(memory: &Memory, call: &Call) -> Result<(Subject, Change), Errno> 
 }
 
 /// Reads times at an address in the memory of the caller.
-type ReadTimes = fn(&Memory, u64) -> Result<Timestamps, Errno>;
+type ReadTimes = fn(&ProcessMemory, u64) -> Result<Timestamps, Errno>;
 
 /// Access and modification, from numbers of seconds and nanoseconds.
 fn stamps([read, read_part, written, written_part]: [i64; 4]) -> Timestamps {
@@ -219,7 +223,10 @@ fn now() -> Timestamps {
 }
 
 /// The numbers of the structure at an address; `None` if there is none, which stands for now.
-fn numbers<const N: usize>(memory: &Memory, address: u64) -> Result<Option<[i64; N]>, Errno> {
+fn numbers<const N: usize>(
+    memory: &ProcessMemory,
+    address: u64,
+) -> Result<Option<[i64; N]>, Errno> {
     if address == 0 {
         return Ok(None);
     }
@@ -231,13 +238,13 @@ fn numbers<const N: usize>(memory: &Memory, address: u64) -> Result<Option<[i64;
 }
 
 /// Two `struct timespec`, or now.
-fn nanoseconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
+fn nanoseconds(memory: &ProcessMemory, address: u64) -> Result<Timestamps, Errno> {
     Ok(numbers(memory, address)?.map_or_else(now, stamps))
 }
 
 /// Two `struct timeval`, or now.
 #[cfg(target_arch = "x86_64")]
-fn microseconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
+fn microseconds(memory: &ProcessMemory, address: u64) -> Result<Timestamps, Errno> {
     let Some([read, read_part, written, written_part]) = numbers(memory, address)? else {
         return Ok(now());
     };
@@ -251,7 +258,7 @@ fn microseconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
 
 /// A `struct utimbuf`, or now.
 #[cfg(target_arch = "x86_64")]
-fn seconds(memory: &Memory, address: u64) -> Result<Timestamps, Errno> {
+fn seconds(memory: &ProcessMemory, address: u64) -> Result<Timestamps, Errno> {
     let seconds = numbers(memory, address)?;
     Ok(seconds.map_or_else(now, |[read, written]| stamps([read, 0, written, 0])))
 }

@@ -6,13 +6,13 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::io::Errno;
 
 use crate::jail::process::checked;
-use crate::message::Received;
+use crate::message::ReceivedMessage;
 
 /// The descriptor on which calls wait.
 pub(super) struct Listener(OwnedFd);
 
 /// A call that waits.
-pub(super) struct Call(libc::seccomp_notif);
+pub(super) struct TrappedCall(libc::seccomp_notif);
 
 /// Decision about a call.
 pub(super) enum Verdict {
@@ -33,7 +33,7 @@ impl From<Result<(), Errno>> for Verdict {
     }
 }
 
-impl Call {
+impl TrappedCall {
     /// The number of the call.
     pub(super) fn number(&self) -> i64 {
         i64::from(self.0.data.nr)
@@ -58,7 +58,7 @@ impl Call {
 impl Listener {
     /// The listener from the command's process; None where it has none.
     pub(super) fn receive(channel: &OwnedFd) -> io::Result<Option<Self>> {
-        let mut received = Received::from(channel)?;
+        let mut received = ReceivedMessage::from(channel)?;
         Ok(received.handles.pop().map(Self))
     }
 
@@ -67,7 +67,7 @@ impl Listener {
     }
 
     /// Takes the next call and answers it.
-    pub(super) fn answer(&self, judge: impl FnOnce(&Call) -> Verdict) -> io::Result<()> {
+    pub(super) fn answer(&self, judge: impl FnOnce(&TrappedCall) -> Verdict) -> io::Result<()> {
         // SAFETY: an all-zero notification is valid, and the kernel wants it so.
         #[expect(unsafe_code, reason = "the kernel's own structure, to be filled by it")]
         let mut call: libc::seccomp_notif = unsafe { std::mem::zeroed() };
@@ -77,7 +77,7 @@ impl Listener {
             Err(Errno::NOENT | Errno::INTR) => return Ok(()),
             Err(error) => return Err(error.into()),
         }
-        let call = Call(call);
+        let call = TrappedCall(call);
         let (error, flags) = match judge(&call) {
             Verdict::Continue => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
             Verdict::Done => (0, 0),
@@ -95,7 +95,7 @@ impl Listener {
 
     /// Returns what was found by the number of the thread that calls, if the call still waits. If it
     /// does not, the number may be another's by now.
-    pub(super) fn own<T>(&self, call: &Call, found: T) -> Result<T, Errno> {
+    pub(super) fn own<T>(&self, call: &TrappedCall, found: T) -> Result<T, Errno> {
         let mut id = call.0.id;
         let waits = self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &mut id);
         waits.map(|_| found).map_err(|_| Errno::PERM)
@@ -104,7 +104,7 @@ impl Listener {
     /// Puts a descriptor of this process in the place of one of the caller's.
     pub(super) fn replace(
         &self,
-        call: &Call,
+        call: &TrappedCall,
         theirs: u32,
         ours: BorrowedFd<'_>,
         flags: u32,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
-use super::listener::{Call, Verdict};
+use super::listener::{TrappedCall, Verdict};
 use super::process;
 use crate::job::Access;
 
@@ -34,7 +34,7 @@ impl ExecutableMappings {
     }
 
     /// mmap of a file.
-    pub(super) fn judge_file(&self, call: &Call) -> Verdict {
+    pub(super) fn judge_file(&self, call: &TrappedCall) -> Verdict {
         match process::path_of_descriptor(call, call.word(4)) {
             Ok(path) if self.holds(&path) => Verdict::Continue,
             _ => Verdict::Refused(Errno::ACCESS),
@@ -42,7 +42,7 @@ impl ExecutableMappings {
     }
 
     /// mprotect of whatever is mapped there.
-    pub(super) fn judge_range(&self, call: &Call) -> Verdict {
+    pub(super) fn judge_range(&self, call: &TrappedCall) -> Verdict {
         let maps = format!("/proc/{}/maps", call.thread());
         let Ok(maps) = std::fs::read(maps) else {
             return Verdict::Refused(Errno::ACCESS);

@@ -11,21 +11,21 @@ use rustix::fs::{CWD, OFlags};
 use rustix::io::Errno;
 
 use super::MACHINE_NAME;
-use super::listener::{Call, Listener, Verdict};
+use super::listener::{Listener, TrappedCall, Verdict};
 use crate::descriptor::open;
 
 /// Longest path with its end (limits.h).
 const PATH_MAX: usize = 4096;
 
 /// The memory of a process that calls.
-pub(super) struct Memory(File);
+pub(super) struct ProcessMemory(File);
 
-impl Memory {
-    pub(super) fn of(listener: &Listener, call: &Call) -> Result<Self, Errno> {
+impl ProcessMemory {
+    pub(super) fn of(listener: &Listener, call: &TrappedCall) -> Result<Self, Errno> {
         Self::open(listener, call, false)
     }
 
-    fn open(listener: &Listener, call: &Call, write: bool) -> Result<Self, Errno> {
+    fn open(listener: &Listener, call: &TrappedCall, write: bool) -> Result<Self, Errno> {
         let place = format!("/proc/{}/mem", call.thread());
         let file = File::options().read(true).write(write).open(place);
         listener.own(call, Self(file.map_err(|_| Errno::PERM)?))
@@ -63,7 +63,11 @@ impl Memory {
 }
 
 /// Opens what a descriptor of the caller leads to, without its content.
-pub(super) fn descriptor(listener: &Listener, call: &Call, number: u32) -> Result<OwnedFd, Errno> {
+pub(super) fn descriptor(
+    listener: &Listener,
+    call: &TrappedCall,
+    number: u32,
+) -> Result<OwnedFd, Errno> {
     let handle = open(format!("/proc/{}/fd/{number}", call.thread()), OFlags::PATH);
     let handle = handle.map_err(|error| match error {
         Errno::NOENT => Errno::BADF,
@@ -73,12 +77,12 @@ pub(super) fn descriptor(listener: &Listener, call: &Call, number: u32) -> Resul
 }
 
 /// The path of a descriptor of the caller, as the kernel tells it.
-pub(super) fn path_of_descriptor(call: &Call, number: u32) -> Result<PathBuf, Errno> {
+pub(super) fn path_of_descriptor(call: &TrappedCall, number: u32) -> Result<PathBuf, Errno> {
     link(&format!("/proc/{}/fd/{number}", call.thread()))
 }
 
 /// The working directory of the caller.
-pub(super) fn directory(call: &Call) -> Result<PathBuf, Errno> {
+pub(super) fn directory(call: &TrappedCall) -> Result<PathBuf, Errno> {
     link(&format!("/proc/{}/cwd", call.thread()))
 }
 
@@ -105,7 +109,7 @@ pub(crate) fn names() -> Option<libc::utsname> {
 }
 
 /// uname: what the kernel says, without the name of the host.
-pub(super) fn tell_name(listener: &Listener, call: &Call) -> Verdict {
+pub(super) fn tell_name(listener: &Listener, call: &TrappedCall) -> Verdict {
     let Some(mut names) = names() else {
         return Verdict::Refused(Errno::PERM);
     };
@@ -116,7 +120,7 @@ pub(super) fn tell_name(listener: &Listener, call: &Call) -> Verdict {
     // SAFETY: the structure is arrays of characters, without any gap.
     #[expect(unsafe_code, reason = "what is written is bytes")]
     let bytes: [u8; size_of::<libc::utsname>()] = unsafe { std::mem::transmute(names) };
-    let written = Memory::open(listener, call, true).and_then(|memory| {
+    let written = ProcessMemory::open(listener, call, true).and_then(|memory| {
         let written = memory.0.write_all_at(&bytes, call.argument(0));
         written.map_err(|_| Errno::FAULT)
     });

@@ -5,7 +5,7 @@ use super::calls::{
     FORBIDDEN_FCNTLS, FORBIDDEN_IOCTLS, LINKS, MODE_ARGUMENTS, NAMESPACE_FLAGS, NEVER, NEVER_HERE,
     NEVER_UNNAMED, OPENING, attributes,
 };
-use super::program::{Comparison, Condition, Policy};
+use super::program::{ArgumentCondition, Policy, WordComparison};
 use crate::job::{CountedMemory, NetworkAccess};
 
 /// Bits of a mode that give a program the rights of its owner or group.
@@ -26,30 +26,36 @@ pub(super) fn deny(policy: &mut Policy, circumstances: &Circumstances<'_>) {
     }
     deny_sockets(policy, spec.access.network);
     for flag in NAMESPACE_FLAGS {
-        policy.deny(libc::SYS_clone, &[Condition::has_bits(0, flag)]);
+        policy.deny(libc::SYS_clone, &[ArgumentCondition::has_bits(0, flag)]);
     }
     for request in FORBIDDEN_IOCTLS {
-        policy.deny(libc::SYS_ioctl, &[Condition::equals(1, request)]);
+        policy.deny(libc::SYS_ioctl, &[ArgumentCondition::equals(1, request)]);
     }
     for request in FORBIDDEN_FCNTLS {
-        policy.deny(libc::SYS_fcntl, &[Condition::equals(1, request as u32)]);
+        policy.deny(
+            libc::SYS_fcntl,
+            &[ArgumentCondition::equals(1, request as u32)],
+        );
     }
     for bit in SET_ID {
         for (call, mode) in MODE_ARGUMENTS {
-            policy.deny(*call, &[Condition::has_bits(*mode, bit)]);
+            policy.deny(*call, &[ArgumentCondition::has_bits(*mode, bit)]);
         }
         for (call, flags) in OPENING {
-            let creates = Condition::has_bits(*flags, libc::O_CREAT);
-            policy.deny(*call, &[creates, Condition::has_bits(flags + 1, bit)]);
+            let creates = ArgumentCondition::has_bits(*flags, libc::O_CREAT);
+            policy.deny(
+                *call,
+                &[creates, ArgumentCondition::has_bits(flags + 1, bit)],
+            );
         }
     }
     if circumstances.version < TRUNCATION {
         policy.deny(libc::SYS_truncate, &[]);
         // A file that is opened to be read, and cut.
         let (both, cut) = (libc::O_TRUNC | libc::O_ACCMODE, libc::O_TRUNC);
-        let truncating = Comparison::Bits(both as u32, cut as u32);
+        let truncating = WordComparison::Bits(both as u32, cut as u32);
         for (call, flags) in OPENING {
-            policy.deny(*call, &[Condition::new(*flags, truncating)]);
+            policy.deny(*call, &[ArgumentCondition::new(*flags, truncating)]);
         }
     }
     deny_processes(policy, circumstances);
@@ -67,15 +73,18 @@ pub(super) fn deny(policy: &mut Policy, circumstances: &Circumstances<'_>) {
         }
     }
     if spec.limits.counted != CountedMemory::AddressSpace {
-        let shared = Condition::has_bits(3, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        let shared = ArgumentCondition::has_bits(3, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
         policy.deny(libc::SYS_mmap, &[shared]);
     }
     if !spec.starts_others {
         policy.deny(libc::SYS_execve, &[]);
         let program = circumstances.program as u32;
-        policy.deny(libc::SYS_execveat, &[Condition::differs(0, program)]);
+        policy.deny(
+            libc::SYS_execveat,
+            &[ArgumentCondition::differs(0, program)],
+        );
         let path = libc::AT_EMPTY_PATH as u32;
-        policy.deny(libc::SYS_execveat, &[Condition::differs(4, path)]);
+        policy.deny(libc::SYS_execveat, &[ArgumentCondition::differs(4, path)]);
     }
     deny_attributes(policy, circumstances);
 }
@@ -93,9 +102,9 @@ fn deny_attributes(policy: &mut Policy, circumstances: &Circumstances<'_>) {
         policy.deny(call, &[]);
     }
     // A call with a path in its second argument, which has two halves.
-    let given = Comparison::NotEqual(0);
-    policy.deny(libc::SYS_utimensat, &[Condition::new(1, given)]);
-    policy.deny(libc::SYS_utimensat, &[Condition::upper(1, given)]);
+    let given = WordComparison::NotEqual(0);
+    policy.deny(libc::SYS_utimensat, &[ArgumentCondition::new(1, given)]);
+    policy.deny(libc::SYS_utimensat, &[ArgumentCondition::upper(1, given)]);
 }
 
 /// Denies what a command may not do to other processes. Limits and scheduling are its own: 0 is the
@@ -107,8 +116,8 @@ fn deny_processes(policy: &mut Policy, circumstances: &Circumstances<'_>) {
         (libc::SYS_setpriority, PRIORITY_OF_PROCESS),
         (libc::SYS_ioprio_set, IO_PRIORITY_OF_PROCESS),
     ] {
-        policy.deny(call, &[Condition::differs(0, kind)]);
-        policy.deny(call, &[Condition::differs(1, 0)]);
+        policy.deny(call, &[ArgumentCondition::differs(0, kind)]);
+        policy.deny(call, &[ArgumentCondition::differs(1, 0)]);
     }
     for call in [
         libc::SYS_prlimit64,
@@ -117,15 +126,15 @@ fn deny_processes(policy: &mut Policy, circumstances: &Circumstances<'_>) {
         libc::SYS_sched_setparam,
         libc::SYS_sched_setattr,
     ] {
-        policy.deny(call, &[Condition::differs(0, 0)]);
+        policy.deny(call, &[ArgumentCondition::differs(0, 0)]);
     }
     if circumstances.separate || circumstances.version >= SIGNALS {
         return;
     }
     // To itself and, as 0, to its group, which is the command's.
     let others = [
-        Condition::differs(0, 0),
-        Condition::differs(0, std::process::id()),
+        ArgumentCondition::differs(0, 0),
+        ArgumentCondition::differs(0, std::process::id()),
     ];
     for call in [
         libc::SYS_kill,
@@ -144,8 +153,8 @@ fn deny_types_but(policy: &mut Policy, call: i64, allowed: &[i32]) {
     /// The part of a socket's type that is no flag.
     const TYPE: u32 = 0xf;
     for other in (0..=TYPE).filter(|kind| !allowed.contains(&(*kind as i32))) {
-        let is_other = Comparison::Bits(TYPE, other);
-        policy.deny(call, &[Condition::new(1, is_other)]);
+        let is_other = WordComparison::Bits(TYPE, other);
+        policy.deny(call, &[ArgumentCondition::new(1, is_other)]);
     }
 }
 
@@ -162,7 +171,7 @@ fn deny_sockets(policy: &mut Policy, network: NetworkAccess) {
         policy.deny(libc::SYS_connect, &[]);
         return;
     }
-    let is_not = |argument, value: i32| Condition::differs(argument, value as u32);
+    let is_not = |argument, value: i32| ArgumentCondition::differs(argument, value as u32);
     // Nothing local, raw or of the kernel. Streams alone, and of TCP alone: file rules know the ports
     // of no other protocol.
     let families = [is_not(0, libc::AF_INET), is_not(0, libc::AF_INET6)];
@@ -176,6 +185,9 @@ fn deny_sockets(policy: &mut Policy, network: NetworkAccess) {
         (libc::SYS_sendmsg, 2),
         (libc::SYS_sendmmsg, 3),
     ] {
-        policy.deny(call, &[Condition::has_bits(flags, libc::MSG_FASTOPEN)]);
+        policy.deny(
+            call,
+            &[ArgumentCondition::has_bits(flags, libc::MSG_FASTOPEN)],
+        );
     }
 }

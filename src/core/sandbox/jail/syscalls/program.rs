@@ -14,9 +14,9 @@ use crate::jail::process::checked;
 
 /// Action of the kernel for a call (seccomp(2)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Action(pub(super) u32);
+pub(super) struct FilterAction(pub(super) u32);
 
-impl Action {
+impl FilterAction {
     pub(super) const ALLOW: Self = Self(libc::SECCOMP_RET_ALLOW);
     /// Hands it to the supervisor.
     pub(super) const ASK: Self = Self(libc::SECCOMP_RET_USER_NOTIF);
@@ -33,7 +33,7 @@ impl Action {
 
 /// Comparison of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Comparison {
+pub(super) enum WordComparison {
     Equal(u32),
     NotEqual(u32),
     /// The bits of the first, as they are in the second.
@@ -42,15 +42,15 @@ pub(super) enum Comparison {
 
 /// A condition on one word of the arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Condition {
+pub(super) struct ArgumentCondition {
     /// Its place among the words of all arguments.
     pub(super) word: u8,
-    pub(super) comparison: Comparison,
+    pub(super) comparison: WordComparison,
 }
 
-impl Condition {
+impl ArgumentCondition {
     /// On the lower half of an argument, which is all that the kernel reads of most.
-    pub(super) const fn new(argument: u8, comparison: Comparison) -> Self {
+    pub(super) const fn new(argument: u8, comparison: WordComparison) -> Self {
         Self {
             word: 2 * argument,
             comparison,
@@ -58,7 +58,7 @@ impl Condition {
     }
 
     /// On the upper half.
-    pub(super) const fn upper(argument: u8, comparison: Comparison) -> Self {
+    pub(super) const fn upper(argument: u8, comparison: WordComparison) -> Self {
         Self {
             word: 2 * argument + 1,
             comparison,
@@ -66,43 +66,43 @@ impl Condition {
     }
 
     pub(super) const fn equals(argument: u8, value: u32) -> Self {
-        Self::new(argument, Comparison::Equal(value))
+        Self::new(argument, WordComparison::Equal(value))
     }
 
     pub(super) const fn differs(argument: u8, value: u32) -> Self {
-        Self::new(argument, Comparison::NotEqual(value))
+        Self::new(argument, WordComparison::NotEqual(value))
     }
 
     /// All of these bits are set.
     pub(super) const fn has_bits(argument: u8, bits: i32) -> Self {
-        Self::new(argument, Comparison::Bits(bits as u32, bits as u32))
+        Self::new(argument, WordComparison::Bits(bits as u32, bits as u32))
     }
 
     /// None of these bits is set.
     pub(super) const fn has_none(argument: u8, bits: i32) -> Self {
-        Self::new(argument, Comparison::Bits(bits as u32, 0))
+        Self::new(argument, WordComparison::Bits(bits as u32, 0))
     }
 }
 
 /// A rule holds where all of its conditions do.
-pub(super) type Rule = Vec<Condition>;
+pub(super) type Rule = Vec<ArgumentCondition>;
 
 /// Actions for calls: for each that of its first rule that holds, and none for all others.
 #[derive(Debug, Default)]
 pub(super) struct Policy {
-    pub(super) calls: BTreeMap<i64, Vec<(Rule, Action)>>,
+    pub(super) calls: BTreeMap<i64, Vec<(Rule, FilterAction)>>,
 }
 
 impl Policy {
     /// An action for a call where these conditions hold, and no earlier rule does.
-    pub(super) fn on(&mut self, call: i64, conditions: &[Condition], action: Action) {
+    pub(super) fn on(&mut self, call: i64, conditions: &[ArgumentCondition], action: FilterAction) {
         let rules = self.calls.entry(call).or_default();
         rules.push((conditions.to_vec(), action));
     }
 
     /// Denies a call where these conditions hold, and no earlier rule does.
-    pub(super) fn deny(&mut self, call: i64, conditions: &[Condition]) {
-        self.on(call, conditions, Action::DENY);
+    pub(super) fn deny(&mut self, call: i64, conditions: &[ArgumentCondition]) {
+        self.on(call, conditions, FilterAction::DENY);
     }
 
     /// An action for all other calls up to `newest` than these, and than those that have rules.
@@ -110,7 +110,7 @@ impl Policy {
         &mut self,
         calls: impl Iterator<Item = i64>,
         newest: i64,
-        action: Action,
+        action: FilterAction,
     ) {
         let allowed: BTreeSet<i64> = calls.collect();
         for call in (0..=newest).filter(|call| !allowed.contains(call)) {
@@ -141,16 +141,16 @@ const THIS_MACHINE: u32 = 0xc000_003e;
 const THIS_MACHINE: u32 = 0xc000_00b7;
 
 /// A whole program.
-pub(in crate::jail) struct Program(Vec<sock_filter>);
+pub(in crate::jail) struct FilterProgram(Vec<sock_filter>);
 
-impl Program {
+impl FilterProgram {
     /// Translates a policy. Calls above `newest` are answered with `unknown`.
-    pub(super) fn new(policy: &Policy, newest: i64, unknown: Action) -> Self {
+    pub(super) fn new(policy: &Policy, newest: i64, unknown: FilterAction) -> Self {
         let mut steps = vec![
             step(LOAD, 0, 0, MACHINE),
             step(JUMP_IF_EQUAL, 1, 0, THIS_MACHINE),
             // The numbers of another machine mean other calls.
-            answer(Action::KILL),
+            answer(FilterAction::KILL),
             step(LOAD, 0, 0, NUMBER),
             step(JUMP_IF_GREATER, 0, 1, newest as u32),
             answer(unknown),
@@ -198,20 +198,20 @@ fn step(code: u16, jt: u8, jf: u8, k: u32) -> sock_filter {
     sock_filter { code, jt, jf, k }
 }
 
-fn answer(action: Action) -> sock_filter {
+fn answer(action: FilterAction) -> sock_filter {
     step(RETURN, 0, 0, action.0)
 }
 
 /// Calls that follow each other and have the same rules.
-struct Range<'a> {
+struct CallRange<'a> {
     first: u32,
-    rules: &'a [(Rule, Action)],
+    rules: &'a [(Rule, FilterAction)],
 }
 
 /// All calls, from 0 on.
-fn ranges(policy: &Policy) -> Vec<Range<'_>> {
-    const ALLOWED: &[(Rule, Action)] = &[];
-    let mut ranges = vec![Range {
+fn ranges(policy: &Policy) -> Vec<CallRange<'_>> {
+    const ALLOWED: &[(Rule, FilterAction)] = &[];
+    let mut ranges = vec![CallRange {
         first: 0,
         rules: ALLOWED,
     }];
@@ -225,7 +225,7 @@ fn ranges(policy: &Policy) -> Vec<Range<'_>> {
                     ranges.pop();
                 }
                 [.., last] if last.first == first => last.rules = rules,
-                _ => ranges.push(Range { first, rules }),
+                _ => ranges.push(CallRange { first, rules }),
             }
         }
     }
@@ -233,7 +233,7 @@ fn ranges(policy: &Policy) -> Vec<Range<'_>> {
 }
 
 /// Finds the number of a call, which is loaded, in one of these.
-fn search(steps: &mut Vec<sock_filter>, ranges: &[Range<'_>]) {
+fn search(steps: &mut Vec<sock_filter>, ranges: &[CallRange<'_>]) {
     match ranges {
         [] => {}
         [range] => decide(steps, range.rules),
@@ -251,7 +251,7 @@ fn search(steps: &mut Vec<sock_filter>, ranges: &[Range<'_>]) {
 }
 
 /// Appends the decision about a call: that of the first rule that holds.
-fn decide(steps: &mut Vec<sock_filter>, rules: &[(Rule, Action)]) {
+fn decide(steps: &mut Vec<sock_filter>, rules: &[(Rule, FilterAction)]) {
     for (rule, action) in rules {
         let mut behind = rule.iter().map(length).sum::<usize>() + 1;
         for condition in rule {
@@ -263,25 +263,25 @@ fn decide(steps: &mut Vec<sock_filter>, rules: &[(Rule, Action)]) {
             return;
         }
     }
-    steps.push(answer(Action::ALLOW));
+    steps.push(answer(FilterAction::ALLOW));
 }
 
 /// Returns how many steps a condition takes.
-fn length(condition: &Condition) -> usize {
+fn length(condition: &ArgumentCondition) -> usize {
     match condition.comparison {
-        Comparison::Bits(..) => 3,
-        Comparison::Equal(_) | Comparison::NotEqual(_) => 2,
+        WordComparison::Bits(..) => 3,
+        WordComparison::Equal(_) | WordComparison::NotEqual(_) => 2,
     }
 }
 
 /// Goes on with the next step where the condition holds, else behind as many.
-fn test(steps: &mut Vec<sock_filter>, condition: &Condition, behind: u8) {
+fn test(steps: &mut Vec<sock_filter>, condition: &ArgumentCondition, behind: u8) {
     let place = ARGUMENTS + 4 * u32::from(condition.word);
     steps.push(step(LOAD, 0, 0, place));
     let jump = match condition.comparison {
-        Comparison::Equal(value) => step(JUMP_IF_EQUAL, 0, behind, value),
-        Comparison::NotEqual(value) => step(JUMP_IF_EQUAL, behind, 0, value),
-        Comparison::Bits(mask, value) => {
+        WordComparison::Equal(value) => step(JUMP_IF_EQUAL, 0, behind, value),
+        WordComparison::NotEqual(value) => step(JUMP_IF_EQUAL, behind, 0, value),
+        WordComparison::Bits(mask, value) => {
             steps.push(step(AND, 0, 0, mask));
             step(JUMP_IF_EQUAL, 0, behind, value)
         }
@@ -296,10 +296,10 @@ mod tests {
     use super::*;
 
     const NEWEST: i64 = 40;
-    const UNKNOWN: Action = Action::refuse(libc::ENOSYS);
+    const UNKNOWN: FilterAction = FilterAction::refuse(libc::ENOSYS);
 
     /// Returns the answer of the kernel's machine for this data.
-    fn run(program: &Program, data: &[u32; 16]) -> u32 {
+    fn run(program: &FilterProgram, data: &[u32; 16]) -> u32 {
         let (mut accumulator, mut at) = (0, 0);
         loop {
             let sock_filter { code, jt, jf, k } = program.0[at];
@@ -318,12 +318,12 @@ mod tests {
         }
     }
 
-    fn holds(condition: &Condition, data: &[u32; 16]) -> bool {
+    fn holds(condition: &ArgumentCondition, data: &[u32; 16]) -> bool {
         let word = data[4 + usize::from(condition.word)];
         match condition.comparison {
-            Comparison::Equal(value) => word == value,
-            Comparison::NotEqual(value) => word != value,
-            Comparison::Bits(mask, value) => word & mask == value,
+            WordComparison::Equal(value) => word == value,
+            WordComparison::NotEqual(value) => word != value,
+            WordComparison::Bits(mask, value) => word & mask == value,
         }
     }
 
@@ -332,21 +332,27 @@ mod tests {
         let call = i64::from(data[0]);
         let rules = policy.calls.get(&call).into_iter().flatten();
         let mut decided = rules.filter(|(rule, _)| rule.iter().all(|one| holds(one, data)));
-        let known = decided.next().map_or(Action::ALLOW, |(_, action)| *action);
+        let known = decided
+            .next()
+            .map_or(FilterAction::ALLOW, |(_, action)| *action);
         if call > NEWEST { UNKNOWN } else { known }.0
     }
 
-    fn condition() -> impl Strategy<Value = Condition> {
+    fn condition() -> impl Strategy<Value = ArgumentCondition> {
         let comparison = (0..3_u8, 0..4_u32, 0..4_u32).prop_map(|(kind, one, other)| match kind {
-            0 => Comparison::Equal(one),
-            1 => Comparison::NotEqual(one),
-            _ => Comparison::Bits(one, other),
+            0 => WordComparison::Equal(one),
+            1 => WordComparison::NotEqual(one),
+            _ => WordComparison::Bits(one, other),
         });
-        (0..12_u8, comparison).prop_map(|(word, comparison)| Condition { word, comparison })
+        (0..12_u8, comparison).prop_map(|(word, comparison)| ArgumentCondition { word, comparison })
     }
 
     fn policy() -> impl Strategy<Value = Policy> {
-        let action = prop::sample::select(vec![Action::ASK, Action::refuse(1), Action::ALLOW]);
+        let action = prop::sample::select(vec![
+            FilterAction::ASK,
+            FilterAction::refuse(1),
+            FilterAction::ALLOW,
+        ]);
         let rule = (prop::collection::vec(condition(), 0..3), action);
         let rules = prop::collection::vec(rule, 1..4);
         let calls = prop::collection::btree_map(0..NEWEST, rules, 0..30);
@@ -359,7 +365,7 @@ mod tests {
             policy in policy(),
             calls in prop::collection::vec((0..60_u32, prop::array::uniform12(0..4_u32)), 50),
         ) {
-            let program = Program::new(&policy, NEWEST, UNKNOWN);
+            let program = FilterProgram::new(&policy, NEWEST, UNKNOWN);
             for (call, words) in calls {
                 let mut data = [0; 16];
                 data[0] = call;
@@ -367,7 +373,7 @@ mod tests {
                 data[4..].copy_from_slice(&words);
                 prop_assert_eq!(run(&program, &data), wanted(&policy, &data));
                 data[1] = !THIS_MACHINE;
-                prop_assert_eq!(run(&program, &data), Action::KILL.0);
+                prop_assert_eq!(run(&program, &data), FilterAction::KILL.0);
             }
         }
     }
