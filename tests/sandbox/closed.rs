@@ -5,7 +5,7 @@ use rustix::process::{Pid, Resource, Rlimit};
 use serde_json::json;
 
 use fileshed_test_support::processes::helper;
-use fileshed_test_support::{Server, Setup, skip};
+use fileshed_test_support::{Server, Setup, has_program, skip};
 
 /// Makes one system call fail with an error in whatever it starts (seccomp, classic BPF), then starts
 /// it.
@@ -41,11 +41,10 @@ const UNKNOWN: Errno = Errno::NOSYS;
 
 /// A server on a kernel that answers a system call with an error.
 fn failing(call: &str, error: Errno) -> Option<Setup> {
-    let python = "/usr/bin/python3";
-    if !std::path::Path::new(python).exists() {
-        skip("python3 is not installed");
+    if !has_program("python3") {
         return None;
     }
+    let python = "/usr/bin/python3";
     let error = error.raw_os_error().to_string();
     Some(Server::with().through(&[python, "-c", FAILING_CALL, call, &error]))
 }
@@ -197,11 +196,10 @@ const SECCOMP: &str = "277";
 #[test]
 fn without_a_supervisor_modes_stay_as_they_are() {
     // A filter with a listener already: there can be only one.
-    let python = "/usr/bin/python3";
-    if !std::path::Path::new(python).exists() {
-        skip("python3 is not installed");
+    if !has_program("python3") {
         return;
     }
+    let python = "/usr/bin/python3";
     let server = Server::with()
         .through(&[python, "-c", WITH_LISTENER, SECCOMP])
         .env("FILESHED_EXEC_NAMESPACES", "off")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use fileshed_test_support::{Client, Server, Setup, commands, skip, wait_until};
+use fileshed_test_support::{Client, Server, Setup, commands, has_program, skip, wait_until};
 use serde_json::{Value, json};
 
 /// The first number of an account of a user.
@@ -18,16 +18,17 @@ fn setup() -> Setup {
         .env("FILESHED_EXEC_PROGRAMS", "*")
 }
 
-fn start() -> Server {
-    setup().start()
+/// A server whose users have accounts of their own; none where this machine has no way to that, or
+/// lacks a program of the test.
+fn separating(program: &str) -> Option<Server> {
+    separating_of(setup(), program)
 }
 
-/// A server whose users have accounts of their own; none where this machine has no way to that.
-fn separating() -> Option<Server> {
-    separating_of(start())
-}
-
-fn separating_of(server: Server) -> Option<Server> {
+fn separating_of(setup: Setup, program: &str) -> Option<Server> {
+    if !has_program(program) {
+        return None;
+    }
+    let server = setup.start();
     if server.client().get("/health").body["kernel_account"] == "user" {
         return Some(server);
     }
@@ -104,7 +105,7 @@ fn end(client: &Client<'_>) {
 
 #[test]
 fn health_and_doctor_say_whom_the_kernel_counts_for() {
-    let server = start();
+    let server = setup().start();
     let said = server.run(&["doctor"]).stdout;
     let line = |beginning: &str| {
         let mut lines = said.lines();
@@ -128,7 +129,7 @@ fn health_and_doctor_say_whom_the_kernel_counts_for() {
 
 #[test]
 fn users_have_accounts_of_their_own_while_commands_run() {
-    let Some(server) = separating() else {
+    let Some(server) = separating("python3") else {
         return;
     };
     let users = [("ada", "first"), ("ada", "second"), ("bob", "third")];
@@ -154,7 +155,7 @@ fn users_have_accounts_of_their_own_while_commands_run() {
 
 #[test]
 fn files_of_commands_belong_to_the_server() {
-    let Some(server) = separating() else {
+    let Some(server) = separating("sqlite3") else {
         return;
     };
     let made = server.run(&[
@@ -250,7 +251,7 @@ print(len(socket.recv_fds(receiver, 1, 1)[1]), fcntl.fcntl(os.pipe()[0], fcntl.F
 
 #[test]
 fn what_the_kernel_counts_is_taken_from_nobody_else() {
-    let Some(server) = separating() else {
+    let Some(server) = separating("python3") else {
         return;
     };
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));
@@ -274,7 +275,7 @@ fn what_commands_mount_is_seen_by_nobody_else() {
     }
     // As systemd has it: what one mounts, all others who share it see.
     let shared = ["unshare", "--mount", "--propagation", "shared"];
-    let Some(server) = separating_of(setup().through(&shared).start()) else {
+    let Some(server) = separating_of(setup().through(&shared), "python3") else {
         return;
     };
     let ada = server.as_user("ada");
@@ -314,7 +315,7 @@ fn files_whose_owners_are_not_translated_leave_commands_the_account_of_the_serve
          && exec \"$@\""
     );
     let through = ["unshare", "--mount", "/bin/sh", "-c", &mount, "sh"];
-    let Some(server) = separating_of(setup.through(&through).start()) else {
+    let Some(server) = separating_of(setup.through(&through), "python3") else {
         return;
     };
     let (ada, bob) = (server.as_user("ada"), server.as_user("bob"));

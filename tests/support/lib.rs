@@ -57,3 +57,14 @@ pub fn repository() -> &'static Path {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     package.ancestors().nth(2).unwrap()
 }
+
+/// Says whether this machine has a program; one that is missing is a named skip.
+pub fn has_program(program: &str) -> bool {
+    let found = ["/usr/bin", "/bin", "/usr/local/bin"]
+        .iter()
+        .any(|directory| std::path::Path::new(directory).join(program).exists());
+    if !found {
+        skip(format_args!("{program} is not installed"));
+    }
+    found
+}

@@ -11,7 +11,7 @@ use std::net::TcpStream;
 use serde_json::{Value, json};
 
 use fileshed_test_support::on_disk::take_turn;
-use fileshed_test_support::{PATIENCE, Server, Setup, skip};
+use fileshed_test_support::{PATIENCE, Server, Setup, has_program};
 
 /// Most that the server may ever have held, in MiB.
 const MEMORY_MAX: u64 = 450;
@@ -323,12 +323,14 @@ fn a_command_waits_for_its_turn_among_commands() {
 
 /// A server that may have few descriptors; none where they cannot be limited.
 fn with_few_descriptors(setup: Setup) -> Option<Server> {
-    let program = "/usr/bin/prlimit";
-    if !std::path::Path::new(program).exists() {
-        skip("prlimit is not installed");
+    if !has_program("prlimit") {
         return None;
     }
-    Some(setup.through(&[program, "--nofile=256:256"]).start())
+    Some(
+        setup
+            .through(&["/usr/bin/prlimit", "--nofile=256:256"])
+            .start(),
+    )
 }
 
 #[test]
@@ -381,13 +383,11 @@ fn held_connections(server: &Server) -> usize {
 
 #[test]
 fn the_soft_limit_of_descriptors_is_raised() {
-    let program = "/usr/bin/prlimit";
-    if !std::path::Path::new(program).exists() {
-        skip("prlimit is not installed");
+    if !has_program("prlimit") {
         return;
     }
     let server = Server::with()
-        .through(&[program, "--nofile=100:300"])
+        .through(&["/usr/bin/prlimit", "--nofile=100:300"])
         .start();
     let limits = format!("/proc/{}/limits", server.process().as_raw_nonzero());
     let limits = std::fs::read_to_string(limits).unwrap();

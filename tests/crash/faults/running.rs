@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::faults::unprivileged;
 use fileshed_test_support::on_disk::Repository;
-use fileshed_test_support::{PATIENCE, Server, skip, wait_until};
+use fileshed_test_support::{PATIENCE, Server, has_program, wait_until};
 
 /// One call on a connection of its own; nothing where no whole answer came.
 fn attempt(address: &str, user: &str, operation: &str, arguments: &Value) -> Option<(u16, Value)> {
@@ -189,8 +189,7 @@ fn two_servers_on_one_directory_work_as_one() {
 /// While descriptors are used up, calls wait or are refused; then everything works again.
 #[test]
 fn used_up_descriptors_tear_nothing() {
-    if !std::path::Path::new("/usr/bin/prlimit").exists() {
-        skip("descriptors are limited with prlimit");
+    if !has_program("prlimit") {
         return;
     }
     for limit in [48, 64, 96] {

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::faults::unprivileged;
-use fileshed_test_support::{Answer, Client, Setup, skip, within};
+use fileshed_test_support::{Answer, Client, Setup, has_program, within};
 
 const MEBIBYTE: u64 = 1 << 20;
 
@@ -195,8 +195,7 @@ fn one_command_after_the_other_or_several_at_once_share_the_quota() {
 
 #[test]
 fn what_was_promised_meanwhile_stays_when_a_command_is_ended() {
-    if !Path::new("/usr/bin/xz").exists() {
-        skip("xz is not installed");
+    if !has_program("xz") {
         return;
     }
     let Some(setup) = quota(6) else { return };

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::race::field::{Field, assert_clean};
 use crate::race::tally::Tally;
-use fileshed_test_support::{Client, Server, skip, wait_until};
+use fileshed_test_support::{Client, Server, has_program, wait_until};
 
 /// Turns directories and a file into links and back, as fast as it can.
 const SWAP: &str = r#"perl -e '
@@ -20,8 +20,7 @@ const SWAP: &str = r#"perl -e '
 
 #[test]
 fn links_that_a_command_swaps_lead_nowhere() {
-    if !std::path::Path::new("/usr/bin/perl").exists() {
-        skip("perl is not installed");
+    if !has_program("perl") {
         return;
     }
     let server = Server::with()

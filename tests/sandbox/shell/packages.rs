@@ -1,18 +1,18 @@
 //! Packages that users install in their own files, and what they do with them.
 
-use fileshed_test_support::skip;
+use fileshed_test_support::{has_program, skip};
 use std::net::{SocketAddr, TcpListener};
 use std::process::Command;
 
 use fileshed_core::settings::{NetworkMode, ProgramName};
 use fileshed_test_support::standin::{Answer, StandIn};
 
-use super::programs::{has, scenes};
+use super::programs::scenes;
 use super::scene::Scene;
 
 /// A scene in which users bring programs, with downloads.
 fn scene(allowed: &str) -> Option<Scene> {
-    if !has("python3") {
+    if !has_program("python3") {
         return None;
     }
     let scene = Scene::with(|settings| {
@@ -161,7 +161,7 @@ pyplot.savefig("picture.png")
 
 #[test]
 fn an_environment_is_made_in_both_ways_of_confinement() {
-    if !has("python3") {
+    if !has_program("python3") {
         return;
     }
     for scene in scenes(&["*"]) {
@@ -182,7 +182,7 @@ fn an_environment_is_made_in_both_ways_of_confinement() {
 
 #[test]
 fn a_package_of_node_is_installed() {
-    if !(has("node") && has("npm")) {
+    if !(has_program("node") && has_program("npm")) {
         return;
     }
     for scene in scenes(&["*"]) {
@@ -231,7 +231,7 @@ fn bring_rust(scene: &Scene) -> Option<String> {
 
 #[test]
 fn a_crate_is_built_and_run() {
-    if !has("gcc") {
+    if !has_program("gcc") {
         return;
     }
     let scene = Scene::with(|settings| {

@@ -2,20 +2,9 @@
 
 use fileshed_core::Settings;
 use fileshed_core::settings::{NamespacePolicy, ProgramName};
-use fileshed_test_support::skip;
+use fileshed_test_support::{has_program, skip};
 
 use super::scene::{Ran, Scene};
-
-/// Whether this machine has a program; says what is skipped.
-pub(super) fn has(program: &str) -> bool {
-    let found = ["/usr/bin", "/bin", "/usr/local/bin"]
-        .iter()
-        .any(|directory| std::path::Path::new(directory).join(program).exists());
-    if !found {
-        skip(format_args!("{program} is not installed"));
-    }
-    found
-}
 
 fn add(settings: &mut Settings, programs: &[&str]) {
     let read = |name: &&str| name.parse::<ProgramName>().expect("a name");
@@ -44,7 +33,7 @@ fn expect(ran: &Ran, output: &str) {
 
 #[test]
 fn a_listed_interpreter_runs_and_nothing_else_does() {
-    if !has("python3") {
+    if !has_program("python3") {
         return;
     }
     for scene in scenes(&["python3"]) {
@@ -67,7 +56,7 @@ fn a_listed_interpreter_runs_and_nothing_else_does() {
 
 #[test]
 fn code_in_a_zone_is_data_beside_a_listed_interpreter() {
-    if !(has("python3") && has("gcc")) {
+    if !(has_program("python3") && has_program("gcc")) {
         return;
     }
     for scene in scenes(&["python3"]) {
@@ -111,19 +100,19 @@ fn with_every_program_what_users_build_runs() {
             &scene.line("ln -s own link && ./link && readlink link"),
             "own\nown\n",
         );
-        if has("perl") {
+        if has_program("perl") {
             expect(&scene.line("perl -e 'print 42'"), "42");
         }
-        if has("gcc") {
+        if has_program("gcc") {
             expect(
                 &scene.line("echo 'int main(void) { return 42; }' > a.c && gcc a.c -o a.out && ./a.out; echo $?"),
                 "42\n",
             );
         }
-        if has("node") {
+        if has_program("node") {
             expect(&scene.line("node -e 'console.log(6 * 7)'"), "42\n");
         }
-        if has("python3") {
+        if has_program("python3") {
             expect(
                 &scene.line("python3 -c 'import subprocess; print(subprocess.run([\"./own\"], capture_output=True).stdout)'"),
                 "b'own\\n'\n",
@@ -153,7 +142,7 @@ fn with_every_program_a_line_has_processes_and_shared_memory_of_its_own() {
             "{ran:?}"
         );
     }
-    if has("python3") {
+    if has_program("python3") {
         expect(
             &scene.line(
                 "python3 -c 'import multiprocessing as m\nwith m.Pool(2) as p: print(p.map(abs, [-1, -2]))'",
@@ -162,7 +151,7 @@ fn with_every_program_a_line_has_processes_and_shared_memory_of_its_own() {
         );
         expect(&scene.line("cat <<'X' > s.py\nfrom multiprocessing import shared_memory\ns = shared_memory.SharedMemory(create=True, size=1000)\ns.buf[0] = 7\nprint(s.buf[0])\ns.close(); s.unlink()\nX\npython3 s.py"), "7\n");
     }
-    if has("bash") {
+    if has_program("bash") {
         expect(&scene.line("bash -c 'cat <(echo inner)'"), "inner\n");
     }
 }
