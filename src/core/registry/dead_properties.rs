@@ -1,6 +1,6 @@
 //! Properties that programs keep with files over WebDAV: XML that means nothing here.
 
-use super::database::{Executor, Statements as _, Value, Values};
+use super::database::{Executor, Statements as _, ToRow, Value};
 use super::path_rows::{PathTable, at_or_below};
 use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, Result};
@@ -40,7 +40,7 @@ pub enum PropertyChange {
 }
 
 /// Returns the bytes of the rows that a condition finds.
-fn size(transaction: &Executor<'_>, condition: &str, values: impl Values) -> Result<i64> {
+fn size(transaction: &Executor<'_>, condition: &str, values: impl ToRow) -> Result<i64> {
     let sum = format!(
         "SELECT CAST(coalesce(sum(length(namespace) + length(name) + length(xml) + {OVERHEAD}), 0)
          AS BIGINT)

@@ -213,7 +213,7 @@ fn hosting(statements: &impl Statements, tenant: &str) -> Result<TerminalHosting
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{expire_instance, intent, on_each_database};
+    use crate::tests::{expire_instance, intent, on_each_database};
     use crate::{LeaseNotice, RegistryError};
     use fileshed_types::timings::{minutes, seconds};
 

@@ -412,7 +412,7 @@ fn missing(used: u64, needed: u64, limit: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{intent, on_each_database};
+    use crate::tests::{intent, on_each_database};
 
     #[test]
     fn what_is_under_way_in_a_zone_is_known() {

@@ -328,7 +328,7 @@ fn add_missing(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::on_each_database;
+    use crate::tests::on_each_database;
 
     fn ownership_change(owner: &str, effect: OwnershipEffect) -> OwnershipChange {
         OwnershipChange {

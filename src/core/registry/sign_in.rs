@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::database::{Lenient, Statements as _, ToValue as _, Value};
+use super::database::{Lenient, Statements as _, ToRow as _, Value};
 use super::rows::{Entity as _, insertion, row};
 use super::tokens::{WORKS, hash, secret};
 use super::{Registry, Result};
@@ -124,7 +124,7 @@ impl SecretTable {
             .map(|(column, moment)| (*column, Value::Integer(*moment)));
         let (names, moments_of_more): (Vec<&str>, Vec<Value<'_>>) = more.unzip();
         let columns = [&["digest"], Principal::COLUMNS, &names].concat();
-        let values = [vec![digest.to_value()], principal.values(), moments_of_more].concat();
+        let values = [digest.values(), principal.values(), moments_of_more].concat();
         let insert = insertion(name, &columns.join(", "), values.len(), "");
         registry.transact(&[user], |transaction| {
             transaction.run(&format!("DELETE FROM {name} WHERE {ended}"), moments)?;
@@ -309,7 +309,7 @@ impl<'a> SignInLinks<'a> {
 mod tests {
     use super::*;
     use crate::Tokens;
-    use crate::testing::on_each_database;
+    use crate::tests::on_each_database;
 
     const PERIOD: SessionLife = SessionLife {
         seconds: 10_000,
