@@ -12,7 +12,7 @@
 )]
 
 use super::change_request::ChangeRequest;
-use super::permit::{DiskEffect, Writer, ZoneChange};
+use super::permit::{DiskEffect, Permit, Writer, ZoneChange};
 use super::{expect_plain, owner};
 use crate::prepared_contents::PreparedContents;
 use fileshed_history::CommitId;
@@ -90,11 +90,7 @@ pub(super) fn relocate<'a>(
     let mut leaving = from.ask(ChangeRequest::remove(entry, weight.totals))?;
     let mut arriving = to.ask(ChangeRequest::install(&target, weight, replaced))?;
     let zone = arriving.zone();
-    let (more, less) = (arriving.growth(), leaving.shrinkage());
-    let growth = Totals {
-        bytes: more.bytes.saturating_sub(less.bytes),
-        files: more.files.saturating_sub(less.files),
-    };
+    let growth = Permit::growth(&[&leaving, &arriving]);
     let begin = || {
         let registry = &zone.store.registry;
         registry.begin_together(&[leaving.plan(), arriving.plan()])

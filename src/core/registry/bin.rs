@@ -4,7 +4,7 @@
 //! space counts it. The space of an entry moves from one row to the other in the transaction that ends
 //! the change: the sum is the same before and after.
 
-use super::database::{Executor, Statements, Value};
+use super::database::{Executor, Statements};
 use super::intents::{GROW, Intent, end, held};
 use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, Result, path_rows};
@@ -59,8 +59,8 @@ impl Registry {
     /// Enters what is about to go into the bin.
     pub fn announce_to_bin(&self, row: &BinRow) -> Result<()> {
         self.transact_unflushed(&[&row.tenant], |transaction| {
-            let arriving = [("state", Value::from("arriving"))];
-            row.insert(transaction, &arriving, "").map(drop)
+            row.insert(transaction, (&["state"], "arriving"), "")
+                .map(drop)
         })
     }
 

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::database::{Executor, Statements, Value};
+use super::database::{Executor, Statements};
 use super::rows::{Entity as _, row};
 use super::{Registry, Result};
 use fileshed_types::settings::WriteMode;
@@ -158,8 +158,9 @@ impl Registry {
         let replace = "ON CONFLICT (group_id, file_path) DO UPDATE
              SET owner_id = excluded.owner_id, write_access = excluded.write_access,
                  updated_at = CURRENT_TIMESTAMP";
-        let group = [("group_id", Value::from(group))];
-        record.insert(self, &group, replace).map(drop)
+        record
+            .insert(self, (&["group_id"], group), replace)
+            .map(drop)
     }
 
     /// Drops the records of exactly these paths.
@@ -269,7 +270,7 @@ pub(super) fn carry_out(
                 remove(std::slice::from_ref(to))?;
             }
             for record in carried {
-                record.insert(transaction, &[("group_id", Value::from(group))], "")?;
+                record.insert(transaction, (&["group_id"], group), "")?;
             }
             add(added)?;
             add(written)

@@ -1,7 +1,7 @@
 //! Rows as structs: one definition gives the fields, the columns, how a row is read and how it is added.
 
 use super::Result;
-use super::database::{FromRow, Statements, ToRow, Value};
+use super::database::{FromRow, Statements, ToRow};
 
 /// A struct whose fields are the columns of a table.
 pub(super) trait Entity: FromRow + ToRow {
@@ -34,16 +34,19 @@ pub(super) trait Entity: FromRow + ToRow {
     fn insert(
         &self,
         statements: &impl Statements,
-        more: &[(&str, Value<'_>)],
+        (names, more): (&[&'static str], impl ToRow),
         conflict: &str,
     ) -> Result<bool> {
-        let (names, more): (Vec<&str>, Vec<Value<'_>>) = more.iter().copied().unzip();
-        let columns = [Self::COLUMNS, &names].concat().join(", ");
-        let values = [self.values(), more].concat();
+        let columns = [Self::COLUMNS, names].concat().join(", ");
+        let values = (self, more);
+        let values = values.values();
         let insert = insertion(Self::TABLE, &columns, values.len(), conflict);
         statements.changes(&insert, values.as_slice())
     }
 }
+
+/// A row that has the columns of its struct alone.
+pub(super) const NO_MORE: (&[&str], ()) = (&[], ());
 
 /// Defines a struct whose fields are columns of a table, or expressions if rows are only read.
 macro_rules! row {

@@ -46,36 +46,29 @@ impl Registry {
     }
 }
 
-/// The user's name and suspension, the quota, whether anything is unfinished, and one measured zone.
-type StateRow = (
-    (Option<String>, Option<i64>),
-    Option<u64>,
-    bool,
-    (Option<String>, Totals),
-);
-
 fn ask(
     connection: &Connection<'_>,
     statement: &'static str,
     values: [&str; 2],
 ) -> Result<Arc<TenantState>> {
-    let rows: Vec<StateRow> = connection.all(statement, values)?;
-    let Some((user, quota, is_unfinished, _)) = rows.first().cloned() else {
-        return Err(RegistryError::failed("there is no row"));
-    };
-    let (name, suspended_at) = user;
-    let usage = rows.into_iter().filter_map(|(.., (zone, totals))| {
-        let zone = zone?;
-        Some(Usage { zone, totals })
-    });
-    Ok(Arc::new(TenantState {
-        standing: name.map(|name| Standing { name, suspended_at }),
-        quota,
-        condition: TenantCondition {
-            usage: usage.collect(),
-            is_unfinished,
-        },
-    }))
+    let mut arrival = None;
+    for mut row in connection.query(statement, values)? {
+        let (name, suspended_at): (Option<String>, _) = row.next()?;
+        let (quota, is_unfinished) = row.next()?;
+        let (zone, totals): (Option<String>, Totals) = row.next()?;
+        let arrival = arrival.get_or_insert_with(|| TenantState {
+            standing: name.map(|name| Standing { name, suspended_at }),
+            quota,
+            condition: TenantCondition {
+                usage: Vec::new(),
+                is_unfinished,
+            },
+        });
+        let usage = zone.map(|zone| Usage { zone, totals });
+        arrival.condition.usage.extend(usage);
+    }
+    let arrival = arrival.map(Arc::new);
+    arrival.ok_or_else(|| RegistryError::failed("there is no row"))
 }
 
 /// Answers that are kept at most.

@@ -210,7 +210,7 @@ impl<'a> Writer<'a> {
         let begin = || zone.store.registry.begin(permit.plan());
         let intent = zone
             .store
-            .making_space(&zone.tenant, permit.growth(), begin)
+            .making_space(&zone.tenant, Permit::growth(&[&permit]), begin)
             .map_err(|error| zone.explain(error))?;
         permit.intent = Some(intent);
         Ok(permit)
