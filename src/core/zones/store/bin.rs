@@ -75,12 +75,14 @@ impl Store {
     /// Removes what is in the bin without a row, and rows without a file: what a dead process or a
     /// power cut left.
     pub fn sweep_bin(&self, tenant: &TenantRoot) -> Result<(), Error> {
+        // The rows come first: the file of each was put in before, so its directory is there by now.
+        let rows = self.registry.in_bin(&tenant.key)?;
         let bin = tenant.root.existing_subdirectory(BIN)?;
-        for row in self.registry.in_bin(&tenant.key)? {
+        for row in &rows {
             let bin = bin.as_ref();
             let there = bin.map(|bin| bin.existing_entry(&ZonePath::found(row.id.clone())));
             if let None | Some(Ok(None)) = there {
-                self.registry.settle_in_bin(&row, false)?;
+                self.registry.settle_in_bin(row, false)?;
             }
         }
         let Some(bin) = bin else {
