@@ -37,7 +37,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> 
     let (core, config) = (Arc::new(core), &config);
     cli::report_store(&core);
     let retention = core.admin.start_retention()?;
-    let takeover = core.admin.start_takeover()?;
+    let recovery = core.admin.start_instance_recovery()?;
     let recorder = core.store.start_recording_calls()?;
     // What still runs when a stop is asked for may run to its own end, commands included.
     let patience = timings::seconds(config.core.exec_timeout_max + 5);
@@ -66,7 +66,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> 
     core.runs.processes().wait(patience);
     runtime.shutdown_timeout(patience);
     core.runs.processes().wait(patience);
-    drop((recorder, takeover));
+    drop((recorder, recovery));
     let is_taken_for_dead = core.store.is_taken_for_dead();
     drop(core);
     tracing::info!("stopped");

@@ -257,8 +257,8 @@ pub(super) async fn transfer_permit(
 ) -> Result<TransferPermit, Error> {
     let patience = core.store.settings().timings.calls.transfer;
     let mut places = Vec::new();
-    for queue in core.transfer.queues(caller, link)? {
-        let place = wait(queue.places(), queue.who(), 1, patience).await;
+    for (queue, who) in core.transfer.queues(caller, link)? {
+        let place = wait(&queue.places, &who, 1, patience).await;
         places.push(place.map_err(|full| queue.refusal(full))?);
     }
     core.transfer.permit_with(caller, places)

@@ -167,13 +167,12 @@ impl Operation for LinkCreate {
         let is_picture = file.is_some() && content_type::is_picture(content);
         let page = file.as_ref().filter(|_| content_type::is_page(content));
         // The person sees a page with the answer that is being written, without opening its link.
-        let is_shown =
-            page.is_some_and(|page| core.transfer.publications().show_page(&zone, &path, page));
+        let is_shown = page.is_some_and(|page| core.transfer.show_page(&zone, &path, page));
         if let Some((file, attached)) = published {
             return Ok(reply_of(file, attached || is_shown, is_picture));
         }
-        let links = core.transfer.links();
-        let link = links.create(&zone, &path, purpose, request.expires_hours)?;
+        let hours = request.expires_hours;
+        let link = core.transfer.create_link(&zone, &path, purpose, hours)?;
         let upload = purpose == Purpose::Upload;
         let filename = link.name(kind);
         let message = if upload {
@@ -227,7 +226,7 @@ fn link_to_workspace(core: &Core, caller: &Caller) -> Result<Reply<Response>, Er
 
 /// What is said of a link where the server does not know its own address.
 fn relative(core: &Core) -> Option<String> {
-    (!core.transfer.links().are_absolute()).then(|| {
+    (!core.transfer.has_absolute_links()).then(|| {
         "the administrator has not set `public_url`: the link begins after the address of this server".to_owned()
     })
 }
@@ -256,10 +255,10 @@ fn publish(
     path: &ZonePath,
     file: Option<&Entry>,
 ) -> Result<Option<(PublishedFile, bool)>, Error> {
-    let publications = core.transfer.publications();
+    let transfer = &core.transfer;
     let file = match (core.store.settings().links, file) {
         (LinkHost::Openwebui, Some(file)) => file,
-        (LinkHost::Auto, Some(file)) if publications.are_possible(zone.caller()) => file,
+        (LinkHost::Auto, Some(file)) if transfer.can_publish(zone.caller()) => file,
         (LinkHost::Own | LinkHost::Auto, _) => return Ok(None),
         (LinkHost::Openwebui, None) => {
             let (path, zone) = (path.clone(), zone.name());
@@ -268,7 +267,7 @@ fn publish(
     };
     let name = path.name().unwrap_or_default();
     let content_type = content_type::by_name(name).unwrap_or(content_type::BYTES);
-    let published = publications.create(zone, path, file, content_type)?;
+    let published = transfer.publish(zone, path, file, content_type)?;
     Ok(Some(published))
 }
 

@@ -45,16 +45,12 @@ impl Operation for LinkDelete {
     }
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        if let Some(file) = core
-            .transfer
-            .publications()
-            .delete(caller, &request.file_id)?
-        {
+        if let Some(file) = core.transfer.withdraw(caller, &request.file_id)? {
             let message = format!("{} is gone from Open WebUI", file.name);
             let (file_id, filename) = (file.id, file.name);
             return Ok(Reply::new(Response { file_id, filename }, message));
         }
-        let link = core.transfer.links().delete(caller, &request.file_id)?;
+        let link = core.transfer.delete_link(caller, &request.file_id)?;
         let kind = link.entry(&core.store).ok().map(|entry| entry.kind());
         let filename = link.name(kind);
         let message = format!("The link to {filename} works no longer");

@@ -93,9 +93,9 @@ impl Operation for LinkList {
     }
 
     fn run(core: &Core, caller: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
-        let links = core.transfer.links().list(caller)?.into_iter();
+        let links = core.transfer.links(caller)?.into_iter();
         let links = links.map(|link| (link.created_at, listed(core, link)));
-        let published = core.transfer.publications().list(caller)?.into_iter();
+        let published = core.transfer.publications(caller)?.into_iter();
         let published = published.map(|file| (file.created_at, listed_in_openwebui(file)));
         let mut both: Vec<(Timestamp, ListedLink)> = links.chain(published).collect();
         both.sort_by_key(|(created_at, _)| *created_at);

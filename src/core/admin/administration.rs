@@ -11,6 +11,7 @@ mod tenants;
 use std::fmt;
 
 use crate::admin::Admin;
+use fileshed_registry::LinkRow;
 use fileshed_types::{Caller, Error, Role, UserId, diagnostics};
 use fileshed_zones::zone::expect_write_scope;
 
@@ -38,25 +39,6 @@ impl fmt::Display for TenantId {
             Self::Group(group) => group.as_str(),
         })
     }
-}
-
-/// One link.
-#[derive(Clone, Debug)]
-pub struct LinkSummary {
-    /// What it is ended by. It does not open the link.
-    pub id: String,
-    /// Who made it; nobody in shared mode.
-    pub user: Option<String>,
-    /// The zone to which it leads.
-    pub zone: String,
-    /// The group, in a zone of one.
-    pub group: Option<String>,
-    /// `download` or `upload`.
-    pub purpose: String,
-    /// Unix seconds.
-    pub created_at: i64,
-    /// Unix seconds.
-    pub expires_at: i64,
 }
 
 /// The server, for a caller who administers it.
@@ -124,19 +106,9 @@ impl Administration<'_> {
     }
 
     /// The links that work, oldest first, at most 5000.
-    pub fn links(&self) -> Result<Vec<LinkSummary>, Error> {
+    pub fn links(&self) -> Result<Vec<LinkRow>, Error> {
         let registry = &self.admin.store.registry;
-        let rows = registry.links_of_all(self.now(), ROWS_MAX)?;
-        let links = rows.into_iter().map(|row| LinkSummary {
-            id: row.id,
-            user: row.user,
-            zone: row.zone,
-            group: row.group,
-            purpose: row.purpose,
-            created_at: row.created_at,
-            expires_at: row.expires_at,
-        });
-        Ok(links.collect())
+        Ok(registry.links_of_all(self.now(), ROWS_MAX)?)
     }
 
     /// Ends a link, at once.

@@ -43,7 +43,7 @@ impl Admin {
                 Ok(deletions) => tracing::info!(deletions, "what was deleted has left the bin"),
                 Err(error) => tracing::warn!(%error, "what has ended is still in the bin"),
             }
-            if let Err(error) = self.transfer.resumable_uploads().end_abandoned() {
+            if let Err(error) = self.transfer.end_abandoned_uploads() {
                 tracing::warn!(%error, "uploads that were given up are still there");
             }
             if round % ROUNDS_A_DAY == 0 {

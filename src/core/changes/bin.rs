@@ -6,10 +6,8 @@
 
 mod moves;
 
-use jiff::Timestamp;
-
 use fileshed_registry::BinRow;
-use fileshed_storage::{DiskError, Totals};
+use fileshed_storage::DiskError;
 use fileshed_types::{Caller, Chat, Error, Hint, NextCall, Repeat, diagnostics};
 use fileshed_zones::store::Store;
 use fileshed_zones::tenant::TenantRoot;
@@ -17,43 +15,6 @@ use fileshed_zones::zone::{Zone, ZoneName, ZonePath, expect_write_scope};
 
 /// The name for history and logs.
 const OPERATION: &str = "bin/restore";
-
-/// Something in the bin.
-#[derive(Clone, Debug)]
-pub struct BinEntry {
-    /// Its id.
-    pub id: String,
-    /// The zone that it was deleted in.
-    pub zone: ZoneName,
-    /// Its path before.
-    pub path: ZonePath,
-    /// `true` if it is a directory.
-    pub is_directory: bool,
-    /// Its space.
-    pub totals: Totals,
-    /// The conversation that deleted it; nothing where no conversation did.
-    pub chat: Option<String>,
-    /// When it was deleted.
-    pub deleted_at: Timestamp,
-    /// When it ends.
-    pub ends_at: Timestamp,
-}
-
-impl BinEntry {
-    fn of(row: BinRow) -> Option<Self> {
-        let instant = |second| Timestamp::from_second(second).unwrap_or(Timestamp::MAX);
-        Some(Self {
-            zone: ZoneName::parse(&row.zone).ok()?,
-            path: ZonePath::found(row.path),
-            is_directory: row.is_directory,
-            totals: row.totals,
-            chat: Some(row.chat).filter(|chat| *chat != Chat::default().as_str()),
-            deleted_at: instant(row.deleted_at),
-            ends_at: instant(row.ends_at),
-            id: row.id,
-        })
-    }
-}
 
 /// A file or directory that came back.
 #[derive(Debug)]
@@ -73,14 +34,13 @@ pub fn has_bin(store: &Store) -> bool {
 }
 
 /// Returns the caller's bin, the last deletion first.
-pub fn entries(store: &Store, caller: &Caller) -> Result<Vec<BinEntry>, Error> {
-    let rows = rows_of(store, caller)?.into_iter();
-    Ok(rows.filter_map(BinEntry::of).collect())
+pub fn entries(store: &Store, caller: &Caller) -> Result<Vec<BinRow>, Error> {
+    Ok(store.registry.in_bin(&store.tenant_key(caller)?)?)
 }
 
 /// Brings something of the caller's bin back to where it was.
 pub fn bring_back(store: &Store, caller: &Caller, id: &str) -> Result<BroughtBack, Error> {
-    let rows = rows_of(store, caller)?.into_iter();
+    let rows = entries(store, caller)?.into_iter();
     let row = rows
         .into_iter()
         .find(|row| row.id == id)
@@ -96,7 +56,7 @@ pub fn bring_back(store: &Store, caller: &Caller, id: &str) -> Result<BroughtBac
 /// Takes something out of the caller's bin for good, or everything; how many.
 pub fn empty(store: &Store, caller: &Caller, id: Option<&str>) -> Result<u64, Error> {
     expect_write_scope(caller)?;
-    let mut rows = rows_of(store, caller)?;
+    let mut rows = entries(store, caller)?;
     if let Some(id) = id {
         rows.retain(|row| row.id == id);
         if rows.is_empty() {
@@ -104,10 +64,6 @@ pub fn empty(store: &Store, caller: &Caller, id: Option<&str>) -> Result<u64, Er
         }
     }
     store.end_in_bin(&store.tenant(caller)?, &rows)
-}
-
-fn rows_of(store: &Store, caller: &Caller) -> Result<Vec<BinRow>, Error> {
-    Ok(store.registry.in_bin(&store.tenant_key(caller)?)?)
 }
 
 /// Ends what was in a bin for `bin_days`, of everybody; how many. `goes_on` is asked before each.
@@ -119,7 +75,7 @@ pub fn end_deletions(store: &Store, goes_on: &dyn Fn() -> bool) -> Result<u64, E
             break;
         }
         let Some(tenant) = store.existing_tenant(&row.tenant)? else {
-            store.registry.forget_in_bin(&[row])?;
+            store.registry.forget_in_bin(&row.tenant, &[row.clone()])?;
             continue;
         };
         ended += store.end_in_bin(&tenant, &[row])?;
@@ -136,7 +92,7 @@ pub fn bring_back_path(zone: Zone<'_>, path: &ZonePath) -> Result<BroughtBack, E
         };
         return Err(zone.explain(error.into()));
     }
-    let rows = rows_of(zone.store, zone.caller)?;
+    let rows = entries(zone.store, zone.caller)?;
     let mut rows: Vec<BinRow> = rows.into_iter().filter(|row| deleted(&zone, row)).collect();
     let is_at =
         |row: &BinRow, path: &ZonePath| ZonePath::found(row.path.clone()).key() == path.key();

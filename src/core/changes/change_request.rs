@@ -32,7 +32,25 @@ pub(super) enum PathsChange {
     Renamed,
 }
 
+/// The space of a change that takes none.
+const NOTHING: Totals = Totals { bytes: 0, files: 0 };
+
 impl ChangeRequest {
+    fn new<'p>(
+        kind: PathsChange,
+        paths: impl IntoIterator<Item = &'p ZonePath>,
+        gained: Totals,
+        lost: Totals,
+    ) -> Self {
+        Self {
+            paths: paths.into_iter().cloned().collect(),
+            bytes: gained.bytes as i64 - lost.bytes as i64,
+            files: gained.files as i64 - lost.files as i64,
+            largest: None,
+            kind,
+        }
+    }
+
     /// The file at `target` gets `size` bytes.
     pub(super) fn write(target: &Target, size: u64) -> Self {
         let replaced = Totals {
@@ -44,77 +62,56 @@ impl ChangeRequest {
 
     /// `target` gets what was staged, of this weight; what is there now holds `replaced`.
     pub(super) fn install(target: &Target, weight: &Weight, replaced: Totals) -> Self {
+        let largest = weight.largest.as_ref();
         Self {
-            paths: vec![target.path().clone()],
-            bytes: weight.totals.bytes as i64 - replaced.bytes as i64,
-            files: weight.totals.files as i64 - replaced.files as i64,
-            largest: weight
-                .largest
-                .as_ref()
-                .map(|(inside, size)| (target.path().join_path(inside), *size)),
-            kind: PathsChange::Arriving,
+            largest: largest.map(|(inside, size)| (target.path().join_path(inside), *size)),
+            ..Self::new(
+                PathsChange::Arriving,
+                [target.path()],
+                weight.totals,
+                replaced,
+            )
         }
     }
 
     /// A directory gets the staged entries, which replace entries of `replaced` bytes and files.
     pub(super) fn merge(merge: &Merge, replaced: Totals) -> Self {
-        let weight = merge.weight();
         Self {
-            paths: merge.paths().cloned().collect(),
-            bytes: weight.totals.bytes as i64 - replaced.bytes as i64,
-            files: weight.totals.files as i64 - replaced.files as i64,
             largest: merge.largest(),
-            kind: PathsChange::Arriving,
+            ..Self::new(
+                PathsChange::Arriving,
+                merge.paths(),
+                merge.weight().totals,
+                replaced,
+            )
         }
     }
 
     /// `entry`, which holds `totals`, goes.
     pub(super) fn remove(entry: &Entry, totals: Totals) -> Self {
-        Self {
-            paths: vec![entry.path().clone()],
-            bytes: -(totals.bytes as i64),
-            files: -(totals.files as i64),
-            kind: PathsChange::Removed,
-            ..Self::default()
-        }
+        Self::new(PathsChange::Removed, [entry.path()], NOTHING, totals)
     }
 
     /// `entry` goes into the bin. Its space goes along, when that is done.
     pub(super) fn discard(entry: &Entry) -> Self {
-        Self {
-            paths: vec![entry.path().clone()],
-            kind: PathsChange::Discarded,
-            ..Self::default()
-        }
+        Self::new(PathsChange::Discarded, [entry.path()], NOTHING, NOTHING)
     }
 
     /// `vacancy` gets what is in the bin. Its space comes along, when that is done.
     pub(super) fn bring_back(vacancy: &Vacancy) -> Self {
-        Self {
-            paths: vec![vacancy.path().clone()],
-            kind: PathsChange::Arriving,
-            ..Self::default()
-        }
+        Self::new(PathsChange::Arriving, [vacancy.path()], NOTHING, NOTHING)
     }
 
     /// `entry` gets the name of `vacancy`.
     pub(super) fn rename(entry: &Entry, vacancy: &Vacancy) -> Self {
-        Self {
-            paths: vec![entry.path().clone(), vacancy.path().clone()],
-            kind: PathsChange::Renamed,
-            ..Self::default()
-        }
+        let paths = [entry.path(), vacancy.path()];
+        Self::new(PathsChange::Renamed, paths, NOTHING, NOTHING)
     }
 
     /// `entry` gets the place of `taken`, which goes with the `replaced` that it holds.
     pub(super) fn supplant(entry: &Entry, taken: &Entry, replaced: Totals) -> Self {
-        Self {
-            paths: vec![entry.path().clone(), taken.path().clone()],
-            bytes: -(replaced.bytes as i64),
-            files: -(replaced.files as i64),
-            kind: PathsChange::Renamed,
-            ..Self::default()
-        }
+        let paths = [entry.path(), taken.path()];
+        Self::new(PathsChange::Renamed, paths, NOTHING, replaced)
     }
 
     /// Files that are changed where they lie, by as much as their end shows.

@@ -12,7 +12,7 @@
 )]
 
 use super::change_request::ChangeRequest;
-use super::permit::{DiskEffect, Writer, ZoneChange};
+use super::permit::{DiskEffect, Permit, Writer, ZoneChange};
 use super::{expect_plain, owner};
 use crate::prepared_contents::PreparedContents;
 use fileshed_history::CommitId;
@@ -90,20 +90,17 @@ pub(super) fn relocate<'a>(
     let mut leaving = from.ask(ChangeRequest::remove(entry, weight.totals))?;
     let mut arriving = to.ask(ChangeRequest::install(&target, weight, replaced))?;
     let zone = arriving.zone();
-    let (more, less) = (arriving.growth(), leaving.shrinkage());
-    let growth = Totals {
-        bytes: more.bytes.saturating_sub(less.bytes),
-        files: more.files.saturating_sub(less.files),
-    };
+    let growth = Permit::growth(&[&leaving, &arriving]);
     let begin = || {
         let registry = &zone.store.registry;
-        registry.begin_together([&leaving.plan(), &arriving.plan()])
+        registry.begin_together(&[leaving.plan(), arriving.plan()])
     };
-    let [leaves, arrives] = zone
+    let intents = zone
         .store
         .making_space(&zone.tenant, growth, begin)
         .map_err(|error| zone.explain(error))?;
-    (leaving.intent, arriving.intent) = (Some(leaves), Some(arrives));
+    let mut intents = intents.into_iter();
+    (leaving.intent, arriving.intent) = (intents.next(), intents.next());
     if let Some(old) = target.entry() {
         expect_plain(old).map_err(|error| zone.explain(error))?;
     }
@@ -141,36 +138,59 @@ struct OpenedTransfer<'a> {
 impl<'a> CrossZoneTransfer<'a> {
     /// Moves it.
     pub fn relocate(&self) -> Result<CrossZoneResult, Error> {
-        let opened = self.open("Move")?;
-        if let Some(path) = opened.kept_back {
-            let src = self.parameters.0;
-            return Err(self.from.explain(CrossZoneError::Git { path, src }.into()));
-        }
-        if self.from.group().or(self.to.group()).is_some() {
-            return self.copy(opened, true);
-        }
-        let (from, to) = opened.writers;
-        let writers = (from, to.with_prepared(opened.prepared.moved()));
-        let path = opened.target.path().clone();
-        let commit = relocate(
-            writers,
-            &opened.entry,
-            &opened.weight,
-            (opened.target, opened.replaced),
-        )?
-        .commit(self.message, &opened.default)?;
-        Ok(result(&opened.entry, path, opened.weight.totals, commit))
+        self.carry_out(true)
     }
 
     /// Copies it, without what the second zone keeps for the server.
     pub fn duplicate(&self) -> Result<CrossZoneResult, Error> {
-        self.copy(self.open("Copy")?, false)
+        self.carry_out(false)
+    }
+
+    fn carry_out(&self, moves: bool) -> Result<CrossZoneResult, Error> {
+        let mut opened = self.open(if moves { "Move" } else { "Copy" })?;
+        let kept_back = opened.kept_back.take();
+        let without_git = kept_back.is_some();
+        if let (true, Some(path)) = (moves, kept_back) {
+            let src = self.parameters.0;
+            return Err(self.from.explain(CrossZoneError::Git { path, src }.into()));
+        }
+        let source = opened.entry.path().clone();
+        let destination = opened.target.path().clone();
+        let is_directory = opened.entry.kind() == Kind::Directory;
+        let is_shared = self.from.group().or(self.to.group()).is_some();
+        let (totals, commit) = if moves && !is_shared {
+            self.rename(opened)?
+        } else {
+            self.copy(opened, moves)?
+        };
+        Ok(CrossZoneResult {
+            source,
+            destination,
+            totals,
+            is_directory,
+            without_git,
+            commit,
+        })
+    }
+
+    /// Moves it in one rename.
+    fn rename(&self, opened: OpenedTransfer<'_>) -> Result<(Totals, Option<CommitId>), Error> {
+        let (from, to) = opened.writers;
+        let writers = (from, to.with_prepared(opened.prepared.moved()));
+        let target = (opened.target, opened.replaced);
+        let change = relocate(writers, &opened.entry, &opened.weight, target)?;
+        let commit = change.commit(self.message, &opened.default)?;
+        Ok((opened.weight.totals, commit))
     }
 
     /// Copies it under both locks, so that the copy is its state at one moment. If it `moves`, into a group
     /// or out of one, the source is removed then: the copy belongs to the caller, who must have the right
     /// to remove the source. A failure of either step undoes both.
-    fn copy(&self, opened: OpenedTransfer<'_>, moves: bool) -> Result<CrossZoneResult, Error> {
+    fn copy(
+        &self,
+        opened: OpenedTransfer<'_>,
+        moves: bool,
+    ) -> Result<(Totals, Option<CommitId>), Error> {
         let OpenedTransfer {
             writers: (from, to),
             entry,
@@ -194,7 +214,6 @@ impl<'a> CrossZoneTransfer<'a> {
         let (staged, prepared) = copied.map_err(|error| self.from.explain_disk(error))?;
         drop(held);
         let weight = staged.weight()?;
-        let path = target.path().clone();
         let arrived = to
             .with_prepared(prepared)
             .guard(ChangeRequest::install(&target, &weight, replaced))?
@@ -204,10 +223,7 @@ impl<'a> CrossZoneTransfer<'a> {
         if let Some(left) = left {
             commit = commit.or(left.commit(self.message, &default)?);
         }
-        Ok(CrossZoneResult {
-            without_git: opened.kept_back.is_some(),
-            ..result(&entry, path, weight.totals, commit)
-        })
+        Ok((weight.totals, commit))
     }
 
     /// Takes both write locks and looks at both ends. Large files are made ready for the second zone's
@@ -312,22 +328,6 @@ impl<'a> CrossZoneTransfer<'a> {
         } else {
             format!("{verb} {source} from {from} to {to} as {destination}")
         }
-    }
-}
-
-fn result(
-    entry: &Entry,
-    destination: ZonePath,
-    totals: Totals,
-    commit: Option<CommitId>,
-) -> CrossZoneResult {
-    CrossZoneResult {
-        source: entry.path().clone(),
-        destination,
-        totals,
-        is_directory: entry.kind() == Kind::Directory,
-        without_git: false,
-        commit,
     }
 }
 

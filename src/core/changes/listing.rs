@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use crate::sharing;
 use fileshed_registry::Record;
 use fileshed_storage::{Kind, WalkEntry};
 use fileshed_types::settings::WriteMode;
@@ -62,26 +61,19 @@ impl DirectoryListing {
 
     /// Adds whose each file of a group is; outside groups nothing.
     fn share(&mut self, zone: &Zone<'_>, directory: &ZonePath) -> Result<(), Error> {
-        let denied = sharing::denied_names(zone, directory)?;
-        let mut records = records(zone, directory)?;
+        let records = records(zone, directory)?;
+        // Most directories have no records, and a key is made of every character of a path.
+        if records.is_empty() {
+            return Ok(());
+        }
         for entry in &mut self.entries {
-            let path = &entry.found.path;
-            if !denied.is_empty() && denied.contains(&name_key(path)) {
-                entry.is_writable = false;
-            }
-            // Most directories have no records, and a key is made of every character of a path.
-            if !records.is_empty() {
-                let record = records.remove(&path.key());
-                entry.owner = record.map(|record| (record.owner, record.mode));
+            if let Some(record) = records.get(&entry.found.path.key()) {
+                entry.is_writable &= record.lets(zone.user());
+                entry.owner = Some((record.owner.clone(), record.mode));
             }
         }
         Ok(())
     }
-}
-
-/// The name of a file as records call it.
-fn name_key(path: &ZonePath) -> String {
-    ZonePath::found(path.name().unwrap_or_default().to_owned()).key()
 }
 
 /// The records of files in a directory of a group, by their paths; outside groups there are none.

@@ -78,7 +78,7 @@ pub fn begin<'a>(
         None if zone.name.is_versioned() => crate::hold(zone).map(Some),
         hold => Ok(hold),
     })?;
-    permit.intent = Some(zone.store.registry.begin(&permit.new_intent())?);
+    permit.intent = Some(zone.store.registry.begin(permit.new_intent())?);
     Ok(permit)
 }
 
@@ -94,7 +94,7 @@ pub fn begin_together<'a>(
     let mut permits = permits.collect::<Result<Vec<_>, Error>>()?;
     let plans: Vec<_> = permits.iter().map(OpenEndedPermit::new_intent).collect();
     let intents = match zones.first() {
-        Some(zone) => zone.store.registry.begin_all(&plans)?,
+        Some(zone) => zone.store.registry.begin_together(&plans)?,
         None => Vec::new(),
     };
     drop(plans);

@@ -61,10 +61,8 @@ pub fn check<'p>(
 pub(crate) fn keys(zone: &Zone<'_>, path: &ZonePath) -> Result<HashSet<String>, Error> {
     let mut keys = HashSet::new();
     for spelling in zone.data.spellings(path)? {
-        let entry = match zone.data.entry_as_named(&spelling) {
-            Ok(entry) => entry,
-            Err(error) if error.is_gone() => continue,
-            Err(error) => return Err(error.into()),
+        let Some(entry) = zone.data.existing_entry(&spelling)? else {
+            continue;
         };
         keys.insert(path.key());
         if entry.kind() == Kind::Directory {

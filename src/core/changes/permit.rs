@@ -99,19 +99,13 @@ impl<'a> Permit<'a> {
         }
     }
 
-    /// The space that it takes more.
-    pub(super) fn growth(&self) -> Totals {
+    /// The space that changes take more together.
+    pub(super) fn growth(permits: &[&Self]) -> Totals {
+        let bytes: i64 = permits.iter().map(|permit| permit.request.bytes).sum();
+        let files: i64 = permits.iter().map(|permit| permit.request.files).sum();
         Totals {
-            bytes: self.request.bytes.max(0) as u64,
-            files: self.request.files.max(0) as u64,
-        }
-    }
-
-    /// The space that it gives back.
-    pub(super) fn shrinkage(&self) -> Totals {
-        Totals {
-            bytes: self.request.bytes.min(0).unsigned_abs(),
-            files: self.request.files.min(0).unsigned_abs(),
+            bytes: bytes.max(0) as u64,
+            files: files.max(0) as u64,
         }
     }
 

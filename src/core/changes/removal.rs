@@ -78,7 +78,7 @@ pub fn remove_uploads(
     let entry = uploads.entry(&ZonePath::found(chat.to_owned()))?;
     let nobody = Author::named(String::new(), String::new());
     let new = new_intent(store, tenant, zone, (OPERATION, &nobody));
-    let intent = store.registry.begin(&new)?;
+    let intent = store.registry.begin(new)?;
     let remove = || -> Result<(), Error> {
         store.staging(tenant)?.remove(&entry)?.keep()?;
         let left = uploads.measure()?;

@@ -1,4 +1,4 @@
-//! Making a zone ready: measured, and free of what a crash left half done.
+//! Recovery: ends or undoes what a crash left half done, before a zone is changed again.
 //!
 //! Only the zone that is asked for is repaired, and only changes need that: one that cannot be
 //! repaired is still read, and the other zones of its tenant go on.
@@ -6,6 +6,23 @@
 //! A change that was acknowledged is final before its answer leaves. One that was not may have
 //! happened on disk while its process died: its content is whole (staging sees to that), so in a
 //! versioned zone it becomes a commit of its author, and space is measured afresh.
+//!
+//! [`try_make_ready`] is the one pass; nothing else repairs a zone. It takes these steps in this order:
+//!
+//! 1. Intents that this process could not mark as interrupted are marked ([`Store::mark_unfinished`]).
+//! 2. At the first visit of a tenant ([`tidy`]): several renames that count as one are undone if their
+//!    process is dead ([`roll_back`]), what dead processes staged is removed, and the bin is compared
+//!    with its rows.
+//! 3. While the zone has intents of dead processes ([`repair_interrupted`]): renames are undone again;
+//!    then, under the write lock ([`repair_locked`]), databases are rolled back, history takes in what
+//!    is on disk and owners follow, entries on their way into the bin or out of it are settled, space is
+//!    measured, what was staged is removed, and the intents are forgotten.
+//! 4. At the first visit of a versioned zone ([`recover_history`]): a history that a power cut left
+//!    behind its files takes them in.
+//! 5. Zones that were never measured are ([`measure_first`]).
+//!
+//! In a group, where one member may wait for the change of another, whoever gets the write lock takes
+//! step 3 once more ([`reap_dead_instances`]).
 
 use crate::judge::{EndedCommand, start_of};
 use fileshed_history::{Author, power_cut};
@@ -85,25 +102,10 @@ pub fn try_make_ready(
         arrival = store.registry.arrival("", &tenant.key)?;
         &arrival.condition
     };
-    let orphan_of_zone = || -> Result<Option<Orphan>, Error> {
-        let orphans = store.registry.orphans(&tenant.key)?.into_iter();
-        Ok(orphans
-            .into_iter()
-            .find(|orphan| orphan.zone == zone.as_str()))
-    };
-    if condition.is_unfinished
-        && let Some(mut orphan) = orphan_of_zone()?
-    {
+    if condition.is_unfinished && orphan_of(store, tenant, zone)?.is_some() {
         // The zones of a journal have orphans: the others need not wait for it.
         undone?;
-        loop {
-            roll_back(store, tenant)?;
-            repair(store, tenant, &orphan)?;
-            match orphan_of_zone()? {
-                Some(next) => orphan = next,
-                None => break,
-            }
-        }
+        repair_interrupted(store, tenant, zone)?;
     }
     recover_history(store, tenant, zone)?;
     measure_first(store, tenant, zone, &condition.usage)?;
@@ -189,8 +191,10 @@ pub(crate) fn reap_dead_instances(
     store.mark_dead_instances()?;
     store.registry.orphan_tenant(&tenant.key)?;
     undo_journals(store, tenant)?;
-    for orphan in store.registry.orphans(&tenant.key)? {
-        repair_locked(store, tenant, &orphan, write_lock)?;
+    for &zone in tenant.zones {
+        if let Some(orphan) = orphan_of(store, tenant, zone)? {
+            repair_locked(store, tenant, zone, &orphan, write_lock)?;
+        }
     }
     Ok(())
 }
@@ -226,10 +230,19 @@ fn sweep(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
     Ok(store.staging(tenant)?.sweep(|| store.live_instances())?)
 }
 
-fn repair(store: &Store, tenant: &TenantRoot, orphan: &Orphan) -> Result<(), Error> {
-    let write_lock = store.write_lock(tenant, ZoneName::parse(&orphan.zone)?)?;
-    if store.registry.orphans(&tenant.key)?.contains(orphan) {
-        repair_locked(store, tenant, orphan, &write_lock)?;
+/// The interrupted changes of a zone.
+fn orphan_of(store: &Store, tenant: &TenantRoot, zone: ZoneName) -> Result<Option<Orphan>, Error> {
+    Ok(store.registry.orphan_of(&tenant.key, zone.as_str())?)
+}
+
+/// Ends the interrupted changes of a zone, until there are none.
+fn repair_interrupted(store: &Store, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
+    while let Some(orphan) = orphan_of(store, tenant, zone)? {
+        roll_back(store, tenant)?;
+        let write_lock = store.write_lock(tenant, zone)?;
+        if orphan_of(store, tenant, zone)?.as_ref() == Some(&orphan) {
+            repair_locked(store, tenant, zone, &orphan, &write_lock)?;
+        }
     }
     Ok(())
 }
@@ -237,10 +250,10 @@ fn repair(store: &Store, tenant: &TenantRoot, orphan: &Orphan) -> Result<(), Err
 fn repair_locked(
     store: &Store,
     tenant: &TenantRoot,
+    zone: ZoneName,
     orphan: &Orphan,
     _write_lock: &WriteLock,
 ) -> Result<(), Error> {
-    let zone = ZoneName::parse(&orphan.zone)?;
     store.hooks().recover_databases(tenant, zone)?;
     if zone.is_versioned()
         && let Some(base) = tenant.existing_base(zone)?
@@ -248,7 +261,7 @@ fn repair_locked(
         let data = base.subdirectory(DATA)?;
         let author = Author::named(orphan.author_name.clone(), orphan.author_email.clone());
         let message = format!("{} (recovered after an interruption)", orphan.operation);
-        let changes = store.registry.ownership_changes(orphan)?;
+        let changes = orphan.ownership_changes.iter();
         let mut starts = Vec::new();
         let now = store.clock.now();
         let of = ZoneRoots {
@@ -264,16 +277,16 @@ fn repair_locked(
                     history: of,
                     staging: store.staging(tenant)?,
                     group: Some((group, group)),
-                    begun: Some(&change),
+                    begun: Some(change),
                     message: &message,
                     author: &author,
                 };
-                if let Some(done) = repaired_ownership(store, &ended, &change)? {
+                if let Some(done) = repaired_ownership(store, &ended, change)? {
                     store.registry.carry_out(group, &done)?;
                 }
             }
         } else {
-            starts.extend(changes.iter().filter_map(|change| start_of(&change.effect)));
+            starts.extend(changes.filter_map(|change| start_of(&change.effect)));
         }
         store.work_on_history(&of, now, |history| {
             for start in &starts {
@@ -325,11 +338,7 @@ fn happened(
     data: &Root,
     mut ownership_change: OwnershipChange,
 ) -> Result<Option<OwnershipChange>, DiskError> {
-    let there = |path: &str| match data.entry_as_named(&ZonePath::found(path.to_owned())) {
-        Ok(entry) => Ok(Some(entry)),
-        Err(error) if error.is_gone() => Ok(None),
-        Err(error) => Err(error),
-    };
+    let there = |path: &str| data.existing_entry(&ZonePath::found(path.to_owned()));
     let did = match &mut ownership_change.effect {
         OwnershipEffect::Touch { files } | OwnershipEffect::Add { files } => {
             let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! Files of a group and whose they are: shown, given away, protected.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use super::owner;
 use fileshed_registry::Record;
@@ -77,16 +77,6 @@ pub fn page(zone: &Zone<'_>, offset: usize, limit: usize) -> Result<SharedFiles,
         files: files.collect(),
         totals,
     })
-}
-
-/// The names of the files of a directory that the caller may not change, as records call them;
-/// outside groups there are none.
-pub fn denied_names(zone: &Zone<'_>, directory: &ZonePath) -> Result<HashSet<String>, Error> {
-    let Some(shared) = &zone.group else {
-        return Ok(HashSet::new());
-    };
-    let (registry, group) = (&zone.store.registry, shared.group.id.as_str());
-    Ok(registry.denied_names(group, &directory.key(), zone.user())?)
 }
 
 /// The mode that a file has now; nothing outside groups.

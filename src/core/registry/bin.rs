@@ -4,7 +4,7 @@
 //! space counts it. The space of an entry moves from one row to the other in the transaction that ends
 //! the change: the sum is the same before and after.
 
-use super::database::{Executor, Statements, Value};
+use super::database::{Executor, Statements};
 use super::intents::{GROW, Intent, end, held};
 use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, Result, path_rows};
@@ -59,8 +59,8 @@ impl Registry {
     /// Enters what is about to go into the bin.
     pub fn announce_to_bin(&self, row: &BinRow) -> Result<()> {
         self.transact_unflushed(&[&row.tenant], |transaction| {
-            let arriving = [("state", Value::from("arriving"))];
-            row.insert(transaction, &arriving, "").map(drop)
+            row.insert(transaction, (&["state"], "arriving"), "")
+                .map(drop)
         })
     }
 
@@ -124,11 +124,10 @@ impl Registry {
         BinRow::all(self, condition, [now])
     }
 
-    /// Takes these out of the bin for good; returns those that were there. Their files go next.
-    pub fn forget_in_bin(&self, given: &[BinRow]) -> Result<Vec<BinRow>> {
-        let mut tenants: Vec<&str> = given.iter().map(|row| row.tenant.as_str()).collect();
-        tenants.dedup();
-        self.transact(&tenants, |transaction| forget(transaction, given))
+    /// Takes these out of the bin of a tenant for good; returns those that were there. Their files go
+    /// next.
+    pub fn forget_in_bin(&self, tenant: &str, given: &[BinRow]) -> Result<Vec<BinRow>> {
+        self.transact(&[tenant], |transaction| forget(transaction, tenant, given))
     }
 
     /// Takes the oldest entries out of the bin of a tenant until so much more fits. Takes none if it
@@ -161,7 +160,7 @@ impl Registry {
                 gone.push(row);
             }
             if over == Totals::default() {
-                forget(transaction, &gone)
+                forget(transaction, tenant, &gone)
             } else {
                 Ok(Vec::new())
             }
@@ -180,7 +179,7 @@ fn settle(transaction: &Executor<'_>, row: &BinRow, is_there: bool) -> Result<()
     enter_bin(transaction, &row.tenant)
 }
 
-fn forget(transaction: &Executor<'_>, given: &[BinRow]) -> Result<Vec<BinRow>> {
+fn forget(transaction: &Executor<'_>, tenant: &str, given: &[BinRow]) -> Result<Vec<BinRow>> {
     let mut gone = Vec::new();
     for row in given {
         let forget = "DELETE FROM bin WHERE id = ?1 AND state = 'kept'";
@@ -189,10 +188,7 @@ fn forget(transaction: &Executor<'_>, given: &[BinRow]) -> Result<Vec<BinRow>> {
             gone.push(row.clone());
         }
     }
-    let mut tenants: Vec<&str> = gone.iter().map(|row| row.tenant.as_str()).collect();
-    tenants.sort_unstable();
-    tenants.dedup();
-    for tenant in tenants {
+    if !gone.is_empty() {
         enter_bin(transaction, tenant)?;
     }
     Ok(gone)

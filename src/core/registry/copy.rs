@@ -145,7 +145,7 @@ mod tests {
     use fileshed_types::{Clock, Scope, UserId};
 
     use super::*;
-    use crate::testing::{in_a_file, on_each_database};
+    use crate::tests::{in_a_file, on_each_database};
     use crate::{LinkRow, Lock, Record, Tokens};
     use fileshed_types::settings::WriteMode;
 

@@ -19,7 +19,7 @@ pub(crate) use self::error::Result;
 pub use self::error::{FILE_NAME, RegistryError};
 pub(crate) use self::postgres::{ConnectionPool, Notifications, SCHEMA};
 use self::postgres::{PooledConnection, PostgresConnection};
-pub(crate) use self::value::{FromRow, Lenient, OwnedValue, Row, ToRow, ToValue, Value, Values};
+pub(crate) use self::value::{FromRow, Lenient, OwnedValue, Row, ToRow, Value};
 
 /// The open registry.
 pub struct Registry {
@@ -122,7 +122,7 @@ impl Registry {
     }
 
     /// Runs one statement that goes with files and needs no other; returns the number of changed rows.
-    pub(crate) fn execute_unflushed(&self, sql: &str, values: impl Values) -> Result<u64> {
+    pub(crate) fn execute_unflushed(&self, sql: &str, values: impl ToRow) -> Result<u64> {
         match &self.database {
             Database::Sqlite { .. } => {
                 self.transact_unflushed(&[], |transaction| transaction.execute(sql, values))
@@ -208,7 +208,7 @@ pub(crate) trait Statements {
     fn on<T>(&self, work: impl FnOnce(Executor<'_>) -> Result<T>) -> Result<T>;
 
     /// Runs a statement; returns the number of changed rows.
-    fn execute(&self, sql: &str, values: impl Values) -> Result<u64> {
+    fn execute(&self, sql: &str, values: impl ToRow) -> Result<u64> {
         let values = &values.values();
         self.on(|engine| match engine {
             Executor::Sqlite(connection) => {
@@ -220,12 +220,12 @@ pub(crate) trait Statements {
     }
 
     /// Runs a statement.
-    fn run(&self, sql: &str, values: impl Values) -> Result<()> {
+    fn run(&self, sql: &str, values: impl ToRow) -> Result<()> {
         self.execute(sql, values).map(drop)
     }
 
     /// Runs a statement; returns `true` if it changed a row.
-    fn changes(&self, sql: &str, values: impl Values) -> Result<bool> {
+    fn changes(&self, sql: &str, values: impl ToRow) -> Result<bool> {
         Ok(self.execute(sql, values)? > 0)
     }
 
@@ -238,25 +238,25 @@ pub(crate) trait Statements {
     }
 
     /// Returns the first row that a statement finds.
-    fn first<T: FromRow>(&self, sql: &str, values: impl Values) -> Result<Option<T>> {
+    fn first<T: FromRow>(&self, sql: &str, values: impl ToRow) -> Result<Option<T>> {
         let first = self.query(sql, values)?.into_iter().next();
         first.map(|mut row| row.next()).transpose()
     }
 
     /// Returns the row of a statement that always finds one.
-    fn value<T: FromRow>(&self, sql: &str, values: impl Values) -> Result<T> {
+    fn value<T: FromRow>(&self, sql: &str, values: impl ToRow) -> Result<T> {
         self.first(sql, values)?
             .ok_or_else(|| RegistryError::failed("there is no row"))
     }
 
     /// Returns all rows that a statement finds.
-    fn all<T: FromRow, C: FromIterator<T>>(&self, sql: &str, values: impl Values) -> Result<C> {
+    fn all<T: FromRow, C: FromIterator<T>>(&self, sql: &str, values: impl ToRow) -> Result<C> {
         let rows = self.query(sql, values)?.into_iter();
         rows.map(|mut row| row.next()).collect()
     }
 
     /// Returns all rows that a statement finds, before anything is read of them.
-    fn query(&self, sql: &str, values: impl Values) -> Result<Vec<Row>> {
+    fn query(&self, sql: &str, values: impl ToRow) -> Result<Vec<Row>> {
         let values = &values.values();
         self.on(|engine| match engine {
             Executor::Sqlite(connection) => query_sqlite(connection, sql, values),

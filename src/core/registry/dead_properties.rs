@@ -1,6 +1,6 @@
 //! Properties that programs keep with files over WebDAV: XML that means nothing here.
 
-use super::database::{Executor, Statements as _, Value, Values};
+use super::database::{Executor, Statements as _, ToRow};
 use super::path_rows::{PathTable, at_or_below};
 use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, Result};
@@ -40,7 +40,7 @@ pub enum PropertyChange {
 }
 
 /// Returns the bytes of the rows that a condition finds.
-fn size(transaction: &Executor<'_>, condition: &str, values: impl Values) -> Result<i64> {
+fn size(transaction: &Executor<'_>, condition: &str, values: impl ToRow) -> Result<i64> {
     let sum = format!(
         "SELECT CAST(coalesce(sum(length(namespace) + length(name) + length(xml) + {OVERHEAD}), 0)
          AS BIGINT)
@@ -63,18 +63,14 @@ impl Registry {
         place: FilePlace<'_>,
         changes: &[PropertyChange],
     ) -> Result<bool> {
-        let key = [
-            ("home", Value::from(place.tenant)),
-            ("zone", Value::from(place.zone)),
-            ("path", Value::from(place.path)),
-        ];
         let FilePlace { tenant, zone, path } = place;
         // `None` rolls back what is too much.
         let done = self.transact(&[tenant], |transaction| {
             for change in changes {
                 match change {
                     PropertyChange::Set(property) => {
-                        property.insert(transaction, &key, REPLACE)?;
+                        let key: &[&str] = &["home", "zone", "path"];
+                        property.insert(transaction, (key, place), REPLACE)?;
                     }
                     PropertyChange::Remove(namespace, name) => transaction.run(
                         "DELETE FROM dead_properties WHERE home = ?1 AND zone = ?2 AND path = ?3
@@ -112,10 +108,7 @@ impl Registry {
                  SELECT CAST(?4 AS TEXT), CAST(?5 AS TEXT), ?6 || substr(path, length(?3) + 1),
                  namespace, name, xml FROM dead_properties WHERE {copied} {REPLACE}"
             );
-            let from = [from.tenant, from.zone, from.path];
-            let to = [to.tenant, to.zone, to.path];
-            let values: Vec<Value<'_>> = from.into_iter().chain(to).map(Value::from).collect();
-            transaction.run(&copy, values.as_slice())
+            transaction.run(&copy, (from, to))
         })
     }
 }

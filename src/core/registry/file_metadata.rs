@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::database::{Statements as _, Value};
+use super::database::Statements as _;
 use super::path_rows::{FILE_PATH, at_or_below};
 use super::rows::{Entity as _, row};
 use super::{FilePlace, Registry, Result};
@@ -71,16 +71,12 @@ impl Registry {
     /// Remembers what is known of a file.
     pub fn set_file_metadata(&self, place: FilePlace<'_>, known: &FileMetadata) -> Result<()> {
         let (directory, name) = place.split();
-        let place = [
-            ("home", Value::from(place.tenant)),
-            ("zone", Value::from(place.zone)),
-            ("directory", Value::from(directory)),
-            ("name", Value::from(name)),
-        ];
+        let columns: &[&str] = &["home", "zone", "directory", "name"];
+        let place = (columns, [place.tenant, place.zone, directory, name]);
         let replace = "ON CONFLICT (home, zone, directory, name) DO UPDATE SET
              inode = excluded.inode, born = excluded.born, created_at = excluded.created_at,
              mime_type = excluded.mime_type, write_id = excluded.write_id";
-        known.insert(self, &place, replace).map(drop)
+        known.insert(self, place, replace).map(drop)
     }
 
     /// Returns the paths of the files of a zone of which something is known; not those without one.

@@ -39,12 +39,10 @@ pub struct TenantCondition {
     pub is_unfinished: bool,
 }
 
-/// The intents of one zone whose processes are gone.
+/// The changes of one zone whose processes are gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orphan {
-    /// The zone to repair.
-    pub zone: String,
-    /// Which ones, in the order in which they began.
+    /// Their intents, in the order in which they began.
     ids: Vec<i64>,
     /// The latest operation that was under way.
     pub operation: String,
@@ -52,6 +50,8 @@ pub struct Orphan {
     pub author_name: String,
     /// Mail address for it.
     pub author_email: String,
+    /// Their changes of ownership, in the same order.
+    pub ownership_changes: Vec<OwnershipChange>,
 }
 
 /// What a change is about to do.
@@ -89,39 +89,23 @@ pub(super) const GROW: &str = "UPDATE usage SET
 
 impl Registry {
     /// Enters a change, unless it does not fit. Every zone of the tenant has been measured.
-    pub fn begin(&self, plan: &NewIntent<'_>) -> Result<Intent, Error> {
-        let [intent] = self.begin_together([plan])?;
-        Ok(intent)
-    }
-
-    /// Enters changes that take no space themselves, as commands are, in one transaction.
-    pub fn begin_all(&self, plans: &[NewIntent<'_>]) -> Result<Vec<Intent>, Error> {
-        self.transact_unflushed(&[], |transaction| {
-            let intents = plans.iter().map(|plan| enter(transaction, plan));
-            Ok(intents.collect::<Result<_>>()?)
+    pub fn begin(&self, plan: NewIntent<'_>) -> Result<Intent, Error> {
+        self.transact_unflushed(&[plan.tenant], |transaction| {
+            expect_space(transaction, &plan, &[plan])?;
+            Ok(enter(transaction, &plan)?)
         })
     }
 
-    /// Enters a change of several zones: what moves within one tenant takes no more space.
-    pub fn begin_together<const ZONES: usize>(
-        &self,
-        plans: [&NewIntent<'_>; ZONES],
-    ) -> Result<[Intent; ZONES], Error> {
-        self.transact_unflushed(&plans.map(|plan| plan.tenant), |transaction| {
+    /// Enters changes of several zones in one transaction: what moves within one tenant takes no more
+    /// space.
+    pub fn begin_together(&self, plans: &[NewIntent<'_>]) -> Result<Vec<Intent>, Error> {
+        let tenants: Vec<&str> = plans.iter().map(|plan| plan.tenant).collect();
+        self.transact_unflushed(&tenants, |transaction| {
             for plan in plans {
-                let same_home = plans.iter().filter(|other| other.tenant == plan.tenant);
-                let (bytes, files) = same_home.fold((0, 0), |(bytes, files), plan| {
-                    (bytes + plan.bytes, files + plan.files)
-                });
-                if bytes > 0 || files > 0 {
-                    expect_space(transaction, plan, bytes, files)?;
-                }
+                expect_space(transaction, plan, plans)?;
             }
-            let mut intents = [Intent(0); ZONES];
-            for (intent, plan) in intents.iter_mut().zip(plans) {
-                *intent = enter(transaction, plan)?;
-            }
-            Ok(intents)
+            let intents = plans.iter().map(|plan| enter(transaction, plan));
+            Ok(intents.collect::<Result<_>>()?)
         })
     }
 
@@ -194,18 +178,6 @@ impl Registry {
         )
     }
 
-    /// Returns what the interrupted changes of a zone do to ownership, in the order in which they began.
-    pub fn ownership_changes(&self, orphan: &Orphan) -> Result<Vec<OwnershipChange>> {
-        let connection = self.connection()?;
-        let mut changes = Vec::new();
-        for id in &orphan.ids {
-            let deed = "SELECT deed FROM intents WHERE id = ?1";
-            let deed: Option<Option<String>> = connection.first(deed, [id])?;
-            changes.extend(deed.flatten().and_then(|deed| OwnershipChange::read(&deed)));
-        }
-        Ok(changes)
-    }
-
     /// Marks a change that may have happened and could not be entered: the next access repairs the zone.
     pub fn orphan(&self, intent: Intent) -> Result<()> {
         let mark = "UPDATE intents SET instance = '' WHERE id = ?1";
@@ -238,27 +210,24 @@ impl Registry {
         self.run(mark, [tenant])
     }
 
-    /// Returns one intent for each zone of this tenant that must be repaired: the latest.
-    pub fn orphans(&self, tenant: &str) -> Result<Vec<Orphan>> {
-        let all: Vec<(String, i64, String, String, String)> = self.all(
-            "SELECT zone, id, operation, author_name, author_email
-             FROM intents WHERE home = ?1 AND instance = '' ORDER BY zone, id",
-            [tenant],
+    /// Returns the interrupted changes of a zone; `None` if there are none.
+    pub fn orphan_of(&self, tenant: &str, zone: &str) -> Result<Option<Orphan>> {
+        let rows: Vec<(i64, String, String, String, Option<String>)> = self.all(
+            "SELECT id, operation, author_name, author_email, deed
+             FROM intents WHERE home = ?1 AND zone = ?2 AND instance = '' ORDER BY id",
+            [tenant, zone],
         )?;
-        let mut latest: Vec<Orphan> = Vec::new();
-        for (zone, id, operation, author_name, author_email) in all {
-            let before = latest.pop_if(|before| before.zone == zone);
-            let mut ids = before.map(|before| before.ids).unwrap_or_default();
-            ids.push(id);
-            latest.push(Orphan {
-                zone,
-                ids,
-                operation,
-                author_name,
-                author_email,
-            });
-        }
-        Ok(latest)
+        let Some((_, operation, author_name, author_email, _)) = rows.last().cloned() else {
+            return Ok(None);
+        };
+        let changes = rows.iter().filter_map(|(.., deed)| deed.as_deref());
+        Ok(Some(Orphan {
+            ids: rows.iter().map(|(id, ..)| *id).collect(),
+            operation,
+            author_name,
+            author_email,
+            ownership_changes: changes.filter_map(OwnershipChange::read).collect(),
+        }))
     }
 
     /// Forgets the intents of a zone that is repaired.
@@ -284,13 +253,18 @@ pub(super) fn held(statements: &impl Statements, tenant: &str) -> Result<Totals>
     )
 }
 
-/// Fails if a tenant may not hold so much more.
+/// Fails if the tenant of a change may not hold as much more as all changes of it bring.
 fn expect_space(
     transaction: &Executor<'_>,
     plan: &NewIntent<'_>,
-    bytes: i64,
-    files: i64,
+    all: &[NewIntent<'_>],
 ) -> Result<(), Error> {
+    let of_tenant = all.iter().filter(|other| other.tenant == plan.tenant);
+    let bytes: i64 = of_tenant.clone().map(|plan| plan.bytes).sum();
+    let files: i64 = of_tenant.map(|plan| plan.files).sum();
+    if bytes <= 0 && files <= 0 {
+        return Ok(());
+    }
     let there = held(transaction, plan.tenant)?;
     if bytes > 0 && (there.bytes as i64).saturating_add(bytes) > plan.limit as i64 {
         return Err(QuotaError {
@@ -412,7 +386,7 @@ fn missing(used: u64, needed: u64, limit: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{intent, on_each_database};
+    use crate::tests::{intent, on_each_database};
 
     #[test]
     fn what_is_under_way_in_a_zone_is_known() {
@@ -423,7 +397,7 @@ mod tests {
             };
             let plan = intent("first");
             assert!(!is_under_way(plan.zone, plan.operation));
-            let begun = registry.begin(&plan).expect("begun");
+            let begun = registry.begin(plan).expect("begun");
             assert!(is_under_way(plan.zone, plan.operation));
             assert!(!is_under_way("documents", plan.operation));
             assert!(!is_under_way(plan.zone, "another"));

@@ -4,7 +4,6 @@
 //! under way, ownership. It is SQLite in WAL mode beside the data, or PostgreSQL. Every statement is
 //! short; a file that is busy for another process is tried again after 0.1, 0.2 and 0.4 seconds.
 
-mod arrival;
 mod bin;
 mod conversations;
 mod copy;
@@ -24,14 +23,14 @@ mod rows;
 mod schema;
 mod sign_in;
 mod statements;
+mod tenant_state;
 #[cfg(test)]
-mod testing;
+mod tests;
 mod tokens;
 mod users;
 mod wal_index;
 mod write_leases;
 
-pub use arrival::TenantState;
 pub use bin::{BIN, BinRow};
 pub use copy::{CopiedTable, CopyError};
 use database::Result;
@@ -49,6 +48,7 @@ pub use path_rows::{FilePlace, PathTable};
 pub use resumable_uploads::{ResumableUpload, UploadRefusal};
 pub use sign_in::{NewSignInLink, PageSessions, Principal, SessionLife, SignInLinks};
 pub use statements::StatementId;
+pub use tenant_state::TenantState;
 pub use tokens::{NewToken, Token, Tokens};
 pub use users::{Credentials, Standing};
 pub use write_leases::{LeaseNotice, LeaseNotices};

@@ -1,7 +1,7 @@
 //! The rows behind links, and behind files that were put into the application that people chat in.
 
 use super::database::Statements;
-use super::rows::{Entity as _, row};
+use super::rows::{Entity as _, NO_MORE, row};
 use super::{Registry, Result};
 
 row! {
@@ -78,7 +78,7 @@ impl Registry {
             if count(transaction, &link.tenant, link.created_at)? >= limit {
                 return Ok(false);
             }
-            link.insert(transaction, &[], "")
+            link.insert(transaction, NO_MORE, "")
         })
     }
 
@@ -114,7 +114,7 @@ impl Registry {
             let replace = "ON CONFLICT (home, id) DO UPDATE SET zone = excluded.zone,
                  group_id = excluded.group_id, path = excluded.path, name = excluded.name,
                  size = excluded.size, created_at = excluded.created_at";
-            file.insert(transaction, &[], replace)
+            file.insert(transaction, NO_MORE, replace)
         })
     }
 

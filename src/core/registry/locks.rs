@@ -3,7 +3,7 @@
 
 use super::database::Statements;
 use super::path_rows::at_or_below;
-use super::rows::{Entity as _, row};
+use super::rows::{Entity as _, NO_MORE, row};
 use super::{FilePlace, Registry, Result};
 
 row! {
@@ -67,7 +67,7 @@ impl Registry {
 
     /// Takes a lock; returns `false` if the path has one.
     pub fn take_lock(&self, lock: &Lock) -> Result<bool> {
-        lock.insert(self, &[], "ON CONFLICT DO NOTHING")
+        lock.insert(self, NO_MORE, "ON CONFLICT DO NOTHING")
     }
 
     /// Lets exactly this lock count from `now` on.
@@ -183,7 +183,7 @@ impl Registry {
             if transaction.value::<i64>(count, [tenant])? >= CLIENT_LOCKS_MAX {
                 return Ok(TakenLock::TooMany);
             }
-            lock.insert(transaction, &[], "")?;
+            lock.insert(transaction, NO_MORE, "")?;
             Ok(TakenLock::Taken)
         })
     }

@@ -208,7 +208,7 @@ fn keep_private(data: &Root) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::on_each_database;
+    use crate::tests::on_each_database;
 
     #[test]
     fn who_lies_in_another_volume_is_counted() {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::database::{Executor, Statements, Value};
+use super::database::{Executor, Statements};
 use super::rows::{Entity as _, row};
 use super::{Registry, Result};
 use fileshed_types::settings::WriteMode;
@@ -131,27 +131,6 @@ fn exact(statements: &impl Statements, group: &str, path: &str) -> Result<Option
 }
 
 impl Registry {
-    /// Returns the names of the files of one directory that `user` may not change; the root is `""`.
-    /// The files of directories below are left out.
-    pub fn denied_names(
-        &self,
-        group: &str,
-        directory: &str,
-        user: &str,
-    ) -> Result<HashSet<String>> {
-        let (first, last) = match directory {
-            "" => (String::new(), "\u{10ffff}".to_owned()),
-            directory => (format!("{directory}/"), format!("{directory}0")),
-        };
-        let condition = "WHERE group_id = ?1 AND file_path >= ?2 AND file_path < ?3
-             AND write_access <> 'group' AND substr(file_path, ?4) NOT LIKE '%/%'";
-        let start = first.chars().count() as i64 + 1;
-        let records = Record::all(self, condition, (group, &first, &last, start))?;
-        let closed = records.iter().filter(|record| !record.lets(user));
-        let names = closed.filter_map(|record| record.path.strip_prefix(&first));
-        Ok(names.map(str::to_owned).collect())
-    }
-
     /// Returns the record of exactly this path.
     pub fn record(&self, group: &str, path: &str) -> Result<Option<Record>> {
         exact(self, group, path)
@@ -179,8 +158,9 @@ impl Registry {
         let replace = "ON CONFLICT (group_id, file_path) DO UPDATE
              SET owner_id = excluded.owner_id, write_access = excluded.write_access,
                  updated_at = CURRENT_TIMESTAMP";
-        let group = [("group_id", Value::from(group))];
-        record.insert(self, &group, replace).map(drop)
+        record
+            .insert(self, (&["group_id"], group), replace)
+            .map(drop)
     }
 
     /// Drops the records of exactly these paths.
@@ -290,7 +270,7 @@ pub(super) fn carry_out(
                 remove(std::slice::from_ref(to))?;
             }
             for record in carried {
-                record.insert(transaction, &[("group_id", Value::from(group))], "")?;
+                record.insert(transaction, (&["group_id"], group), "")?;
             }
             add(added)?;
             add(written)
@@ -328,7 +308,7 @@ fn add_missing(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::on_each_database;
+    use crate::tests::on_each_database;
 
     fn ownership_change(owner: &str, effect: OwnershipEffect) -> OwnershipChange {
         OwnershipChange {
@@ -369,26 +349,6 @@ mod tests {
                 .expect("removed");
             assert_eq!(paths(registry, "g"), ["a%/x", "aXb/x", "a_b.txt", "a_b0/x"]);
             assert_eq!(paths(registry, "h"), ["a_b/x"]);
-        });
-    }
-
-    #[test]
-    fn the_files_of_a_directory_that_somebody_may_not_change() {
-        on_each_database(|registry| {
-            let closed = ownership_change("ada", add(&["top.md", "a/b.md", "a/c/d.md", "a0.md"]));
-            registry.carry_out("g", &closed).expect("added");
-            let mut open = ownership_change("ada", add(&["a/open.md"]));
-            open.mode = "group".to_owned();
-            registry.carry_out("g", &open).expect("added");
-            let denied = |directory: &str, user: &str| {
-                let names = registry.denied_names("g", directory, user).expect("names");
-                let mut names: Vec<String> = names.into_iter().collect();
-                names.sort();
-                names
-            };
-            assert_eq!(denied("", "bob"), ["a0.md", "top.md"]);
-            assert_eq!(denied("a", "bob"), ["b.md"]);
-            assert_eq!(denied("a", "ada"), Vec::<String>::new());
         });
     }
 

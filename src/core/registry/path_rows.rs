@@ -1,6 +1,6 @@
 //! Rows that follow a path: what is kept of a file moves with it, and goes when the file goes.
 
-use super::database::{Executor, Statements, Value, Values};
+use super::database::{Executor, Statements, ToRow, Value};
 use super::{Registry, Result};
 
 /// A path of a zone.
@@ -21,11 +21,9 @@ impl<'a> FilePlace<'a> {
     }
 }
 
-impl Values for FilePlace<'_> {
-    fn values(&self) -> Vec<Value<'_>> {
-        [self.tenant, self.zone, self.path]
-            .map(Value::from)
-            .to_vec()
+impl ToRow for FilePlace<'_> {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
+        row.extend([self.tenant, self.zone, self.path].map(Value::from));
     }
 }
 

@@ -3,7 +3,7 @@
 //! What is reserved stands with the space of the zones, in a row of its own, so everything that asks
 //! for space knows of it.
 
-use super::database::{Executor, Statements as _, ToValue as _};
+use super::database::{Executor, Statements as _};
 use super::intents::held;
 use super::rows::{Entity as _, row};
 use super::{QuotaError, Registry, Result};
@@ -76,7 +76,7 @@ impl Registry {
                     limit,
                 })));
             }
-            upload.insert(transaction, &[("reserved", reserved.to_value())], "")?;
+            upload.insert(transaction, (&["reserved"], reserved), "")?;
             enter_reserved(transaction, &upload.tenant)?;
             Ok(None)
         })

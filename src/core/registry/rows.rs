@@ -1,17 +1,14 @@
 //! Rows as structs: one definition gives the fields, the columns, how a row is read and how it is added.
 
 use super::Result;
-use super::database::{FromRow, Statements, Value, Values};
+use super::database::{FromRow, Statements, ToRow};
 
 /// A struct whose fields are the columns of a table.
-pub(super) trait Entity: FromRow {
+pub(super) trait Entity: FromRow + ToRow {
     /// The table.
     const TABLE: &str;
     /// The columns, in the order of the fields.
     const COLUMNS: &[&str];
-
-    /// Returns the values of the columns.
-    fn values(&self) -> Vec<Value<'_>>;
 
     /// Returns the statement for the rows that a condition finds, which begins with `WHERE` or `ORDER BY`.
     fn select(condition: &str) -> String {
@@ -20,11 +17,7 @@ pub(super) trait Entity: FromRow {
     }
 
     /// Returns all rows that a condition finds.
-    fn all(
-        statements: &impl Statements,
-        condition: &str,
-        values: impl Values,
-    ) -> Result<Vec<Self>> {
+    fn all(statements: &impl Statements, condition: &str, values: impl ToRow) -> Result<Vec<Self>> {
         statements.all(&Self::select(condition), values)
     }
 
@@ -32,7 +25,7 @@ pub(super) trait Entity: FromRow {
     fn first(
         statements: &impl Statements,
         condition: &str,
-        values: impl Values,
+        values: impl ToRow,
     ) -> Result<Option<Self>> {
         statements.first(&Self::select(condition), values)
     }
@@ -41,16 +34,19 @@ pub(super) trait Entity: FromRow {
     fn insert(
         &self,
         statements: &impl Statements,
-        more: &[(&str, Value<'_>)],
+        (names, more): (&[&'static str], impl ToRow),
         conflict: &str,
     ) -> Result<bool> {
-        let (names, more): (Vec<&str>, Vec<Value<'_>>) = more.iter().copied().unzip();
-        let columns = [Self::COLUMNS, &names].concat().join(", ");
-        let values = [self.values(), more].concat();
+        let columns = [Self::COLUMNS, names].concat().join(", ");
+        let values = (self, more);
+        let values = values.values();
         let insert = insertion(Self::TABLE, &columns, values.len(), conflict);
         statements.changes(&insert, values.as_slice())
     }
 }
+
+/// A row that has the columns of its struct alone.
+pub(super) const NO_MORE: (&[&str], ()) = (&[], ());
 
 /// Defines a struct whose fields are columns of a table, or expressions if rows are only read.
 macro_rules! row {
@@ -69,12 +65,11 @@ macro_rules! row {
         impl $crate::rows::Entity for $name {
             const TABLE: &str = $table;
             const COLUMNS: &[&str] = &[$($column),+];
+        }
 
-            fn values(&self) -> Vec<$crate::database::Value<'_>> {
-                use $crate::database::ToRow as _;
-                let mut values = Vec::new();
-                $(self.$field.add_to(&mut values);)+
-                values
+        impl $crate::database::ToRow for $name {
+            fn add_to<'v>(&'v self, row: &mut Vec<$crate::database::Value<'v>>) {
+                $(self.$field.add_to(row);)+
             }
         }
 

@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
     use crate::Registry;
-    use crate::testing::on_each_database;
+    use crate::tests::on_each_database;
 
     fn in_memory(connection: Connection) -> Registry {
         Registry::of(Database::Sqlite {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::database::{Lenient, Statements as _, ToValue as _, Value};
+use super::database::{Lenient, Statements as _, ToRow};
 use super::rows::{Entity as _, insertion, row};
 use super::tokens::{WORKS, hash, secret};
 use super::{Registry, Result};
@@ -113,19 +113,15 @@ impl SecretTable {
         &self,
         registry: &Registry,
         principal: &Principal,
-        more: &[(&str, i64)],
-        (ended, moments): (&str, &[Value<'_>]),
+        (names, more): (&[&'static str], impl ToRow),
+        (ended, moments): (&str, impl ToRow),
     ) -> Result<String, Error> {
         let Self { name, most, order } = self;
         let secret = secret()?;
-        let (user, digest) = (principal.user.as_str(), hash(&secret));
-        let more = more
-            .iter()
-            .map(|(column, moment)| (*column, Value::Integer(*moment)));
-        let (names, moments_of_more): (Vec<&str>, Vec<Value<'_>>) = more.unzip();
-        let columns = [&["digest"], Principal::COLUMNS, &names].concat();
-        let values = [vec![digest.to_value()], principal.values(), moments_of_more].concat();
-        let insert = insertion(name, &columns.join(", "), values.len(), "");
+        let user = principal.user.as_str();
+        let columns = [&["digest"], Principal::COLUMNS, names].concat();
+        let row = (hash(&secret), principal, more);
+        let insert = insertion(name, &columns.join(", "), row.values().len(), "");
         registry.transact(&[user], |transaction| {
             transaction.run(&format!("DELETE FROM {name} WHERE {ended}"), moments)?;
             transaction.run(
@@ -135,7 +131,7 @@ impl SecretTable {
                 ),
                 (user, most - 1),
             )?;
-            transaction.run(&insert, values.as_slice())
+            transaction.run(&insert, row)
         })?;
         Ok(secret)
     }
@@ -182,10 +178,10 @@ impl<'a> PageSessions<'a> {
     pub fn create(&self, principal: &Principal) -> Result<String, Error> {
         let now = self.clock.now().as_second();
         let ended = "expires_at <= ?1 OR used_at <= ?2";
-        let moments = [now, self.idle_since(now)].map(Value::Integer);
+        let moments = [now, self.idle_since(now)];
         let ends = now.saturating_add(self.life.seconds);
-        let session = [("used_at", now), ("expires_at", ends)];
-        SESSIONS.create(self.registry, principal, &session, (ended, &moments))
+        let session: (&[&str], _) = (&["used_at", "expires_at"], [now, ends]);
+        SESSIONS.create(self.registry, principal, session, (ended, moments))
     }
 
     /// Returns the principal of the session with this secret; `None` if it is unknown or has ended. The
@@ -276,9 +272,9 @@ impl<'a> SignInLinks<'a> {
     pub fn create(&self, principal: &Principal) -> Result<NewSignInLink, Error> {
         let now = self.clock.now();
         let expires_at = now.checked_add(LIFE).unwrap_or(Timestamp::MAX);
-        let link = [("expires_at", expires_at.as_second())];
-        let ended = ("expires_at <= ?1", &[Value::Integer(now.as_second())][..]);
-        let secret = LINKS.create(self.registry, principal, &link, ended)?;
+        let link: (&[&str], _) = (&["expires_at"], expires_at.as_second());
+        let ended = ("expires_at <= ?1", [now.as_second()]);
+        let secret = LINKS.create(self.registry, principal, link, ended)?;
         Ok(NewSignInLink { secret, expires_at })
     }
 
@@ -309,7 +305,7 @@ impl<'a> SignInLinks<'a> {
 mod tests {
     use super::*;
     use crate::Tokens;
-    use crate::testing::on_each_database;
+    use crate::tests::on_each_database;
 
     const PERIOD: SessionLife = SessionLife {
         seconds: 10_000,

@@ -1,4 +1,9 @@
 //! Statements that may be changing a database of a user, and those that were cut off.
+//!
+//! They are no intents: an intent is forgotten when its zone is repaired, but a statement that was cut off
+//! is remembered until its database is rolled back, which may fail for as long as there is no space for it.
+//! As intents they would keep their zone unfinished meanwhile, and servers of earlier versions that share
+//! the registry would forget them with the zone.
 
 use super::database::Statements as _;
 use super::{FilePlace, Registry, Result};

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
-use super::database::{Lenient, Statements, Values};
+use super::database::{Lenient, Statements, ToRow};
 use super::rows::{Entity as _, row};
 use super::{Registry, Result};
 use fileshed_types::{Clock, Error, Role, Scope, UserId, random};
@@ -166,11 +166,7 @@ impl<'a> Tokens<'a> {
 }
 
 /// Returns the tokens that a condition finds.
-fn select(
-    statements: &impl Statements,
-    condition: &str,
-    values: impl Values,
-) -> Result<Vec<Token>> {
+fn select(statements: &impl Statements, condition: &str, values: impl ToRow) -> Result<Vec<Token>> {
     let found: Vec<Lenient<Token>> = statements.all(&Token::select(condition), values)?;
     Ok(found.into_iter().filter_map(|row| row.0).collect())
 }
@@ -188,7 +184,7 @@ pub(super) fn hash(secret: &str) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::on_each_database;
+    use crate::tests::on_each_database;
 
     #[test]
     fn a_token_lives_until_it_expires_or_is_revoked() {

@@ -41,11 +41,6 @@ const TABLES_OF_USERS: [&str; 7] = [
 /// Seconds for which it is kept that all was ended that a user had: what was begun before has seen it.
 const ENDED_SECONDS: i64 = 24 * 60 * 60;
 
-/// Removes the rows of a tenant.
-fn forget_rows(transaction: &Executor<'_>, tenant: &str) -> Result<()> {
-    forget(transaction, &TABLES_OF_TENANTS, "home", tenant)
-}
-
 /// Removes the rows of these tables in which a column has a value.
 fn forget(transaction: &Executor<'_>, tables: &[&str], column: &str, value: &str) -> Result<()> {
     tables.iter().try_for_each(|table| {
@@ -188,7 +183,7 @@ impl Registry {
     /// suspension.
     pub fn forget_home(&self, tenant: &str, user: &str) -> Result<()> {
         self.transact(&[tenant, user], |transaction| {
-            forget_rows(transaction, tenant)?;
+            forget(transaction, &TABLES_OF_TENANTS, "home", tenant)?;
             forget(transaction, &TABLES_OF_USERS, "user_id", user)?;
             let forget = "DELETE FROM users WHERE id = ?1 AND suspended_at IS NULL";
             transaction.run(forget, [user])?;
@@ -256,7 +251,7 @@ impl Registry {
     /// are decided by its directory, and stay.
     pub fn forget_group(&self, tenant: &str, group: &str) -> Result<()> {
         self.transact(&[tenant], |transaction| {
-            forget_rows(transaction, tenant)?;
+            forget(transaction, &TABLES_OF_TENANTS, "home", tenant)?;
             transaction.run("DELETE FROM links WHERE group_id = ?1", [group])?;
             transaction.run("DELETE FROM file_ownership WHERE group_id = ?1", [group])
         })

@@ -234,6 +234,14 @@ impl Root {
         self.followed(path)?.open()
     }
 
+    /// Returns what is at `path` in this very spelling; `None` if nothing is, or what leads there is gone.
+    pub fn existing_entry(&self, path: &ZonePath) -> Result<Option<Entry>, DiskError> {
+        match self.entry_as_named(path) {
+            Err(error) if error.is_gone() => Ok(None),
+            found => found.map(Some),
+        }
+    }
+
     /// What is at `path` in this very spelling.
     pub fn entry_as_named(&self, path: &ZonePath) -> Result<Entry, DiskError> {
         let Some(name) = path.name() else {

@@ -184,8 +184,19 @@ impl Root {
         Ok(summary)
     }
 
-    /// Space of everything below one directory.
-    pub fn measure_below(&self, path: &ZonePath) -> Result<Totals, DiskError> {
+    /// Space of an entry: a file's own, or that of everything below a directory.
+    pub fn totals(&self, entry: &Entry) -> Result<Totals, DiskError> {
+        match entry.kind() {
+            Kind::File => Ok(Totals {
+                bytes: entry.size(),
+                files: 1,
+            }),
+            Kind::Directory => self.measure_below(entry.path()),
+            Kind::Symlink | Kind::Special => Ok(Totals::default()),
+        }
+    }
+
+    fn measure_below(&self, path: &ZonePath) -> Result<Totals, DiskError> {
         let mut totals = Totals::default();
         self.survey(path, |_, kind, stat| {
             if kind == Kind::File {

@@ -15,7 +15,7 @@ mod transfer_limiter;
 pub mod upload;
 pub mod waiting_uploads;
 
-pub use resumable::{ArrivingUpload, NewUpload, ResumableError, ResumableUploads, UploadState};
+pub use resumable::{ArrivingUpload, NewUpload, ResumableError, UploadState};
 pub use transfer::Transfer;
 pub use transfer_limiter::{TransferBusyError, TransferPermit, TransferQueue};
 pub use upload::{OnConflict, Stored, Upload, UploadError, UploadingFile};

@@ -81,46 +81,34 @@ impl Link {
     }
 }
 
-/// All links of one registry.
-#[derive(Debug)]
-pub struct Links<'a>(&'a Transfer);
-
 impl Transfer {
-    /// The links of one registry.
-    #[must_use]
-    pub fn links(&self) -> Links<'_> {
-        Links(self)
-    }
-}
-
-impl Links<'_> {
     /// Returns `true` if addresses say which server they lead to. Without, they are `/links/…` only.
     #[must_use]
-    pub fn are_absolute(&self) -> bool {
-        !self.0.store.public_url().is_empty()
+    pub fn has_absolute_links(&self) -> bool {
+        !self.store.public_url().is_empty()
     }
 
     /// Makes a link to what is at `path`, which ends after so many hours, at the latest when
     /// `link_expiry_hours` are over.
-    pub fn create(
+    pub fn create_link(
         &self,
         zone: &Zone<'_>,
         path: &ZonePath,
         purpose: Purpose,
         hours: Option<u64>,
     ) -> Result<Link, Error> {
-        let most = self.0.store.settings.link_expiry_hours;
+        let most = self.store.settings.link_expiry_hours;
         let hours = match hours {
             Some(given) if !(1..=most).contains(&given) => {
                 return Err(LinkError::Hours { given, most }.into());
             }
             given => given.unwrap_or(most),
         };
-        self.create_for(zone, path, purpose, timings::hours(hours))
+        self.create_link_for(zone, path, purpose, timings::hours(hours))
     }
 
     /// Makes a link that ends by itself after this time.
-    pub fn create_for(
+    pub fn create_link_for(
         &self,
         zone: &Zone<'_>,
         path: &ZonePath,
@@ -128,12 +116,12 @@ impl Links<'_> {
         age: Duration,
     ) -> Result<Link, Error> {
         zone.expect_write_scope()?;
-        let (caller, settings) = (zone.caller, &self.0.store.settings);
-        let now = self.0.store.clock.now();
+        let (caller, settings) = (zone.caller, &self.store.settings);
+        let now = self.store.clock.now();
         let expires_at = now.checked_add(age).unwrap_or(Timestamp::MAX);
         let row = LinkRow {
             id: hex::encode(random::bytes::<ID_BYTES>()?),
-            tenant: self.0.store.tenant_key(caller)?,
+            tenant: self.store.tenant_key(caller)?,
             user: caller.user.as_ref().map(|user| user.as_str().to_owned()),
             chat: caller.chat.as_str().to_owned(),
             zone: zone.name.as_str().to_owned(),
@@ -144,32 +132,32 @@ impl Links<'_> {
             expires_at: expires_at.as_second(),
         };
         let limit = settings.link_max_per_user;
-        if !self.0.store.registry.add_link(&row, limit)? {
+        if !self.store.registry.add_link(&row, limit)? {
             return Err(LinkError::TooMany { limit }.into());
         }
         self.link(row).ok_or_else(|| LinkError::Broken.into())
     }
 
     /// The caller's links, oldest first.
-    pub fn list(&self, caller: &Caller) -> Result<Vec<Link>, Error> {
-        let tenant = self.0.store.tenant_key(caller)?;
-        let now = self.0.store.clock.now().as_second();
-        let rows = self.0.store.registry.links(&tenant, now)?;
+    pub fn links(&self, caller: &Caller) -> Result<Vec<Link>, Error> {
+        let tenant = self.store.tenant_key(caller)?;
+        let now = self.store.clock.now().as_second();
+        let rows = self.store.registry.links(&tenant, now)?;
         Ok(rows.into_iter().filter_map(|row| self.link(row)).collect())
     }
 
     /// Takes one of the caller's links back, at once.
-    pub fn delete(&self, caller: &Caller, id: &str) -> Result<Link, Error> {
+    pub fn delete_link(&self, caller: &Caller, id: &str) -> Result<Link, Error> {
         let given = id.trim();
         if given.is_empty() {
             return Err(LinkError::NoId.into());
         }
-        let of_address = self.id_at(given);
+        let of_address = self.link_id_at(given);
         let id = of_address.as_deref().unwrap_or(given);
         expect_write_scope(caller)?;
-        let tenant = self.0.store.tenant_key(caller)?;
+        let tenant = self.store.tenant_key(caller)?;
         let unknown = || LinkError::Unknown { id: id.to_owned() };
-        let registry = &self.0.store.registry;
+        let registry = &self.store.registry;
         let row = registry.link(id)?.filter(|row| row.tenant == tenant);
         let link = row.and_then(|row| self.link(row)).ok_or_else(unknown)?;
         if !registry.remove_link(&tenant, id)? {
@@ -179,26 +167,26 @@ impl Links<'_> {
     }
 
     /// The id of the link with this address: short answers tell the address alone.
-    fn id_at(&self, address: &str) -> Option<String> {
+    fn link_id_at(&self, address: &str) -> Option<String> {
         let (_, token) = address.rsplit_once("/links/")?;
-        let token = self.0.link_key.verify(token.trim_end_matches([')', '/']))?;
+        let token = self.link_key.verify(token.trim_end_matches([')', '/']))?;
         Some(hex::encode(token.id))
     }
 
     /// The link that a token stands for; one failure for all that stand for none.
-    pub fn open(&self, token: &str) -> Result<Link, Error> {
+    pub fn open_link(&self, token: &str) -> Result<Link, Error> {
         let gone = || LinkError::Gone;
-        let token = self.0.link_key.verify(token).ok_or_else(gone)?;
-        let now = self.0.store.clock.now().as_second();
-        let row = self.0.store.registry.link(&hex::encode(token.id))?;
+        let token = self.link_key.verify(token).ok_or_else(gone)?;
+        let now = self.store.clock.now().as_second();
+        let row = self.store.registry.link(&hex::encode(token.id))?;
         let row = row.filter(|row| {
             now < row.expires_at && u64::try_from(row.expires_at) == Ok(token.expires_at)
         });
         let link = row.and_then(|row| self.link(row)).ok_or_else(gone)?;
         match &link.caller.user {
-            Some(user) if self.0.store.is_gone(user) => Err(gone().into()),
+            Some(user) if self.store.is_gone(user) => Err(gone().into()),
             _ => {
-                self.0.store.expect_active(&link.caller)?;
+                self.store.expect_active(&link.caller)?;
                 Ok(link)
             }
         }
@@ -209,7 +197,7 @@ impl Links<'_> {
         let mut id = [0; ID_BYTES];
         hex::decode_to_slice(&row.id, &mut id).ok()?;
         let expires_at = u64::try_from(row.expires_at).ok()?;
-        let token = self.0.link_key.sign(LinkToken { id, expires_at });
+        let token = self.link_key.sign(LinkToken { id, expires_at });
         let user = match row.user {
             Some(user) => Some(UserId::parse(&user).ok()?),
             None => None,
@@ -220,7 +208,7 @@ impl Links<'_> {
             ZonePath::found(row.path)
         };
         Some(Link {
-            url: format!("{}/links/{token}", self.0.store.public_url()),
+            url: format!("{}/links/{token}", self.store.public_url()),
             purpose: Purpose::parse(&row.purpose)?,
             zone: ZoneName::parse(&row.zone).ok()?,
             path,
@@ -242,10 +230,10 @@ impl Links<'_> {
     fn claims(&self, user: Option<&UserId>, group: Option<&str>) -> Vec<GroupClaim> {
         let claim = || {
             let (user, group) = (user?, group?);
-            if self.0.store.settings.groups == GroupSource::Local {
+            if self.store.settings.groups == GroupSource::Local {
                 return None;
             }
-            let seen = self.0.store.registry.seen_members(group).ok()?;
+            let seen = self.store.registry.seen_members(group).ok()?;
             let is_in = seen.iter().any(|member| member.id == user.as_str());
             let id = GroupId::parse(group).ok().filter(|_| is_in)?;
             Some(GroupClaim { id, name: None })
@@ -352,20 +340,18 @@ mod tests {
         let caller = Caller::default();
         let zone = store.zone(&caller, "storage", None).expect("a zone");
         let make = || {
-            let link = transfer
-                .links()
-                .create(&zone, &ZonePath::root(), Purpose::Upload, None)?;
+            let link = transfer.create_link(&zone, &ZonePath::root(), Purpose::Upload, None)?;
             let token = link.url.rsplit('/').next().unwrap_or_default();
             Ok::<_, Error>(token.to_owned())
         };
         let token = make().expect("a link");
         assert_eq!(make().expect_err("one is all").code(), Code::QuotaExceeded);
         clock.advance(2 * 3600 - 5);
-        assert!(transfer.links().open(&token).is_ok());
+        assert!(transfer.open_link(&token).is_ok());
         clock.advance(5);
-        let error = transfer.links().open(&token).expect_err("expired");
+        let error = transfer.open_link(&token).expect_err("expired");
         assert_eq!(error.code(), Code::FileNotFound);
-        assert!(transfer.links().list(&caller).expect("a list").is_empty());
+        assert!(transfer.links(&caller).expect("a list").is_empty());
         make().expect("room for another");
     }
 
@@ -378,9 +364,7 @@ mod tests {
         let caller = Caller::default();
         let zone = store.zone(&caller, "storage", None).expect("a zone");
         let make = || {
-            let link = transfer
-                .links()
-                .create(&zone, &ZonePath::root(), Purpose::Upload, None);
+            let link = transfer.create_link(&zone, &ZonePath::root(), Purpose::Upload, None);
             link.expect("a link").url
         };
         assert!(make().starts_with("/links/"));
@@ -388,6 +372,6 @@ mod tests {
         assert!(make().starts_with("/links/"));
         store.listens_at(([127, 0, 0, 1], 8000).into());
         assert!(make().starts_with("http://127.0.0.1:8000/links/"));
-        assert!(transfer.links().are_absolute());
+        assert!(transfer.has_absolute_links());
     }
 }

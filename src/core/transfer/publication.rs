@@ -43,30 +43,18 @@ pub struct PublishedFile {
     pub created_at: Timestamp,
 }
 
-/// All such files of one registry.
-#[derive(Debug)]
-pub struct Publications<'a>(&'a Transfer);
-
 impl Transfer {
-    /// The files that were put into the application that people chat in.
-    #[must_use]
-    pub fn publications(&self) -> Publications<'_> {
-        Publications(self)
-    }
-}
-
-impl<'a> Publications<'a> {
     /// Returns `true` if files of this caller can be put there at all.
     #[must_use]
-    pub fn are_possible(&self, caller: &Caller) -> bool {
-        let chat_host = self.0.store.chat_host();
+    pub fn can_publish(&self, caller: &Caller) -> bool {
+        let chat_host = self.store.chat_host();
         chat_host.is_some_and(|chat_host| chat_host.can_publish(caller))
     }
 
     /// Puts a file there, as it is now; also whether it hangs on the message that is being
     /// written. One that was put there and has not changed since is that file: it is neither there
     /// nor on the message twice.
-    pub fn create(
+    pub fn publish(
         &self,
         zone: &Zone<'_>,
         path: &ZonePath,
@@ -76,17 +64,17 @@ impl<'a> Publications<'a> {
         zone.expect_write_scope()?;
         let caller = zone.caller;
         let chat_host = self.chat_host(PublicationError::Unconnected)?;
-        let tenant = self.0.store.tenant_key(caller)?;
-        let now = self.0.store.clock.now();
-        let _transit = self.0.permit(caller)?;
+        let tenant = self.store.tenant_key(caller)?;
+        let now = self.store.clock.now();
+        let _transit = self.permit(caller)?;
         let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
         let size = Stamp::of_file(&file)?.size();
-        if let Some(again) = self.again(zone, path, &file, size, &tenant)? {
+        if let Some(again) = self.publish_again(zone, path, &file, size, &tenant)? {
             return Ok(again);
         }
-        let limit = self.0.store.settings.link_max_per_user;
+        let limit = self.store.settings.link_max_per_user;
         let too_many = || LinkError::TooMany { limit };
-        let registry = &self.0.store.registry;
+        let registry = &self.store.registry;
         if registry.count_links(&tenant, now.as_second())? >= limit {
             return Err(too_many().into());
         }
@@ -133,14 +121,14 @@ impl<'a> Publications<'a> {
             let html = String::from_utf8(html).ok()?;
             (html.len() as u64 <= PAGE_MAX_BYTES).then_some(html)
         };
-        let Some(chat_host) = self.0.store.chat_host() else {
+        let Some(chat_host) = self.store.chat_host() else {
             return false;
         };
         html().is_some_and(|html| chat_host.show_page(zone.caller, &source(zone, path), &html))
     }
 
     /// The file as it was put there before, if it is still so.
-    fn again(
+    fn publish_again(
         &self,
         zone: &Zone<'_>,
         path: &ZonePath,
@@ -149,7 +137,7 @@ impl<'a> Publications<'a> {
         tenant: &str,
     ) -> Result<Option<(PublishedFile, bool)>, Error> {
         let group = zone.group().map(|group| group.id.as_str());
-        let rows = self.0.store.registry.all_published(tenant)?.into_iter();
+        let rows = self.store.registry.all_published(tenant)?.into_iter();
         let last = rows.rev().find(|row| {
             let place = (row.zone.as_str(), row.group.as_deref(), row.path.as_str());
             place == (zone.name.as_str(), group, path.as_str())
@@ -166,20 +154,20 @@ impl<'a> Publications<'a> {
 
     /// The caller's files, oldest first. Those that are gone over there are forgotten; where
     /// nobody answers, or not in time, they are listed as they were.
-    pub fn list(&self, caller: &Caller) -> Result<Vec<PublishedFile>, Error> {
-        let Some(chat_host) = self.0.store.chat_host() else {
+    pub fn publications(&self, caller: &Caller) -> Result<Vec<PublishedFile>, Error> {
+        let Some(chat_host) = self.store.chat_host() else {
             return Ok(Vec::new());
         };
-        let tenant = self.0.store.tenant_key(caller)?;
-        let (clock, mut answers) = (&self.0.store.clock, true);
-        let deadline = clock.instant() + self.0.store.settings.timings.work.publication;
+        let tenant = self.store.tenant_key(caller)?;
+        let (clock, mut answers) = (&self.store.clock, true);
+        let deadline = clock.instant() + self.store.settings.timings.work.publication;
         let mut files = Vec::new();
-        for row in self.0.store.registry.all_published(&tenant)? {
+        for row in self.store.registry.all_published(&tenant)? {
             if answers && !clock.is_past(deadline) {
                 match chat_host.is_published(caller, &row.id) {
                     Ok(true) => {}
                     Ok(false) => {
-                        self.0.store.registry.remove_published(&tenant, &row.id)?;
+                        self.store.registry.remove_published(&tenant, &row.id)?;
                         continue;
                     }
                     Err(error) => {
@@ -194,21 +182,21 @@ impl<'a> Publications<'a> {
     }
 
     /// Takes one of the caller's files back; nothing where there is none of that id.
-    pub fn delete(&self, caller: &Caller, id: &str) -> Result<Option<PublishedFile>, Error> {
-        let tenant = self.0.store.tenant_key(caller)?;
+    pub fn withdraw(&self, caller: &Caller, id: &str) -> Result<Option<PublishedFile>, Error> {
+        let tenant = self.store.tenant_key(caller)?;
         let id = id_at(id).unwrap_or(id);
-        let Some(row) = self.0.store.registry.published(&tenant, id.trim())? else {
+        let Some(row) = self.store.registry.published(&tenant, id.trim())? else {
             return Ok(None);
         };
         expect_write_scope(caller)?;
         let chat_host = self.chat_host(PublicationError::Unreachable)?;
         let _gone_or_deleted = chat_host.withdraw(caller, &row.id)?;
-        self.0.store.registry.remove_published(&tenant, &row.id)?;
+        self.store.registry.remove_published(&tenant, &row.id)?;
         Ok(read(row, chat_host))
     }
 
-    fn chat_host(&self, without: PublicationError) -> Result<&'a dyn ChatHost, Error> {
-        self.0.store.chat_host().ok_or_else(|| without.into())
+    fn chat_host(&self, without: PublicationError) -> Result<&dyn ChatHost, Error> {
+        self.store.chat_host().ok_or_else(|| without.into())
     }
 }
 

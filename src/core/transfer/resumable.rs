@@ -24,10 +24,6 @@ const MOST: u64 = 20;
 /// The operation in intents and logs.
 const OPERATION: &str = "files/uploads";
 
-/// The uploads of one store.
-#[derive(Clone, Copy, Debug)]
-pub struct ResumableUploads<'a>(&'a Transfer);
-
 /// An upload that is to begin.
 #[derive(Clone, Copy, Debug)]
 pub struct NewUpload<'a> {
@@ -57,23 +53,15 @@ pub struct UploadState {
 }
 
 impl Transfer {
-    /// Uploads that go on after a lost connection.
-    #[must_use]
-    pub fn resumable_uploads(&self) -> ResumableUploads<'_> {
-        ResumableUploads(self)
-    }
-}
-
-impl<'a> ResumableUploads<'a> {
     /// Begins an upload into `zone`, and keeps the space for it. What can be refused is refused before
     /// anything comes.
-    pub fn begin(
-        self,
+    pub fn begin_upload(
+        &self,
         zone: &Zone<'_>,
         new: NewUpload<'_>,
         permit: TransferPermit,
     ) -> Result<UploadState, Error> {
-        self.end_abandoned()?;
+        self.end_abandoned_uploads()?;
         let on_conflict = on_conflict(new.overwrite);
         let incoming = Upload::new(zone, new.directory, on_conflict, permit)?.file(new.name)?;
         incoming.announce(new.length)?;
@@ -82,7 +70,7 @@ impl<'a> ResumableUploads<'a> {
         let caller = zone.caller;
         let row = ResumableUpload {
             id: hex::encode(random::bytes::<16>()?),
-            sender: self.0.store.tenant_key(caller)?,
+            sender: self.store.tenant_key(caller)?,
             tenant: zone.tenant.key.clone(),
             zone: zone.name.as_str().to_owned(),
             group: zone.group().map(|group| group.id.as_str().to_owned()),
@@ -93,63 +81,63 @@ impl<'a> ResumableUploads<'a> {
             message: new.message.map(str::to_owned),
             length: new.length,
             complete: false,
-            expires_at: self.end(),
+            expires_at: self.upload_end(),
         };
         let limit = zone.tenant.limit;
-        let registry = &self.0.store.registry;
+        let registry = &self.store.registry;
         let enter = || match registry.begin_resumable_upload(&row, reserved, limit, MOST)? {
             None => Ok(()),
             Some(UploadRefusal::TooMany) => Err(ResumableError::TooMany.into()),
             Some(UploadRefusal::Space(error)) => Err(zone.explain(error.into())),
         };
         let (bytes, files) = (reserved, 0);
-        let store = &self.0.store;
+        let store = &self.store;
         store.making_space(&zone.tenant, Totals { bytes, files }, enter)?;
         let made = zone.tenant.root.subdirectory(ARRIVING);
         if let Err(error) = made.and_then(|directory| ArrivingFile::create(&directory, &row.id)) {
-            self.0.store.registry.forget_resumable_upload(&row)?;
+            self.store.registry.forget_resumable_upload(&row)?;
             return Err(error.into());
         }
         if row.length == 0 {
-            let permit = self.0.permit(caller)?;
-            self.store(zone, &row, on_conflict, permit)?;
+            let permit = self.permit(caller)?;
+            self.store_arrived(zone, &row, on_conflict, permit)?;
         }
         Ok(state(&row, 0))
     }
 
     /// How far an upload of the caller is. One that has arrived whole and could not be stored then,
     /// or whose server died over it, is stored now: nobody is told of its end before that.
-    pub fn state(self, caller: &Caller, id: &str) -> Result<UploadState, Error> {
-        let row = self.find(caller, id)?;
+    pub fn upload_state(&self, caller: &Caller, id: &str) -> Result<UploadState, Error> {
+        let row = self.find_upload(caller, id)?;
         if row.complete {
             return Ok(state(&row, row.length));
         }
-        let directory = self.directory(&row)?.ok_or(ResumableError::Unknown)?;
+        let directory = self.arriving(&row)?.ok_or(ResumableError::Unknown)?;
         let arrived = directory.stamp(&row.id)?.map(|stamp| stamp.size());
         let arrived = arrived.ok_or(ResumableError::Unknown)?;
         if arrived < row.length {
             return Ok(state(&row, arrived));
         }
-        let permit = self.0.permit(caller)?;
-        self.resume(caller, id, arrived, permit)?.finish()
+        let permit = self.permit(caller)?;
+        self.resume_upload(caller, id, arrived, permit)?.finish()
     }
 
     /// Goes on with an upload of the caller where it is, which must be at `offset`.
-    pub fn resume(
-        self,
+    pub fn resume_upload(
+        &self,
         caller: &Caller,
         id: &str,
         offset: u64,
         permit: TransferPermit,
-    ) -> Result<ArrivingUpload<'a>, Error> {
+    ) -> Result<ArrivingUpload<'_>, Error> {
         expect_write_scope(caller)?;
-        let row = self.find(caller, id)?;
+        let row = self.find_upload(caller, id)?;
         let caller = Caller {
             chat: Chat::new(&row.chat),
             ..caller.clone()
         };
         // Who lost the group meanwhile brings nothing more into it.
-        let store = &self.0.store;
+        let store = &self.store;
         store.zone(&caller, &row.zone, row.group.as_deref())?;
         let wrong_offset = |arrived| ResumableError::Offset {
             sent: offset,
@@ -158,7 +146,7 @@ impl<'a> ResumableUploads<'a> {
         if row.complete {
             return Err(wrong_offset(row.length).into());
         }
-        let directory = self.directory(&row)?.ok_or(ResumableError::Unknown)?;
+        let directory = self.arriving(&row)?.ok_or(ResumableError::Unknown)?;
         let file = match ArrivingFile::open(&directory, &row.id)? {
             OpenedArrivingFile::Open(file) => file,
             OpenedArrivingFile::Taken => return Err(ResumableError::Taken.into()),
@@ -168,7 +156,7 @@ impl<'a> ResumableUploads<'a> {
             return Err(wrong_offset(file.size()).into());
         }
         Ok(ArrivingUpload {
-            uploads: self,
+            transfer: self,
             row,
             caller,
             file,
@@ -178,67 +166,67 @@ impl<'a> ResumableUploads<'a> {
     }
 
     /// Gives up an upload of the caller: what has arrived is removed, its space is free.
-    pub fn give_up(self, caller: &Caller, id: &str) -> Result<(), Error> {
+    pub fn give_up_upload(&self, caller: &Caller, id: &str) -> Result<(), Error> {
         expect_write_scope(caller)?;
-        let row = self.find(caller, id)?;
-        self.remove(&row)
+        let row = self.find_upload(caller, id)?;
+        self.remove_upload(&row)
     }
 
     /// Ends uploads with which nobody went on; how many.
-    pub fn end_abandoned(self) -> Result<u64, Error> {
-        let now = self.0.store.clock.now().as_second();
-        let ended = self.0.store.registry.expired_resumable_uploads(now)?;
+    pub fn end_abandoned_uploads(&self) -> Result<u64, Error> {
+        let now = self.store.clock.now().as_second();
+        let ended = self.store.registry.expired_resumable_uploads(now)?;
         for row in &ended {
-            self.remove(row)?;
+            self.remove_upload(row)?;
         }
         Ok(ended.len() as u64)
     }
 
     /// The file goes first: what is left of a removal that was cut off is removed again.
-    fn remove(self, row: &ResumableUpload) -> Result<(), Error> {
-        if let Some(directory) = self.directory(row)? {
+    fn remove_upload(&self, row: &ResumableUpload) -> Result<(), Error> {
+        if let Some(directory) = self.arriving(row)? {
             directory.remove_file(&row.id)?;
         }
-        self.0.store.registry.forget_resumable_upload(row)?;
+        self.store.registry.forget_resumable_upload(row)?;
         Ok(())
     }
 
     /// An upload of the caller; that of somebody else is not told apart from none.
-    fn find(self, caller: &Caller, id: &str) -> Result<ResumableUpload, Error> {
-        let sender = self.0.store.tenant_key(caller)?;
-        let now = self.0.store.clock.now().as_second();
-        let found = self.0.store.registry.resumable_upload(id)?;
+    fn find_upload(&self, caller: &Caller, id: &str) -> Result<ResumableUpload, Error> {
+        let sender = self.store.tenant_key(caller)?;
+        let now = self.store.clock.now().as_second();
+        let found = self.store.registry.resumable_upload(id)?;
         let own = found.filter(|row| row.sender == sender && row.expires_at > now);
         Ok(own.ok_or(ResumableError::Unknown)?)
     }
 
     /// Where the upload arrives, if that is there.
-    fn directory(self, row: &ResumableUpload) -> Result<Option<Root>, DiskError> {
-        match self.0.store.data.existing_subdirectory(&row.tenant)? {
+    fn arriving(&self, row: &ResumableUpload) -> Result<Option<Root>, DiskError> {
+        match self.store.data.existing_subdirectory(&row.tenant)? {
             Some(tenant) => tenant.existing_subdirectory(ARRIVING),
             None => Ok(None),
         }
     }
 
     /// Unix seconds at which an upload ends that gets a piece now.
-    fn end(self) -> i64 {
-        let now = self.0.store.clock.now().as_second();
+    fn upload_end(&self) -> i64 {
+        let now = self.store.clock.now().as_second();
         now.saturating_add(LIFE_SECONDS)
     }
 
     /// Gives the whole file its name. What was kept for it is free for it now, and kept again where it
     /// cannot be stored: the same request may succeed later.
-    fn store(
-        self,
+    fn store_arrived(
+        &self,
         zone: &Zone<'_>,
         row: &ResumableUpload,
         on_conflict: OnConflict,
         permit: TransferPermit,
     ) -> Result<(), Error> {
-        let registry = &self.0.store.registry;
+        let registry = &self.store.registry;
         let reserved = registry.reserve_for_resumable_upload(row, 0)?;
         let store = || {
-            let directory = self.directory(row)?.ok_or(ResumableError::Unknown)?;
+            let directory = self.arriving(row)?.ok_or(ResumableError::Unknown)?;
             let upload = Upload::new(zone, &row.directory, on_conflict, permit)?;
             let upload = upload.arrived_file(&row.name, (&directory, &row.id))?;
             upload.store(OPERATION, row.message.as_deref())?;
@@ -260,7 +248,7 @@ impl<'a> ResumableUploads<'a> {
 /// An upload whose next piece arrives. Dropped, what came of the piece stays.
 #[derive(Debug)]
 pub struct ArrivingUpload<'a> {
-    uploads: ResumableUploads<'a>,
+    transfer: &'a Transfer,
     row: ResumableUpload,
     caller: Caller,
     file: ArrivingFile,
@@ -290,15 +278,15 @@ impl ArrivingUpload<'_> {
     pub fn finish(self) -> Result<UploadState, Error> {
         self.file.flush()?;
         let Self {
-            uploads,
+            transfer,
             mut row,
             caller,
             file,
             offset,
             permit,
         } = self;
-        row.expires_at = uploads.end();
-        let store = &uploads.0.store;
+        row.expires_at = transfer.upload_end();
+        let store = &transfer.store;
         let registry = &store.registry;
         registry.extend_resumable_upload(&row.id, row.expires_at)?;
         if file.size() == row.length {
@@ -308,7 +296,7 @@ impl ArrivingUpload<'_> {
                 on_conflict => on_conflict,
             };
             let zone = store.zone(&caller, &row.zone, row.group.as_deref())?;
-            uploads.store(&zone.made()?, &row, on_conflict, permit)?;
+            transfer.store_arrived(&zone.made()?, &row, on_conflict, permit)?;
         }
         Ok(state(&row, file.size()))
     }

@@ -38,9 +38,13 @@ impl Transfer {
         Ok(self.limiter.wait(&self.store.tenant_key(caller)?, caller)?)
     }
 
-    /// The queues in which a transfer of a caller has to get a place, for who waits without
-    /// blocking; with the id of a link, for whoever has it.
-    pub fn queues(&self, caller: &Caller, link: Option<&str>) -> Result<Vec<TransferQueue>, Error> {
+    /// The queues in which a transfer of a caller has to get a place, and as whom, for who waits
+    /// without blocking; with the id of a link, for whoever has it.
+    pub fn queues(
+        &self,
+        caller: &Caller,
+        link: Option<&str>,
+    ) -> Result<Vec<(TransferQueue, String)>, Error> {
         Ok(self.limiter.queues(&self.store.tenant_key(caller)?, link))
     }
 

@@ -17,19 +17,13 @@ pub(crate) struct TransferLimiter {
     /// Bytes that uploads of a tenant hold beside what is stored, beyond what they will replace.
     arriving: Arc<Mutex<HashMap<String, TransferLane>>>,
     /// All transfers; those of a user in person and those of the user's links apart.
-    all: Lanes,
+    all: TransferQueue,
     /// Those of all links, by their makers.
-    of_links: Lanes,
+    of_links: TransferQueue,
     /// Those of each link.
-    of_one_link: Lanes,
+    of_one_link: TransferQueue,
     /// How long a transfer waits for others to end.
     patience: Duration,
-}
-
-#[derive(Clone, Debug)]
-struct Lanes {
-    places: FairSemaphore,
-    shares: Shares,
 }
 
 #[derive(Debug, Default)]
@@ -38,35 +32,24 @@ struct TransferLane {
     bytes: u64,
 }
 
-/// A queue to stand in before a transfer, and who stands there.
-#[derive(Debug)]
+/// A queue to stand in before a transfer.
+#[derive(Clone, Debug)]
 pub struct TransferQueue {
-    lanes: Lanes,
-    who: String,
+    /// Gives the place.
+    pub places: FairSemaphore,
+    shares: Shares,
 }
 
 impl TransferQueue {
-    /// Where the place is given.
-    #[must_use]
-    pub fn places(&self) -> &FairSemaphore {
-        &self.lanes.places
-    }
-
-    /// Who asks for it.
-    #[must_use]
-    pub fn who(&self) -> &str {
-        &self.who
-    }
-
     /// The failure of who got none.
     #[must_use]
     pub fn refusal(&self, full: Full) -> TransferBusyError {
         match full {
             Full::User => TransferBusyError::User {
-                limit: self.lanes.shares.per_user,
+                limit: self.shares.per_user,
             },
             Full::All => TransferBusyError::Server {
-                limit: self.lanes.shares.total,
+                limit: self.shares.total,
             },
         }
     }
@@ -75,16 +58,16 @@ impl TransferQueue {
 impl TransferLimiter {
     pub(crate) fn new(settings: &Settings, limiter: &Limiter) -> Self {
         let (per_user, in_all) = (settings.transfer_max_per_user, settings.transfer_max_total);
-        let lanes = |pool, shares| Lanes {
+        let queue = |pool, shares| TransferQueue {
             places: limiter.open(pool, shares),
             shares,
         };
         let half = |places: u64| places.div_ceil(2).max(1);
         Self {
             arriving: Arc::default(),
-            all: lanes(Pool::Transfers, Shares::fixed(per_user, in_all)),
-            of_links: lanes(Pool::LinkTransfers, Shares::fixed(per_user, half(in_all))),
-            of_one_link: lanes(
+            all: queue(Pool::Transfers, Shares::fixed(per_user, in_all)),
+            of_links: queue(Pool::LinkTransfers, Shares::fixed(per_user, half(in_all))),
+            of_one_link: queue(
                 Pool::OneLinkTransfers,
                 Shares::fixed(half(per_user), u64::MAX),
             ),
@@ -92,19 +75,15 @@ impl TransferLimiter {
         }
     }
 
-    /// Where a transfer of `tenant` has to queue, one after the other; with `link`, one that comes
-    /// through this link of its.
-    pub(crate) fn queues(&self, tenant: &str, link: Option<&str>) -> Vec<TransferQueue> {
-        let queue = |lanes: &Lanes, who: &str| TransferQueue {
-            lanes: lanes.clone(),
-            who: who.to_owned(),
-        };
+    /// Where a transfer of `tenant` has to queue, one after the other, and as whom; with `link`, one
+    /// that comes through this link of its.
+    pub(crate) fn queues(&self, tenant: &str, link: Option<&str>) -> Vec<(TransferQueue, String)> {
         match link {
-            None => vec![queue(&self.all, tenant)],
+            None => vec![(self.all.clone(), tenant.to_owned())],
             Some(link) => vec![
-                queue(&self.of_one_link, link),
-                queue(&self.of_links, tenant),
-                queue(&self.all, &format!("links of {tenant}")),
+                (self.of_one_link.clone(), link.to_owned()),
+                (self.of_links.clone(), tenant.to_owned()),
+                (self.all.clone(), format!("links of {tenant}")),
             ],
         }
     }
@@ -115,17 +94,11 @@ impl TransferLimiter {
         tenant: &str,
         caller: &Caller,
     ) -> Result<TransferPermit, TransferBusyError> {
-        let mut grants = Vec::new();
-        for queue in self.queues(tenant, None) {
-            let wait = || {
-                queue
-                    .places()
-                    .take(queue.who(), self.patience, &caller.cancellation)
-            };
-            let grant = caller.place.while_waiting(wait).unwrap_or(Err(Full::All));
-            grants.push(grant.map_err(|full| queue.refusal(full))?);
-        }
-        Ok(self.transfer_permit(tenant, grants))
+        let places = &self.all.places;
+        let wait = || places.take(tenant, self.patience, &caller.cancellation);
+        let grant = caller.place.while_waiting(wait).unwrap_or(Err(Full::All));
+        let grant = grant.map_err(|full| self.all.refusal(full))?;
+        Ok(self.transfer_permit(tenant, vec![grant]))
     }
 
     /// The right to move bytes of who has been given these places.
@@ -253,9 +226,9 @@ mod tests {
         link: Option<&str>,
     ) -> Result<TransferPermit, TransferBusyError> {
         let mut grants = Vec::new();
-        for queue in transfer_limiter.queues(tenant, link) {
-            let grant = queue.places().take(
-                queue.who(),
+        for (queue, who) in transfer_limiter.queues(tenant, link) {
+            let grant = queue.places.take(
+                &who,
                 Duration::ZERO,
                 &fileshed_types::cancellation::Cancellation::default(),
             );

@@ -89,6 +89,10 @@ impl ArrivedFile {
     }
 }
 
+fn empty_file(arrived: &StagedDirectory, at: &ZonePath) -> Result<File, DiskError> {
+    arrived.create_file(at, false)
+}
+
 /// A file that was stored.
 #[derive(Debug)]
 pub struct Stored {
@@ -147,7 +151,7 @@ impl<'a> Upload<'a> {
         let (root, on_conflict) = (ZonePath::root(), OnConflict::Replace);
         let upload = Self::into_directory(zone, root, on_conflict, transfer_permit)?;
         let name = path.as_str().to_owned();
-        upload.receive("path", name, path)
+        upload.receive("path", name, path, empty_file)
     }
 
     /// Begins the next file. `name` may have directories in it and cannot climb out.
@@ -156,54 +160,38 @@ impl<'a> Upload<'a> {
         if self.on_conflict == OnConflict::RenameSilently {
             hidden::check_name(FILE, name)?;
         }
-        self.receive(FILE, name.to_owned(), path)
+        self.receive(FILE, name.to_owned(), path, empty_file)
     }
 
     /// Takes in a file that has arrived whole in a directory of the server's own, and leaves it
     /// there, too.
     pub(super) fn arrived_file(
-        mut self,
+        self,
         name: &str,
         (directory, file): (&Root, &str),
     ) -> Result<Self, Error> {
         let path = self.zone.path_below(FILE, &self.directory, name)?;
-        self.expect_acceptable(FILE, &path)?;
-        let content = self
-            .arrived
-            .link(directory, file, &place(self.files.len()))?;
-        let size = content
-            .metadata()
-            .map_err(|error| DiskError::of("look at", &path, error))?
-            .len();
-        let hash = if self.on_conflict == OnConflict::RenameUnlessSame {
-            Some(sha256_of(&content, &path)?)
-        } else {
-            None
-        };
-        let incoming = UploadingFile {
-            upload: self,
-            file: ArrivedFile {
-                parameter: FILE,
-                name: name.to_owned(),
-                path,
-                size,
-                hash,
-                prepared: None,
-            },
-            content,
-        };
-        incoming.announce(size)?;
+        let link = |arrived: &StagedDirectory, at: &ZonePath| arrived.link(directory, file, at);
+        let mut incoming = self.receive(FILE, name.to_owned(), path, link)?;
+        let (file, content) = (&mut incoming.file, &incoming.content);
+        file.size = Stamp::of_file(content)?.size();
+        if file.hash.is_some() {
+            file.hash = Some(sha256_of(content, &file.path)?);
+        }
+        incoming.announce(incoming.file.size)?;
         incoming.finish()
     }
 
+    /// Begins a file whose content `stage` makes at a path of the staged directory.
     fn receive(
         mut self,
         parameter: &'static str,
         name: String,
         path: ZonePath,
+        stage: impl FnOnce(&StagedDirectory, &ZonePath) -> Result<File, DiskError>,
     ) -> Result<UploadingFile<'a>, Error> {
         self.expect_acceptable(parameter, &path)?;
-        let content = self.arrived.create_file(&place(self.files.len()), false)?;
+        let content = stage(&self.arrived, &place(self.files.len()))?;
         let compared = self.on_conflict == OnConflict::RenameUnlessSame;
         Ok(UploadingFile {
             upload: self,
@@ -219,7 +207,6 @@ impl<'a> Upload<'a> {
         })
     }
 
-    /// Refuses the next file where its name alone says that it cannot be taken.
     fn expect_acceptable(&mut self, parameter: &'static str, path: &ZonePath) -> Result<(), Error> {
         if self.files.len() == FILES_MAX {
             return Err(UploadError::TooMany.into());

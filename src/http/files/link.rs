@@ -77,7 +77,7 @@ async fn found(
 ) -> Result<Link, Error> {
     let core = Arc::clone(&server.core);
     let found = pool::blocking(move || -> Result<Link, Error> {
-        let mut link = core.transfer.links().open(&token)?;
+        let mut link = core.transfer.open_link(&token)?;
         if purpose.is_some_and(|purpose| purpose != link.purpose) {
             return Err(LinkError::Gone.into());
         }

@@ -116,8 +116,8 @@ async fn begin(mut call: Call) -> Result<Response, Error> {
             overwrite: FileQuery::flag("overwrite", query.overwrite.as_ref())?,
             message: FileQuery::given(query.message.as_ref()),
         };
-        let uploads = view.core.transfer.resumable_uploads();
-        uploads.begin(&zone.made()?, new, permit)
+        let transfer = &view.core.transfer;
+        transfer.begin_upload(&zone.made()?, new, permit)
     });
     let state = begun.await?;
     let mut response = (StatusCode::CREATED, headers(&state)).into_response();
@@ -137,8 +137,8 @@ async fn receive(mut call: Call, id: String) -> Result<Response, Error> {
     let offset = number(&call.parts.headers, &UPLOAD_OFFSET)?;
     let permit = call.transfer_permit().await?;
     let received = call.receive(move |view, _, reader| {
-        let uploads = view.core.transfer.resumable_uploads();
-        let mut upload = uploads.resume(view.caller, &id, offset, permit)?;
+        let transfer = &view.core.transfer;
+        let mut upload = transfer.resume_upload(view.caller, &id, offset, permit)?;
         upload.expect_room_for(reader.announced().unwrap_or_default())?;
         loop {
             match reader.next() {
@@ -166,11 +166,7 @@ async fn receive(mut call: Call, id: String) -> Result<Response, Error> {
 
 async fn look(call: Call, id: String) -> Result<Response, Error> {
     small(call, move |view| {
-        let state = view
-            .core
-            .transfer
-            .resumable_uploads()
-            .state(view.caller, &id)?;
+        let state = view.core.transfer.upload_state(view.caller, &id)?;
         let mut response = headers(&state).into_response();
         let headers = response.headers_mut();
         headers.insert(UPLOAD_LENGTH, state.length.into());
@@ -182,10 +178,7 @@ async fn look(call: Call, id: String) -> Result<Response, Error> {
 
 async fn give_up(call: Call, id: String) -> Result<Response, Error> {
     small(call, move |view| {
-        view.core
-            .transfer
-            .resumable_uploads()
-            .give_up(view.caller, &id)?;
+        view.core.transfer.give_up_upload(view.caller, &id)?;
         Ok(StatusCode::NO_CONTENT.into_response())
     })
     .await

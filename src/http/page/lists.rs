@@ -5,7 +5,8 @@ use fileshed_core::directory::Membership;
 use fileshed_core::listing::{DirectoryListing, ListedEntry};
 use fileshed_core::search::{Match, Matches, Pattern};
 use fileshed_core::storage::Kind;
-use fileshed_core::{CallerView, Error, bin, diagnostics, ends_soon, search};
+use fileshed_core::{CallerView, Chat, Error, bin, diagnostics, ends_soon, search};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -139,23 +140,27 @@ diagnostics! {
 /// `GET /page/bin`: the days for which what is deleted waits (0 if it does not), and what waits.
 pub(super) fn bin(view: CallerView<'_>, _: &BinQuery) -> Result<Value, Error> {
     let days = view.core.store.settings().bin_days;
+    let moment = |seconds| {
+        let moment = Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX);
+        moment.to_string()
+    };
     let entries = bin::entries(&view.core.store, view.caller)?
         .into_iter()
         .map(|entry| {
             let mut row = json!({
                 "id": entry.id,
-                "zone": entry.zone.as_str(),
-                "path": entry.path.as_str(),
+                "zone": entry.zone,
+                "path": entry.path,
                 "type": if entry.is_directory { "directory" } else { "file" },
                 "size": entry.totals.bytes,
                 "files": entry.totals.files,
             });
             // The conversation that deleted it.
-            if let Some(chat) = entry.chat {
-                row["chat"] = chat.into();
+            if entry.chat != Chat::default().as_str() {
+                row["chat"] = entry.chat.into();
             }
-            row["deleted_at"] = entry.deleted_at.to_string().into();
-            row["ends_at"] = entry.ends_at.to_string().into();
+            row["deleted_at"] = moment(entry.deleted_at).into();
+            row["ends_at"] = moment(entry.ends_at).into();
             row
         });
     Ok(json!({

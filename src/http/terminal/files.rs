@@ -77,8 +77,8 @@ pub(super) fn download_link(
 }
 
 fn link(view: CallerView<'_>, found: &Resolved<'_>, purpose: Purpose) -> Result<Value, Error> {
-    let links = view.core.transfer.links();
-    let link = links.create_for(&found.zone, &found.path, purpose, AGE);
+    let transfer = &view.core.transfer;
+    let link = transfer.create_link_for(&found.zone, &found.path, purpose, AGE);
     let url = link.map_err(|error| found.explain(error))?.url;
     Ok(json!({"url": url}))
 }

@@ -6,7 +6,7 @@
 use crate::change_request::ChangeRequest;
 use crate::permit::{BinMove, DiskEffect, Permit, Writer, ZoneChange};
 use fileshed_registry::BinRow;
-use fileshed_storage::{DiskError, Entry, Kind, Renamed, Totals, Vacancy};
+use fileshed_storage::{DiskError, Entry, Kind, Renamed, Vacancy};
 use fileshed_types::{Error, random};
 use fileshed_zones::chats::DAY_SECONDS;
 use fileshed_zones::zone::{Zone, ZonePath};
@@ -95,20 +95,14 @@ impl<'a> Writer<'a> {
         vacancy.path().as_str().clone_into(&mut row.path);
         permit.bin_move = Some(BinMove::OutOf(row.clone()));
         let bin = zone.tenant.bin()?;
-        let entry = match bin.entry_as_named(&name) {
-            Ok(entry) => entry,
-            Err(error) if error.is_gone() => return Ok(None),
-            Err(error) => return Err(permit.explain(error)),
+        let entry = bin
+            .existing_entry(&name)
+            .map_err(|error| permit.explain(error))?;
+        let Some(entry) = entry else {
+            return Ok(None);
         };
         // A command that held it open may have gone on writing.
-        row.totals = match entry.kind() {
-            Kind::Directory => bin.measure_below(&name)?,
-            Kind::File => Totals {
-                bytes: entry.size(),
-                files: 1,
-            },
-            Kind::Symlink | Kind::Special => Totals::default(),
-        };
+        row.totals = bin.totals(&entry)?;
         permit.bin_move = Some(BinMove::OutOf(row));
         permit.expect_alive()?;
         match Renamed::new(&entry, vacancy, permit.staging()) {

@@ -157,8 +157,8 @@ fn forget_gone(zone: &Zone<'_>, changed: Option<&BTreeSet<Box<[u8]>>>) -> Result
     let is_gone = |path: &&str| {
         let found = zone
             .data
-            .entry_as_named(&ZonePath::found((*path).to_owned()));
-        found.is_err_and(|error| error.is_gone())
+            .existing_entry(&ZonePath::found((*path).to_owned()));
+        matches!(found, Ok(None))
     };
     let gone: Vec<&str> = paths.iter().map(String::as_str).filter(is_gone).collect();
     if gone.is_empty() {

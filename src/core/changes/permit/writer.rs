@@ -207,10 +207,10 @@ impl<'a> Writer<'a> {
     pub(crate) fn guard(self, request: ChangeRequest) -> Result<Permit<'a>, Error> {
         let mut permit = self.ask(request)?;
         let zone = permit.zone();
-        let begin = || zone.store.registry.begin(&permit.plan());
+        let begin = || zone.store.registry.begin(permit.plan());
         let intent = zone
             .store
-            .making_space(&zone.tenant, permit.growth(), begin)
+            .making_space(&zone.tenant, Permit::growth(&[&permit]), begin)
             .map_err(|error| zone.explain(error))?;
         permit.intent = Some(intent);
         Ok(permit)

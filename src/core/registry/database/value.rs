@@ -4,6 +4,7 @@
 //! 1 or 0, moments are seconds.
 
 use std::error::Error;
+use std::iter::Peekable;
 
 use jiff::Timestamp;
 use postgres::types::private::BytesMut;
@@ -15,36 +16,48 @@ use fileshed_storage::Totals;
 use fileshed_types::settings::WriteMode;
 use fileshed_types::{Role, Scope, UserId};
 
-/// A type that a statement can be given.
-pub(crate) trait ToValue {
-    fn to_value(&self) -> Value<'_>;
+/// Values that fill some columns of a row or parameters of a statement, in their order.
+pub(crate) trait ToRow {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>);
+
+    /// Returns the values.
+    fn values(&self) -> Vec<Value<'_>> {
+        let mut values = Vec::new();
+        self.add_to(&mut values);
+        values
+    }
 }
 
-/// A type that can be read from a column.
-pub(crate) trait FromValue: Sized {
-    /// Returns `None` if the column holds something else.
-    fn from_value(value: OwnedValue) -> Option<Self>;
+/// A value that is read from the next columns of a row.
+pub(crate) trait FromRow: Sized {
+    fn read(row: &mut Row) -> Result<Self>;
 }
 
-/// Implements both traits for types: the value that is written, and what is read from one.
+/// Implements both traits for types of one column: the value that is written, and what is read from one.
 macro_rules! column_types {
     ($($type:ty: |$own:ident| $written:expr, $value:pat => $read:expr;)+) => {$(
-        impl ToValue for $type {
-            fn to_value(&self) -> Value<'_> {
+        impl ToRow for $type {
+            fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
                 let $own = self;
-                $written
+                row.push($written);
             }
         }
 
-        impl FromValue for $type {
-            fn from_value(value: OwnedValue) -> Option<Self> {
-                match value {
-                    $value => $read,
+        impl FromRow for $type {
+            fn read(row: &mut Row) -> Result<Self> {
+                let read = match row.0.next() {
+                    Some($value) => $read,
                     _ => None,
-                }
+                };
+                read.ok_or_else(unreadable)
             }
         }
     )+};
+}
+
+/// The failure of a column that holds something else than is read from it.
+fn unreadable() -> RegistryError {
+    RegistryError::failed("a column of a row cannot be read")
 }
 
 column_types! {
@@ -64,49 +77,69 @@ column_types! {
         OwnedValue::Integer(seconds) => Self::from_second(seconds).ok();
 }
 
-impl ToValue for Value<'_> {
-    fn to_value(&self) -> Value<'_> {
-        *self
+impl ToRow for Value<'_> {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
+        row.push(*self);
     }
 }
 
-impl ToValue for str {
-    fn to_value(&self) -> Value<'_> {
-        self.into()
+impl ToRow for str {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
+        row.push(self.into());
     }
 }
 
-impl<const BYTES: usize> ToValue for [u8; BYTES] {
-    fn to_value(&self) -> Value<'_> {
-        Value::Blob(self)
+impl<const BYTES: usize> ToRow for [u8; BYTES] {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
+        row.push(Value::Blob(self));
     }
 }
 
-impl<T: ToValue> ToValue for Option<T> {
-    fn to_value(&self) -> Value<'_> {
-        self.as_ref().map_or(Value::Null, T::to_value)
+impl<const BYTES: usize> FromRow for [u8; BYTES] {
+    fn read(row: &mut Row) -> Result<Self> {
+        Vec::read(row)?.try_into().map_err(|_| unreadable())
     }
 }
 
-impl<T: ToValue + ?Sized> ToValue for &T {
-    fn to_value(&self) -> Value<'_> {
-        T::to_value(self)
-    }
-}
-
-impl<const BYTES: usize> FromValue for [u8; BYTES] {
-    fn from_value(value: OwnedValue) -> Option<Self> {
-        Vec::from_value(value)?.try_into().ok()
-    }
-}
-
-impl<T: FromValue> FromValue for Option<T> {
-    fn from_value(value: OwnedValue) -> Option<Self> {
-        match value {
-            OwnedValue::Null => Some(None),
-            value => T::from_value(value).map(Some),
+/// A type of one column that may be empty.
+impl<T: ToRow> ToRow for Option<T> {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
+        match self {
+            Some(value) => value.add_to(row),
+            None => row.push(Value::Null),
         }
     }
+}
+
+impl<T: FromRow> FromRow for Option<T> {
+    fn read(row: &mut Row) -> Result<Self> {
+        if row.0.next_if(|value| *value == OwnedValue::Null).is_some() {
+            return Ok(None);
+        }
+        T::read(row).map(Some)
+    }
+}
+
+impl<T: ToRow + ?Sized> ToRow for &T {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
+        T::add_to(self, row);
+    }
+}
+
+impl<T: ToRow> ToRow for [T] {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
+        self.iter().for_each(|value| value.add_to(row));
+    }
+}
+
+impl<T: ToRow, const COUNT: usize> ToRow for [T; COUNT] {
+    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
+        self.as_slice().add_to(row);
+    }
+}
+
+impl ToRow for () {
+    fn add_to<'v>(&'v self, _row: &mut Vec<Value<'v>>) {}
 }
 
 /// A value as PostgreSQL takes and gives it.
@@ -162,35 +195,12 @@ impl<'a> FromSql<'a> for PostgresValue<OwnedValue> {
     }
 }
 
-/// A value that is read from the next columns of a row.
-pub(crate) trait FromRow: Sized {
-    fn read(row: &mut Row) -> Result<Self>;
-}
-
-impl<T: FromValue> FromRow for T {
-    fn read(row: &mut Row) -> Result<Self> {
-        let value = row.0.next().and_then(T::from_value);
-        value.ok_or_else(|| RegistryError::failed("a column of a row cannot be read"))
-    }
-}
-
 /// A row that may be one that no version of this program writes: then it holds `None`.
 pub(crate) struct Lenient<T>(pub(crate) Option<T>);
 
 impl<T: FromRow> FromRow for Lenient<T> {
     fn read(row: &mut Row) -> Result<Self> {
         Ok(Self(T::read(row).ok()))
-    }
-}
-
-/// A value that fills some columns of a row.
-pub(crate) trait ToRow {
-    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>);
-}
-
-impl<T: ToValue> ToRow for T {
-    fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
-        row.push(self.to_value());
     }
 }
 
@@ -203,40 +213,18 @@ impl FromRow for Totals {
 
 impl ToRow for Totals {
     fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
-        row.extend([self.bytes.to_value(), self.files.to_value()]);
-    }
-}
-
-/// The values of one statement, in the order of their numbers.
-pub(crate) trait Values {
-    fn values(&self) -> Vec<Value<'_>>;
-}
-
-impl Values for () {
-    fn values(&self) -> Vec<Value<'_>> {
-        Vec::new()
-    }
-}
-
-impl<T: ToValue, const COUNT: usize> Values for [T; COUNT] {
-    fn values(&self) -> Vec<Value<'_>> {
-        self.iter().map(T::to_value).collect()
-    }
-}
-
-impl Values for &[Value<'_>] {
-    fn values(&self) -> Vec<Value<'_>> {
-        self.to_vec()
+        self.bytes.add_to(row);
+        self.files.add_to(row);
     }
 }
 
 macro_rules! tuples {
     ($(($($name:ident),+);)+) => {$(
-        impl<$($name: ToValue),+> Values for ($($name,)+) {
-            fn values(&self) -> Vec<Value<'_>> {
+        impl<$($name: ToRow),+> ToRow for ($($name,)+) {
+            fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
                 #[expect(non_snake_case, reason = "a value is named as its type")]
                 let ($($name,)+) = self;
-                vec![$($name.to_value()),+]
+                $($name.add_to(row);)+
             }
         }
 
@@ -259,11 +247,11 @@ tuples! {
 }
 
 /// The values of a row that a statement found, but for those that are read.
-pub(crate) struct Row(std::vec::IntoIter<OwnedValue>);
+pub(crate) struct Row(Peekable<std::vec::IntoIter<OwnedValue>>);
 
 impl Row {
     pub(crate) fn new(values: Vec<OwnedValue>) -> Self {
-        Self(values.into_iter())
+        Self(values.into_iter().peekable())
     }
 
     /// Reads the next columns.

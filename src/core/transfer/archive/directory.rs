@@ -216,17 +216,10 @@ impl Archive {
                 Bomb::Ratio
             }));
         }
-        let fault = |item: usize, fault| {
-            let name = items[item].path.as_str();
-            origin.entry(name, fault)
-        };
         if let Some(item) = overlap(&mut ranges, contents_end) {
-            return Err(fault(item, EntryFault::Overlaps));
+            return Err(origin.entry(items[item].path.as_str(), EntryFault::Overlaps));
         }
-        let directories = arrange(&items).map_err(|conflict| match conflict {
-            Conflict::Entry(item, why) => fault(item, why),
-            Conflict::Directories => origin.bomb(Bomb::Directories),
-        })?;
+        let directories = arrange(&origin, &items)?;
         if let Some(error) = too_large {
             return Err(error.into());
         }
@@ -291,40 +284,30 @@ fn overlap(ranges: &mut [(u64, u64, usize)], last: u64) -> Option<usize> {
     None
 }
 
-/// Why entries cannot stand beside each other.
-enum Conflict {
-    Entry(usize, EntryFault),
-    Directories,
-}
-
 /// Every directory that the entries need, each behind the one that it lies in. Fails where two
 /// entries want one place.
-fn arrange(items: &[ArchiveItem]) -> Result<Vec<ZonePath>, Conflict> {
-    let mut order: Vec<usize> = (0..items.len()).collect();
+fn arrange(origin: &ArchiveOrigin, items: &[ArchiveItem]) -> Result<Vec<ZonePath>, Error> {
+    let mut order: Vec<&ArchiveItem> = items.iter().collect();
     // By segments: what lies below an entry stands right behind it.
-    order.sort_by(|&one, &other| {
-        let (one, other) = (&items[one].path, &items[other].path);
-        one.segments().cmp(other.segments())
-    });
+    order.sort_by(|one, other| one.path.segments().cmp(other.path.segments()));
     let mut directories = Vec::new();
     let mut before: Option<&ArchiveItem> = None;
-    for number in order {
-        let item = &items[number];
+    for item in order {
+        let fault = |fault| Err(origin.entry(item.path.as_str(), fault));
         let mut shared = 0;
         if let Some(before) = before {
             let pairs = before.path.segments().zip(item.path.segments());
             shared = pairs.take_while(|(one, other)| one == other).count();
             if !before.is_directory && shared == before.path.segments().count() {
                 let same = shared == item.path.segments().count();
-                let why = if same {
+                return fault(if same {
                     EntryFault::Twice
                 } else {
                     EntryFault::BelowFile
-                };
-                return Err(Conflict::Entry(number, why));
+                });
             }
             if !item.is_directory && before.path == item.path {
-                return Err(Conflict::Entry(number, EntryFault::Twice));
+                return fault(EntryFault::Twice);
             }
         }
         let depth = item.path.segments().count() - usize::from(!item.is_directory);
@@ -336,7 +319,7 @@ fn arrange(items: &[ArchiveItem]) -> Result<Vec<ZonePath>, Conflict> {
             }
         }
         if directories.len() as u64 > MOST_ENTRIES {
-            return Err(Conflict::Directories);
+            return Err(origin.bomb(Bomb::Directories));
         }
         before = Some(item);
     }
@@ -359,7 +342,7 @@ fn written(at: DateTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fileshed_types::Code;
+    use fileshed_types::{Code, ZoneName};
 
     fn arranged(paths: &[&str]) -> Result<Vec<String>, (String, Code)> {
         let items: Vec<ArchiveItem> = paths
@@ -370,12 +353,19 @@ mod tests {
                 size: 0,
             })
             .collect();
-        match arrange(&items) {
+        let origin = ArchiveOrigin {
+            zone: ZoneName::Storage,
+            path: ZonePath::root(),
+        };
+        match arrange(&origin, &items) {
             Ok(made) => Ok(made.iter().map(|path| path.as_str().to_owned()).collect()),
-            Err(Conflict::Entry(item, fault)) => {
-                Err((items[item].path.as_str().to_owned(), fault.code()))
+            Err(error) => {
+                let entry = error
+                    .details()
+                    .get("entry")
+                    .and_then(|entry| entry.as_str());
+                Err((entry.unwrap_or_default().to_owned(), error.code()))
             }
-            Err(Conflict::Directories) => Err((String::new(), Code::ZipBomb)),
         }
     }
 

@@ -62,21 +62,12 @@ impl Archive {
         let mut items = plan.items.iter();
         let mut parts = self.entries()?.zip(&mut items).filter_map(|(entry, item)| {
             // Nothing is in a directory; it was made above.
-            (!item.is_directory).then(|| {
-                Ok(EntryPart {
-                    entry: entry?,
-                    item,
-                })
-            })
+            (!item.is_directory).then(|| Ok((entry?, item)))
         });
+        let mut batches = std::iter::from_fn(|| batch(&mut parts).transpose());
         loop {
-            let mut round = Vec::new();
-            while round.len() < threads() {
-                match batch(&mut parts)? {
-                    batch if batch.is_empty() => break,
-                    batch => round.push(batch),
-                }
-            }
+            let round = batches.by_ref().take(threads());
+            let round = round.collect::<Result<Vec<_>, Error>>()?;
             if round.is_empty() {
                 break;
             }
@@ -101,24 +92,22 @@ impl Archive {
 }
 
 /// An entry and what was found about it.
-struct EntryPart<'p> {
-    entry: ZipFileEntry<'static>,
-    item: &'p ArchiveItem,
-}
+type EntryPart<'p> = (ZipFileEntry<'static>, &'p ArchiveItem);
 
+/// Returns the entries that one thread unpacks next; `None` if none are left.
 fn batch<'p>(
     parts: &mut impl Iterator<Item = Result<EntryPart<'p>, Error>>,
-) -> Result<Vec<EntryPart<'p>>, Error> {
+) -> Result<Option<Vec<EntryPart<'p>>>, Error> {
     let mut batch = Vec::new();
     let mut bytes = 0;
     while batch.len() < BATCH_ENTRIES
         && bytes < BATCH_BYTES
         && let Some(part) = parts.next().transpose()?
     {
-        bytes += part.item.size;
+        bytes += part.1.size;
         batch.push(part);
     }
-    Ok(batch)
+    Ok(Some(batch).filter(|batch| !batch.is_empty()))
 }
 
 /// What every thread needs.
@@ -134,7 +123,7 @@ impl Worker<'_> {
         let mut contents = self.contents.another();
         let mut piece = vec![0; PIECE];
         let mut open: Option<(ZonePath, Directory)> = None;
-        for EntryPart { entry, item } in batch {
+        for (entry, item) in batch {
             let parent = item.path.parent().unwrap_or_else(ZonePath::root);
             let directory = match open.take() {
                 Some((path, directory)) if path == parent => directory,

@@ -42,7 +42,7 @@ impl Store {
 
     /// Takes these out of the bin of a tenant for good; how many were there.
     pub fn end_in_bin(&self, tenant: &TenantRoot, rows: &[BinRow]) -> Result<u64, Error> {
-        let gone = self.registry.forget_in_bin(rows)?;
+        let gone = self.registry.forget_in_bin(&tenant.key, rows)?;
         self.remove_binned(tenant, &gone)?;
         Ok(gone.len() as u64)
     }
@@ -63,7 +63,7 @@ impl Store {
             let Some(oldest) = rows.pop() else {
                 break;
             };
-            for row in self.registry.forget_in_bin(&[oldest])? {
+            for row in self.registry.forget_in_bin(&tenant.key, &[oldest])? {
                 remove_from(&staging, &bin, &row.id)?;
                 gone.push(row);
             }
@@ -75,20 +75,19 @@ impl Store {
     /// Removes what is in the bin without a row, and rows without a file: what a dead process or a
     /// power cut left.
     pub fn sweep_bin(&self, tenant: &TenantRoot) -> Result<(), Error> {
+        // The rows come first: the file of each was put in before, so its directory is there by now.
         let rows = self.registry.in_bin(&tenant.key)?;
-        let Some(bin) = tenant.root.existing_subdirectory(BIN)? else {
-            for row in &rows {
-                self.registry.settle_in_bin(row, false)?;
-            }
-            return Ok(());
-        };
+        let bin = tenant.root.existing_subdirectory(BIN)?;
         for row in &rows {
-            if let Err(error) = bin.entry_as_named(&ZonePath::found(row.id.clone()))
-                && error.is_gone()
-            {
+            let bin = bin.as_ref();
+            let there = bin.map(|bin| bin.existing_entry(&ZonePath::found(row.id.clone())));
+            if let None | Some(Ok(None)) = there {
                 self.registry.settle_in_bin(row, false)?;
             }
         }
+        let Some(bin) = bin else {
+            return Ok(());
+        };
         // Whoever puts something in enters its row first: what is seen now has one, or lost it.
         let there = bin.list(&ZonePath::root())?;
         let known = self.registry.names_in_bin(&tenant.key)?;
@@ -104,13 +103,10 @@ impl Store {
 
     /// Enters of a move that was under way whether its files are in the bin.
     pub fn settle_bin_move(&self, tenant: &TenantRoot, row: &BinRow) -> Result<(), Error> {
-        let bin = tenant.bin()?;
-        let is_there = match bin.entry_as_named(&ZonePath::found(row.id.clone())) {
-            Ok(_) => true,
-            Err(error) if error.is_gone() => false,
-            Err(error) => return Err(error.into()),
-        };
-        Ok(self.registry.settle_in_bin(row, is_there)?)
+        let there = tenant
+            .bin()?
+            .existing_entry(&ZonePath::found(row.id.clone()))?;
+        Ok(self.registry.settle_in_bin(row, there.is_some())?)
     }
 
     /// Enters what was under way between a zone and the bin when its process died. The caller has
@@ -135,10 +131,8 @@ impl Store {
 }
 
 fn remove_from(staging: &Staging, bin: &Root, name: &str) -> Result<(), Error> {
-    let entry = match bin.entry_as_named(&ZonePath::found(name.to_owned())) {
-        Ok(entry) => entry,
-        Err(error) if error.is_gone() => return Ok(()),
-        Err(error) => return Err(error.into()),
+    let Some(entry) = bin.existing_entry(&ZonePath::found(name.to_owned()))? else {
+        return Ok(());
     };
     match staging.remove(&entry) {
         Ok(removed) => Ok(removed.keep()?),

@@ -317,14 +317,7 @@ impl<'a> Zone<'a> {
 
     /// What an entry holds: itself, or everything below it.
     pub fn totals(&self, entry: &Entry) -> Result<Totals, Error> {
-        Ok(match entry.kind() {
-            Kind::File => Totals {
-                bytes: entry.size(),
-                files: 1,
-            },
-            Kind::Directory => self.data.measure_below(entry.path())?,
-            Kind::Symlink | Kind::Special => Totals::default(),
-        })
+        Ok(self.data.totals(entry)?)
     }
 
     /// Bytes of the largest text that is read at once.

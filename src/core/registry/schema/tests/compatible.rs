@@ -7,7 +7,7 @@ use fileshed_types::timings::{milliseconds, minutes};
 use fileshed_types::{Clock, Scope, UserId};
 
 use super::*;
-use crate::testing::{in_a_file, on_each_database};
+use crate::tests::{in_a_file, on_each_database};
 use crate::{CopyError, Registry, Tokens};
 
 const ADDS: &str = "ALTER TABLE tokens ADD COLUMN colour TEXT;

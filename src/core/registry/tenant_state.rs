@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    use crate::testing::{in_a_file, on_each_database, open_again};
+    use crate::tests::{in_a_file, on_each_database, open_again};
     use fileshed_storage::Totals;
 
     #[test]

@@ -12,18 +12,18 @@ use fileshed_storage::DiskError;
 use fileshed_types::{Background, Error, StopSign};
 
 impl Admin {
-    /// Starts the thread that takes over, where several instances may have the data. A process that
-    /// others took for dead is told to end, as an administrator would tell it.
-    pub fn start_takeover(&self) -> Result<Option<Background>, Error> {
+    /// Starts the thread that repairs what dead instances left, where several may have the data. A
+    /// process that others took for dead is told to end, as an administrator would tell it.
+    pub fn start_instance_recovery(&self) -> Result<Option<Background>, Error> {
         if !self.store.shares_data() {
             return Ok(None);
         }
         let admin = self.clone();
-        let started = Background::start("takeover", move |stop| admin.take_over(stop));
+        let started = Background::start("recovery", move |stop| admin.recover(stop));
         Ok(Some(started.map_err(DiskError::server)?))
     }
 
-    fn take_over(&self, stop: &StopSign) {
+    fn recover(&self, stop: &StopSign) {
         let store = &self.store;
         while !stop.is_given() {
             let mut left = store
