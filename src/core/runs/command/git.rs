@@ -14,20 +14,8 @@ use fileshed_types::Error;
 use fileshed_zones::zone::Zone;
 
 /// Subcommands that read only commits: no index needs to be fresh for them.
-const HISTORY_ONLY: [&str; 12] = [
-    "log",
-    "show",
-    "blame",
-    "shortlog",
-    "reflog",
-    "describe",
-    "rev-parse",
-    "rev-list",
-    "cat-file",
-    "ls-tree",
-    "branch",
-    "tag",
-];
+const HISTORY_ONLY: &str = "log show blame shortlog reflog describe rev-parse rev-list cat-file ls-tree \
+    branch tag";
 
 /// Name of the command.
 pub(super) const COMMAND: &str = "git";
@@ -57,9 +45,8 @@ pub(super) fn prepare(
     let mut repository = None;
     let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
     if zone.name().is_versioned() {
-        let history_only = arguments
-            .iter()
-            .any(|argument| HISTORY_ONLY.contains(&argument.as_str()));
+        let is_history_only = |name: &str| arguments.iter().any(|argument| argument == name);
+        let history_only = HISTORY_ONLY.split_whitespace().any(is_history_only);
         if !history_only {
             repository::check_below(zone)?;
         }
