@@ -7,6 +7,7 @@ mod job;
 mod stream;
 
 use std::fs::File;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::runs::Runs;
@@ -102,7 +103,7 @@ impl Runs {
         caller: &Caller,
         name: &str,
         holds: Option<(String, ZoneName)>,
-    ) -> RunningCommand<'_> {
+    ) -> Arc<RunningCommand> {
         let is_known = self.programs().has(name) || commands().iter().any(|rule| rule.name == name);
         let program = if is_known { name } else { OWN_PROGRAM };
         let now = self.store.clock().now().as_second();
@@ -119,7 +120,7 @@ pub(crate) struct UsageMeter<'a> {
     private: &'a PrivateDirectory,
     streams: Vec<File>,
     /// Its place among those that run, by which an administrator ends it.
-    entered: Option<RunningCommand<'a>>,
+    entered: Option<Arc<RunningCommand>>,
     entry: SpaceEntry<'a>,
     /// The device of the data directory.
     device: Option<u64>,
@@ -133,7 +134,7 @@ impl<'a> UsageMeter<'a> {
         zone: &'a Zone<'a>,
         private: &'a PrivateDirectory,
         sinks: [&OutputSink; 2],
-        entered: Option<RunningCommand<'a>>,
+        entered: Option<Arc<RunningCommand>>,
     ) -> Self {
         let store = zone.store;
         let file = |sink: &OutputSink| match sink {
@@ -158,7 +159,10 @@ impl<'a> UsageMeter<'a> {
         job: &StartedJob<'_>,
         is_over_quota: impl FnOnce() -> bool,
     ) -> Option<ExitReason> {
-        let is_ended = self.entered.as_ref().is_some_and(RunningCommand::is_ended);
+        let is_ended = self
+            .entered
+            .as_ref()
+            .is_some_and(|entered| entered.is_ended());
         if is_ended || self.zone.caller().cancellation.is_cancelled() {
             return Some(ExitReason::Cancelled);
         }

@@ -17,6 +17,7 @@ pub mod free_names;
 mod generated_key;
 mod group_claims;
 pub mod inspect;
+mod live_list;
 pub mod namespace;
 mod packer;
 pub mod process_identity;

@@ -16,7 +16,7 @@ mod unfinished;
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::chat_host::{ChatHost, Task, TaskEnd};
@@ -32,7 +32,7 @@ use crate::watched::WatchedZones;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::{BusyError, WriteLock};
 use fileshed_history::KeptRepositories;
-use fileshed_registry::{PageSessions, Registry, SessionLife, Tokens};
+use fileshed_registry::{Intent, PageSessions, Registry, SessionLife, Tokens};
 use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::limiter::Limiter;
 use fileshed_types::{Caller, Clock, Error, Settings, UserId, ZoneName};
@@ -43,7 +43,6 @@ use instance::Instance;
 use last_calls::LastCalls;
 pub use opening::{DataPart, Loss, Opening, StoreError};
 pub(crate) use tenants::group_key;
-use unfinished::Unfinished;
 
 /// Directory of the one workspace of shared mode.
 pub const SHARED: &str = "shared";
@@ -72,7 +71,7 @@ pub struct Store {
     /// The secret that all keys of the installation are made from.
     pub pepper: Pepper,
     instance: Instance,
-    packer: HistoryPacker,
+    packer: Option<HistoryPacker>,
     repositories: KeptRepositories,
     remover: Remover,
     /// Dropped after what may still write there.
@@ -82,9 +81,9 @@ pub struct Store {
     /// Space that is kept for deletions.
     pub reserve: Reserve,
     /// Tenants in whose staging this process has looked.
-    visited: Mutex<HashSet<String>>,
+    pub visited: Mutex<HashSet<String>>,
     /// Histories that are whole, as far as a power cut goes.
-    recovered: Mutex<HashSet<(String, ZoneName)>>,
+    pub recovered: Mutex<HashSet<(String, ZoneName)>>,
     /// The zones of which this process is told what changes.
     pub watched: WatchedZones,
     /// The space that running commands take.
@@ -108,7 +107,8 @@ pub struct Store {
     pub(crate) group_claims: GroupClaimCache,
     /// Changes of programs that belong together.
     pub(crate) saves: CommitCoalescer,
-    unfinished: Unfinished,
+    /// Changes that are not marked for repair yet, with their tenants: the registry did not answer.
+    unfinished: Mutex<Vec<(String, Intent)>>,
     hooks: OnceLock<Box<dyn Hooks>>,
 }
 
@@ -150,7 +150,7 @@ impl Store {
             chat_host: OnceLock::new(),
             group_claims: GroupClaimCache::new(&settings, &clock),
             saves: CommitCoalescer::new(&settings),
-            unfinished: Unfinished::default(),
+            unfinished: Mutex::default(),
             hooks: OnceLock::new(),
             limiter,
             instance,
@@ -311,18 +311,6 @@ impl Store {
     /// Takes the work of the crates above. The first that is given stays.
     pub fn set_hooks(&self, hooks: Box<dyn Hooks>) {
         let _first_counts = self.hooks.set(hooks);
-    }
-
-    /// Tenants in whose staging this process has looked.
-    pub fn visited(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.visited.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Histories that are whole, as far as a power cut goes.
-    pub fn recovered(&self) -> MutexGuard<'_, HashSet<(String, ZoneName)>> {
-        self.recovered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The name of this process in the registry and in staging.

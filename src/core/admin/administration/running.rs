@@ -77,8 +77,8 @@ impl Administration<'_> {
         let commands = commands.map(|command| RunningSummary {
             kind: RunningKind::Command,
             id: command.id(),
-            user: command.user,
-            program: command.program,
+            user: command.user.clone(),
+            program: command.program.clone(),
             since: command.since,
         });
         let processes = self.admin.runs.processes().running();
@@ -108,7 +108,7 @@ impl Administration<'_> {
             process.identity().user.clone()
         } else {
             let command = self.admin.store.running_commands.end(id);
-            command.ok_or_else(|| gone(id))?.user
+            command.ok_or_else(|| gone(id))?.user.clone()
         };
         let tenant = match &user {
             Some(user) => self.admin.store.tenant_of_user(user)?,

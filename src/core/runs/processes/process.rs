@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ use super::log::{Output, OutputSpan, OutputStream, ProcessLog, ProcessStatus, fi
 use super::screen::{Orders, Screen};
 use fileshed_sandbox::TerminalWaker;
 use fileshed_types::fair::Grant;
-use fileshed_types::{Chat, Clock, Error, UserId};
+use fileshed_types::{Chat, Clock, Error, UserId, lock};
 
 /// The character that Ctrl-D sends.
 const END_OF_TRANSMISSION: u8 = 4;
@@ -511,8 +511,4 @@ impl Process {
 pub(crate) fn wait_for(watched: &mut [PollFd<'_>], patience: Duration) {
     // Interrupted or refused, the callers look for themselves.
     let _ready = fileshed_sandbox::poll(watched, Some(patience));
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
