@@ -154,8 +154,8 @@ async fn refused_slowly(server: &Server, error: Error) -> Error {
     tracing::warn!(%address, "a credential was refused");
     match server.admission.refusals.try_take(&current::client()) {
         Ok(_place) => {
-            let clock = server.core.store.clock();
-            timer::sleep(clock, server.core.store.settings().timings.calls.refusal).await;
+            let clock = &server.core.store.clock;
+            timer::sleep(clock, server.core.store.settings.timings.calls.refusal).await;
             error
         }
         Err(full) => AdmissionError::from(full).into(),
@@ -250,7 +250,7 @@ impl Call {
         let body = trusted(self.body, caller.cancellation.trust());
         let announced = header::content_length(&parts.headers);
         body::receive(
-            self.server.core.store.clock(),
+            &self.server.core.store.clock,
             body,
             announced,
             move |reader| work(CallerView::of(&core, &caller), &parts, reader),

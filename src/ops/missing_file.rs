@@ -102,14 +102,14 @@ pub(super) fn of_command(
     arguments: &[String],
 ) -> Option<Hint> {
     let missing = MissingPath {
-        zone: zone.name(),
+        zone: zone.name,
         group: zone.group().map(|group| group.name.clone()),
         path: ran.missing.clone()?,
     };
-    let places = core.store.whereabouts(zone.caller(), &missing);
+    let places = core.store.whereabouts(zone.caller, &missing);
     let Some(first) = places.first() else {
         let name = missing.path.name().unwrap_or_default();
-        let refused = core.transfer.attachment_refused(zone.caller(), name);
+        let refused = core.transfer.attachment_refused(zone.caller, name);
         return refused
             .filter(|_| missing.zone == ZoneName::Uploads)
             .map(Hint::from);

@@ -156,8 +156,8 @@ impl Admin {
         Machine {
             settings: &self.store.settings,
             confinement: self.runs.confinement(),
-            trees: self.runs.zygote().bounds_trees(),
-            programs: self.runs.programs(),
+            trees: self.runs.zygote.bounds_trees(),
+            programs: &self.runs.programs,
         }
     }
 

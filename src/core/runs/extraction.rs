@@ -66,7 +66,7 @@ pub fn document_text(
         }));
     }
     let read = match reading {
-        Reading::Pdf if !runs.programs().has(PDF_COMMAND) => {
+        Reading::Pdf if !runs.programs.has(PDF_COMMAND) => {
             let program = PDF_COMMAND;
             return Err(explain(DocumentError::NoProgram { path, program }));
         }
@@ -162,7 +162,7 @@ fn run(
         output: None,
         // JSON of a text may be six times as long.
         answer: 6 * MOST + 1024,
-        time: seconds(zone.store.settings().exec_timeout_default),
+        time: seconds(zone.store.settings.exec_timeout_default),
         file_size: 0,
     };
     run_job(runs, zone, &DOCUMENT_JOB, &work, bounds)

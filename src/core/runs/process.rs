@@ -29,7 +29,7 @@ pub(crate) use stream::{StreamFile, file_sink, sink};
 
 /// A job with the limits of every command that may touch nothing yet.
 pub(crate) fn base_spec(runs: &Runs, job: Job, counted: CountedMemory) -> JobSpec {
-    let settings = runs.store.settings();
+    let settings = &runs.store.settings;
     JobSpec {
         job,
         owner: String::new(),
@@ -87,7 +87,7 @@ pub(crate) fn expect_enforced(runs: &Runs) -> Result<(), Error> {
 
 /// Fails where the kernel cannot confine processes and none run without.
 pub(crate) fn expect_confined(runs: &Runs) -> Result<(), Error> {
-    match runs.store.settings().exec_sandbox {
+    match runs.store.settings.exec_sandbox {
         SandboxPolicy::Required => expect_enforced(runs),
         SandboxPolicy::BestEffort => Ok(()),
     }
@@ -104,9 +104,9 @@ impl Runs {
         name: &str,
         holds: Option<(String, ZoneName)>,
     ) -> Arc<RunningCommand> {
-        let is_known = self.programs().has(name) || commands().iter().any(|rule| rule.name == name);
+        let is_known = self.programs.has(name) || commands().iter().any(|rule| rule.name == name);
         let program = if is_known { name } else { OWN_PROGRAM };
-        let now = self.store.clock().now().as_second();
+        let now = self.store.clock.now().as_second();
         self.store
             .running_commands
             .enter(caller.user.as_ref(), program, now, holds)
@@ -147,8 +147,8 @@ impl<'a> UsageMeter<'a> {
             streams: sinks.into_iter().filter_map(file).collect(),
             entered,
             entry: store.space_in_use.enter(&zone.tenant.key, None),
-            device: zone.data().device().ok(),
-            next: store.clock().instant() + store.settings().timings.commands.measure,
+            device: zone.data.device().ok(),
+            next: store.clock.instant() + store.settings.timings.commands.measure,
         }
     }
 
@@ -163,10 +163,10 @@ impl<'a> UsageMeter<'a> {
             .entered
             .as_ref()
             .is_some_and(|entered| entered.is_ended());
-        if is_ended || self.zone.caller().cancellation.is_cancelled() {
+        if is_ended || self.zone.caller.cancellation.is_cancelled() {
             return Some(ExitReason::Cancelled);
         }
-        let (clock, settings) = (self.zone.store.clock(), self.zone.store.settings());
+        let (clock, settings) = (&self.zone.store.clock, &self.zone.store.settings);
         let begun = clock.instant();
         if begun < self.next {
             return None;
@@ -272,7 +272,7 @@ pub(crate) fn expect_not_stopped(
     command: &str,
     ending: ExitReason,
 ) -> Result<(), Error> {
-    let (cancellation, command) = (&zone.caller().cancellation, command.to_owned());
+    let (cancellation, command) = (&zone.caller.cancellation, command.to_owned());
     let error = match ending {
         ExitReason::Cancelled if cancellation.is_cancelled() => {
             cancellation.trust().expect()?;
@@ -281,7 +281,7 @@ pub(crate) fn expect_not_stopped(
         ExitReason::Cancelled => ProcessError::EndedByAdministrator { command },
         ExitReason::OverTemporary => ProcessError::Temporary {
             command,
-            limit_mb: zone.store.settings().exec_temporary_max_mb,
+            limit_mb: zone.store.settings.exec_temporary_max_mb,
         },
         ExitReason::Exited
         | ExitReason::TimedOut

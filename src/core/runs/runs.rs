@@ -19,20 +19,24 @@ use crate::programs::Programs;
 #[derive(Debug)]
 pub struct Runs {
     pub(crate) store: Arc<Store>,
-    programs: Programs,
+    /// The whitelisted programs of this machine.
+    pub programs: Programs,
     pub(crate) slots: CommandSlots,
     pub(crate) shell_slots: CommandSlots,
-    pub(crate) processes: Processes,
-    pub(crate) zygote: Zygote,
+    /// Lines and shells, which outlive the calls that start them.
+    pub processes: Processes,
+    /// The process that commands are started from.
+    pub zygote: Zygote,
     confinement: OnceLock<Confinement>,
-    egress: Egress,
+    /// The proxy through which commands reach the network.
+    pub egress: Egress,
 }
 
 impl Runs {
     /// Finds the programs of this machine. Nothing is started yet.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
-        let (settings, clock, limiter) = (store.settings(), store.clock(), &store.limiter);
+        let (settings, clock, limiter) = (&store.settings, &store.clock, &store.limiter);
         let instance = store.registry.holds_leases().then(|| store.instance());
         Self {
             programs: Programs::find(settings),
@@ -46,12 +50,6 @@ impl Runs {
         }
     }
 
-    /// The whitelisted programs of this machine.
-    #[must_use]
-    pub fn programs(&self) -> &Programs {
-        &self.programs
-    }
-
     /// How the kernel of this machine confines commands; tried once, when it is first asked.
     #[must_use]
     pub fn confinement(&self) -> &Confinement {
@@ -59,20 +57,8 @@ impl Runs {
             // A directory in which no other file system is mounted.
             let own = self.store.data.subdirectory(INSTANCES);
             let place = own.as_ref().unwrap_or(&self.store.data).handle();
-            Confinement::probe(&self.zygote, place, self.store.settings())
+            Confinement::probe(&self.zygote, place, &self.store.settings)
         })
-    }
-
-    /// The process that commands are started from.
-    #[must_use]
-    pub fn zygote(&self) -> &Zygote {
-        &self.zygote
-    }
-
-    /// The proxy through which commands reach the network.
-    #[must_use]
-    pub fn egress(&self) -> &Egress {
-        &self.egress
     }
 
     /// Ends the command with most watches of epoll, because the account has none left.
@@ -88,12 +74,6 @@ impl Runs {
     #[must_use]
     pub fn has_tree(&self) -> bool {
         self.confinement().has_namespaces()
-    }
-
-    /// Lines and shells, which outlive the calls that start them.
-    #[must_use]
-    pub fn processes(&self) -> &Processes {
-        &self.processes
     }
 }
 

@@ -173,18 +173,6 @@ impl Store {
         self.draining.load(Ordering::Acquire)
     }
 
-    /// What the administrator decided.
-    #[must_use]
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// The time.
-    #[must_use]
-    pub fn clock(&self) -> &Clock {
-        &self.clock
-    }
-
     /// The personal tokens.
     #[must_use]
     pub fn tokens(&self) -> Tokens<'_> {

@@ -133,7 +133,7 @@ pub(super) async fn take_in(
 ) -> FsResult<Node> {
     let IncomingFile { body, size, permit } = request.file.take().ok_or(FsError::GeneralFailure)?;
     let work = Arc::clone(request);
-    let clock = request.server.core.store.clock();
+    let clock = &request.server.core.store.clock;
     let stored = body::receive(clock, body, size, move |reader| match sidecar {
         Some(place) => keep(&work, place, reader),
         None => store(&work, path, &options, permit, reader),

@@ -50,7 +50,7 @@ impl Awaited {
     ) -> Result<(), Error> {
         let user = server.core.store.namespace(caller);
         match server.admission.wait_permit(&user) {
-            Ok(_waits) => self.happened(server.core.store.clock()).await,
+            Ok(_waits) => self.happened(&server.core.store.clock).await,
             Err(_) if changes => {}
             Err(full) => return Err(full.into()),
         }

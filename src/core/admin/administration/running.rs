@@ -81,7 +81,7 @@ impl Administration<'_> {
             program: command.program.clone(),
             since: command.since,
         });
-        let processes = self.admin.runs.processes().running();
+        let processes = self.admin.runs.processes.running();
         let processes = processes.iter().map(|process| RunningSummary {
             kind: if process.is_shell() {
                 RunningKind::Shell
@@ -101,7 +101,7 @@ impl Administration<'_> {
     /// Ends what runs under this id. Its user is told that an administrator did.
     pub fn end_running(&self, id: &str) -> Result<(), Error> {
         expect_write_scope(self.caller)?;
-        let processes = self.admin.runs.processes().running();
+        let processes = self.admin.runs.processes.running();
         let process = processes.iter().find(|one| one.public_id() == id);
         let user = if let Some(process) = process {
             process.end_for(&AdministrationError::Ended.into());

@@ -21,7 +21,7 @@ const USAGE: &str = "usage: rename [-nvf] s/old/new/ file...\n";
 /// Says where the whitelisted commands among the arguments are.
 pub(super) fn which(runs: &Runs, plan: &CommandPlan) -> BuiltinOutput {
     let names = plan.args.iter().filter(|word| !word.starts_with('-'));
-    let places = names.map(|name| runs.programs().shown_place(name));
+    let places = names.map(|name| runs.programs.shown_place(name));
     let places: Vec<Option<String>> = places.collect();
     let found = places.iter().flatten().map(|place| format!("{place}\n"));
     BuiltinOutput {
@@ -57,7 +57,7 @@ pub(super) fn rename(
             said.out(&["rename(", from.as_str(), ", ", to.as_str(), ")\n"]);
             continue;
         };
-        match carry_out(zone.data(), permit, (from, to), has('f')) {
+        match carry_out(&zone.data, permit, (from, to), has('f')) {
             Ok(()) if has('v') => said.out(&[from.as_str(), " renamed as ", to.as_str(), "\n"]),
             Ok(()) => {}
             Err(reason) => {

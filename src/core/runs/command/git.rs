@@ -23,7 +23,7 @@ pub(super) const COMMAND: &str = "git";
 /// Whether git works on the repository that the server keeps: neither may write it while the
 /// other does.
 pub(super) fn shares_repository(zone: &Zone<'_>, plan: &CommandPlan) -> bool {
-    plan.command == COMMAND && zone.name().is_versioned()
+    plan.command == COMMAND && zone.name.is_versioned()
 }
 
 /// Environment variables.
@@ -44,7 +44,7 @@ pub(super) fn prepare(
     ];
     let mut repository = None;
     let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
-    if zone.name().is_versioned() {
+    if zone.name.is_versioned() {
         let is_history_only = |name: &str| arguments.iter().any(|argument| argument == name);
         let history_only = HISTORY_ONLY.split_whitespace().any(is_history_only);
         if !history_only {

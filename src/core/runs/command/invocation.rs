@@ -89,12 +89,12 @@ impl<'a> Run<'a> {
         plan: &'a CommandPlan,
         directory: &'a Root,
     ) -> Result<Self, Error> {
-        let settings = zone.store.settings();
+        let settings = &zone.store.settings;
         let private = zone.store.private_directory(&zone.tenant)?;
         let places = Places::new(runs, directory, &private);
         let hidden = [
             (directory.location(), "/"),
-            (zone.data().location(), "/"),
+            (zone.data.location(), "/"),
             (zone.base.location(), "/"),
             (private.location(), "/tmp"),
         ];
@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
         let hidden = hidden.into_iter().chain(own);
         let hidden = hidden.map(|(place, name)| (place.to_string_lossy().into(), name.to_owned()));
         let hidden = HiddenPlaces::new(hidden.collect());
-        let limit = output_limit(settings, zone.caller().client, line.max_output);
+        let limit = output_limit(settings, zone.caller.client, line.max_output);
         Ok(Self {
             runs,
             plan,
@@ -131,7 +131,7 @@ impl<'a> Run<'a> {
 
     /// The command of the plan.
     pub(super) fn invocation(&self, sinks: (OutputSink, OutputSink)) -> Invocation<'a> {
-        let only_reads = self.zone.store.settings().sqlite_readonly && self.plan.command == SQLITE;
+        let only_reads = self.zone.store.settings.sqlite_readonly && self.plan.command == SQLITE;
         Invocation {
             command: self.plan.command,
             arguments: self.plan.args.clone(),
@@ -145,10 +145,10 @@ impl<'a> Run<'a> {
 
     /// Runs a program to its end.
     pub(super) fn start(&self, invocation: Invocation<'_>) -> Result<CommandOutcome, Error> {
-        let (runs, store, caller) = (self.runs, self.zone.store, self.zone.caller());
+        let (runs, store, caller) = (self.runs, self.zone.store, self.zone.caller);
         let (command, writes) = (invocation.command, invocation.writes);
         expect_confined(runs)?;
-        let program = runs.programs().get(command);
+        let program = runs.programs.get(command);
         let program = program.ok_or_else(|| ExecError::NotInstalled {
             command: command.to_owned(),
         })?;
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
             execute: program.executables.clone(),
             read: program.readable.clone(),
             network: process::access(network.as_ref()),
-            any_program: program.is_chosen && store.settings().has_any_program(),
+            any_program: program.is_chosen && store.settings.has_any_program(),
             ..base.access
         };
         let repository = invocation.repository.as_deref();
@@ -200,7 +200,7 @@ impl<'a> Run<'a> {
         };
         let held = self
             .holds_zone
-            .then(|| (self.zone.tenant.key.clone(), self.zone.name()));
+            .then(|| (self.zone.tenant.key.clone(), self.zone.name));
         let entered = Some(runs.enter_command(caller, command, held));
         let sinks = invocation.sinks;
         let mut watch = UsageMeter::new(self.zone, &self.private, [&sinks.0, &sinks.1], entered);
@@ -254,7 +254,7 @@ impl<'a> Run<'a> {
     }
 
     fn expect_end(&self, outcome: &CommandOutcome, shown: &ShownStreams) -> Result<(), Error> {
-        let (command, settings) = (self.plan.command.to_owned(), self.zone.store.settings());
+        let (command, settings) = (self.plan.command.to_owned(), &self.zone.store.settings);
         expect_not_stopped(self.zone, &command, outcome.ending)?;
         let (stdout, stderr) = (|| shown.stdout.text.clone(), || shown.stderr.text.clone());
         let (seconds, status) = (self.timeout, outcome.status);
@@ -312,7 +312,7 @@ impl<'a> Run<'a> {
             left_out: left_out
                 .map(|missing| content::note(self.runs, self.zone, self.line, self.plan, missing)),
             limit: failed
-                .then(|| Limit::of_words(&stderr.text, self.zone.store.settings()))
+                .then(|| Limit::of_words(&stderr.text, &self.zone.store.settings))
                 .flatten(),
             stdout: stdout.text,
             stderr: stderr.text,
@@ -331,7 +331,7 @@ impl<'a> Run<'a> {
         let read = paths.filter(|path| !path.writes && !path.glob);
         let mut read = read.filter_map(|path| ZonePath::parse("args", &path.text).ok());
         read.find(|path| {
-            let found = self.zone.data().followed(path);
+            let found = self.zone.data.followed(path);
             matches!(found, Err(DiskError::NotFound { .. }))
         })
     }

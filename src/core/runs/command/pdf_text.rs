@@ -30,7 +30,7 @@ pub(crate) fn pdf_text(
         ..CommandLine::default()
     };
     let plan = line::judge(runs, zone, &command_line, None)?;
-    let run = Run::new(runs, zone, &command_line, &plan, zone.data())?;
+    let run = Run::new(runs, zone, &command_line, &plan, &zone.data)?;
     let staging = zone.store.staging(&zone.tenant)?;
     let fail = |error| DiskError::of("read", &ZonePath::root(), error);
     let mut input = staging.create()?;

@@ -30,7 +30,7 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
         let path = stdout.path.as_str().to_owned();
         return Err(ExecError::SameFile { path }.into());
     }
-    let mut run = Run::new(runs, zone, command_line, &plan, zone.data())?;
+    let mut run = Run::new(runs, zone, command_line, &plan, &zone.data)?;
     let (limit, merge) = (run.read_limit(), command_line.merge_streams);
     let sinks = (
         sink(stdout_file.as_mut(), false, limit)?,
@@ -51,7 +51,7 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
             message: describe(command_line),
         };
         let permit = open_ended::begin(zone, request, hold)?;
-        run.holds_zone = zone.name().is_versioned();
+        run.holds_zone = zone.name.is_versioned();
         if let Some(must_stop) = permit.must_stop() {
             run.limit(must_stop);
         }
@@ -181,7 +181,7 @@ fn database(zone: &Zone<'_>, plan: &CommandPlan) -> Option<ZonePath> {
     let argument = plan.paths.first()?;
     let word = argument.position.and_then(|at| plan.args.get(at));
     let path = ZonePath::parse("args", word.map_or(&*argument.text, String::as_str)).ok()?;
-    Some(match zone.data().followed(&path) {
+    Some(match zone.data.followed(&path) {
         Ok(entry) => entry.path().clone(),
         Err(_) => path.as_spelled().unwrap_or(path),
     })
@@ -195,7 +195,7 @@ fn download(
     invocation: Invocation<'_>,
     permit: &OpenEndedPermit<'_>,
 ) -> Result<CommandOutcome, Error> {
-    let (zone, data) = (run.zone, run.zone.data());
+    let (zone, data) = (run.zone, &run.zone.data);
     let mut files: Vec<(ZonePath, Option<Staged>)> = Vec::new();
     for argument in run.plan.paths.iter().filter(|path| path.writes) {
         let Ok(path) = ZonePath::parse("args", &argument.text) else {

@@ -36,7 +36,7 @@ impl Runs {
         if !self.store.registry.holds_leases() {
             return Ok(());
         }
-        let reached = match self.store.settings().instance_address.as_str() {
+        let reached = match self.store.settings.instance_address.as_str() {
             "" if address.ip().is_unspecified() => format!("{}:{}", host_name(), address.port()),
             "" => address.to_string(),
             named => named.to_owned(),
@@ -73,7 +73,7 @@ impl Runs {
             return Ok(TerminalPlace::Here(None));
         }
         let key = self.store.tenant_key(caller)?;
-        let known = self.processes().logs_of(&key);
+        let known = self.processes.logs_of(&key);
         let hosting = known.hosting();
         let found = if r#use == ProcessUse::Starts && !sent_on {
             self.store
@@ -94,7 +94,7 @@ impl Runs {
             });
         }
         known.state().seen_among(found.members);
-        let is_in_use = || known.state().is_starting() || self.processes().has_any_of(&key);
+        let is_in_use = || known.state().is_starting() || self.processes.has_any_of(&key);
         if sent_on && !is_in_use() {
             self.store
                 .registry

@@ -42,7 +42,7 @@ impl Runs {
                 channel: Some(Channel::Shell),
                 ..caller.clone()
             };
-            let patience = Some(self.store.settings().timings.shells.start);
+            let patience = Some(self.store.settings.timings.shells.start);
             start_thread(
                 self,
                 caller,

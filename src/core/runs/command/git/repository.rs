@@ -30,7 +30,7 @@ const BORROWED: [&str; 3] = [
 /// Fails where git, started in `folder`, would work with a repository that is not known to be
 /// harmless: the one that it finds there or above, and all that lie in its files.
 pub(super) fn check_from(zone: &Zone<'_>, folder: &str) -> Result<(), Error> {
-    let data = zone.data();
+    let data = &zone.data;
     let Ok(folder) = ZonePath::parse("args", folder) else {
         return Ok(());
     };
@@ -60,7 +60,7 @@ pub(super) fn check_from(zone: &Zone<'_>, folder: &str) -> Result<(), Error> {
 
 /// Checks the repositories among the files of a zone whose own repository the server keeps.
 pub(super) fn check_below(zone: &Zone<'_>) -> Result<(), Error> {
-    let mut check = RepositoryCheck::new(zone.data());
+    let mut check = RepositoryCheck::new(&zone.data);
     check.seen.insert(NAME.to_owned());
     check.below(&ZonePath::root())
 }

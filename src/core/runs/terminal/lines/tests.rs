@@ -87,7 +87,7 @@ impl World {
         let tenant = self.store.tenant(&self.caller).expect("a tenant");
         self.runs.known_logs(&tenant).expect("known");
         let logs = self.store.logs_zone(&self.caller).expect("logs");
-        logs.data().measure().expect("measured").files
+        logs.data.measure().expect("measured").files
     }
 
     fn counted(&self) -> (u64, u64) {
