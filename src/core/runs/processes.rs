@@ -166,13 +166,13 @@ impl Processes {
         let lines = all.iter().filter(|process| is_line(process));
         let mut lines: Vec<Arc<Process>> = lines.cloned().collect();
         drop(all);
-        lines.sort_by_key(|line| line.identity().started);
+        lines.sort_by_key(|line| line.identity.started);
         lines
     }
 
     /// Returns `true` if a tenant has a shell, or a line that runs or ended lately.
     pub(crate) fn has_any_of(&self, tenant: &str) -> bool {
-        let is_its = |process: &Arc<Process>| process.identity().tenant == tenant;
+        let is_its = |process: &Arc<Process>| process.identity.tenant == tenant;
         !self.lines(tenant).is_empty() || self.running().iter().any(is_its)
     }
 
@@ -272,7 +272,7 @@ impl Processes {
         left.retain(|shell| {
             let screen = shell.screen();
             let is_left = screen.is_some_and(|screen| screen.is_free(now) && screen.at_prompt);
-            is_left && shell.identity().tenant == tenant && shell.request() == EndRequest::None
+            is_left && shell.identity.tenant == tenant && shell.request() == EndRequest::None
         });
         let found = left.iter().min_by_key(|shell| alone_since(shell));
         if let Some(shell) = found {
@@ -322,7 +322,7 @@ impl Processes {
     pub fn owner_of_shell(&self, id: &str) -> Option<String> {
         let all = lock(&self.all);
         let found = all.iter().find(|shell| shell.has_credential(id));
-        found.map(|shell| shell.identity().tenant.clone())
+        found.map(|shell| shell.identity.tenant.clone())
     }
 
     /// Connects a client to a shell of a user, `once` and soon if the id is its only credential.
@@ -340,7 +340,7 @@ impl Processes {
 
 impl ShellEntry {
     fn of(shell: &Process, id: String) -> Self {
-        let created_at = shell.identity().started.to_string();
+        let created_at = shell.identity.started.to_string();
         Self { id, created_at }
     }
 
@@ -352,7 +352,7 @@ impl ShellEntry {
 
 /// Returns `true` for a shell of a user that runs.
 fn is_shell_of(process: &Process, user: Option<&UserId>) -> bool {
-    process.is_shell() && process.identity().user.as_ref() == user && process.is_running()
+    process.is_shell() && process.identity.user.as_ref() == user && process.is_running()
 }
 
 /// The shells of a caller that run.

@@ -76,8 +76,8 @@ pub(super) fn show(process: Arc<Process>, clock: Clock) -> Response {
     let started = line(&json!({
         "type": "start",
         "id": process.id(),
-        "command": process.command(),
-        "cwd": process.cwd(),
+        "command": process.identity.command,
+        "cwd": process.identity.cwd,
         "log_path": process.log_path(),
     }));
     let output = stream::unfold(Some(0), move |offset| {

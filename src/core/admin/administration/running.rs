@@ -89,9 +89,9 @@ impl Administration<'_> {
                 RunningKind::Process
             },
             id: process.public_id(),
-            user: process.identity().user.clone(),
+            user: process.identity.user.clone(),
             program: "sh".to_owned(),
-            since: process.identity().started.as_second(),
+            since: process.identity.started.as_second(),
         });
         let mut all: Vec<RunningSummary> = commands.chain(processes).collect();
         all.sort_by_key(|one| one.since);
@@ -105,7 +105,7 @@ impl Administration<'_> {
         let process = processes.iter().find(|one| one.public_id() == id);
         let user = if let Some(process) = process {
             process.end_for(&AdministrationError::Ended.into());
-            process.identity().user.clone()
+            process.identity.user.clone()
         } else {
             let command = self.admin.store.running_commands.end(id);
             command.ok_or_else(|| gone(id))?.user.clone()

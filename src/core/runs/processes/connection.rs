@@ -34,7 +34,7 @@ impl ShellConnection {
     ) -> Result<Self, ShellSessionError> {
         let mut screen = shell.screen().ok_or(ShellSessionError::Unknown)?;
         let credential = &screen.credential;
-        let is_good = credential.is_good(shell.clock().now());
+        let is_good = credential.is_good(shell.clock.now());
         // Another may have got a new id for it meanwhile. A client that has no right to it is not told
         // either whether somebody is there.
         if credential.id != id || (once && !is_good) {
@@ -124,7 +124,7 @@ impl Drop for ShellConnection {
             let client = screen.client.as_ref();
             if client.is_some_and(|client| client.number == self.0.number) {
                 screen.client = None;
-                screen.alone_since = shell.clock().now();
+                screen.alone_since = shell.clock.now();
             }
         }
         shell.wake();

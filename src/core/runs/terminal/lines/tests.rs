@@ -79,7 +79,9 @@ impl World {
 
     fn listed(&self) -> Vec<String> {
         let processes = self.runs.lines(&self.caller).expect("a list");
-        let commands = processes.iter().map(|process| process.command().to_owned());
+        let commands = processes
+            .iter()
+            .map(|process| process.identity.command.to_owned());
         commands.collect()
     }
 
