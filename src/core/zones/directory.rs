@@ -155,7 +155,7 @@ impl Store {
     #[must_use]
     pub fn member_count(&self, group: &Group) -> u64 {
         let members = self.members(group);
-        members.map_or(group.member_count, |members| members.count())
+        members.map_or(group.member_count, |members| members.count)
     }
 }
 

@@ -142,18 +142,18 @@ impl<'a> View<'a> {
     ) -> Result<Resolved<'a>, Error> {
         match at.place() {
             ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats | ViewPlace::Logs("") => {
-                return Err(ViewError::top(&at).into());
+                return Err(ViewError::Top(at.to_string()).into());
             }
             ViewPlace::Zone(_, _, "") if at.chat().is_some() => {
                 return Err(ViewError::Chat(at.to_string()).into());
             }
-            ViewPlace::Logs(_) => return Err(ViewError::read_only(&at).into()),
+            ViewPlace::Logs(_) => return Err(ViewError::ReadOnly(at.to_string()).into()),
             ViewPlace::Zone(..) | ViewPlace::Nowhere => {}
         }
         let (zone, path) = self.zone(parameter, &at)?;
         let found = Resolved { at, zone, path };
         if found.path.is_root() {
-            return Err(ViewError::top(&found.at).into());
+            return Err(ViewError::Top(found.at.to_string()).into());
         }
         let checked = found
             .zone
@@ -225,7 +225,7 @@ impl Resolved<'_> {
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
         if error.code() == Code::ZoneReadonly {
-            return ViewError::read_only(&self.at).into();
+            return ViewError::ReadOnly(self.at.to_string()).into();
         }
         let root = self.at.root();
         self.zone.explain(error).with_detail("root", root.as_str())

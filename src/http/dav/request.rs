@@ -174,7 +174,7 @@ fn store(
         let stored = upload.store_if(OPERATION, None, |entry| {
             if entry.is_some() && request.method == DavMethod::Lock {
                 let path = found.at.as_str().to_owned();
-                return Err(ViewError::Exists { path }.into());
+                return Err(ViewError::Exists(path).into());
             }
             if entry.is_some() && options.create_new {
                 return Err(ConditionError.into());

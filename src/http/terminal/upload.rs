@@ -139,9 +139,9 @@ pub(super) fn to_fill<'a>(view: CallerView<'a>, directory: &str) -> Result<Resol
     let at = view.path(PARAMETER, directory)?;
     match at.place() {
         ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats => {
-            return Err(ViewError::top(&at).into());
+            return Err(ViewError::Top(at.to_string()).into());
         }
-        ViewPlace::Logs(_) => return Err(ViewError::read_only(&at).into()),
+        ViewPlace::Logs(_) => return Err(ViewError::ReadOnly(at.to_string()).into()),
         ViewPlace::Zone(..) | ViewPlace::Nowhere => {}
     }
     let Resolved { at, zone, path } = view.resolve(PARAMETER, at.as_str())?;

@@ -6,7 +6,7 @@
 use super::Store;
 use crate::tenant::TenantRoot;
 use fileshed_registry::{BIN, BinRow};
-use fileshed_storage::{Root, Staging, Totals};
+use fileshed_storage::{DiskError, Entry, Root, Staging, Totals};
 use fileshed_types::{Code, Error, ZoneName, ZonePath};
 
 impl Store {
@@ -56,7 +56,7 @@ impl Store {
         }
         let directory = tenant.root.subdirectory("staging")?;
         // At once, so that its space is seen.
-        let staging = Staging::new(directory, self.instance());
+        let staging = Staging::new(directory, &self.instance.name);
         let bin = tenant.bin()?;
         let mut rows = self.registry.in_bin(&tenant.key)?;
         while self.reserve.is_needed() {
@@ -76,19 +76,14 @@ impl Store {
     /// power cut left.
     pub fn sweep_bin(&self, tenant: &TenantRoot) -> Result<(), Error> {
         let rows = self.registry.in_bin(&tenant.key)?;
-        let Some(bin) = tenant.root.existing_subdirectory(BIN)? else {
-            for row in &rows {
-                self.registry.settle_in_bin(row, false)?;
-            }
-            return Ok(());
-        };
+        let bin = tenant.root.existing_subdirectory(BIN)?;
         for row in &rows {
-            if let Err(error) = bin.entry_as_named(&ZonePath::found(row.id.clone()))
-                && error.is_gone()
-            {
+            let is_gone = |bin: &Root| matches!(entry_in(bin, &row.id), Ok(None));
+            if bin.as_ref().is_none_or(is_gone) {
                 self.registry.settle_in_bin(row, false)?;
             }
         }
+        let Some(bin) = bin else { return Ok(()) };
         // Whoever puts something in enters its row first: what is seen now has one, or lost it.
         let there = bin.list(&ZonePath::root())?;
         let known = self.registry.names_in_bin(&tenant.key)?;
@@ -104,12 +99,7 @@ impl Store {
 
     /// Enters of a move that was under way whether its files are in the bin.
     pub fn settle_bin_move(&self, tenant: &TenantRoot, row: &BinRow) -> Result<(), Error> {
-        let bin = tenant.bin()?;
-        let is_there = match bin.entry_as_named(&ZonePath::found(row.id.clone())) {
-            Ok(_) => true,
-            Err(error) if error.is_gone() => false,
-            Err(error) => return Err(error.into()),
-        };
+        let is_there = entry_in(&tenant.bin()?, &row.id)?.is_some();
         Ok(self.registry.settle_in_bin(row, is_there)?)
     }
 
@@ -134,11 +124,16 @@ impl Store {
     }
 }
 
+fn entry_in(bin: &Root, name: &str) -> Result<Option<Entry>, DiskError> {
+    match bin.entry_as_named(&ZonePath::found(name.to_owned())) {
+        Err(error) if error.is_gone() => Ok(None),
+        found => found.map(Some),
+    }
+}
+
 fn remove_from(staging: &Staging, bin: &Root, name: &str) -> Result<(), Error> {
-    let entry = match bin.entry_as_named(&ZonePath::found(name.to_owned())) {
-        Ok(entry) => entry,
-        Err(error) if error.is_gone() => return Ok(()),
-        Err(error) => return Err(error.into()),
+    let Some(entry) = entry_in(bin, name)? else {
+        return Ok(());
     };
     match staging.remove(&entry) {
         Ok(removed) => Ok(removed.keep()?),
