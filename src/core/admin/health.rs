@@ -292,7 +292,7 @@ impl Admin {
 
     fn probe_data(&self) -> Result<(), DiskError> {
         let directory = self.store.data.subdirectory(".instances")?;
-        let mut staged = Staging::new(directory, self.store.instance()).write(b"probe")?;
+        let mut staged = Staging::new(directory, &self.store.instance.name).write(b"probe")?;
         let _size = staged.file();
         let _size = staged.size()?;
         self.store.data.expect_writable()?;

@@ -15,7 +15,7 @@ impl Admin {
     /// Starts the thread that takes over, where several instances may have the data. A process that
     /// others took for dead is told to end, as an administrator would tell it.
     pub fn start_takeover(&self) -> Result<Option<Background>, Error> {
-        if !self.store.shares_data() {
+        if !self.store.registry.holds_leases() {
             return Ok(None);
         }
         let admin = self.clone();

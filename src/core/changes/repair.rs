@@ -187,7 +187,7 @@ pub(crate) fn reap_dead_instances(
     if !store.registry.has_intents(&tenant.key)? {
         return Ok(());
     }
-    store.mark_dead_instances()?;
+    store.instance.mark_dead_instances(&store.registry)?;
     store.registry.orphan_tenant(&tenant.key)?;
     undo_journals(store, tenant)?;
     for orphan in store.registry.orphans(&tenant.key)? {
@@ -200,7 +200,7 @@ pub(crate) fn reap_dead_instances(
 fn roll_back(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
     if store
         .staging(tenant)?
-        .journals(|| store.live_instances())?
+        .journals(|| store.instance.live_instances())?
         .is_empty()
     {
         return Ok(());
@@ -215,7 +215,7 @@ fn roll_back(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
 /// The caller has the write locks of all zones.
 fn undo_journals(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
     let staging = store.staging(tenant)?;
-    for journal in staging.journals(|| store.live_instances())? {
+    for journal in staging.journals(|| store.instance.live_instances())? {
         staging.roll_back(&journal)?;
         tracing::warn!(tenant = tenant.key, "undid a change that was interrupted");
     }
@@ -224,7 +224,9 @@ fn undo_journals(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
 
 /// Removes what dead processes staged.
 fn sweep(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
-    Ok(store.staging(tenant)?.sweep(|| store.live_instances())?)
+    Ok(store
+        .staging(tenant)?
+        .sweep(|| store.instance.live_instances())?)
 }
 
 fn repair(store: &Store, tenant: &TenantRoot, orphan: &Orphan) -> Result<(), Error> {

@@ -37,7 +37,10 @@ impl Runs {
     #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
         let (settings, clock, limiter) = (&store.settings, &store.clock, &store.limiter);
-        let instance = store.registry.holds_leases().then(|| store.instance());
+        let instance = store
+            .registry
+            .holds_leases()
+            .then(|| store.instance.name.as_str());
         Self {
             programs: Programs::find(settings),
             slots: CommandSlots::new(settings, limiter),

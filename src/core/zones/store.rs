@@ -33,7 +33,7 @@ use crate::write_leases::WriteLeases;
 use crate::write_lock::{BusyError, WriteLock};
 use fileshed_history::KeptRepositories;
 use fileshed_registry::{Intent, PageSessions, Registry, SessionLife, Tokens};
-use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
+use fileshed_storage::{CachedReader, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::limiter::Limiter;
 use fileshed_types::{Caller, Clock, Error, Settings, UserId, ZoneName};
 
@@ -70,7 +70,8 @@ pub struct Store {
     pub is_log_cut: bool,
     /// The secret that all keys of the installation are made from.
     pub pepper: Pepper,
-    instance: Instance,
+    /// This process among those that share the data.
+    pub instance: Instance,
     packer: Option<HistoryPacker>,
     repositories: KeptRepositories,
     remover: Remover,
@@ -125,7 +126,7 @@ impl Store {
         Ok(Self {
             registry_file: data.identity(fileshed_registry::FILE_NAME)?,
             is_log_cut,
-            packer: HistoryPacker::start(data.try_clone()?, &settings, &clock, instance.queue())?,
+            packer: HistoryPacker::start(data.try_clone()?, &settings, &clock, &instance.queue)?,
             repositories: KeptRepositories::default(),
             remover: Remover::start()?,
             flusher: Flusher::start(
@@ -253,42 +254,28 @@ impl Store {
         self.registry.holds_leases() || matches!(found, Ok(found) if found == self.registry_file)
     }
 
-    /// The names of all processes that share the data directory.
-    pub fn live_instances(&self) -> Result<Vec<String>, DiskError> {
-        self.instance.live_instances()
-    }
-
-    /// Whether several machines may have the data.
-    pub fn shares_data(&self) -> bool {
-        self.instance.queue().leases().is_some()
+    fn leases(&self) -> Option<&WriteLeases> {
+        self.instance.queue.leases.as_ref()
     }
 
     /// Fails where others may have taken this process for dead, because it stood still or could not say
     /// that it lives.
     pub fn expect_alive(&self) -> Result<(), Error> {
-        match self.instance.queue().leases() {
-            Some(leases) => leases.expect_alive(),
-            None => Ok(()),
-        }
+        self.leases()
+            .map_or(Ok(()), |leases| leases.shared.expect_alive())
     }
 
     /// Whether others took this process for dead. Then it can change nothing any more, and has to end.
     #[must_use]
     pub fn is_taken_for_dead(&self) -> bool {
-        let leases = self.instance.queue().leases();
-        leases.is_some_and(WriteLeases::is_taken_for_dead)
+        let is_dead = |leases: &WriteLeases| leases.shared.taken_for_dead.load(Ordering::Acquire);
+        self.leases().is_some_and(is_dead)
     }
 
     /// The tenants in which processes that died left something unfinished; waits for a moment. Nothing
     /// where only this machine has the data: the next call for a tenant finds that then.
     pub fn tenants_left(&self, patience: Duration) -> Option<Vec<String>> {
-        let leases = self.instance.queue().leases()?;
-        Some(leases.tenants_left(patience))
-    }
-
-    /// Marks the unfinished changes of processes that died.
-    pub fn mark_dead_instances(&self) -> Result<(), Error> {
-        self.instance.mark_dead_instances(&self.registry)
+        Some(self.leases()?.tenants_left(patience))
     }
 
     /// What the crates above do when a zone is opened.
@@ -299,11 +286,6 @@ impl Store {
     /// Takes the work of the crates above. The first that is given stays.
     pub fn set_hooks(&self, hooks: Box<dyn Hooks>) {
         let _first_counts = self.hooks.set(hooks);
-    }
-
-    /// The name of this process in the registry and in staging.
-    pub fn instance(&self) -> &str {
-        self.instance.name()
     }
 
     /// Locks opened at or before this second have expired.
@@ -324,7 +306,7 @@ impl Store {
         zone: ZoneName,
         patience: Duration,
     ) -> Result<WriteLock, Error> {
-        let write_lock = self.instance.queue().of_zone(tenant, zone, patience);
+        let write_lock = self.instance.queue.of_zone(tenant, zone, patience);
         write_lock.map_err(|error| match error.cause() {
             Some(BusyError::Zone) => {
                 let holder = self.running_commands.holder(&tenant.key, zone);

@@ -24,20 +24,20 @@ const CONNECTIONS: u64 = 4;
 /// The leases of this process.
 #[derive(Debug)]
 pub(crate) struct WriteLeases {
-    shared: Arc<LeaseKeeper>,
+    pub(crate) shared: Arc<LeaseKeeper>,
     thread: Option<Background>,
 }
 
 #[derive(Debug)]
-struct LeaseKeeper {
-    registry: Registry,
+pub(crate) struct LeaseKeeper {
+    pub(crate) registry: Registry,
     name: String,
     /// What people call it.
     label: String,
     process: ProcessIdentity,
     /// By the clock that also runs while the machine sleeps, in milliseconds.
     alive_until: AtomicU64,
-    taken_for_dead: AtomicBool,
+    pub(crate) taken_for_dead: AtomicBool,
     state: Mutex<LeaseState>,
     changed: Condvar,
     clock: Clock,
@@ -144,26 +144,6 @@ impl WriteLeases {
         Ok(taken?.then(|| self.lease(place)))
     }
 
-    /// Returns `true` if it lives, as far as this process knows.
-    pub(crate) fn expect_alive(&self) -> Result<(), Error> {
-        self.shared.expect_alive()
-    }
-
-    /// Returns `true` if others took this process for dead.
-    pub(crate) fn is_taken_for_dead(&self) -> bool {
-        self.shared.taken_for_dead.load(Ordering::Acquire)
-    }
-
-    /// The names of all processes that work on the data.
-    pub(crate) fn live_instances(&self) -> Result<Vec<String>, RegistryError> {
-        self.shared.registry.live_instances()
-    }
-
-    /// Looks for processes that died, now.
-    pub(crate) fn reap(&self) -> Result<(), RegistryError> {
-        self.shared.reap()
-    }
-
     /// The tenants in which dead processes left something; waits for that for a moment.
     pub(crate) fn tenants_left(&self, patience: Duration) -> Vec<String> {
         let shared = &self.shared;
@@ -226,7 +206,8 @@ impl LeaseKeeper {
         self.alive_until.store(until, Ordering::Release);
     }
 
-    fn expect_alive(&self) -> Result<(), Error> {
+    /// Fails if others may have taken this process for dead.
+    pub(crate) fn expect_alive(&self) -> Result<(), Error> {
         if now() < self.alive_until.load(Ordering::Acquire) {
             return Ok(());
         }
@@ -376,7 +357,7 @@ impl LeaseKeeper {
         }
     }
 
-    fn reap(&self) -> Result<(), RegistryError> {
+    pub(crate) fn reap(&self) -> Result<(), RegistryError> {
         let left = self
             .registry
             .reap_instances(|process| self.process.knows_the_end_of(process))?;

@@ -31,7 +31,8 @@ pub(crate) struct WriteLocks {
     /// Queues of writers: one place a zone, first come, first served.
     turns: FairSemaphore,
     /// The leases that keep other processes apart; `None` if locked files do.
-    leases: Option<WriteLeases>,
+    /// Leases of the registry, if servers of several machines share the data.
+    pub(crate) leases: Option<WriteLeases>,
     clock: Clock,
     timings: CallTimings,
 }
@@ -62,11 +63,6 @@ impl WriteLocks {
             clock: limiter.clock().clone(),
             timings: settings.timings.calls.clone(),
         }
-    }
-
-    /// The leases of this process, where there are any.
-    pub(crate) fn leases(&self) -> Option<&WriteLeases> {
-        self.leases.as_ref()
     }
 
     /// Waits so long for the write lock of `key`; `directory` holds the lock file for other processes. A

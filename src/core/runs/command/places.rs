@@ -46,7 +46,7 @@ impl Places {
         let private = private.location().to_owned();
         let has_namespaces = runs.confinement().has_namespaces();
         let own_root =
-            has_namespaces.then(|| PathBuf::from(format!("/.{}", runs.store.instance())));
+            has_namespaces.then(|| PathBuf::from(format!("/.{}", runs.store.instance.name)));
         let (zone, temporary) = match &own_root {
             Some(root) => (root.join("zone"), TEMPORARY.into()),
             None => (directory.location().to_owned(), private.clone()),

@@ -126,7 +126,7 @@ impl<'a> Statement<'a> {
         let id = zone
             .store
             .registry
-            .begin_statement(place(zone, database), zone.store.instance())?;
+            .begin_statement(place(zone, database), &zone.store.instance.name)?;
         Ok(Self {
             zone,
             database: database.clone(),

@@ -43,7 +43,7 @@ impl Runs {
         };
         self.store
             .registry
-            .set_instance_address(self.store.instance(), &reached)?;
+            .set_instance_address(&self.store.instance.name, &reached)?;
         let _first_counts = self.store.peer_address.set(reached);
         Ok(())
     }
@@ -78,13 +78,13 @@ impl Runs {
         let found = if r#use == ProcessUse::Starts && !sent_on {
             self.store
                 .registry
-                .claim_terminal(&key, self.store.instance())?
+                .claim_terminal(&key, &self.store.instance.name)?
         } else {
             self.store.registry.terminal_hosting(&key)?
         };
         if let Some(host) = found
             .host
-            .filter(|host| host.instance != self.store.instance())
+            .filter(|host| host.instance != self.store.instance.name)
         {
             known.state().known = false;
             return Ok(if sent_on {
@@ -98,7 +98,7 @@ impl Runs {
         if sent_on && !is_in_use() {
             self.store
                 .registry
-                .release_terminal(&key, self.store.instance())?;
+                .release_terminal(&key, &self.store.instance.name)?;
             return Ok(TerminalPlace::Moved);
         }
         let starting = r#use == ProcessUse::Starts;
@@ -110,7 +110,7 @@ impl Runs {
     /// Where the server is that has the shell of this id; nothing where it is this one, or none. Blocks.
     pub fn address_of_shell(&self, id: &str) -> Result<Option<String>, Error> {
         let instance = id.rsplit_once('-').map(|(_, instance)| instance);
-        let Some(instance) = instance.filter(|name| *name != self.store.instance()) else {
+        let Some(instance) = instance.filter(|name| *name != self.store.instance.name) else {
             return Ok(None);
         };
         if !self.shares_terminals() {

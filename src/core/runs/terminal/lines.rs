@@ -114,7 +114,7 @@ impl Runs {
             command: request.command.clone(),
             cwd: request.cwd.as_str().to_owned(),
             chat: caller.chat.as_str().to_owned(),
-            server: self.store.instance().to_owned(),
+            server: self.store.instance.name.clone(),
             ts: self.store.clock.seconds(),
         };
         let directory = match state.directory.upgrade() {
@@ -225,11 +225,12 @@ impl Runs {
             let mut ended = found.stat.st_mtime;
             if known.is_none() && !has_end(&file)? {
                 if live_instances.is_none() {
-                    live_instances = Some(self.store.live_instances()?);
+                    live_instances = Some(self.store.instance.live_instances()?);
                 }
                 let server = server_of(&file)?.unwrap_or_default();
                 let mut live_instances = live_instances.iter().flatten();
-                if server != self.store.instance() && live_instances.any(|live| *live == server) {
+                if server != self.store.instance.name && live_instances.any(|live| *live == server)
+                {
                     continue;
                 }
                 ended = self.store.clock.now().as_second();
