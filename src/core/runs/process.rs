@@ -71,6 +71,20 @@ pub(crate) const OPEN_FILES: u64 = 256;
 /// Processes and threads of one command together: more than any needs, less than harms others.
 pub(crate) const PROCESSES: u64 = 256;
 
+/// Environment variables.
+pub(crate) type Variables = Vec<(String, String)>;
+
+/// Variables that every program has.
+pub(crate) const EVERYWHERE: [(&str, &str); 3] =
+    [("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC")];
+
+pub(crate) fn variables<'v>(pairs: impl IntoIterator<Item = (&'v str, &'v str)>) -> Variables {
+    let pairs = pairs.into_iter();
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
 /// Has libraries for numbers start one thread: by default it is one a processor of the machine, and
 /// each takes memory before it is needed.
 pub(crate) const FEW_THREADS: [(&str, &str); 3] = [

@@ -41,10 +41,16 @@ impl Runs {
             .registry
             .holds_leases()
             .then(|| store.instance.name.as_str());
+        let slots = |pool, shares| CommandSlots::new(pool, shares, settings, limiter);
+        let shares = Shares::fixed(settings.exec_max_per_user, settings.exec_max_total);
+        // Lines of shells may last: apart from commands, neither keeps the other waiting. One user alone
+        // has half of them, which is all that one user may start.
+        let own = settings.terminal_max_processes.saturating_mul(2);
+        let shares_of_lines = Shares::dynamic(settings.exec_max_total.max(own));
         Self {
             programs: Programs::find(settings),
-            slots: CommandSlots::new(settings, limiter),
-            shell_slots: CommandSlots::for_lines(settings, limiter),
+            slots: slots(Pool::Commands, shares),
+            shell_slots: slots(Pool::Lines, shares_of_lines),
             processes: Processes::new(settings, limiter, instance),
             zygote: Zygote::new(settings, clock),
             confinement: OnceLock::new(),
@@ -89,20 +95,7 @@ pub(crate) struct CommandSlots {
 }
 
 impl CommandSlots {
-    pub(crate) fn new(settings: &Settings, limiter: &Limiter) -> Self {
-        let shares = Shares::fixed(settings.exec_max_per_user, settings.exec_max_total);
-        Self::with((Pool::Commands, shares), settings, limiter)
-    }
-
-    /// Lines of shells, which may last: apart from commands, so that neither keeps the other waiting.
-    /// One user alone has half of them, which is all that one user may start.
-    pub(crate) fn for_lines(settings: &Settings, limiter: &Limiter) -> Self {
-        let own = settings.terminal_max_processes.saturating_mul(2);
-        let shares = Shares::dynamic(settings.exec_max_total.max(own));
-        Self::with((Pool::Lines, shares), settings, limiter)
-    }
-
-    fn with((pool, shares): (Pool, Shares), settings: &Settings, limiter: &Limiter) -> Self {
+    fn new(pool: Pool, shares: Shares, settings: &Settings, limiter: &Limiter) -> Self {
         Self {
             running: limiter.open(pool, shares),
             shares,

@@ -58,7 +58,7 @@ pub fn fetch(
         let path = path.clone();
         return Err(zone.explain(SizeError { path, size, limit }.into()));
     }
-    let ran = run.finish(outcome)?;
+    let ran = run.finish(outcome, None, |_| Ok([None; 2]))?;
     if ran.status != 0 {
         return Err(FetchError::Failed {
             url: shown(),

@@ -9,6 +9,7 @@ mod repository;
 use std::path::PathBuf;
 
 use super::places::Places;
+use crate::process::{Variables, variables};
 use fileshed_rules::CommandPlan;
 use fileshed_types::Error;
 use fileshed_zones::zone::Zone;
@@ -26,9 +27,6 @@ pub(super) fn shares_repository(zone: &Zone<'_>, plan: &CommandPlan) -> bool {
     plan.command == COMMAND && zone.name.is_versioned()
 }
 
-/// Environment variables.
-type Variables = Vec<(String, String)>;
-
 /// Prepares the zone for git: returns its variables, and the repository beside the zone, if it is used.
 pub(super) fn prepare(
     zone: &Zone<'_>,
@@ -36,12 +34,12 @@ pub(super) fn prepare(
     places: &Places,
 ) -> Result<(Variables, Option<PathBuf>), Error> {
     let author = zone.author();
-    let mut environment = vec![
-        ("GIT_AUTHOR_NAME".to_owned(), author.name.clone()),
-        ("GIT_AUTHOR_EMAIL".to_owned(), author.email.clone()),
-        ("GIT_COMMITTER_NAME".to_owned(), author.name),
-        ("GIT_COMMITTER_EMAIL".to_owned(), author.email),
-    ];
+    let mut environment = variables([
+        ("GIT_AUTHOR_NAME", author.name.as_str()),
+        ("GIT_AUTHOR_EMAIL", author.email.as_str()),
+        ("GIT_COMMITTER_NAME", author.name.as_str()),
+        ("GIT_COMMITTER_EMAIL", author.email.as_str()),
+    ]);
     let mut repository = None;
     let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
     if zone.name.is_versioned() {

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::process::{EVERYWHERE, Variables, variables};
 use crate::programs::DIRECTORIES;
 use crate::runs::Runs;
 use fileshed_sandbox::{Access, BindMount, MountNamespace};
@@ -79,25 +80,16 @@ impl Places {
         &self,
         command: &str,
         private: &PrivateDirectory,
-    ) -> Result<Vec<(String, String)>, DiskError> {
-        let temporary = self.temporary.to_string_lossy();
-        let mut variables = vec![
-            ("PATH", DIRECTORIES.join(":")),
-            ("LANG", "C.UTF-8".to_owned()),
-            ("LC_ALL", "C.UTF-8".to_owned()),
-            ("TZ", "UTC".to_owned()),
-            ("TERM", "dumb".to_owned()),
-        ];
-        let mut names = vec!["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+    ) -> Result<Variables, DiskError> {
+        let (path, temporary) = (DIRECTORIES.join(":"), self.temporary.to_string_lossy());
+        let mut own = vec!["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
         if IMAGES.contains(&command) {
             private.furnish("policy.xml", IMAGE_POLICY)?;
-            names.push("MAGICK_CONFIGURE_PATH");
+            own.push("MAGICK_CONFIGURE_PATH");
         }
-        variables.extend(names.into_iter().map(|name| (name, temporary.to_string())));
-        let variables = variables.into_iter();
-        Ok(variables
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect())
+        let own = own.into_iter().map(|name| (name, &*temporary));
+        let fixed = [("PATH", path.as_str()), ("TERM", "dumb")];
+        Ok(variables(fixed.into_iter().chain(EVERYWHERE).chain(own)))
     }
 
     /// Gives a command access to its places: the directory that it starts in, with a repository

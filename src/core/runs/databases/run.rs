@@ -179,28 +179,23 @@ impl<'a> DatabaseCall<'a> {
             is_file.map_err(|error| zone.explain_disk(error))?;
             Ok(entry)
         };
-        let error = match self.zone.path("import_csv", text) {
-            Ok(path) => match file(self.zone, &path) {
-                Ok(entry) => return Ok((entry, None)),
-                Err(error) => error,
-            },
+        let found = self.zone.path("import_csv", text);
+        let error = match found.and_then(|path| file(self.zone, &path)) {
+            Ok(entry) => return Ok((entry, None)),
             Err(error) => error,
         };
         let from = ZoneName::Uploads;
-        if let Some((ZoneName::Uploads, path)) = named_zone(&error) {
-            let uploads = self.zone.store.personal_zone(self.zone.caller, from)?;
-            return Ok((file(&uploads, &path)?, Some(from)));
-        }
-        if error.code() != Code::FileNotFound {
+        let named = named_zone(&error).filter(|(zone, _)| *zone == from);
+        if named.is_none() && error.code() != Code::FileNotFound {
             return Err(error);
         }
         let uploads = self.zone.store.personal_zone(self.zone.caller, from)?;
-        let path = ZonePath::parse("import_csv", text)?;
-        match file(&uploads, &path) {
-            Ok(entry) => Ok((entry, Some(from))),
-            // What is missing is missing in the zone that was named.
-            Err(_) => Err(error),
+        if let Some((_, path)) = named {
+            return Ok((file(&uploads, &path)?, Some(from)));
         }
+        let path = ZonePath::parse("import_csv", text)?;
+        // What is missing is missing in the zone that was named.
+        file(&uploads, &path).map_or(Err(error), |entry| Ok((entry, Some(from))))
     }
 
     /// Lets a child read. Nothing where that cannot be done without writing: the database keeps its

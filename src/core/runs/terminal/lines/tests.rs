@@ -81,7 +81,7 @@ impl World {
         let processes = self.runs.lines(&self.caller).expect("a list");
         let commands = processes
             .iter()
-            .map(|process| process.identity.command.to_owned());
+            .map(|process| process.identity.command.clone());
         commands.collect()
     }
 
