@@ -5,7 +5,7 @@
 //! when it was left alone for a while. What it does not get to is as before, only larger.
 
 use std::collections::HashMap;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ pub(crate) struct HistoryPacker {
     /// Objects that are worth a pack.
     objects: u64,
     /// Wakes the thread, also when it is dropped, which is before the thread is joined.
-    wake: Sender<()>,
+    wake: SyncSender<()>,
     _thread: Background,
 }
 
@@ -61,7 +61,7 @@ impl HistoryPacker {
         let Some(objects) = settings.history_pack_objects else {
             return Ok(None);
         };
-        let (wake, woken) = channel();
+        let (wake, woken) = sync_channel(1);
         let touched = Arc::default();
         let worker = PackThread {
             touched: Arc::clone(&touched),
@@ -97,7 +97,7 @@ impl HistoryPacker {
         one.times += 1;
         one.last = now;
         if is_first || one.times >= looks_after(self.objects) {
-            let _thread_lives = self.wake.send(());
+            let _once_is_enough = self.wake.try_send(());
         }
     }
 }

@@ -40,7 +40,7 @@ impl ProcessSummary {
         let (status, exit_code) = process.status();
         Self {
             id: process.id().to_owned(),
-            command: process.identity.command.to_owned(),
+            command: process.identity.command.clone(),
             status,
             exit_code,
             log_path: process.log_path(),
@@ -81,7 +81,7 @@ impl ProcessAnswer {
         })?;
         Ok(Self {
             process: summary,
-            cwd: process.identity.cwd.to_owned(),
+            cwd: process.identity.cwd.clone(),
             output: output.entries,
             truncated: output.truncated,
             next_offset: output.next_offset,
