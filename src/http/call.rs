@@ -120,7 +120,11 @@ impl Surface {
             && caller.client.gateway
             && names_groups
         {
-            server.core.store.remember_groups(user, &caller.groups);
+            server
+                .core
+                .store
+                .group_claims
+                .remember(user, &caller.groups);
         }
         Ok(caller)
     }

@@ -321,7 +321,9 @@ fn directories_arrive_with_their_space_and_one_commit() {
             };
             assert_eq!(scene.used(name), totals, "{name} {files:?}");
             assert_eq!(
-                zone.measure().expect("measured"),
+                zone.store
+                    .measure(&zone.tenant, zone.name)
+                    .expect("measured"),
                 totals,
                 "{name} {files:?}"
             );

@@ -59,7 +59,7 @@ pub struct Processes {
     /// In the order in which they were entered.
     all: Mutex<Vec<Arc<Process>>>,
     logs: Mutex<HashMap<String, Arc<TenantLogs>>>,
-    lines: FairSemaphore,
+    pub(crate) lines: FairSemaphore,
     shells: FairSemaphore,
     shell_shares: Shares,
     /// `true` if the server stops.
@@ -140,11 +140,6 @@ impl Processes {
         for process in self.running() {
             process.wait_for_end(deadline);
         }
-    }
-
-    /// Takes the place of one more line of a tenant.
-    pub(crate) fn line_place(&self, tenant: &str) -> Result<Grant, Full> {
-        self.lines.try_take(tenant)
     }
 
     /// Returns the lines of a tenant that run or ended lately, in the order in which they were started.
@@ -283,7 +278,8 @@ impl Processes {
     }
 
     /// Returns the shells of a caller in a conversation, in the order in which they began.
-    pub(crate) fn list_shells(&self, caller: &Caller) -> Vec<ShellEntry> {
+    #[must_use]
+    pub fn list_shells(&self, caller: &Caller) -> Vec<ShellEntry> {
         let all = lock(&self.all);
         let own = shells(&all, caller).filter(|shell| shell.is_of(&caller.chat));
         own.map(|shell| ShellEntry::listed(shell)).collect()

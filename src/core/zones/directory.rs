@@ -11,18 +11,13 @@ mod membership;
 
 use crate::store::Store;
 use fileshed_types::settings::GroupSource;
-use fileshed_types::{Caller, Code, Error, GroupClaim, UserId};
+use fileshed_types::{Caller, Code, Error, UserId};
 
 pub use fileshed_types::group::{Group, GroupError, GroupId, Member, NAME_MAX_BYTES};
 pub use manage::{Groups, GroupsError};
 pub use membership::Membership;
 
 impl Store {
-    /// Remembers the groups that a call of the user named, for calls that cannot name any.
-    pub fn remember_groups(&self, user: &UserId, claims: &[GroupClaim]) {
-        self.group_claims.remember(user, claims);
-    }
-
     /// Groups that the registry keeps, for an administrator.
     #[must_use]
     pub fn local_groups(&self) -> Groups<'_> {

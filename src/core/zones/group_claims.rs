@@ -15,7 +15,7 @@ const USERS_MAX: usize = 10_000;
 
 /// What the last calls of users named.
 #[derive(Debug)]
-pub(crate) struct GroupClaimCache {
+pub struct GroupClaimCache {
     users: Mutex<HashMap<UserId, (Instant, Vec<GroupClaim>)>>,
     clock: Clock,
     /// How long what was named counts.
@@ -32,7 +32,7 @@ impl GroupClaimCache {
     }
 
     /// Remembers what a call named, an empty list too.
-    pub(crate) fn remember(&self, user: &UserId, claims: &[GroupClaim]) {
+    pub fn remember(&self, user: &UserId, claims: &[GroupClaim]) {
         let mut users = lock(&self.users);
         if users.len() >= USERS_MAX && !users.contains_key(user) {
             users.retain(|_, (at, _)| self.counts(*at));

@@ -41,7 +41,7 @@ pub use hooks::Hooks;
 use hooks::NoHooks;
 use instance::Instance;
 use last_calls::LastCalls;
-pub use opening::{DataPart, Loss, Opening, StoreError};
+pub use opening::{DataPart, Opening, StoreError};
 pub(crate) use tenants::group_key;
 
 /// Directory of the one workspace of shared mode.
@@ -105,7 +105,7 @@ pub struct Store {
     pub peer_address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
     /// The groups that the last calls of users named.
-    pub(crate) group_claims: GroupClaimCache,
+    pub group_claims: GroupClaimCache,
     /// Changes of programs that belong together.
     pub(crate) saves: CommitCoalescer,
     /// Changes that are not marked for repair yet, with their tenants: the registry did not answer.

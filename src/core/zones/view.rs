@@ -80,12 +80,13 @@ impl<'a> View<'a> {
         if chat.is_some_and(|chat| chat != self.caller.chat.as_str()) {
             return Err(ViewError::NoChat(path.to_string()).into());
         }
+        let no_group = || ViewError::NoGroup(path.to_string()).into();
         let open = || {
             let opened = self.store.open_zone(self.caller, zone, group);
             opened.map_err(|error| match (group, error.details().get("parameter")) {
                 // What is no group of the caller is nothing in the tree.
-                (Some(_), Some(parameter)) if parameter == "group" => no_group(path),
-                (Some(_), _) if error.code() == Code::GroupNotAvailable => no_group(path),
+                (Some(_), Some(parameter)) if parameter == "group" => no_group(),
+                (Some(_), _) if error.code() == Code::GroupNotAvailable => no_group(),
                 _ => error,
             })
         };
@@ -186,10 +187,6 @@ fn is_absence(code: Code) -> bool {
         code,
         Code::FileNotFound | Code::InvalidPath | Code::PathEscape
     )
-}
-
-fn no_group(path: &ViewPath) -> Error {
-    ViewError::NoGroup(path.to_string()).into()
 }
 
 impl Resolved<'_> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::error::ShellSessionError;
 use super::process::{Listening, Process, WakeCallback};
-use super::screen::{ConnectedClient, Screen};
+use super::screen::{ConnectedClient, Screen, TYPED};
 use fileshed_sandbox::TerminalSize;
 
 /// A client that is connected to a shell. Dropped, it has left, and the shell stays.
@@ -50,7 +50,7 @@ impl ShellConnection {
         screen.client = Some(ConnectedClient {
             number: listening.number,
             replay,
-            taken: screen.scrollback.written(),
+            taken: screen.scrollback.written,
         });
         drop(screen);
         shell.notify(u64::MAX);
@@ -149,7 +149,7 @@ impl Process {
     /// Types into a shell: all of it, or nothing.
     pub(crate) fn type_all(&self, text: &str) -> Result<(), ShellSessionError> {
         if let Some(mut screen) = self.screen() {
-            if !screen.has_room_for(text.len()) {
+            if screen.typed.len() + text.len() > TYPED {
                 return Err(ShellSessionError::Full);
             }
             screen.type_in(text.as_bytes());

@@ -245,7 +245,7 @@ impl Process {
 
     /// Bytes of its log.
     pub(crate) fn log_size(&self) -> u64 {
-        self.log().map_or(0, |log| log.size())
+        self.log().map_or(0, |log| log.bytes)
     }
 
     /// Reads what a line wrote.
@@ -298,7 +298,7 @@ impl Process {
     pub(crate) fn wrote(&self, stream: OutputStream, text: String) {
         if let Some(mut log) = self.log() {
             log.write(stream, text, self.clock.seconds());
-            let entries = log.entries();
+            let entries = log.entries;
             drop(log);
             self.notify(entries);
         }

@@ -104,7 +104,7 @@ impl Runs {
         let logs = self.known_logs(tenant)?;
         let mut state = logs.state();
         let limit = self.store.settings.terminal_max_processes;
-        let place = self.processes.line_place(&tenant.key);
+        let place = self.processes.lines.try_take(&tenant.key);
         let place = place.map_err(|full| match full {
             Full::User => BackgroundError::TooMany { limit },
             Full::All => BackgroundError::Full,

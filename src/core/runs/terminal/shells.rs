@@ -61,12 +61,6 @@ impl Runs {
         started.map(|()| entry)
     }
 
-    /// Returns the caller's shells of this conversation.
-    #[must_use]
-    pub fn shells(&self, caller: &Caller) -> Vec<ShellEntry> {
-        self.processes.list_shells(caller)
-    }
-
     /// Returns a shell of the caller.
     pub fn shell(&self, caller: &Caller, id: &str) -> Result<ShellEntry, Error> {
         let shell = self.processes.shell(caller.user.as_ref(), id)?;

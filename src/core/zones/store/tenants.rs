@@ -64,17 +64,15 @@ impl Store {
     /// The directory of a conversation's uploads, below the tenant's root.
     pub(crate) fn uploads_of(&self, caller: &Caller) -> String {
         let directory = ZoneName::Uploads.directory().unwrap_or_default();
-        format!("{directory}/{}", self.chat_directory(caller))
-    }
-
-    /// The name of that directory: the conversation's.
-    pub fn chat_directory(&self, caller: &Caller) -> String {
-        self.pepper.chat_directory(&caller.chat)
+        format!("{directory}/{}", self.pepper.chat_directory(&caller.chat))
     }
 
     /// The key of the caller's tenant and the name of the directory of the conversation's uploads.
     pub fn conversation(&self, caller: &Caller) -> Result<(String, String), Error> {
-        Ok((self.tenant_key(caller)?, self.chat_directory(caller)))
+        Ok((
+            self.tenant_key(caller)?,
+            self.pepper.chat_directory(&caller.chat),
+        ))
     }
 
     /// The caller's name in logs: the same as its directory, so that it tells nothing more.

@@ -483,11 +483,6 @@ impl<'a> Zone<'a> {
             _ => author,
         }
     }
-
-    /// Measures the zone afresh and enters the result. Uploads count over all conversations.
-    pub fn measure(&self) -> Result<Totals, Error> {
-        self.store.measure(&self.tenant, self.name)
-    }
 }
 
 /// Fails where the credential of a caller only reads.
