@@ -47,7 +47,7 @@ pub fn app(core: Arc<Core>, config: &Config) -> Router {
 
 /// The same, with these tools for clients of `/mcp`.
 pub fn app_with_tools(core: Arc<Core>, config: &Config, toolset: McpToolset) -> Router {
-    let openwebui = OpenWebUi::new(config, core.store.clock()).map(Arc::new);
+    let openwebui = OpenWebUi::new(config, &core.store.clock).map(Arc::new);
     if let Some(openwebui) = &openwebui {
         core.store
             .connect(Arc::clone(openwebui) as Arc<dyn ChatHost>);

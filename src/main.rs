@@ -33,7 +33,7 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> 
     sandbox::hide_this_process();
     let descriptors = sandbox::raise_descriptor_limit();
     let (core, config) = cli::serve(config)?;
-    core.runs.zygote().claim_cgroups();
+    core.runs.zygote.claim_cgroups();
     let (core, config) = (Arc::new(core), &config);
     cli::report_store(&core);
     let retention = core.admin.start_retention()?;
@@ -62,10 +62,10 @@ fn serve(config: &Config, serving: Serving) -> Result<ExitCode, CommandFailure> 
         }),
     };
     drop(retention);
-    core.runs.processes().stop();
-    core.runs.processes().wait(patience);
+    core.runs.processes.stop();
+    core.runs.processes.wait(patience);
     runtime.shutdown_timeout(patience);
-    core.runs.processes().wait(patience);
+    core.runs.processes.wait(patience);
     drop((recorder, recovery));
     let is_taken_for_dead = core.store.is_taken_for_dead();
     drop(core);
@@ -89,7 +89,7 @@ fn addresses(
         let listener = tokio::net::TcpListener::bind(config.bind).await;
         let listener = listener.map_err(|error| CommandFailure::Address(config.bind, error))?;
         let address = listener.local_addr()?;
-        core.runs.egress().protect(address.port());
+        core.runs.egress.protect(address.port());
         core.store.listens_at(address);
         let reached = Arc::clone(core);
         let entered = tokio::task::spawn_blocking(move || reached.runs.receives_calls_at(address));
@@ -111,7 +111,7 @@ fn addresses(
             http::ServingEvent::NoWatches => core.runs.end_most_watches(),
             http::ServingEvent::Draining => core.store.drain(),
             // What waits for a background process waits no longer.
-            http::ServingEvent::Stopping => core.runs.processes().stop(),
+            http::ServingEvent::Stopping => core.runs.processes.stop(),
         };
         let at_rest = || {
             sandbox::release_heaps();

@@ -105,11 +105,11 @@ impl LossArguments {
             return Err(CommandFailure::Refused(format!(
                 "without the {} this is lost: {}. Add --yes if that is meant",
                 part.as_str(),
-                loss.text
+                loss
             )));
         }
         let loss = fileshed_core::Store::accept_loss(&config.core, part).map_err(failed)?;
-        print(&format!("lost: {}", loss.text))?;
+        print(&format!("lost: {loss}"))?;
         print(&format!("a new {} is there", part.as_str()))
     }
 }

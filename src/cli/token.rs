@@ -53,7 +53,7 @@ impl TokenCommand {
                 label,
             } => {
                 let span = expires_days.map(|days| timings::hours(u64::from(days) * 24));
-                let expires_at = span.map(|span| core.store.clock().now().checked_add(span));
+                let expires_at = span.map(|span| core.store.clock.now().checked_add(span));
                 let expires_at = expires_at.transpose();
                 let too_late =
                     |_| CommandFailure::Refused("`--expires-days` is too large".to_owned());
@@ -63,7 +63,7 @@ impl TokenCommand {
                 print(&token.secret)
             }
             Self::List => {
-                let now = core.store.clock().now();
+                let now = core.store.clock.now();
                 print_all(
                     core.store
                         .tokens()

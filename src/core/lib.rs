@@ -50,8 +50,8 @@ pub use fileshed_types::{
     limiter, names, nearest, random, settings, size, timings,
 };
 pub use fileshed_zones::{
-    GeneratedKey, Store, Zone, chat_host, chats, directory, inspect, namespace, store, trust, view,
-    whereabouts, zone,
+    GeneratedKey, Store, Zone, chat_host, chats, directory, inspect, namespace, path_suggestions,
+    store, trust, view, zone,
 };
 pub use opening::{CallerView, Core};
 

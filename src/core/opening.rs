@@ -143,6 +143,6 @@ impl Hooks for CoreHooks {
 
     fn lacks_command(&self, command: &str) -> bool {
         let runs = self.runs.upgrade();
-        runs.is_some_and(|runs| runs.programs().lacks(command))
+        runs.is_some_and(|runs| runs.programs.lacks(command))
     }
 }

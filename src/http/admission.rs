@@ -255,7 +255,7 @@ pub(super) async fn transfer_permit(
     caller: &Caller,
     link: Option<&str>,
 ) -> Result<TransferPermit, Error> {
-    let patience = core.store.settings().timings.calls.transfer;
+    let patience = core.store.settings.timings.calls.transfer;
     let mut places = Vec::new();
     for (queue, who) in core.transfer.queues(caller, link)? {
         let place = wait(&queue.places, &who, 1, patience).await;

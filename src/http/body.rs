@@ -109,8 +109,8 @@ pub(super) async fn collect(
 /// Reads the arguments of an endpoint that takes a small JSON object; an empty body has none. `None` if
 /// they cannot be read.
 pub(super) async fn small<T: DeserializeOwned>(core: &Core, body: Body) -> Option<T> {
-    let patience = core.store.settings().timings.http.small_body;
-    let bytes = timer::within(core.store.clock(), patience, to_bytes(body, SMALL_BYTES)).await;
+    let patience = core.store.settings.timings.http.small_body;
+    let bytes = timer::within(&core.store.clock, patience, to_bytes(body, SMALL_BYTES)).await;
     let bytes = bytes?.ok()?;
     let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
     serde_json::from_slice(text).ok()

@@ -120,7 +120,11 @@ impl Surface {
             && caller.client.gateway
             && names_groups
         {
-            server.core.store.remember_groups(user, &caller.groups);
+            server
+                .core
+                .store
+                .group_claims
+                .remember(user, &caller.groups);
         }
         Ok(caller)
     }
@@ -154,8 +158,8 @@ async fn refused_slowly(server: &Server, error: Error) -> Error {
     tracing::warn!(%address, "a credential was refused");
     match server.admission.refusals.try_take(&current::client()) {
         Ok(_place) => {
-            let clock = server.core.store.clock();
-            timer::sleep(clock, server.core.store.settings().timings.calls.refusal).await;
+            let clock = &server.core.store.clock;
+            timer::sleep(clock, server.core.store.settings.timings.calls.refusal).await;
             error
         }
         Err(full) => AdmissionError::from(full).into(),
@@ -250,7 +254,7 @@ impl Call {
         let body = trusted(self.body, caller.cancellation.trust());
         let announced = header::content_length(&parts.headers);
         body::receive(
-            self.server.core.store.clock(),
+            &self.server.core.store.clock,
             body,
             announced,
             move |reader| work(CallerView::of(&core, &caller), &parts, reader),

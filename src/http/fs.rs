@@ -124,7 +124,7 @@ where
         },
         aliases: ALIASES,
         begin: Box::new(move |view, headers, mut arguments| {
-            let scope = FsScope::of(view.core.store.settings(), headers)?;
+            let scope = FsScope::of(&view.core.store.settings, headers)?;
             let asked = arguments.get("path").and_then(Value::as_str);
             let asked = asked.unwrap_or_default().to_owned();
             for (alias, parameter) in ALIASES {

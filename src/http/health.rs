@@ -44,7 +44,7 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
 
 /// How commands are confined. Blocks.
 pub(super) fn confinement(core: &Core) -> Value {
-    let memory = core.runs.zygote().bounds_trees().is_ok();
+    let memory = core.runs.zygote.bounds_trees().is_ok();
     json!({
         "isolation": core.admin.isolation().as_str(),
         "sandbox": core.admin.sandbox().as_str(),

@@ -98,8 +98,8 @@ pub(super) async fn log_request(
     let mut line = RequestLog {
         id: request_id(request.headers()),
         operation: operation(&request),
-        started: server.core.store.clock().instant(),
-        clock: server.core.store.clock().clone(),
+        started: server.core.store.clock.instant(),
+        clock: server.core.store.clock.clone(),
         done: false,
     };
     request.extensions_mut().insert(RequestId(line.id.clone()));

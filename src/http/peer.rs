@@ -186,13 +186,13 @@ async fn send(
 }
 
 async fn open(server: &Server, seal: &Seal, address: &str) -> io::Result<SendRequest<Body>> {
-    let clock = server.core.store.clock();
+    let clock = &server.core.store.clock;
     let late = || io::Error::from(ErrorKind::TimedOut);
     let stream = timer::within(clock, CONNECT, TcpStream::connect(address)).await;
     let stream = stream.ok_or_else(late)??;
     // Answers of a shell are short, and waited for.
     let _slower = stream.set_nodelay(true);
-    let patience = server.core.store.settings().timings.http.head;
+    let patience = server.core.store.settings.timings.http.head;
     let sealed = timer::within(clock, patience, seal.connect(stream)).await;
     let stream = TokioIo::new(sealed.ok_or_else(late)??);
     let (sender, connection) = http1::handshake(stream).await.map_err(io::Error::other)?;

@@ -194,7 +194,7 @@ fn begin(core: &Core, principal: &Principal, previous: Option<&Secret>) -> Resul
 
 /// An answer that gives a browser its session.
 fn with_session(server: &Server, response: Response, secret: &Secret) -> Response {
-    let hours = server.core.store.settings().session_hours;
+    let hours = server.core.store.settings.session_hours;
     let cookie = server.authenticator.session_cookie();
     let cookie = cookie.set(secret, hours.saturating_mul(3600));
     let mut response = unstored(response);

@@ -194,7 +194,7 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             GET,
             "/api/terminals",
             "list_terminals",
-            |view, _: &Nothing| Ok(view.core.runs.shells(view.caller)),
+            |view, _: &Nothing| Ok(view.core.runs.processes.list_shells(view.caller)),
         )
         .of_processes(Finds),
         endpoint(DELETE, SHELL, "delete_terminal", shell::end)

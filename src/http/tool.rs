@@ -204,14 +204,14 @@ pub(super) async fn run(
         let bytes = body.len() as u64;
         let arguments = arguments(tool, outside, &body)?;
         drop(body);
-        let answer = (tool.call.answer_max)(view.core.store.settings(), &arguments);
+        let answer = (tool.call.answer_max)(&view.core.store.settings, &arguments);
         permit.reserve_blocking(bytes.saturating_add(answer), &view.caller.cancellation)?;
         (tool.call.begin)(view, &headers, arguments)?.answered(ToolContent::written)
     });
     let begun = begun.await?;
     let (written, permit) = match begun {
         (Ok(Step::Streams(process)), _) => {
-            let clock = call.server.core.store.clock().clone();
+            let clock = call.server.core.store.clock.clone();
             return Ok(pending::show(process, clock));
         }
         (Ok(Step::Waits(awaited, rest)), permit) => {
@@ -344,7 +344,7 @@ mod tests {
 
     /// What comes of something when a minute has passed.
     async fn while_time_passes<T>(server: &Server, something: impl Future<Output = T>) -> T {
-        let passes = async { server.core.store.clock().advance(60) };
+        let passes = async { server.core.store.clock.advance(60) };
         tokio::join!(something, passes).0
     }
 
@@ -431,7 +431,7 @@ mod tests {
             }
             Ok(nothing())
         });
-        let clock = server.core.store.clock();
+        let clock = &server.core.store.clock;
         let call = timer::within(clock, minutes(1), Box::pin(called(&server, waits)));
         let left = while_time_passes(&server, call).await;
         assert!(left.is_none(), "the client leaves first");

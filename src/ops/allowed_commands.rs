@@ -110,13 +110,13 @@ impl Operation for AllowedCommands {
     }
 
     fn run(core: &Core, _: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
-        let mode = core.store.settings().network_mode;
+        let mode = core.store.settings.network_mode;
         let offered = |rule: &&CommandRule| !rule.network || mode != NetworkMode::Disabled;
         // Of the many that the machine has, `*` is all that need be said.
-        let added: Vec<&'static str> = if core.store.settings().has_any_program() {
+        let added: Vec<&'static str> = if core.store.settings.has_any_program() {
             vec!["*"]
         } else {
-            core.runs.programs().chosen().collect()
+            core.runs.programs.chosen().collect()
         };
         let commands = |suits: &dyn Fn(&CommandRule) -> bool| {
             let (mut available, missing): (Vec<_>, Vec<_>) = rules::commands()
@@ -124,14 +124,14 @@ impl Operation for AllowedCommands {
                 .filter(offered)
                 .filter(|rule| suits(rule))
                 .map(|rule| rule.name)
-                .partition(|name| core.runs.programs().has(name));
+                .partition(|name| core.runs.programs.has(name));
             available.extend(&added);
             Commands { available, missing }
         };
         let all = commands(&|_| true);
         let (available, missing) = (all.available.len(), all.missing.len());
         let total_whitelist = available + missing;
-        let online = |name: &str| mode != NetworkMode::Disabled && core.runs.programs().has(name);
+        let online = |name: &str| mode != NetworkMode::Disabled && core.runs.programs.has(name);
         let message = format!("{available} of {total_whitelist} commands are installed");
         Ok(Reply::new(
             Response {

@@ -101,7 +101,7 @@ impl Operation for CopyToGroup {
         let message = cross_zone::sentence("Copied", &done, &format!("group {group}"));
         Ok(Reply::new(
             Response {
-                src_zone: from.name().as_str(),
+                src_zone: from.name.as_str(),
                 src_path: done.source.as_str().to_owned(),
                 group,
                 dest_path: done.destination.as_str().to_owned(),

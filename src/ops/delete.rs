@@ -84,7 +84,7 @@ impl Operation for Delete {
         let writer = changes::remover(&zone, Self::ID)?;
         let entry = zone.entry_itself(&path)?;
         let is_in_bin = writer.delete(&entry, request.message.as_deref())?;
-        let days = core.store.settings().bin_days.filter(|_| is_in_bin);
+        let days = core.store.settings.bin_days.filter(|_| is_in_bin);
         let message = match days {
             Some(days) => format!(
                 "Deleted {path}; for {days} days the same call with restore=true brings it back"
@@ -93,7 +93,7 @@ impl Operation for Delete {
         };
         Ok(Reply::new(
             Response {
-                zone: zone.name().as_str(),
+                zone: zone.name.as_str(),
                 deleted: Some(path.as_str().to_owned()),
                 restored: None,
                 was_directory: entry.kind() == Kind::Directory,

@@ -159,7 +159,7 @@ impl Operation for Exec {
         let found = missing_file::of_command(core, &zone, &ran, &request.args);
         Ok(Reply::new(
             Response {
-                zone: zone.name().as_str(),
+                zone: zone.name.as_str(),
                 command: request.cmd,
                 args: request.args,
                 stdout: ran.stdout,

@@ -121,7 +121,7 @@ impl Operation for GroupInfo {
             })
             .collect();
         let shown = (files.len() as u64).min(page.totals.files);
-        let members = counted(membership.count(), "member");
+        let members = counted(membership.count, "member");
         let message = if shown == page.totals.files {
             format!("{members}, {shown} files")
         } else {
@@ -134,8 +134,8 @@ impl Operation for GroupInfo {
             Response {
                 group_id: group.id.as_str().to_owned(),
                 name: group.name,
-                member_count: membership.count(),
-                members: membership.members().iter().map(person).collect(),
+                member_count: membership.count,
+                members: membership.members.iter().map(person).collect(),
                 files,
                 total_files: page.totals.files,
                 total_size: page.totals.bytes,

@@ -109,7 +109,7 @@ impl Operation for Help {
             Toolset::All => text,
             toolset @ Toolset::Core => offered::guide(&text, toolset),
         };
-        let settings = core.store.settings();
+        let settings = &core.store.settings;
         let values = [
             ("{timeout}", settings.exec_timeout_default),
             ("{timeout_max}", settings.exec_timeout_max),

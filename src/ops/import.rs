@@ -151,7 +151,7 @@ impl Operation for Import {
 /// The files that were uploaded to this server in this conversation.
 fn uploaded(zone: &Zone<'_>) -> Result<Vec<ZonePath>, Error> {
     let mut found = Vec::new();
-    zone.data().walk(&ZonePath::root(), |entry| {
+    zone.data.walk(&ZonePath::root(), |entry| {
         if entry.kind == Kind::File {
             found.push(entry.path.clone());
         }

@@ -190,7 +190,7 @@ impl Operation for LinkCreate {
                 file_id: Some(link.id),
                 download_url: link.url,
                 size_bytes: file.map(|file| file.size()),
-                zone: Some(zone.name().as_str()),
+                zone: Some(zone.name.as_str()),
                 path: Some(path.display().to_owned()),
                 upload,
                 expires_at: Some(link.expires_at.to_string()),
@@ -256,12 +256,12 @@ fn publish(
     file: Option<&Entry>,
 ) -> Result<Option<(PublishedFile, bool)>, Error> {
     let transfer = &core.transfer;
-    let file = match (core.store.settings().links, file) {
+    let file = match (core.store.settings.links, file) {
         (LinkHost::Openwebui, Some(file)) => file,
-        (LinkHost::Auto, Some(file)) if transfer.can_publish(zone.caller()) => file,
+        (LinkHost::Auto, Some(file)) if transfer.can_publish(zone.caller) => file,
         (LinkHost::Own | LinkHost::Auto, _) => return Ok(None),
         (LinkHost::Openwebui, None) => {
-            let (path, zone) = (path.clone(), zone.name());
+            let (path, zone) = (path.clone(), zone.name);
             return Err(PublicationError::Directory { path, zone }.into());
         }
     };
@@ -274,7 +274,7 @@ fn publish(
 /// Returns `true` if the link leads to this server because Open WebUI failed.
 fn leads_here_instead(core: &Core, error: &Error) -> bool {
     let of_openwebui = [Code::OpenwebuiApiUnavailable, Code::OpenwebuiInsertError];
-    core.store.settings().links == LinkHost::Auto && of_openwebui.contains(&error.code())
+    core.store.settings.links == LinkHost::Auto && of_openwebui.contains(&error.code())
 }
 
 fn reply_of(file: PublishedFile, attached: bool, is_picture: bool) -> Reply<Response> {

@@ -54,7 +54,7 @@ impl Operation for LockeditCancel {
         let message = format!("Unlocked {path}");
         Ok(Reply::new(
             Response {
-                zone: zone.name().as_str(),
+                zone: zone.name.as_str(),
                 path,
                 changes_discarded,
             },

@@ -98,7 +98,7 @@ impl Operation for LockeditExec {
         let note = ran.note();
         Ok(Reply::new(
             Response {
-                zone: zone.name().as_str(),
+                zone: zone.name.as_str(),
                 path: edit.path().as_str().to_owned(),
                 command: request.cmd,
                 stdout: ran.stdout,

@@ -77,7 +77,7 @@ impl Operation for LockeditOpen {
         let message = format!("Locked {path}");
         Ok(Reply::new(
             Response {
-                zone: zone.name().as_str(),
+                zone: zone.name.as_str(),
                 path: edit.path().as_str().to_owned(),
                 is_binary: text.is_none(),
                 content: text,

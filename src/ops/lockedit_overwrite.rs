@@ -78,7 +78,7 @@ impl Operation for LockeditOverwrite {
         edit.write(&content)?;
         Ok(Reply::new(
             Response {
-                zone: zone.name().as_str(),
+                zone: zone.name.as_str(),
                 path: edit.path().as_str().to_owned(),
                 bytes_written: request.content.len() as u64,
                 new_size: content.len() as u64,

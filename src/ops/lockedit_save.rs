@@ -63,7 +63,7 @@ impl Operation for LockeditSave {
         let message = format!("Saved and unlocked {path}");
         Ok(Reply::new(
             Response {
-                zone: zone.name().as_str(),
+                zone: zone.name.as_str(),
                 path,
                 size,
                 committed: commit.is_some(),

@@ -1,7 +1,7 @@
 //! Hints for a call whose file is not found: its likely place, and the call that works.
 
 use fileshed_core::command::Ran;
-use fileshed_core::whereabouts::{Likeness, MissingPath, PathSuggestion};
+use fileshed_core::path_suggestions::{Likeness, MissingPath, PathSuggestion};
 use fileshed_core::{Caller, Core, Error, Hint, NextCall, Repeat, Zone, ZoneName, ZonePath};
 use serde_json::{Map, Value, json};
 
@@ -83,7 +83,7 @@ pub(super) fn with_location<O: Operation>(
     let Some(parameter) = PathParameter::of::<O>(arguments, &missing) else {
         return error;
     };
-    let places = core.store.whereabouts(caller, &missing);
+    let places = core.store.path_suggestions(caller, &missing);
     let Some(first) = places.first() else {
         return not_fetched(core, caller, &missing, error);
     };
@@ -102,14 +102,14 @@ pub(super) fn of_command(
     arguments: &[String],
 ) -> Option<Hint> {
     let missing = MissingPath {
-        zone: zone.name(),
+        zone: zone.name,
         group: zone.group().map(|group| group.name.clone()),
         path: ran.missing.clone()?,
     };
-    let places = core.store.whereabouts(zone.caller(), &missing);
+    let places = core.store.path_suggestions(zone.caller, &missing);
     let Some(first) = places.first() else {
         let name = missing.path.name().unwrap_or_default();
-        let refused = core.transfer.attachment_refused(zone.caller(), name);
+        let refused = core.transfer.attachment_refused(zone.caller, name);
         return refused
             .filter(|_| missing.zone == ZoneName::Uploads)
             .map(Hint::from);

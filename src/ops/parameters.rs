@@ -123,7 +123,7 @@ impl Operation for Parameters {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, _: Request) -> Result<Reply<Response>, Error> {
-        let settings = core.store.settings();
+        let settings = &core.store.settings;
         let report = core.admin.workspace_report(caller, &settings.fs_workspace);
         let data = Response {
             quota_per_user_mb: core.store.quota_mb(caller)?,

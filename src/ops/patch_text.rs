@@ -133,7 +133,7 @@ impl Operation for PatchText {
         let (written, edited) = if request.overwrite {
             (file.overwrite(request.content.as_bytes())?, None)
         } else {
-            apply(&file, &edit, core.store.settings().largest_file())?
+            apply(&file, &edit, core.store.settings.largest_file())?
         };
         let lines_affected = match &edited {
             Some(edited) => edited.lines_affected,

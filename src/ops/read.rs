@@ -97,7 +97,7 @@ impl Operation for Read {
             Some(text) => (text, None),
             None => content(&zone, &entry)?,
         };
-        let most = core.store.settings().output_of(caller.client) as usize;
+        let most = core.store.settings.output_of(caller.client) as usize;
         let shown = Numbered::of(&text, first, limit, most);
         Ok(reply(&path, entry.size(), (first, shown), picture))
     }
@@ -118,11 +118,11 @@ fn small_text(core: &Core, caller: &Caller, request: &Request) -> Option<Reply<R
         return None;
     }
     let file = at_once::file_at_once(&core.store, caller, zone, &path)?;
-    if file.stamp.size() > text_limit(core.store.settings()) {
+    if file.stamp.size() > text_limit(&core.store.settings) {
         return None;
     }
     let text = Encoding::text_of(&file.bytes)?;
-    let most = core.store.settings().output_of(caller.client) as usize;
+    let most = core.store.settings.output_of(caller.client) as usize;
     let shown = Numbered::of(&text, first, limit, most);
     Some(reply(&path, file.stamp.size(), (first, shown), None))
 }

@@ -32,7 +32,7 @@ pub(super) fn with_alternative<O: Operation>(
     }
     let is_in = |zone: ZoneName, path: &ZonePath| {
         let zone = core.store.zone(caller, zone.as_str(), None);
-        zone.is_ok_and(|zone| zone.data().entry(path).is_ok())
+        zone.is_ok_and(|zone| zone.data.entry(path).is_ok())
     };
     let paths = named
         .iter()

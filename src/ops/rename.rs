@@ -54,7 +54,7 @@ impl Operation for Rename {
             .store
             .zone(caller, &request.zone, request.group.as_deref())?;
         let old_path = zone.path_to_change("old_path", &request.old_path)?;
-        let new_path = zone.path_to_bring("new_path", &request.new_path, zone.name(), &old_path)?;
+        let new_path = zone.path_to_bring("new_path", &request.new_path, zone.name, &old_path)?;
         let writer = changes::writer(&zone, Self::ID)?;
         let entry = zone.entry_itself(&old_path)?;
         let vacancy = zone.vacancy("new_path", &new_path)?;
@@ -64,7 +64,7 @@ impl Operation for Rename {
             .commit(request.message.as_deref(), &default)?;
         Ok(Reply::new(
             Response {
-                zone: zone.name().as_str(),
+                zone: zone.name.as_str(),
                 old_path: old_path.as_str().to_owned(),
                 new_path: new_path.as_str().to_owned(),
             },

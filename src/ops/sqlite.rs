@@ -256,7 +256,7 @@ fn date_format(text: &str) -> Result<DateFormat, ArgumentError> {
 
 impl Request {
     fn query(self, core: &Core, client: Client, sql: String, limit: Option<u64>) -> Query {
-        let settings = core.store.settings();
+        let settings = &core.store.settings;
         let mut values: Vec<Value> = self.params.into_iter().map(|value| value.0).collect();
         let named = match values.as_mut_slice() {
             [Value::Object(only)] if !only.contains_key("base64") => Some(std::mem::take(only)),

@@ -217,7 +217,7 @@ fn run<O: Operation>(
         let error = read_only_zone::with_alternative::<O>(core, caller, &uploads, error);
         missing_file::with_location::<O>(core, caller, &given, error)
             .of_call(&given)
-            .without_commands(&given, |command| core.runs.programs().lacks(command))
+            .without_commands(&given, |command| core.runs.programs.lacks(command))
     })
 }
 

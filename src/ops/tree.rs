@@ -98,7 +98,7 @@ impl Operation for Tree {
                 tree: drawing.text.trim_end().to_owned(),
                 depth,
                 path: path.display().to_owned(),
-                zone: zone.name().as_str(),
+                zone: zone.name.as_str(),
             },
             said,
         ))
@@ -141,9 +141,9 @@ impl Drawing<'_> {
     /// The entries of a directory that are drawn, directories first, and how many more there are. The
     /// state of these others is not asked for.
     fn entries(&self, path: &ZonePath) -> Result<(Vec<WalkEntry>, usize), DiskError> {
-        let directory = self.zone.data().hold(path)?;
+        let directory = self.zone.data.hold(path)?;
         let mut names = directory.names()?;
-        if self.zone.name().is_versioned() {
+        if self.zone.name.is_versioned() {
             names.retain(|(name, _)| !is_git_name(name));
         }
         names.sort_unstable_by(|(one, kind), (other, other_kind)| {

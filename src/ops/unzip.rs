@@ -111,7 +111,7 @@ impl Operation for Unzip {
             Target::Entry(directory) => {
                 let merge = unpacked
                     .directory
-                    .merge_into(zone.data(), &directory)
+                    .merge_into(&zone.data, &directory)
                     .map_err(|error| zone.explain_disk(error))?;
                 writer.merge(merge, Totals::default())?
             }
@@ -123,9 +123,9 @@ impl Operation for Unzip {
         Ok(Reply::new(
             Response {
                 source: source.display().to_owned(),
-                source_zone: from.name().as_str(),
+                source_zone: from.name.as_str(),
                 destination: directory.display().to_owned(),
-                destination_zone: zone.name().as_str(),
+                destination_zone: zone.name.as_str(),
                 files_count: unpacked.files,
                 files: unpacked.names,
                 truncated,
@@ -154,7 +154,7 @@ fn default_destination(
     let parts = source.name().and_then(|name| name.rsplit_once('.'));
     let ending = parts.filter(|(stem, _)| !stem.is_empty());
     let stem = ending.map_or(path, |(_, ending)| &path[..path.len() - ending.len() - 1]);
-    if ending.is_none() || stem.eq_ignore_ascii_case(zone.name().as_str()) {
+    if ending.is_none() || stem.eq_ignore_ascii_case(zone.name.as_str()) {
         return below_root(&format!("{stem}{DIRECTORY_ENDING}"));
     }
     below_root(stem)

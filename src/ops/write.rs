@@ -112,7 +112,7 @@ pub(super) fn reply(
     });
     let response = Response {
         path,
-        zone: zone.name().as_str(),
+        zone: zone.name.as_str(),
         created: written.created,
         file_size: written.size,
         group: zone.group().map(|group| group.name.clone()),

@@ -138,7 +138,7 @@ impl Operation for Zip {
 /// The archive of a call without `dest`: next to what it packs, or in the zone itself.
 fn default_archive(zone: &Zone<'_>, source: &ZonePath) -> String {
     if source.is_root() {
-        format!("{}.zip", zone.name())
+        format!("{}.zip", zone.name)
     } else {
         format!("{source}.zip")
     }

@@ -126,7 +126,7 @@ impl TestApp {
     pub fn advance(&self, seconds: i64) {
         assert!(!self.routes.is_empty(), "the clock is in another process");
         for routes in &self.routes {
-            routes.core.store.clock().advance(seconds);
+            routes.core.store.clock.advance(seconds);
         }
     }
 
@@ -267,8 +267,8 @@ impl Routes {
 
 impl Drop for Routes {
     fn drop(&mut self) {
-        self.core.runs.processes().stop();
-        self.core.runs.processes().wait(PATIENCE);
+        self.core.runs.processes.stop();
+        self.core.runs.processes.wait(PATIENCE);
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(PATIENCE);
         }

@@ -156,8 +156,8 @@ impl Admin {
         Machine {
             settings: &self.store.settings,
             confinement: self.runs.confinement(),
-            trees: self.runs.zygote().bounds_trees(),
-            programs: self.runs.programs(),
+            trees: self.runs.zygote.bounds_trees(),
+            programs: &self.runs.programs,
         }
     }
 
@@ -292,7 +292,7 @@ impl Admin {
 
     fn probe_data(&self) -> Result<(), DiskError> {
         let directory = self.store.data.subdirectory(".instances")?;
-        let mut staged = Staging::new(directory, self.store.instance()).write(b"probe")?;
+        let mut staged = Staging::new(directory, &self.store.instance.name).write(b"probe")?;
         let _size = staged.file();
         let _size = staged.size()?;
         self.store.data.expect_writable()?;

@@ -15,7 +15,7 @@ impl Admin {
     /// Starts the thread that repairs what dead instances left, where several may have the data. A
     /// process that others took for dead is told to end, as an administrator would tell it.
     pub fn start_instance_recovery(&self) -> Result<Option<Background>, Error> {
-        if !self.store.shares_data() {
+        if !self.store.registry.holds_leases() {
             return Ok(None);
         }
         let admin = self.clone();
@@ -27,7 +27,7 @@ impl Admin {
         let store = &self.store;
         while !stop.is_given() {
             let mut left = store
-                .tenants_left(store.settings.timings.instances.takeover)
+                .tenants_left(store.settings.timings.instances.recovery)
                 .unwrap_or_default();
             left.extend(store.mark_unfinished());
             for tenant in left {

@@ -116,7 +116,7 @@ pub fn bring_back_path(zone: Zone<'_>, path: &ZonePath) -> Result<BroughtBack, E
 fn deleted(zone: &Zone<'_>, row: &BinRow) -> bool {
     let is_of_chat = || {
         let directory = zone.store.pepper.chat_directory(&Chat::new(&row.chat));
-        directory == zone.store.chat_directory(zone.caller)
+        directory == zone.store.pepper.chat_directory(&zone.caller.chat)
     };
     row.zone == zone.name.as_str() && (zone.name != ZoneName::Uploads || is_of_chat())
 }

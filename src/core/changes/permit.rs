@@ -38,7 +38,7 @@ pub(super) fn new_intent<'i>(
     NewIntent {
         tenant: &tenant.key,
         zone: zone.as_str(),
-        instance: store.instance(),
+        instance: &store.instance.name,
         operation,
         author_name: &author.name,
         author_email: &author.email,

@@ -44,15 +44,15 @@ pub fn remove_directory(
 /// Takes the directory of a tenant out of its place. The caller has the tenant's write locks.
 fn set_aside(store: &Store, tenant: &str) -> Result<Removed, DiskError> {
     let entry = store.data.entry(&ZonePath::found(tenant.to_owned()))?;
-    let waiting = Staging::new(store.data.subdirectory(REMOVED)?, store.instance());
+    let waiting = Staging::new(store.data.subdirectory(REMOVED)?, &store.instance.name);
     waiting.remove(&entry)
 }
 
 /// Removes what an earlier call did not come to the end of.
 fn sweep_removed(store: &Store) -> Result<(), Error> {
     if let Some(directory) = store.data.existing_subdirectory(REMOVED)? {
-        let waiting = Staging::new(directory, store.instance());
-        waiting.sweep(|| store.live_instances())?;
+        let waiting = Staging::new(directory, &store.instance.name);
+        waiting.sweep(|| store.instance.live_instances())?;
     }
     Ok(())
 }

@@ -28,7 +28,7 @@ use crate::judge::{EndedCommand, start_of};
 use fileshed_history::{Author, power_cut};
 use fileshed_registry::{Orphan, OwnershipChange, OwnershipEffect, TenantCondition, Usage};
 use fileshed_storage::{DiskError, Root};
-use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath};
+use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath, lock};
 use fileshed_zones::Hooks;
 use fileshed_zones::store::{Opening, Store};
 use fileshed_zones::tenant::{DATA, TenantRoot, ZoneRoots};
@@ -93,7 +93,8 @@ pub fn try_make_ready(
     zone: ZoneName,
     known: Option<&TenantCondition>,
 ) -> Result<(), Error> {
-    let is_as_known = store.mark_unfinished().is_empty() && store.visited().contains(&tenant.key);
+    let is_as_known =
+        store.mark_unfinished().is_empty() && lock(&store.visited).contains(&tenant.key);
     let undone = tidy(store, tenant);
     let arrival;
     let condition = if let Some(known) = known.filter(|_| is_as_known) {
@@ -121,7 +122,7 @@ pub fn try_make_ready(
 /// Takes into history what is on disk beyond it after a power cut, once.
 fn recover_history(store: &Store, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
     let key = (tenant.key.clone(), zone);
-    if !zone.is_versioned() || store.recovered().contains(&key) {
+    if !zone.is_versioned() || lock(&store.recovered).contains(&key) {
         return Ok(());
     }
     if let Some(base) = tenant.existing_base(zone)?
@@ -139,13 +140,13 @@ fn recover_history(store: &Store, tenant: &TenantRoot, zone: ZoneName) -> Result
             store.measure(tenant, zone)?;
         }
     }
-    store.recovered().insert(key);
+    lock(&store.recovered).insert(key);
     Ok(())
 }
 
 /// Undoes and removes what dead processes left in staging, once.
 fn tidy(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
-    if store.visited().contains(&tenant.key) {
+    if lock(&store.visited).contains(&tenant.key) {
         return Ok(());
     }
     roll_back(store, tenant)?;
@@ -156,7 +157,7 @@ fn tidy(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
     if let Err(error) = store.sweep_bin(tenant) {
         tracing::warn!(%error, "what left the bin is still there");
     }
-    store.visited().insert(tenant.key.clone());
+    lock(&store.visited).insert(tenant.key.clone());
     Ok(())
 }
 
@@ -188,7 +189,7 @@ pub(crate) fn reap_dead_instances(
     if !store.registry.has_intents(&tenant.key)? {
         return Ok(());
     }
-    store.mark_dead_instances()?;
+    store.instance.mark_dead_instances(&store.registry)?;
     store.registry.orphan_tenant(&tenant.key)?;
     undo_journals(store, tenant)?;
     for &zone in tenant.zones {
@@ -203,7 +204,7 @@ pub(crate) fn reap_dead_instances(
 fn roll_back(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
     if store
         .staging(tenant)?
-        .journals(|| store.live_instances())?
+        .journals(|| store.instance.live_instances())?
         .is_empty()
     {
         return Ok(());
@@ -218,7 +219,7 @@ fn roll_back(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
 /// The caller has the write locks of all zones.
 fn undo_journals(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
     let staging = store.staging(tenant)?;
-    for journal in staging.journals(|| store.live_instances())? {
+    for journal in staging.journals(|| store.instance.live_instances())? {
         staging.roll_back(&journal)?;
         tracing::warn!(tenant = tenant.key, "undid a change that was interrupted");
     }
@@ -227,7 +228,9 @@ fn undo_journals(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
 
 /// Removes what dead processes staged.
 fn sweep(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
-    Ok(store.staging(tenant)?.sweep(|| store.live_instances())?)
+    Ok(store
+        .staging(tenant)?
+        .sweep(|| store.instance.live_instances())?)
 }
 
 /// The interrupted changes of a zone.

@@ -321,7 +321,9 @@ fn directories_arrive_with_their_space_and_one_commit() {
             };
             assert_eq!(scene.used(name), totals, "{name} {files:?}");
             assert_eq!(
-                zone.measure().expect("measured"),
+                zone.store
+                    .measure(&zone.tenant, zone.name)
+                    .expect("measured"),
                 totals,
                 "{name} {files:?}"
             );
@@ -370,7 +372,7 @@ fn a_crossing_that_is_not_committed_undoes_itself_in_both_zones() {
     for (dest, keep) in [("x/new", false), ("old", false), ("old", true)] {
         let writers = writers(&documents, &storage, "test").expect("two turns");
         let entry = documents.entry_itself(&path("d")).expect("there");
-        let weight = documents.data().weigh(&entry, |_| false).expect("weighed");
+        let weight = documents.data.weigh(&entry, |_| false).expect("weighed");
         let target = storage.destination("dest", &path(dest)).expect("a place");
         let replaced = target.entry().map(|entry| storage.totals(entry));
         let replaced = replaced.transpose().expect("counted").unwrap_or_default();

@@ -104,7 +104,7 @@ fn target(
         .any(|above| above == *taken.path());
     if holds || !overwrite {
         let path = to.at.as_str().to_owned();
-        return Err(ViewError::Exists { path }.into());
+        return Err(ViewError::Exists(path).into());
     }
     Ok(target)
 }

@@ -40,7 +40,7 @@ impl Runs {
         wanted: bool,
         command: &str,
     ) -> Result<Option<EgressGrant>, Error> {
-        if !wanted || self.store.settings().network_mode == NetworkMode::Disabled {
+        if !wanted || self.store.settings.network_mode == NetworkMode::Disabled {
             return Ok(None);
         }
         let holds = self.confinement().holds_connections();
@@ -50,6 +50,6 @@ impl Runs {
             "curl" => RefusalStyle::Silent,
             _ => RefusalStyle::InWords,
         };
-        Ok(Some(self.egress().grant(style)?))
+        Ok(Some(self.egress.grant(style)?))
     }
 }

@@ -13,7 +13,6 @@ mod journal;
 mod run;
 
 use std::io;
-use std::path::PathBuf;
 
 use fileshed_sandbox::{BuiltInJob, PreparedJob};
 use fileshed_tables::Opened;
@@ -33,23 +32,11 @@ pub const DATABASE_JOB: BuiltInJob = BuiltInJob {
     prepare,
 };
 
-fn prepare(spec: &str) -> io::Result<Box<dyn PreparedJob>> {
+fn prepare(spec: &str) -> io::Result<PreparedJob> {
     let opened = Opened::new(serde_json::from_str(spec)?)?;
-    Ok(Box::new(DatabaseJob(opened)))
-}
-
-struct DatabaseJob(Opened);
-
-impl PreparedJob for DatabaseJob {
-    fn read(&self) -> Option<PathBuf> {
-        self.0.place_to_read()
-    }
-
-    fn write(&self) -> Option<PathBuf> {
-        self.0.place_to_change()
-    }
-
-    fn run(self: Box<Self>) -> String {
-        self.0.answer()
-    }
+    Ok(PreparedJob {
+        read: opened.place_to_read(),
+        write: opened.place_to_change(),
+        work: Box::new(|| opened.answer()),
+    })
 }

@@ -66,12 +66,12 @@ pub fn document_text(
         }));
     }
     let read = match reading {
-        Reading::Pdf if !runs.programs().has(PDF_COMMAND) => {
+        Reading::Pdf if !runs.programs.has(PDF_COMMAND) => {
             let program = PDF_COMMAND;
             return Err(explain(DocumentError::NoProgram { path, program }));
         }
         Reading::Pdf => pdf_text(runs, zone, entry, MOST)?.map(|pages| paged(&pages)),
-        Reading::Job(format) => match run(runs, zone, entry, format)? {
+        Reading::Document(_) | Reading::Sheets => match run(runs, zone, entry, name)? {
             JobEnd::Answered(read) => read,
             JobEnd::TooLong | JobEnd::Died => {
                 return Err(explain(DocumentError::TooMuch { path }));
@@ -91,7 +91,8 @@ pub fn may_be_document(name: &str) -> bool {
 /// Who reads a document.
 enum Reading {
     Pdf,
-    Job(Format),
+    Document(DocumentKind),
+    Sheets,
 }
 
 impl Reading {
@@ -99,10 +100,10 @@ impl Reading {
         let (_, end) = name.rsplit_once('.')?;
         Some(match end.to_ascii_lowercase().as_str() {
             "pdf" => Self::Pdf,
-            "docx" => Self::Job(Format::Docx),
-            "pptx" => Self::Job(Format::Pptx),
-            "odt" | "odp" => Self::Job(Format::OpenDocument),
-            "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => Self::Job(Format::Sheets),
+            "docx" => Self::Document(DocumentKind::Docx),
+            "pptx" => Self::Document(DocumentKind::Pptx),
+            "odt" | "odp" => Self::Document(DocumentKind::OpenDocument),
+            "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => Self::Sheets,
             _ => return None,
         })
     }
@@ -112,9 +113,8 @@ impl Reading {
         let old = b"\xd0\xcf\x11\xe0";
         match self {
             Self::Pdf => bytes.windows(4).any(|window| window == b"%PDF"),
-            Self::Job(format) => {
-                bytes.starts_with(b"PK") || *format == Format::Sheets && bytes.starts_with(old)
-            }
+            Self::Document(_) => bytes.starts_with(b"PK"),
+            Self::Sheets => bytes.starts_with(b"PK") || bytes.starts_with(old),
         }
     }
 }
@@ -145,14 +145,13 @@ fn run(
     runs: &Runs,
     zone: &Zone<'_>,
     entry: &Entry,
-    format: Format,
+    name: &str,
 ) -> Result<JobEnd<ExtractionResult>, Error> {
     let private = zone.store.private_directory(&zone.tenant)?;
     private.receive(DOCUMENT, &mut entry.open()?)?;
     let work = ExtractionJob {
-        format,
+        name: name.to_owned(),
         directory: private.location().to_owned(),
-        most: MOST,
     };
     let bounds = JobBounds {
         command: "read_file",
@@ -162,7 +161,7 @@ fn run(
         output: None,
         // JSON of a text may be six times as long.
         answer: 6 * MOST + 1024,
-        time: seconds(zone.store.settings().exec_timeout_default),
+        time: seconds(zone.store.settings.exec_timeout_default),
         file_size: 0,
     };
     run_job(runs, zone, &DOCUMENT_JOB, &work, bounds)
@@ -177,64 +176,40 @@ pub const DOCUMENT_JOB: BuiltInJob = BuiltInJob {
 /// A document to read.
 #[derive(Debug, Serialize, Deserialize)]
 struct ExtractionJob {
-    format: Format,
+    /// Its name in its zone.
+    name: String,
     /// The directory that holds the document, under the name [`DOCUMENT`].
     directory: PathBuf,
-    /// Bytes of its text.
-    most: usize,
 }
 
-/// The format of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Format {
-    Docx,
-    Pptx,
-    OpenDocument,
-    Sheets,
-}
-
-fn prepare(spec: &str) -> io::Result<Box<dyn PreparedJob>> {
+fn prepare(spec: &str) -> io::Result<PreparedJob> {
     let gone = |error: DiskError| io::Error::other(error.to_string());
-    let work: ExtractionJob = serde_json::from_str(spec)?;
-    let directory = Root::open_ambient(&work.directory).map_err(gone)?;
+    let job: ExtractionJob = serde_json::from_str(spec)?;
+    let directory = Root::open_ambient(&job.directory).map_err(gone)?;
     let path = ZonePath::found(DOCUMENT.to_owned());
     let document = directory.read(&path).map_err(gone)?;
-    Ok(Box::new(DocumentJob { work, document }))
+    Ok(PreparedJob {
+        read: None,
+        write: None,
+        work: Box::new(move || {
+            let answer: ExtractionResult = text_of(&job.name, document)
+                .map(|(text, truncated)| DocumentText { text, truncated })
+                .map_err(|reason| reason.chars().take(200).collect());
+            serde_json::to_string(&answer).unwrap_or_default()
+        }),
+    })
 }
 
-struct DocumentJob {
-    work: ExtractionJob,
-    document: File,
-}
-
-impl PreparedJob for DocumentJob {
-    fn read(&self) -> Option<PathBuf> {
-        None
+fn text_of(name: &str, mut document: File) -> Result<(String, bool), String> {
+    match Reading::of(name) {
+        Some(Reading::Document(kind)) => {
+            let mut text = TextBuilder::new(MOST);
+            extract(kind, document, &mut text).map_err(|error| error.to_string())?;
+            Ok(text.finish())
+        }
+        Some(Reading::Sheets) => sheets_as_text(&mut document, MOST),
+        Some(Reading::Pdf) | None => Err("it is no document of this job".to_owned()),
     }
-
-    fn write(&self) -> Option<PathBuf> {
-        None
-    }
-
-    fn run(mut self: Box<Self>) -> String {
-        let most = self.work.most;
-        let read = match self.work.format {
-            Format::Docx => text_of(DocumentKind::Docx, self.document, most),
-            Format::Pptx => text_of(DocumentKind::Pptx, self.document, most),
-            Format::OpenDocument => text_of(DocumentKind::OpenDocument, self.document, most),
-            Format::Sheets => sheets_as_text(&mut self.document, most),
-        };
-        let answer: ExtractionResult = read
-            .map(|(text, truncated)| DocumentText { text, truncated })
-            .map_err(|reason| reason.chars().take(200).collect());
-        serde_json::to_string(&answer).unwrap_or_default()
-    }
-}
-
-fn text_of(kind: DocumentKind, document: File, most: usize) -> Result<(String, bool), String> {
-    let mut text = TextBuilder::new(most);
-    extract(kind, document, &mut text).map_err(|error| error.to_string())?;
-    Ok(text.finish())
 }
 
 diagnostics! {

@@ -7,6 +7,7 @@ mod job;
 mod stream;
 
 use std::fs::File;
+use std::sync::Arc;
 use std::time::Instant;
 
 use crate::runs::Runs;
@@ -28,7 +29,7 @@ pub(crate) use stream::{StreamFile, file_sink, sink};
 
 /// A job with the limits of every command that may touch nothing yet.
 pub(crate) fn base_spec(runs: &Runs, job: Job, counted: CountedMemory) -> JobSpec {
-    let settings = runs.store.settings();
+    let settings = &runs.store.settings;
     JobSpec {
         job,
         owner: String::new(),
@@ -70,6 +71,20 @@ pub(crate) const OPEN_FILES: u64 = 256;
 /// Processes and threads of one command together: more than any needs, less than harms others.
 pub(crate) const PROCESSES: u64 = 256;
 
+/// Environment variables.
+pub(crate) type Variables = Vec<(String, String)>;
+
+/// Variables that every program has.
+pub(crate) const EVERYWHERE: [(&str, &str); 3] =
+    [("LANG", "C.UTF-8"), ("LC_ALL", "C.UTF-8"), ("TZ", "UTC")];
+
+pub(crate) fn variables<'v>(pairs: impl IntoIterator<Item = (&'v str, &'v str)>) -> Variables {
+    let pairs = pairs.into_iter();
+    pairs
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
 /// Has libraries for numbers start one thread: by default it is one a processor of the machine, and
 /// each takes memory before it is needed.
 pub(crate) const FEW_THREADS: [(&str, &str); 3] = [
@@ -86,7 +101,7 @@ pub(crate) fn expect_enforced(runs: &Runs) -> Result<(), Error> {
 
 /// Fails where the kernel cannot confine processes and none run without.
 pub(crate) fn expect_confined(runs: &Runs) -> Result<(), Error> {
-    match runs.store.settings().exec_sandbox {
+    match runs.store.settings.exec_sandbox {
         SandboxPolicy::Required => expect_enforced(runs),
         SandboxPolicy::BestEffort => Ok(()),
     }
@@ -102,10 +117,10 @@ impl Runs {
         caller: &Caller,
         name: &str,
         holds: Option<(String, ZoneName)>,
-    ) -> RunningCommand<'_> {
-        let is_known = self.programs().has(name) || commands().iter().any(|rule| rule.name == name);
+    ) -> Arc<RunningCommand> {
+        let is_known = self.programs.has(name) || commands().iter().any(|rule| rule.name == name);
         let program = if is_known { name } else { OWN_PROGRAM };
-        let now = self.store.clock().now().as_second();
+        let now = self.store.clock.now().as_second();
         self.store
             .running_commands
             .enter(caller.user.as_ref(), program, now, holds)
@@ -119,7 +134,7 @@ pub(crate) struct UsageMeter<'a> {
     private: &'a PrivateDirectory,
     streams: Vec<File>,
     /// Its place among those that run, by which an administrator ends it.
-    entered: Option<RunningCommand<'a>>,
+    entered: Option<Arc<RunningCommand>>,
     entry: SpaceEntry<'a>,
     /// The device of the data directory.
     device: Option<u64>,
@@ -133,7 +148,7 @@ impl<'a> UsageMeter<'a> {
         zone: &'a Zone<'a>,
         private: &'a PrivateDirectory,
         sinks: [&OutputSink; 2],
-        entered: Option<RunningCommand<'a>>,
+        entered: Option<Arc<RunningCommand>>,
     ) -> Self {
         let store = zone.store;
         let file = |sink: &OutputSink| match sink {
@@ -146,8 +161,8 @@ impl<'a> UsageMeter<'a> {
             streams: sinks.into_iter().filter_map(file).collect(),
             entered,
             entry: store.space_in_use.enter(&zone.tenant.key, None),
-            device: zone.data().device().ok(),
-            next: store.clock().instant() + store.settings().timings.commands.measure,
+            device: zone.data.device().ok(),
+            next: store.clock.instant() + store.settings.timings.commands.measure,
         }
     }
 
@@ -158,11 +173,14 @@ impl<'a> UsageMeter<'a> {
         job: &StartedJob<'_>,
         is_over_quota: impl FnOnce() -> bool,
     ) -> Option<ExitReason> {
-        let is_ended = self.entered.as_ref().is_some_and(RunningCommand::is_ended);
-        if is_ended || self.zone.caller().cancellation.is_cancelled() {
+        let is_ended = self
+            .entered
+            .as_ref()
+            .is_some_and(|entered| entered.is_ended());
+        if is_ended || self.zone.caller.cancellation.is_cancelled() {
             return Some(ExitReason::Cancelled);
         }
-        let (clock, settings) = (self.zone.store.clock(), self.zone.store.settings());
+        let (clock, settings) = (&self.zone.store.clock, &self.zone.store.settings);
         let begun = clock.instant();
         if begun < self.next {
             return None;
@@ -268,7 +286,7 @@ pub(crate) fn expect_not_stopped(
     command: &str,
     ending: ExitReason,
 ) -> Result<(), Error> {
-    let (cancellation, command) = (&zone.caller().cancellation, command.to_owned());
+    let (cancellation, command) = (&zone.caller.cancellation, command.to_owned());
     let error = match ending {
         ExitReason::Cancelled if cancellation.is_cancelled() => {
             cancellation.trust().expect()?;
@@ -277,7 +295,7 @@ pub(crate) fn expect_not_stopped(
         ExitReason::Cancelled => ProcessError::EndedByAdministrator { command },
         ExitReason::OverTemporary => ProcessError::Temporary {
             command,
-            limit_mb: zone.store.settings().exec_temporary_max_mb,
+            limit_mb: zone.store.settings.exec_temporary_max_mb,
         },
         ExitReason::Exited
         | ExitReason::TimedOut

@@ -21,7 +21,7 @@ mod tests;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -31,7 +31,7 @@ use fileshed_types::cancellation::Cancellation;
 use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
 use fileshed_types::limiter::{Limiter, Pool};
 use fileshed_types::timings::ShellTimings;
-use fileshed_types::{Caller, Chat, Clock, Error, Settings, UserId, random};
+use fileshed_types::{Caller, Chat, Clock, Error, Settings, UserId, lock, random};
 
 pub use connection::{ShellConnection, ShellOutput};
 pub use error::{BackgroundError, ShellSessionError};
@@ -59,7 +59,7 @@ pub struct Processes {
     /// In the order in which they were entered.
     all: Mutex<Vec<Arc<Process>>>,
     logs: Mutex<HashMap<String, Arc<TenantLogs>>>,
-    lines: FairSemaphore,
+    pub(crate) lines: FairSemaphore,
     shells: FairSemaphore,
     shell_shares: Shares,
     /// `true` if the server stops.
@@ -100,23 +100,19 @@ impl Processes {
         }
     }
 
-    fn all(&self) -> MutexGuard<'_, Vec<Arc<Process>>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Enters a process.
     pub(crate) fn enter(&self, process: &Arc<Process>) {
-        self.all().push(Arc::clone(process));
+        lock(&self.all).push(Arc::clone(process));
     }
 
     /// Removes a process from the list.
     pub(crate) fn remove(&self, process: &Arc<Process>) {
-        self.all().retain(|other| !Arc::ptr_eq(other, process));
+        lock(&self.all).retain(|other| !Arc::ptr_eq(other, process));
     }
 
     /// Returns all that run, in the order in which they were entered.
     pub fn running(&self) -> Vec<Arc<Process>> {
-        let all = self.all();
+        let all = lock(&self.all);
         let running = all.iter().filter(|process| process.is_running());
         running.cloned().collect()
     }
@@ -146,16 +142,11 @@ impl Processes {
         }
     }
 
-    /// Takes the place of one more line of a tenant.
-    pub(crate) fn line_place(&self, tenant: &str) -> Result<Grant, Full> {
-        self.lines.try_take(tenant)
-    }
-
     /// Returns the lines of a tenant that run or ended lately, in the order in which they were started.
     pub(crate) fn lines(&self, tenant: &str) -> Vec<Arc<Process>> {
         let now = self.clock.now().as_second();
         let is_line = |process: &Process| process.is_line_of(tenant);
-        let mut all = self.all();
+        let mut all = lock(&self.all);
         let ended = all.iter().filter(|process| is_line(process));
         let ended = ended.filter(|process| !process.is_running()).count();
         let mut too_many = ended.saturating_sub(LISTED);
@@ -170,13 +161,13 @@ impl Processes {
         let lines = all.iter().filter(|process| is_line(process));
         let mut lines: Vec<Arc<Process>> = lines.cloned().collect();
         drop(all);
-        lines.sort_by_key(|line| line.identity().started);
+        lines.sort_by_key(|line| line.identity.started);
         lines
     }
 
     /// Returns `true` if a tenant has a shell, or a line that runs or ended lately.
     pub(crate) fn has_any_of(&self, tenant: &str) -> bool {
-        let is_its = |process: &Arc<Process>| process.identity().tenant == tenant;
+        let is_its = |process: &Arc<Process>| process.identity.tenant == tenant;
         !self.lines(tenant).is_empty() || self.running().iter().any(is_its)
     }
 
@@ -204,7 +195,7 @@ impl Processes {
     pub(crate) fn resume(&self, caller: &Caller) -> Result<Option<ShellEntry>, Error> {
         let credential = self.credential(true)?;
         let now = self.clock.now();
-        let all = self.all();
+        let all = lock(&self.all);
         let is_left = |shell: &&Arc<Process>| {
             let is_its = shell.is_of(&caller.chat) || shell.is_of(&Chat::default());
             let is_free = || shell.screen().is_some_and(|screen| screen.is_free(now));
@@ -243,7 +234,7 @@ impl Processes {
         let streams = Streams::Terminal(Mutex::new(Screen::new(credential, started)));
         let chat = caller.chat.clone();
         let shell = Arc::new(Process::begin(identity, chat, streams, place, &self.clock)?);
-        let mut all = self.all();
+        let mut all = lock(&self.all);
         if self.is_stopping() {
             return Err(ShellSessionError::NotStarted.into());
         }
@@ -276,7 +267,7 @@ impl Processes {
         left.retain(|shell| {
             let screen = shell.screen();
             let is_left = screen.is_some_and(|screen| screen.is_free(now) && screen.at_prompt);
-            is_left && shell.identity().tenant == tenant && shell.request() == EndRequest::None
+            is_left && shell.identity.tenant == tenant && shell.request() == EndRequest::None
         });
         let found = left.iter().min_by_key(|shell| alone_since(shell));
         if let Some(shell) = found {
@@ -287,8 +278,9 @@ impl Processes {
     }
 
     /// Returns the shells of a caller in a conversation, in the order in which they began.
-    pub(crate) fn list_shells(&self, caller: &Caller) -> Vec<ShellEntry> {
-        let all = self.all();
+    #[must_use]
+    pub fn list_shells(&self, caller: &Caller) -> Vec<ShellEntry> {
+        let all = lock(&self.all);
         let own = shells(&all, caller).filter(|shell| shell.is_of(&caller.chat));
         own.map(|shell| ShellEntry::listed(shell)).collect()
     }
@@ -299,7 +291,7 @@ impl Processes {
         user: Option<&UserId>,
         id: &str,
     ) -> Result<Arc<Process>, ShellSessionError> {
-        let all = self.all();
+        let all = lock(&self.all);
         let is_meant = |shell: &&Arc<Process>| {
             let has_id = || shell.has_credential(id);
             is_shell_of(shell, user)
@@ -312,7 +304,7 @@ impl Processes {
 
     /// Returns the shell of this conversation to which its user is connected, the latest of several.
     pub(crate) fn connected(&self, caller: &Caller) -> Result<Arc<Process>, ShellSessionError> {
-        let all = self.all();
+        let all = lock(&self.all);
         let is_connected = |shell: &&Arc<Process>| {
             let has_client = || shell.screen().is_some_and(|screen| screen.client.is_some());
             shell.is_of(&caller.chat) && has_client()
@@ -324,9 +316,9 @@ impl Processes {
     /// Returns the tenant whose shell has this credential.
     #[must_use]
     pub fn owner_of_shell(&self, id: &str) -> Option<String> {
-        let all = self.all();
+        let all = lock(&self.all);
         let found = all.iter().find(|shell| shell.has_credential(id));
-        found.map(|shell| shell.identity().tenant.clone())
+        found.map(|shell| shell.identity.tenant.clone())
     }
 
     /// Connects a client to a shell of a user, `once` and soon if the id is its only credential.
@@ -344,7 +336,7 @@ impl Processes {
 
 impl ShellEntry {
     fn of(shell: &Process, id: String) -> Self {
-        let created_at = shell.identity().started.to_string();
+        let created_at = shell.identity.started.to_string();
         Self { id, created_at }
     }
 
@@ -356,7 +348,7 @@ impl ShellEntry {
 
 /// Returns `true` for a shell of a user that runs.
 fn is_shell_of(process: &Process, user: Option<&UserId>) -> bool {
-    process.is_shell() && process.identity().user.as_ref() == user && process.is_running()
+    process.is_shell() && process.identity.user.as_ref() == user && process.is_running()
 }
 
 /// The shells of a caller that run.

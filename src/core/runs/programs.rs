@@ -85,7 +85,8 @@ pub struct Program {
 #[derive(Debug)]
 pub struct Programs {
     by_command: BTreeMap<&'static str, Program>,
-    shell: Option<Program>,
+    /// The shell of lines.
+    pub(super) shell: Option<Program>,
 }
 
 impl Programs {
@@ -117,11 +118,6 @@ impl Programs {
         program.is_chosen.then_some(*name)
     }
 
-    /// The shell, if the machine has one.
-    pub(super) fn shell(&self) -> Option<&Program> {
-        self.shell.as_ref()
-    }
-
     /// The program of a command.
     pub(super) fn get(&self, command: &str) -> Option<&Program> {
         self.by_command.get(command)
@@ -138,11 +134,6 @@ impl Programs {
     #[must_use]
     pub fn lacks(&self, command: &str) -> bool {
         commands().iter().any(|rule| rule.name == command) && !self.has(command)
-    }
-
-    /// Where the command is installed, as `which` says it.
-    pub(super) fn shown_place(&self, command: &str) -> Option<String> {
-        self.has(command).then(|| format!("/usr/bin/{command}"))
     }
 }
 

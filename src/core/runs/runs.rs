@@ -19,37 +19,44 @@ use crate::programs::Programs;
 #[derive(Debug)]
 pub struct Runs {
     pub(crate) store: Arc<Store>,
-    programs: Programs,
+    /// The whitelisted programs of this machine.
+    pub programs: Programs,
     pub(crate) slots: CommandSlots,
     pub(crate) shell_slots: CommandSlots,
-    pub(crate) processes: Processes,
-    pub(crate) zygote: Zygote,
+    /// Lines and shells, which outlive the calls that start them.
+    pub processes: Processes,
+    /// The process that commands are started from.
+    pub zygote: Zygote,
     confinement: OnceLock<Confinement>,
-    egress: Egress,
+    /// The proxy through which commands reach the network.
+    pub egress: Egress,
 }
 
 impl Runs {
     /// Finds the programs of this machine. Nothing is started yet.
     #[must_use]
     pub fn new(store: Arc<Store>) -> Self {
-        let (settings, clock, limiter) = (store.settings(), store.clock(), &store.limiter);
-        let instance = store.registry.holds_leases().then(|| store.instance());
+        let (settings, clock, limiter) = (&store.settings, &store.clock, &store.limiter);
+        let instance = store
+            .registry
+            .holds_leases()
+            .then(|| store.instance.name.as_str());
+        let slots = |pool, shares| CommandSlots::new(pool, shares, settings, limiter);
+        let shares = Shares::fixed(settings.exec_max_per_user, settings.exec_max_total);
+        // Lines of shells may last: apart from commands, neither keeps the other waiting. One user alone
+        // has half of them, which is all that one user may start.
+        let own = settings.terminal_max_processes.saturating_mul(2);
+        let shares_of_lines = Shares::dynamic(settings.exec_max_total.max(own));
         Self {
             programs: Programs::find(settings),
-            slots: CommandSlots::new(settings, limiter),
-            shell_slots: CommandSlots::for_lines(settings, limiter),
+            slots: slots(Pool::Commands, shares),
+            shell_slots: slots(Pool::Lines, shares_of_lines),
             processes: Processes::new(settings, limiter, instance),
             zygote: Zygote::new(settings, clock),
             confinement: OnceLock::new(),
             egress: Egress::new(settings, clock),
             store,
         }
-    }
-
-    /// The whitelisted programs of this machine.
-    #[must_use]
-    pub fn programs(&self) -> &Programs {
-        &self.programs
     }
 
     /// How the kernel of this machine confines commands; tried once, when it is first asked.
@@ -59,20 +66,8 @@ impl Runs {
             // A directory in which no other file system is mounted.
             let own = self.store.data.subdirectory(INSTANCES);
             let place = own.as_ref().unwrap_or(&self.store.data).handle();
-            Confinement::probe(&self.zygote, place, self.store.settings())
+            Confinement::probe(&self.zygote, place, &self.store.settings)
         })
-    }
-
-    /// The process that commands are started from.
-    #[must_use]
-    pub fn zygote(&self) -> &Zygote {
-        &self.zygote
-    }
-
-    /// The proxy through which commands reach the network.
-    #[must_use]
-    pub fn egress(&self) -> &Egress {
-        &self.egress
     }
 
     /// Ends the command with most watches of epoll, because the account has none left.
@@ -89,12 +84,6 @@ impl Runs {
     pub fn has_tree(&self) -> bool {
         self.confinement().has_namespaces()
     }
-
-    /// Lines and shells, which outlive the calls that start them.
-    #[must_use]
-    pub fn processes(&self) -> &Processes {
-        &self.processes
-    }
 }
 
 /// Commands that are running.
@@ -106,20 +95,7 @@ pub(crate) struct CommandSlots {
 }
 
 impl CommandSlots {
-    pub(crate) fn new(settings: &Settings, limiter: &Limiter) -> Self {
-        let shares = Shares::fixed(settings.exec_max_per_user, settings.exec_max_total);
-        Self::with((Pool::Commands, shares), settings, limiter)
-    }
-
-    /// Lines of shells, which may last: apart from commands, so that neither keeps the other waiting.
-    /// One user alone has half of them, which is all that one user may start.
-    pub(crate) fn for_lines(settings: &Settings, limiter: &Limiter) -> Self {
-        let own = settings.terminal_max_processes.saturating_mul(2);
-        let shares = Shares::dynamic(settings.exec_max_total.max(own));
-        Self::with((Pool::Lines, shares), settings, limiter)
-    }
-
-    fn with((pool, shares): (Pool, Shares), settings: &Settings, limiter: &Limiter) -> Self {
+    fn new(pool: Pool, shares: Shares, settings: &Settings, limiter: &Limiter) -> Self {
         Self {
             running: limiter.open(pool, shares),
             shares,

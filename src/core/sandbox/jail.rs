@@ -160,8 +160,8 @@ fn carry_out(
     }
     let prepared = OpenedJob::new(&spec.job, jobs)?;
     if let OpenedJob::BuiltIn(job) = &prepared {
-        spec.access.read.extend(job.read());
-        spec.access.write.extend(job.write());
+        spec.access.read.extend(job.read.clone());
+        spec.access.write.extend(job.write.clone());
     }
     let shown = spec
         .mounts
@@ -209,7 +209,7 @@ fn carry_out(
         OpenedJob::BuiltIn(job) => {
             limited()?;
             signals::let_through();
-            Ok(job.run())
+            Ok((job.work)())
         }
     }
 }
@@ -336,7 +336,7 @@ fn restrict_calls(
 /// Everything that the job needs, opened and made before that is forbidden.
 enum OpenedJob {
     Program(Executable),
-    BuiltIn(Box<dyn PreparedJob>),
+    BuiltIn(PreparedJob),
 }
 
 impl OpenedJob {

@@ -34,19 +34,17 @@ pub struct BuiltInJob {
     /// Its name.
     pub name: &'static str,
     /// Reads what to do, and opens what that needs before the kernel takes everything else away.
-    pub prepare: fn(spec: &str) -> std::io::Result<Box<dyn PreparedJob>>,
+    pub prepare: fn(spec: &str) -> std::io::Result<PreparedJob>,
 }
 
 /// A built-in job whose files are open.
-pub trait PreparedJob {
-    /// Returns the path that it must still be able to open to read it.
-    fn read(&self) -> Option<PathBuf>;
-
-    /// Returns the path that it must still be able to open to change it, with everything below.
-    fn write(&self) -> Option<PathBuf>;
-
+pub struct PreparedJob {
+    /// The path that it must still be able to open to read it.
+    pub read: Option<PathBuf>,
+    /// The path that it must still be able to open to change it, with everything below.
+    pub write: Option<PathBuf>,
     /// Works in the confined process, and returns what is written to its standard error.
-    fn run(self: Box<Self>) -> String;
+    pub work: Box<dyn FnOnce() -> String>,
 }
 
 /// A job with everything that holds it.

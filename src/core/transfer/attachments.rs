@@ -163,7 +163,7 @@ impl Transfer {
         let stored = incoming.finish()?.store(OPERATION, None)?;
         self.store.registry.add_attachment(
             &zone.tenant.key,
-            &self.store.chat_directory(caller),
+            &self.store.pepper.chat_directory(&caller.chat),
             &file.id,
         )?;
         let path = stored.into_iter().next().map(|stored| stored.path);

@@ -1,11 +1,12 @@
 //! Threads that work beside everything else until they are dropped.
 
 use std::io;
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::Clock;
+use crate::{Clock, lock};
 
 /// A thread that works until this is dropped, which waits for its end.
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub struct Background {
 
 /// The sign for such a thread to stop.
 #[derive(Debug)]
-pub struct StopSign(Receiver<()>);
+pub struct StopSign(Mutex<Receiver<()>>);
 
 impl Background {
     /// Starts a thread of this name.
@@ -24,7 +25,7 @@ impl Background {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new()
             .name(name.to_owned())
-            .spawn(move || work(&StopSign(stopped)))?;
+            .spawn(move || work(&StopSign(Mutex::new(stopped))))?;
         Ok(Self {
             stop: Some(stop),
             thread: Some(thread),
@@ -45,12 +46,12 @@ impl StopSign {
     /// Returns `true` if the thread has to stop.
     #[must_use]
     pub fn is_given(&self) -> bool {
-        self.0.try_recv() != Err(TryRecvError::Empty)
+        lock(&self.0).try_recv() != Err(TryRecvError::Empty)
     }
 
     /// Waits for a time. Returns `true` as soon as the thread has to stop.
     #[must_use]
     pub fn is_given_within(&self, clock: &Clock, time: Duration) -> bool {
-        clock.receive(&self.0, time) != Err(RecvTimeoutError::Timeout)
+        clock.receive(&lock(&self.0), time) != Err(RecvTimeoutError::Timeout)
     }
 }

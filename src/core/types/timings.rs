@@ -118,7 +118,7 @@ timings! {
         /// For how long a thread listens without a look at whether it has to stop.
         listening: milliseconds(200),
         /// For how long the thread that takes over waits before it looks whether it has to stop.
-        takeover: milliseconds(500),
+        recovery: milliseconds(500),
     }
 
     /// The database of the registry.

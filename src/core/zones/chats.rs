@@ -63,17 +63,8 @@ impl Store {
         Timestamp::from_second(last_change.saturating_add(kept)).ok()
     }
 
-    /// All the caller's conversations that have uploads, without their titles.
-    pub(crate) fn all_chats_with_uploads(
-        &self,
-        caller: &Caller,
-    ) -> Result<Vec<ChatUploads>, Error> {
-        let all = self.untitled_chats(caller, 0, (usize::MAX, u64::MAX))?;
-        Ok(all.chats)
-    }
-
     /// As many conversations, or those that hold as many entries, whichever is less.
-    fn untitled_chats(
+    pub(crate) fn untitled_chats(
         &self,
         caller: &Caller,
         from: usize,

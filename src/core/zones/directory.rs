@@ -11,18 +11,13 @@ mod membership;
 
 use crate::store::Store;
 use fileshed_types::settings::GroupSource;
-use fileshed_types::{Caller, Code, Error, GroupClaim, UserId};
+use fileshed_types::{Caller, Code, Error, UserId};
 
 pub use fileshed_types::group::{Group, GroupError, GroupId, Member, NAME_MAX_BYTES};
 pub use manage::{Groups, GroupsError};
 pub use membership::Membership;
 
 impl Store {
-    /// Remembers the groups that a call of the user named, for calls that cannot name any.
-    pub fn remember_groups(&self, user: &UserId, claims: &[GroupClaim]) {
-        self.group_claims.remember(user, claims);
-    }
-
     /// Groups that the registry keeps, for an administrator.
     #[must_use]
     pub fn local_groups(&self) -> Groups<'_> {
@@ -155,7 +150,7 @@ impl Store {
     #[must_use]
     pub fn member_count(&self, group: &Group) -> u64 {
         let members = self.members(group);
-        members.map_or(group.member_count, |members| members.count())
+        members.map_or(group.member_count, |members| members.count)
     }
 }
 

@@ -5,17 +5,17 @@
 //! group must not see it for long.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use fileshed_types::{Clock, GroupClaim, Settings, UserId};
+use fileshed_types::{Clock, GroupClaim, Settings, UserId, lock};
 
 /// Users who are remembered.
 const USERS_MAX: usize = 10_000;
 
 /// What the last calls of users named.
 #[derive(Debug)]
-pub(crate) struct GroupClaimCache {
+pub struct GroupClaimCache {
     users: Mutex<HashMap<UserId, (Instant, Vec<GroupClaim>)>>,
     clock: Clock,
     /// How long what was named counts.
@@ -32,8 +32,8 @@ impl GroupClaimCache {
     }
 
     /// Remembers what a call named, an empty list too.
-    pub(crate) fn remember(&self, user: &UserId, claims: &[GroupClaim]) {
-        let mut users = self.users();
+    pub fn remember(&self, user: &UserId, claims: &[GroupClaim]) {
+        let mut users = lock(&self.users);
         if users.len() >= USERS_MAX && !users.contains_key(user) {
             users.retain(|_, (at, _)| self.counts(*at));
             if users.len() >= USERS_MAX {
@@ -45,16 +45,12 @@ impl GroupClaimCache {
 
     /// What the user's last call named; nothing where that is too long ago.
     pub(crate) fn recall(&self, user: &UserId) -> Option<Vec<GroupClaim>> {
-        let users = self.users();
+        let users = lock(&self.users);
         let (at, claims) = users.get(user)?;
         self.counts(*at).then(|| claims.clone())
     }
 
     fn counts(&self, at: Instant) -> bool {
         self.clock.elapsed(at) < self.counts
-    }
-
-    fn users(&self) -> MutexGuard<'_, HashMap<UserId, (Instant, Vec<GroupClaim>)>> {
-        self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

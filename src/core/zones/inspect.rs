@@ -37,41 +37,34 @@ impl DetectedType {
         };
         let format = look().map_err(|error| DiskError::of("read", path, error))?;
         let whole = (beginning.len() as u64) < BEGINNING;
-        let encoding = Encoding::of(&beginning, whole);
+        let mut encoding = Encoding::of(&beginning, whole);
         let name = path.name().unwrap_or_default();
         let (_, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-        Ok(match format {
-            FileFormat::Empty => Self {
-                mime: "inode/x-empty".to_owned(),
-                encoding: encoding.name().to_owned(),
-                magic: format.name().to_owned(),
-                extension: extension.to_lowercase(),
-            },
-            _ if encoding.is_text() && !is_written_as_text(format) => Self {
-                mime: by_name(name, is_text).unwrap_or_else(|| "text/plain".to_owned()),
-                encoding: encoding.name().to_owned(),
-                magic: FileFormat::PlainText.name().to_owned(),
-                extension: or_else(extension.to_lowercase(), "txt"),
-            },
-            FileFormat::ArbitraryBinaryData => Self {
-                mime: by_name(name, |mime| !is_text(mime))
-                    .unwrap_or_else(|| format.media_type().to_owned()),
-                encoding: encoding.name().to_owned(),
-                magic: format.name().to_owned(),
-                extension: or_else(extension.to_lowercase(), format.extension()),
-            },
-            format => Self {
-                mime: format.media_type().to_owned(),
-                encoding: match &encoding {
-                    // A guess is no text where the format has none.
-                    Encoding::Guessed(_) if !is_text(format.media_type()) => Encoding::Binary,
-                    encoding => encoding.clone(),
+        let (extension, of_content) = (extension.to_lowercase(), format.media_type());
+        let (mime, magic, extension) = match format {
+            FileFormat::Empty => ("inode/x-empty".to_owned(), format, extension),
+            _ if encoding.is_text() && !is_written_as_text(format) => {
+                let mime = by_name(name, is_text).unwrap_or_else(|| "text/plain".to_owned());
+                (mime, FileFormat::PlainText, or_else(extension, "txt"))
+            }
+            FileFormat::ArbitraryBinaryData => {
+                let mime = by_name(name, |mime| !is_text(mime));
+                let mime = mime.unwrap_or_else(|| of_content.to_owned());
+                (mime, format, or_else(extension, format.extension()))
+            }
+            _ => {
+                // A guess is no text where the format has none.
+                if matches!(encoding, Encoding::Guessed(_)) && !is_text(of_content) {
+                    encoding = Encoding::Binary;
                 }
-                .name()
-                .to_owned(),
-                magic: format.name().to_owned(),
-                extension: format.extension().to_owned(),
-            },
+                (of_content.to_owned(), format, format.extension().to_owned())
+            }
+        };
+        Ok(Self {
+            mime,
+            encoding: encoding.name().to_owned(),
+            magic: magic.name().to_owned(),
+            extension,
         })
     }
 }

@@ -5,10 +5,8 @@
 //! when it was left alone for a while. What it does not get to is as before, only larger.
 
 use std::collections::HashMap;
-use std::num::NonZeroU64;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::tenant::TenantRoot;
@@ -16,8 +14,7 @@ use crate::write_lock::WriteLocks;
 use fileshed_history::packing::{self, Worth};
 use fileshed_storage::{DiskError, Root, give_way};
 use fileshed_types::fair::CallSlot;
-use fileshed_types::zone::ZonePath;
-use fileshed_types::{Clock, Error, Settings, ZoneName};
+use fileshed_types::{Background, Clock, Error, Settings, StopSign, ZoneName, ZonePath, lock};
 
 /// A history is looked at after a part of the objects that are worth a pack.
 const LOOKS: u64 = 16;
@@ -39,69 +36,57 @@ struct Touched {
     last: Instant,
 }
 
-#[derive(Debug)]
-struct PackQueue {
-    touched: Mutex<HashMap<HistoryKey, Touched>>,
-    changed: Condvar,
-    stopping: AtomicBool,
-    clock: Clock,
-    /// A history that nothing was done to for so long is packed although it is small.
-    quiet: Duration,
-}
+type TouchedHistories = Mutex<HashMap<HistoryKey, Touched>>;
 
-/// The packing thread, if histories are packed.
+/// The packing thread.
 #[derive(Debug)]
 pub(crate) struct HistoryPacker {
-    shared: Arc<PackQueue>,
-    /// Objects that are worth a pack; none are where this is nothing.
+    touched: Arc<TouchedHistories>,
+    clock: Clock,
+    /// Objects that are worth a pack.
     objects: u64,
-    thread: Option<JoinHandle<()>>,
+    /// Wakes the thread, also when it is dropped, which is before the thread is joined.
+    wake: SyncSender<()>,
+    _thread: Background,
 }
 
 impl HistoryPacker {
-    /// Starts packing below the data directory. `queue` has the write locks.
+    /// Starts packing below the data directory, if histories are packed. `queue` has the write locks.
     pub(crate) fn start(
         data: Root,
         settings: &Settings,
         clock: &Clock,
         queue: &Arc<WriteLocks>,
-    ) -> Result<Self, Error> {
-        let shared = Arc::new(PackQueue {
-            touched: Mutex::default(),
-            changed: Condvar::new(),
-            stopping: AtomicBool::new(false),
+    ) -> Result<Option<Self>, Error> {
+        let Some(objects) = settings.history_pack_objects else {
+            return Ok(None);
+        };
+        let (wake, woken) = sync_channel(1);
+        let touched = Arc::default();
+        let worker = PackThread {
+            touched: Arc::clone(&touched),
+            woken,
+            data,
+            queue: Arc::clone(queue),
             clock: clock.clone(),
+            objects: objects.get(),
             quiet: settings.timings.history.quiet,
-        });
-        let objects = settings.history_pack_objects.map_or(0, NonZeroU64::get);
-        let mut thread = None;
-        if objects > 0 {
-            let worker = PackThread {
-                shared: Arc::clone(&shared),
-                data,
-                queue: Arc::clone(queue),
-                objects,
-                patience: settings.timings.calls.write_lock,
-            };
-            let builder = std::thread::Builder::new().name("pack".to_owned());
-            let started = builder.spawn(move || worker.work());
-            let fail = |error| DiskError::of("pack", &ZonePath::root(), error);
-            thread = Some(started.map_err(fail)?);
-        }
-        Ok(Self {
-            shared,
-            objects,
-            thread,
-        })
+            patience: settings.timings.calls.write_lock,
+        };
+        let thread = Background::start("pack", move |stop| worker.work(stop));
+        Ok(Some(Self {
+            touched,
+            clock: clock.clone(),
+            objects: objects.get(),
+            wake,
+            _thread: thread.map_err(|error| DiskError::of("pack", &ZonePath::root(), error))?,
+        }))
     }
 
     /// Says that something was done to a history.
     pub(crate) fn touched(&self, tenant: &str, zone: ZoneName) {
-        if self.objects == 0 {
-            return;
-        }
-        let now = self.shared.clock.instant();
-        let mut touched = self.shared.lock();
+        let now = self.clock.instant();
+        let mut touched = lock(&self.touched);
         let is_first = touched.is_empty();
         let one = touched
             .entry((tenant.to_owned(), zone))
@@ -112,30 +97,8 @@ impl HistoryPacker {
         one.times += 1;
         one.last = now;
         if is_first || one.times >= looks_after(self.objects) {
-            self.shared.changed.notify_all();
+            let _once_is_enough = self.wake.try_send(());
         }
-    }
-}
-
-impl Drop for HistoryPacker {
-    fn drop(&mut self) {
-        let touched = self.shared.lock();
-        self.shared.stopping.store(true, Ordering::Relaxed);
-        drop(touched);
-        self.shared.changed.notify_all();
-        if let Some(thread) = self.thread.take() {
-            let _ended = thread.join();
-        }
-    }
-}
-
-impl PackQueue {
-    fn lock(&self) -> MutexGuard<'_, HashMap<HistoryKey, Touched>> {
-        self.touched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn goes_on(&self) -> bool {
-        !self.stopping.load(Ordering::Relaxed)
     }
 }
 
@@ -145,19 +108,23 @@ fn looks_after(objects: u64) -> u64 {
 }
 
 struct PackThread {
-    shared: Arc<PackQueue>,
+    touched: Arc<TouchedHistories>,
+    woken: Receiver<()>,
     data: Root,
     queue: Arc<WriteLocks>,
+    clock: Clock,
     objects: u64,
+    /// A history that nothing was done to for so long is packed although it is small.
+    quiet: Duration,
     /// How long it waits for a write lock.
     patience: Duration,
 }
 
 impl PackThread {
-    fn work(&self) {
+    fn work(&self, stop: &StopSign) {
         give_way();
-        while let Some((key, is_quiet)) = self.next() {
-            if let Err(error) = self.pack(&key, is_quiet) {
+        while let Some((key, is_quiet)) = self.next(stop) {
+            if let Err(error) = self.pack(&key, is_quiet, stop) {
                 let (tenant, zone) = key;
                 let cause = std::error::Error::source(&error).map(ToString::to_string);
                 tracing::warn!(tenant, zone = zone.as_str(), %error, cause, "a history is not packed");
@@ -165,11 +132,11 @@ impl PackThread {
         }
     }
 
-    /// Waits for a history that may be worth it, and says whether it was left alone. Nothing at
-    /// the end.
-    fn next(&self) -> Option<(HistoryKey, bool)> {
-        let mut touched = self.shared.lock();
-        while self.shared.goes_on() {
+    /// Waits for a history that may be worth it, and says whether it was left alone. `None` at the
+    /// end.
+    fn next(&self, stop: &StopSign) -> Option<(HistoryKey, bool)> {
+        while !stop.is_given() {
+            let mut touched = lock(&self.touched);
             let busy = touched
                 .iter_mut()
                 .max_by_key(|(_, one)| one.times)
@@ -179,25 +146,29 @@ impl PackThread {
                 return Some((key.clone(), false));
             }
             let oldest = touched.iter().min_by_key(|(_, one)| one.last);
-            let quiet = |one: &Touched| one.last + self.shared.quiet;
-            let oldest = oldest.map(|(key, one)| (key.clone(), quiet(one)));
-            let clock = &self.shared.clock;
-            touched = match oldest {
-                Some((key, quiet)) if clock.is_past(quiet) => {
-                    touched.remove(&key);
-                    return Some((key, true));
+            let oldest = oldest.map(|(key, one)| (key.clone(), one.last + self.quiet));
+            if let Some((key, quiet)) = &oldest
+                && self.clock.is_past(*quiet)
+            {
+                touched.remove(key);
+                return Some((key.clone(), true));
+            }
+            drop(touched);
+            match oldest {
+                Some((_, quiet)) => {
+                    let left = self.clock.left(quiet);
+                    if self.clock.receive(&self.woken, left) == Err(RecvTimeoutError::Disconnected)
+                    {
+                        return None;
+                    }
                 }
-                Some((_, quiet)) => clock.wait(&self.shared.changed, touched, quiet),
-                None => {
-                    let wait = self.shared.changed.wait(touched);
-                    wait.unwrap_or_else(PoisonError::into_inner)
-                }
-            };
+                None => self.woken.recv().ok()?,
+            }
         }
         None
     }
 
-    fn pack(&self, key: &HistoryKey, is_quiet: bool) -> Result<(), Error> {
+    fn pack(&self, key: &HistoryKey, is_quiet: bool, stop: &StopSign) -> Result<(), Error> {
         let (tenant, zone) = (&key.0, key.1);
         let Some(root) = self.data.existing_subdirectory(tenant)? else {
             return Ok(());
@@ -223,7 +194,7 @@ impl PackThread {
                 bytes: BYTES,
             }
         };
-        let packed = packing::pack(&base, worth, &|| self.shared.goes_on())?;
+        let packed = packing::pack(&base, worth, &|| !stop.is_given())?;
         if packed > 0 {
             let _write_lock = self.queue.of_zone(&tenant, zone, self.patience)?;
             packing::tidy(&base)?;

@@ -1,24 +1,24 @@
 //! The commands of calls that run now, for administrators: whose they are, which program it is, and a
 //! way to end one. Of a command line nothing else is kept: it may hold contents.
 
-use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::live_list::LiveList;
 use crate::write_lock::BusyError;
 use fileshed_types::cancellation::Cancellation;
 use fileshed_types::{Error, UserId, ZoneName};
 
-/// All commands of this process, by number, in the order in which they were started.
+/// All commands of this process.
 #[derive(Debug, Default)]
 pub struct RunningCommands {
     last: AtomicU64,
-    commands: Mutex<BTreeMap<u64, CommandEntry>>,
+    commands: LiveList<RunningCommand>,
 }
 
-/// One command.
-#[derive(Clone, Debug)]
-pub struct CommandEntry {
+/// One command, which runs until this is dropped.
+#[derive(Debug)]
+pub struct RunningCommand {
     number: u64,
     /// The user; `None` in shared mode.
     pub user: Option<UserId>,
@@ -28,23 +28,20 @@ pub struct CommandEntry {
     pub since: i64,
     /// The zone of a tenant whose write lock it has.
     holds: Option<(String, ZoneName)>,
-    /// Set when an administrator ends it.
     ended: Cancellation,
 }
 
-/// One command that runs. Dropped, it does no more.
-#[derive(Debug)]
-pub struct RunningCommand<'a> {
-    all: &'a RunningCommands,
-    number: u64,
-    ended: Cancellation,
-}
-
-impl CommandEntry {
+impl RunningCommand {
     /// The name by which it is ended.
     #[must_use]
     pub fn id(&self) -> String {
         format!("command-{}", self.number)
+    }
+
+    /// Returns `true` if an administrator ended it.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.ended.is_cancelled()
     }
 }
 
@@ -56,68 +53,43 @@ impl RunningCommands {
         program: &str,
         since: i64,
         holds: Option<(String, ZoneName)>,
-    ) -> RunningCommand<'_> {
-        let ended = Cancellation::default();
-        let number = self.last.fetch_add(1, Ordering::Relaxed) + 1;
-        let entry = CommandEntry {
-            number,
+    ) -> Arc<RunningCommand> {
+        self.commands.add(RunningCommand {
+            number: self.last.fetch_add(1, Ordering::Relaxed) + 1,
             user: user.cloned(),
             program: program.to_owned(),
             since,
             holds,
-            ended: ended.clone(),
-        };
-        self.commands().insert(number, entry);
-        RunningCommand {
-            all: self,
-            number,
-            ended,
-        }
+            ended: Cancellation::default(),
+        })
     }
+
     /// Returns those that run, in the order in which they were started.
-    pub fn list(&self) -> Vec<CommandEntry> {
-        self.commands().values().cloned().collect()
+    pub fn list(&self) -> Vec<Arc<RunningCommand>> {
+        self.commands.all()
     }
 
     /// Returns the refusal of a call that waits for a zone, if a command has its write lock.
     pub(crate) fn holder(&self, tenant: &str, zone: ZoneName) -> Option<Error> {
-        let commands = self.commands();
-        let held = |entry: &&CommandEntry| {
-            let held = entry.holds.as_ref();
+        let held = |command: &&Arc<RunningCommand>| {
+            let held = command.holds.as_ref();
             held.is_some_and(|held| held.0 == tenant && held.1 == zone)
         };
-        let entry = commands.values().find(held)?;
+        let commands = self.list();
+        let command = commands.iter().find(held)?;
         let busy = BusyError::Command {
-            command: entry.program.clone(),
-            since: entry.since,
-            id: entry.id(),
+            command: command.program.clone(),
+            since: command.since,
+            id: command.id(),
         };
         Some(busy.into())
     }
 
     /// Ends the command of this id, and returns it; `None` if it runs no more.
-    pub fn end(&self, id: &str) -> Option<CommandEntry> {
-        let commands = self.commands();
-        let entry = commands.values().find(|entry| entry.id() == id)?;
-        entry.ended.cancel();
-        Some(entry.clone())
-    }
-
-    fn commands(&self) -> MutexGuard<'_, BTreeMap<u64, CommandEntry>> {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl RunningCommand<'_> {
-    /// Returns `true` if an administrator ended it.
-    #[must_use]
-    pub fn is_ended(&self) -> bool {
-        self.ended.is_cancelled()
-    }
-}
-
-impl Drop for RunningCommand<'_> {
-    fn drop(&mut self) {
-        self.all.commands().remove(&self.number);
+    pub fn end(&self, id: &str) -> Option<Arc<RunningCommand>> {
+        let mut commands = self.list().into_iter();
+        let command = commands.find(|command| command.id() == id)?;
+        command.ended.cancel();
+        Some(command)
     }
 }

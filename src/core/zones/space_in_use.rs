@@ -2,98 +2,73 @@
 //!
 //! Several commands of one user share what is left, because each measurement counts for all.
 
-use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use crate::live_list::LiveList;
 use fileshed_registry::Usage;
-use fileshed_types::ZoneName;
+use fileshed_types::{ZoneName, lock};
 
 /// The last measurements of all commands of this process.
 #[derive(Debug, Default)]
-pub struct SpaceInUse(Mutex<Measurements>);
-
-#[derive(Debug, Default)]
-struct Measurements {
-    next: u64,
-    all: HashMap<u64, Measurement>,
-}
+pub struct SpaceInUse(LiveList<Measurement>);
 
 #[derive(Debug)]
 struct Measurement {
     tenant: String,
     /// `None` outside the zones.
     zone: Option<ZoneName>,
-    bytes: u64,
+    /// `None` until it is measured.
+    bytes: Mutex<Option<u64>>,
 }
 
 /// One command that takes space, in a zone or outside of all. It is forgotten when it is dropped.
 #[derive(Debug)]
 pub struct SpaceEntry<'a> {
     all: &'a SpaceInUse,
-    number: u64,
-    tenant: String,
-    zone: Option<ZoneName>,
+    own: Arc<Measurement>,
 }
 
 impl SpaceInUse {
     /// Enters a command that takes space in a zone, or outside of all.
     pub fn enter(&self, tenant: &str, zone: Option<ZoneName>) -> SpaceEntry<'_> {
-        let mut state = self.state();
-        state.next += 1;
-        SpaceEntry {
-            all: self,
-            number: state.next,
+        let own = self.0.add(Measurement {
             tenant: tenant.to_owned(),
             zone,
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, Measurements> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+            bytes: Mutex::default(),
+        });
+        SpaceEntry { all: self, own }
     }
 }
 
 impl SpaceEntry<'_> {
     /// Enters a measurement: of the zone, or of what this command takes outside.
     pub fn measured(&self, bytes: u64) {
-        let measurement = Measurement {
-            tenant: self.tenant.clone(),
-            zone: self.zone,
-            bytes,
-        };
-        let mut state = self.all.state();
-        state.all.insert(self.number, measurement);
+        *lock(&self.own.bytes) = Some(bytes);
     }
 
     /// Bytes that all commands of the tenant take outside the zones.
     #[must_use]
     pub fn outside(&self) -> u64 {
-        self.of(|zone| zone.is_none()).into_iter().sum()
+        self.of(None).into_iter().sum()
     }
 
     /// Bytes in the other zones of the tenant, of which `usage` is what the registry has.
     #[must_use]
     pub fn beside(&self, usage: &[Usage]) -> u64 {
+        let own = self.own.zone.map(ZoneName::as_str);
         let others = usage
             .iter()
-            .filter(|usage| self.zone.is_none_or(|own| own.as_str() != usage.zone));
+            .filter(|usage| own.is_none_or(|own| own != usage.zone));
         let bytes = others.map(|usage| {
-            let measured = self.of(|zone| zone.is_some_and(|zone| zone.as_str() == usage.zone));
-            measured.into_iter().max().unwrap_or(usage.totals.bytes)
+            let measured = self.of(Some(&usage.zone)).into_iter().max();
+            measured.unwrap_or(usage.totals.bytes)
         });
         bytes.sum()
     }
 
-    fn of(&self, is_meant: impl Fn(Option<ZoneName>) -> bool) -> Vec<u64> {
-        let state = self.all.state();
-        let own = state.all.values();
-        let own = own.filter(|one| one.tenant == self.tenant && is_meant(one.zone));
-        own.map(|one| one.bytes).collect()
-    }
-}
-
-impl Drop for SpaceEntry<'_> {
-    fn drop(&mut self) {
-        self.all.state().all.remove(&self.number);
+    fn of(&self, zone: Option<&str>) -> Vec<u64> {
+        let mut all = self.all.0.all();
+        all.retain(|one| one.tenant == self.own.tenant && one.zone.map(ZoneName::as_str) == zone);
+        all.iter().filter_map(|one| *lock(&one.bytes)).collect()
     }
 }

@@ -16,7 +16,7 @@ mod unfinished;
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use crate::chat_host::{ChatHost, Task, TaskEnd};
@@ -32,8 +32,8 @@ use crate::watched::WatchedZones;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::{BusyError, WriteLock};
 use fileshed_history::KeptRepositories;
-use fileshed_registry::{PageSessions, Registry, SessionLife, Tokens};
-use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
+use fileshed_registry::{Intent, PageSessions, Registry, SessionLife, Tokens};
+use fileshed_storage::{CachedReader, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::limiter::Limiter;
 use fileshed_types::{Caller, Clock, Error, Settings, UserId, ZoneName};
 
@@ -41,9 +41,8 @@ pub use hooks::Hooks;
 use hooks::NoHooks;
 use instance::Instance;
 use last_calls::LastCalls;
-pub use opening::{DataPart, Loss, Opening, StoreError};
+pub use opening::{DataPart, Opening, StoreError};
 pub(crate) use tenants::group_key;
-use unfinished::Unfinished;
 
 /// Directory of the one workspace of shared mode.
 pub const SHARED: &str = "shared";
@@ -71,8 +70,9 @@ pub struct Store {
     pub is_log_cut: bool,
     /// The secret that all keys of the installation are made from.
     pub pepper: Pepper,
-    instance: Instance,
-    packer: HistoryPacker,
+    /// This process among those that share the data.
+    pub instance: Instance,
+    packer: Option<HistoryPacker>,
     repositories: KeptRepositories,
     remover: Remover,
     /// Dropped after what may still write there.
@@ -82,9 +82,9 @@ pub struct Store {
     /// Space that is kept for deletions.
     pub reserve: Reserve,
     /// Tenants in whose staging this process has looked.
-    visited: Mutex<HashSet<String>>,
+    pub visited: Mutex<HashSet<String>>,
     /// Histories that are whole, as far as a power cut goes.
-    recovered: Mutex<HashSet<(String, ZoneName)>>,
+    pub recovered: Mutex<HashSet<(String, ZoneName)>>,
     /// The zones of which this process is told what changes.
     pub watched: WatchedZones,
     /// The space that running commands take.
@@ -105,10 +105,11 @@ pub struct Store {
     pub peer_address: OnceLock<String>,
     chat_host: OnceLock<Arc<dyn ChatHost>>,
     /// The groups that the last calls of users named.
-    pub(crate) group_claims: GroupClaimCache,
+    pub group_claims: GroupClaimCache,
     /// Changes of programs that belong together.
     pub(crate) saves: CommitCoalescer,
-    unfinished: Unfinished,
+    /// Changes that are not marked for repair yet, with their tenants: the registry did not answer.
+    unfinished: Mutex<Vec<(String, Intent)>>,
     hooks: OnceLock<Box<dyn Hooks>>,
 }
 
@@ -125,7 +126,7 @@ impl Store {
         Ok(Self {
             registry_file: data.identity(fileshed_registry::FILE_NAME)?,
             is_log_cut,
-            packer: HistoryPacker::start(data.try_clone()?, &settings, &clock, instance.queue())?,
+            packer: HistoryPacker::start(data.try_clone()?, &settings, &clock, &instance.queue)?,
             repositories: KeptRepositories::default(),
             remover: Remover::start()?,
             flusher: Flusher::start(
@@ -150,7 +151,7 @@ impl Store {
             chat_host: OnceLock::new(),
             group_claims: GroupClaimCache::new(&settings, &clock),
             saves: CommitCoalescer::new(&settings),
-            unfinished: Unfinished::default(),
+            unfinished: Mutex::default(),
             hooks: OnceLock::new(),
             limiter,
             instance,
@@ -171,18 +172,6 @@ impl Store {
     #[must_use]
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Acquire)
-    }
-
-    /// What the administrator decided.
-    #[must_use]
-    pub fn settings(&self) -> &Settings {
-        &self.settings
-    }
-
-    /// The time.
-    #[must_use]
-    pub fn clock(&self) -> &Clock {
-        &self.clock
     }
 
     /// The personal tokens.
@@ -265,42 +254,28 @@ impl Store {
         self.registry.holds_leases() || matches!(found, Ok(found) if found == self.registry_file)
     }
 
-    /// The names of all processes that share the data directory.
-    pub fn live_instances(&self) -> Result<Vec<String>, DiskError> {
-        self.instance.live_instances()
-    }
-
-    /// Whether several machines may have the data.
-    pub fn shares_data(&self) -> bool {
-        self.instance.queue().leases().is_some()
+    fn leases(&self) -> Option<&WriteLeases> {
+        self.instance.queue.leases.as_ref()
     }
 
     /// Fails where others may have taken this process for dead, because it stood still or could not say
     /// that it lives.
     pub fn expect_alive(&self) -> Result<(), Error> {
-        match self.instance.queue().leases() {
-            Some(leases) => leases.expect_alive(),
-            None => Ok(()),
-        }
+        self.leases()
+            .map_or(Ok(()), |leases| leases.shared.expect_alive())
     }
 
     /// Whether others took this process for dead. Then it can change nothing any more, and has to end.
     #[must_use]
     pub fn is_taken_for_dead(&self) -> bool {
-        let leases = self.instance.queue().leases();
-        leases.is_some_and(WriteLeases::is_taken_for_dead)
+        let is_dead = |leases: &WriteLeases| leases.shared.taken_for_dead.load(Ordering::Acquire);
+        self.leases().is_some_and(is_dead)
     }
 
     /// The tenants in which processes that died left something unfinished; waits for a moment. Nothing
     /// where only this machine has the data: the next call for a tenant finds that then.
     pub fn tenants_left(&self, patience: Duration) -> Option<Vec<String>> {
-        let leases = self.instance.queue().leases()?;
-        Some(leases.tenants_left(patience))
-    }
-
-    /// Marks the unfinished changes of processes that died.
-    pub fn mark_dead_instances(&self) -> Result<(), Error> {
-        self.instance.mark_dead_instances(&self.registry)
+        Some(self.leases()?.tenants_left(patience))
     }
 
     /// What the crates above do when a zone is opened.
@@ -311,23 +286,6 @@ impl Store {
     /// Takes the work of the crates above. The first that is given stays.
     pub fn set_hooks(&self, hooks: Box<dyn Hooks>) {
         let _first_counts = self.hooks.set(hooks);
-    }
-
-    /// Tenants in whose staging this process has looked.
-    pub fn visited(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.visited.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Histories that are whole, as far as a power cut goes.
-    pub fn recovered(&self) -> MutexGuard<'_, HashSet<(String, ZoneName)>> {
-        self.recovered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The name of this process in the registry and in staging.
-    pub fn instance(&self) -> &str {
-        self.instance.name()
     }
 
     /// Locks opened at or before this second have expired.
@@ -348,7 +306,7 @@ impl Store {
         zone: ZoneName,
         patience: Duration,
     ) -> Result<WriteLock, Error> {
-        let write_lock = self.instance.queue().of_zone(tenant, zone, patience);
+        let write_lock = self.instance.queue.of_zone(tenant, zone, patience);
         write_lock.map_err(|error| match error.cause() {
             Some(BusyError::Zone) => {
                 let holder = self.running_commands.holder(&tenant.key, zone);

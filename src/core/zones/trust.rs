@@ -67,7 +67,7 @@ impl Store {
         groups: &[GroupId],
         known: &mut KnownUsers,
     ) -> Option<Revocation> {
-        let user = known.users.entry(grounds.user.clone());
+        let user = known.entry(grounds.user.clone());
         let user = user.or_insert_with(|| KnownUser {
             revocation: self.account_revocation(&grounds.user),
             ended_at: self
@@ -127,10 +127,7 @@ impl Store {
 }
 
 /// What was asked in one look.
-#[derive(Default)]
-struct KnownUsers {
-    users: HashMap<UserId, KnownUser>,
-}
+type KnownUsers = HashMap<UserId, KnownUser>;
 
 struct KnownUser {
     revocation: Option<Revocation>,

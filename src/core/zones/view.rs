@@ -80,12 +80,13 @@ impl<'a> View<'a> {
         if chat.is_some_and(|chat| chat != self.caller.chat.as_str()) {
             return Err(ViewError::NoChat(path.to_string()).into());
         }
+        let no_group = || ViewError::NoGroup(path.to_string()).into();
         let open = || {
             let opened = self.store.open_zone(self.caller, zone, group);
             opened.map_err(|error| match (group, error.details().get("parameter")) {
                 // What is no group of the caller is nothing in the tree.
-                (Some(_), Some(parameter)) if parameter == "group" => no_group(path),
-                (Some(_), _) if error.code() == Code::GroupNotAvailable => no_group(path),
+                (Some(_), Some(parameter)) if parameter == "group" => no_group(),
+                (Some(_), _) if error.code() == Code::GroupNotAvailable => no_group(),
                 _ => error,
             })
         };
@@ -142,18 +143,18 @@ impl<'a> View<'a> {
     ) -> Result<Resolved<'a>, Error> {
         match at.place() {
             ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats | ViewPlace::Logs("") => {
-                return Err(ViewError::top(&at).into());
+                return Err(ViewError::Top(at.to_string()).into());
             }
             ViewPlace::Zone(_, _, "") if at.chat().is_some() => {
                 return Err(ViewError::Chat(at.to_string()).into());
             }
-            ViewPlace::Logs(_) => return Err(ViewError::read_only(&at).into()),
+            ViewPlace::Logs(_) => return Err(ViewError::ReadOnly(at.to_string()).into()),
             ViewPlace::Zone(..) | ViewPlace::Nowhere => {}
         }
         let (zone, path) = self.zone(parameter, &at)?;
         let found = Resolved { at, zone, path };
         if found.path.is_root() {
-            return Err(ViewError::top(&found.at).into());
+            return Err(ViewError::Top(found.at.to_string()).into());
         }
         let checked = found
             .zone
@@ -186,10 +187,6 @@ fn is_absence(code: Code) -> bool {
         code,
         Code::FileNotFound | Code::InvalidPath | Code::PathEscape
     )
-}
-
-fn no_group(path: &ViewPath) -> Error {
-    ViewError::NoGroup(path.to_string()).into()
 }
 
 impl Resolved<'_> {
@@ -225,7 +222,7 @@ impl Resolved<'_> {
     #[must_use]
     pub fn explain(&self, error: Error) -> Error {
         if error.code() == Code::ZoneReadonly {
-            return ViewError::read_only(&self.at).into();
+            return ViewError::ReadOnly(self.at.to_string()).into();
         }
         let root = self.at.root();
         self.zone.explain(error).with_detail("root", root.as_str())

@@ -16,7 +16,7 @@ use crate::tenant::TenantRoot;
 use crate::write_leases::{WriteLease, WriteLeases};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::cancellation::Cancellation;
-use fileshed_types::fair::{CallSlot, FairSemaphore, Grant, Shares};
+use fileshed_types::fair::{FairSemaphore, Grant, Shares};
 use fileshed_types::limiter::{Limiter, Pool};
 use fileshed_types::timings::CallTimings;
 use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath, diagnostics};
@@ -31,7 +31,8 @@ pub(crate) struct WriteLocks {
     /// Queues of writers: one place a zone, first come, first served.
     turns: FairSemaphore,
     /// The leases that keep other processes apart; `None` if locked files do.
-    leases: Option<WriteLeases>,
+    /// Leases of the registry, if servers of several machines share the data.
+    pub(crate) leases: Option<WriteLeases>,
     clock: Clock,
     timings: CallTimings,
 }
@@ -64,20 +65,16 @@ impl WriteLocks {
         }
     }
 
-    /// The leases of this process, where there are any.
-    pub(crate) fn leases(&self) -> Option<&WriteLeases> {
-        self.leases.as_ref()
-    }
-
-    /// Waits so long for the write lock of `key`; `directory` holds the lock file for other processes. A
-    /// caller that waits has given back its `place` among the calls that run.
-    fn write_lock(
+    /// Waits so long for the write lock of one zone. A caller that waits has given back its place among
+    /// the calls that run.
+    pub(crate) fn of_zone(
         &self,
-        key: &str,
-        (directory, name): (&Root, &str),
-        place: &CallSlot,
+        tenant: &TenantRoot,
+        zone: ZoneName,
         patience: Duration,
     ) -> Result<WriteLock, Error> {
+        let staging = tenant.root.subdirectory("staging")?;
+        let (key, place) = (&format!("{}/{zone}", tenant.key), &tenant.place);
         let deadline = self.clock.instant() + patience;
         let free = self.turns.try_take(key).ok();
         let is_free = free.is_some();
@@ -109,7 +106,7 @@ impl WriteLocks {
                 _turn: turn,
             });
         }
-        let file = open_lock_file(directory, name)?;
+        let file = open_lock_file(&staging, &format!("{zone}.lock"))?;
         let turn = if is_free && lock(&file)? {
             take_turn()?
         } else {
@@ -129,22 +126,6 @@ impl WriteLocks {
             _among_processes: AmongProcesses::File { _locked: file },
             _turn: turn,
         })
-    }
-
-    /// Waits so long for the write lock of one zone.
-    pub(crate) fn of_zone(
-        &self,
-        tenant: &TenantRoot,
-        zone: ZoneName,
-        patience: Duration,
-    ) -> Result<WriteLock, Error> {
-        let staging = tenant.root.subdirectory("staging")?;
-        self.write_lock(
-            &format!("{}/{zone}", tenant.key),
-            (&staging, &format!("{zone}.lock")),
-            &tenant.place,
-            patience,
-        )
     }
 }
 

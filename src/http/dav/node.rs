@@ -226,7 +226,7 @@ impl SidecarPlace {
             return Ok(None);
         }
         let (zone, inside) = view.zone("path", path)?;
-        if inside.is_root() || zone.data().entry(&inside).is_ok() {
+        if inside.is_root() || zone.data.entry(&inside).is_ok() {
             return Ok(None);
         }
         let whose = match zone.group() {

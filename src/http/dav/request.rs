@@ -133,7 +133,7 @@ pub(super) async fn take_in(
 ) -> FsResult<Node> {
     let IncomingFile { body, size, permit } = request.file.take().ok_or(FsError::GeneralFailure)?;
     let work = Arc::clone(request);
-    let clock = request.server.core.store.clock();
+    let clock = &request.server.core.store.clock;
     let stored = body::receive(clock, body, size, move |reader| match sidecar {
         Some(place) => keep(&work, place, reader),
         None => store(&work, path, &options, permit, reader),
@@ -174,7 +174,7 @@ fn store(
         let stored = upload.store_if(OPERATION, None, |entry| {
             if entry.is_some() && request.method == DavMethod::Lock {
                 let path = found.at.as_str().to_owned();
-                return Err(ViewError::Exists { path }.into());
+                return Err(ViewError::Exists(path).into());
             }
             if entry.is_some() && options.create_new {
                 return Err(ConditionError.into());

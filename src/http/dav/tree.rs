@@ -43,7 +43,7 @@ impl DavTree {
                 path.place(),
                 ViewPlace::Top | ViewPlace::Groups | ViewPlace::Nowhere
             ) {
-                return Err(ViewError::top(&path).into());
+                return Err(ViewError::Top(path.to_string()).into());
             }
             let above = path.parent().unwrap_or_else(ViewPath::home);
             if !view.is_directory("path", &above)? {

@@ -58,7 +58,7 @@ pub(super) async fn store(mut call: Call) -> Result<Response, Error> {
             condition::expect_state(headers, entry)
         })?;
         let stored = stored.first().ok_or(UploadError::Nothing)?;
-        Ok(response(zone.name().as_str(), stored))
+        Ok(response(zone.name.as_str(), stored))
     });
     stored.await
 }
@@ -114,7 +114,7 @@ pub(super) async fn upload(mut call: Call) -> Result<Response, Error> {
         let upload = Upload::new(&zone, directory, existing, permit)?;
         let message = FileQuery::given(query.message.as_ref());
         let stored = take_in(&parts.headers, reader, upload)?.store(UPLOAD, message)?;
-        Ok(reply(zone.name(), &stored))
+        Ok(reply(zone.name, &stored))
     });
     Ok(envelope::answer(Ok(stored.await?)))
 }

@@ -61,10 +61,10 @@ impl Download {
             let source = FileDownload::open(&entry).map_err(|error| zone.explain(error))?;
             return Ok(Self::File(source));
         }
-        let name = path.name().unwrap_or(zone.name().as_str()).to_owned();
+        let name = path.name().unwrap_or(zone.name.as_str()).to_owned();
         let group = zone.group().map(|group| group.id.as_str().to_owned());
         let (core, caller, zone, path) =
-            (Arc::clone(core), caller.clone(), zone.name(), path.clone());
+            (Arc::clone(core), caller.clone(), zone.name, path.clone());
         let write_archive = move |writer: &mut dyn io::Write| {
             let zone = core.store.open_zone(&caller, zone, group.as_deref())?;
             let entry = zone.entry(&path)?;

@@ -29,7 +29,7 @@ pub(super) async fn open(
     Path(token): Path<String>,
     request: Request,
 ) -> Response {
-    let limit = server.core.store.settings().max_file_size_mb;
+    let limit = server.core.store.settings.max_file_size_mb;
     answer(server, token, request, None, |call, link| async move {
         match link.purpose {
             Purpose::Upload => Ok(page::upload(limit)),
@@ -167,7 +167,7 @@ fn take(
 fn place(zone: &Zone<'_>, path: &ZonePath) -> String {
     let name = match zone.group() {
         Some(group) => format!("group {}", group.name),
-        None => zone.name().to_string(),
+        None => zone.name.to_string(),
     };
     match path.as_str() {
         "" => name,
@@ -188,7 +188,7 @@ fn refused(headers: &HeaderMap, error: Error) -> Response {
 fn in_plain_words(core: &Core, error: Error) -> Error {
     let plain = match error.code() {
         Code::FileTooLarge => PlainError::TooLarge {
-            limit: core.store.settings().max_file_size_mb,
+            limit: core.store.settings.max_file_size_mb,
         },
         Code::QuotaExceeded => PlainError::NoRoom,
         Code::InvalidPath | Code::PathEscape | Code::ProtectedPath => PlainError::Name,

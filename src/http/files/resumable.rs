@@ -84,7 +84,7 @@ fn spoken(mut response: Response) -> Response {
 }
 
 fn capabilities(server: &Server) -> Response {
-    let largest = server.core.store.settings().largest_file();
+    let largest = server.core.store.settings.largest_file();
     let headers = [
         (TUS_VERSION, VERSION),
         (TUS_EXTENSION, EXTENSIONS),

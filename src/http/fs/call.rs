@@ -85,7 +85,7 @@ impl Workspace<'_> {
     ) -> Result<T, Error> {
         let (core, caller) = (view.core, view.caller);
         core.store.expect_active(caller)?;
-        let settings = core.store.settings();
+        let settings = &core.store.settings;
         let limits = ToolLimits {
             text_bytes: settings.fs_text_limit_mb.saturating_mul(MEBIBYTE),
             answer_bytes: settings.output_of(caller.client) as usize,
@@ -178,7 +178,7 @@ pub(super) async fn info(State(server): State<Arc<Server>>, request: Request) ->
 
 async fn report(server: &Arc<Server>, request: Request) -> Result<Response, Error> {
     let (parts, _) = request.into_parts();
-    let scope = FsScope::of(server.core.store.settings(), &parts.headers)?;
+    let scope = FsScope::of(&server.core.store.settings, &parts.headers)?;
     let report = match SURFACE.identify(server, &parts).await {
         Err(error) if failure::is_nobody(error.code()) => WorkspaceReport::refused(),
         caller => {

@@ -83,7 +83,7 @@ impl McpHandler {
             server: &self.server,
             call_context: self.known(call_context),
             context,
-            begun: self.server.core.store.clock().instant(),
+            begun: self.server.core.store.clock.instant(),
         })
     }
 

@@ -161,10 +161,7 @@ impl<'a> RequestInProgress<'a> {
         tokio::pin!(something);
         let mut cancel = Some(cancel);
         let core = &self.server.core;
-        let (clock, pause) = (
-            core.store.clock(),
-            core.store.settings().timings.mcp.progress,
-        );
+        let (clock, pause) = (&core.store.clock, core.store.settings.timings.mcp.progress);
         let mut due = clock.instant() + pause;
         let token = self.context.meta.get_progress_token();
         loop {

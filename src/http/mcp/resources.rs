@@ -46,9 +46,9 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 
 /// What lies in a directory, by names, without what is git's.
 fn listed(zone: &Zone<'_>, directory: &ZonePath) -> Result<Vec<WalkEntry>, Error> {
-    let found = zone.data().list(directory);
+    let found = zone.data.list(directory);
     let mut found = found.map_err(|error| zone.explain_disk(error))?;
-    if zone.name().is_versioned() {
+    if zone.name.is_versioned() {
         found.retain(|found| !found.path.name().is_some_and(is_git_name));
     }
     found.sort_unstable_by(|one, other| one.path.name().cmp(&other.path.name()));
@@ -75,7 +75,7 @@ pub(super) fn read(
     entry
         .expect_file()
         .map_err(|error| zone.explain_disk(error))?;
-    let (size, limit) = (entry.size(), core.store.settings().max_output_absolute);
+    let (size, limit) = (entry.size(), core.store.settings.max_output_absolute);
     if size > limit {
         return Err(ResourceError::TooLarge {
             path: address.path.clone(),

@@ -40,7 +40,7 @@ pub async fn serve(
     caller: Caller,
     mut stop: ShutdownSignal,
 ) -> io::Result<()> {
-    let (clock, grace) = (core.store.clock().clone(), config.core.timings.mcp.grace);
+    let (clock, grace) = (core.store.clock.clone(), config.core.timings.mcp.grace);
     let server = Arc::new(Server::new(core, config, None));
     let (close, closing) = watch::channel(false);
     let person = Arc::new(LocalPerson::new(caller, closing));

@@ -139,8 +139,8 @@ pub(super) async fn watch<T: Future<Output = bool>>(
 ) -> Result<(), Error> {
     let (server, caller) = &looker;
     let (clock, timings) = (
-        server.core.store.clock(),
-        &server.core.store.settings().timings.mcp,
+        &server.core.store.clock,
+        &server.core.store.settings.timings.mcp,
     );
     let mut trusted = clock.instant();
     tokio::pin!(over);
@@ -152,7 +152,7 @@ pub(super) async fn watch<T: Future<Output = bool>>(
             reason = ended(caller.cancellation.trust()) => return Err(reason.into()),
             () = timer::sleep(clock, pause) => {}
         }
-        if server.core.runs.processes().is_stopping() {
+        if server.core.runs.processes.is_stopping() {
             return Ok(());
         }
         let seen = Arc::clone(watched);

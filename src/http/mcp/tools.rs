@@ -157,7 +157,7 @@ pub(super) async fn call(
     let headers = work.parts().map(|parts| parts.headers.clone());
     let headers = headers.unwrap_or_default();
     let begun = work.blocking(move |view, permit| {
-        let answer = (tool.call.answer_max)(view.core.store.settings(), &arguments);
+        let answer = (tool.call.answer_max)(&view.core.store.settings, &arguments);
         // Once as text, once as data.
         let most = bytes.saturating_add(answer.saturating_mul(2));
         permit.reserve_blocking(most, &view.caller.cancellation)?;

@@ -61,7 +61,7 @@ pub(super) fn directory(view: CallerView<'_>, query: &FileQuery) -> Result<PageD
     let entries = listing.entries.into_iter();
     Ok(PageDirectory {
         writable: listing.is_writable,
-        keeps_deleted: zone.name().is_versioned() || bin::has_bin(&core.store),
+        keeps_deleted: zone.name.is_versioned() || bin::has_bin(&core.store),
         ends_on: ends_soon(&zone)?.map(|end| end.strftime("%F").to_string()),
         entries: entries
             .filter_map(|entry| row(entry, members.as_ref(), user))
@@ -139,7 +139,7 @@ diagnostics! {
 
 /// `GET /page/bin`: the days for which what is deleted waits (0 if it does not), and what waits.
 pub(super) fn bin(view: CallerView<'_>, _: &BinQuery) -> Result<Value, Error> {
-    let days = view.core.store.settings().bin_days;
+    let days = view.core.store.settings.bin_days;
     let moment = |seconds| {
         let moment = Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX);
         moment.to_string()

@@ -166,7 +166,7 @@ pub(super) async fn finish(State(server): State<Arc<Server>>, request: Request) 
         let (attempt, code) = answer(configured(&server)?, &parts)?;
         let callback = callback(&server);
         ask(&server, move |oidc, server| {
-            let now = server.core.store.clock().now().as_second();
+            let now = server.core.store.clock.now().as_second();
             let principal = oidc.principal(&attempt, &code, &callback, now)?;
             begin(&server.core, &principal, previous.as_ref())
         })

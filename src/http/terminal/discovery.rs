@@ -64,7 +64,7 @@ async fn answer(server: Arc<Server>, answer: fn(&Core) -> Value) -> Response {
 
 /// The text for a model.
 fn prompt(core: &Core) -> String {
-    let settings = core.store.settings();
+    let settings = &core.store.settings;
     let mut text = format!(
         "You have a computer whose files stay from chat to chat, {} MiB:\n\
          - /storage: the user's home, where you begin. Keep work here.\n\
@@ -79,7 +79,7 @@ fn prompt(core: &Core) -> String {
         return text + "\nCommands do not run on this server: work with the file tools.";
     }
     let memory = settings.exec_memory_limit_mb;
-    let bounded = if core.runs.zygote().bounds_trees().is_ok() {
+    let bounded = if core.runs.zygote.bounds_trees().is_ok() {
         "command"
     } else {
         "process"
@@ -111,13 +111,13 @@ const EXPECTED: [&str; 3] = ["python3", "node", "gcc"];
 
 /// The description of `run_command`. It starts a helper at its first call, and blocks.
 pub(super) fn describe_execute(core: &Core) -> String {
-    let settings = core.store.settings();
+    let settings = &core.store.settings;
     if core.admin.sandbox() == Sandbox::Off {
         return "Commands do not run on this server.".to_owned();
     }
     let (there, missing): (Vec<&str>, Vec<&str>) = NOTABLE
         .split(' ')
-        .partition(|program| core.runs.programs().has(program));
+        .partition(|program| core.runs.programs.has(program));
     let missing: Vec<&str> = EXPECTED
         .into_iter()
         .filter(|program| missing.contains(program))
@@ -138,7 +138,7 @@ pub(super) fn describe_execute(core: &Core) -> String {
         NetworkMode::Safe => "Network: downloads only",
         NetworkMode::All => "Network",
     };
-    let bounded = if core.runs.zygote().bounds_trees().is_ok() {
+    let bounded = if core.runs.zygote.bounds_trees().is_ok() {
         "a command"
     } else {
         "a process"
@@ -160,12 +160,12 @@ const ADDED: usize = 12;
 
 /// What the administrator has added, as the last sentence.
 fn added(core: &Core) -> String {
-    if core.store.settings().has_any_program() {
+    if core.store.settings.has_any_program() {
         return " Every program of the machine may run, and what you build or install in /storage \
                 (venv, pip, npm)."
             .to_owned();
     }
-    let names: Vec<&str> = core.runs.programs().chosen().collect();
+    let names: Vec<&str> = core.runs.programs.chosen().collect();
     let shown = names[..names.len().min(ADDED)].join(", ");
     match names.len() {
         0 => String::new(),

@@ -134,11 +134,11 @@ pub(super) fn r#move(view: CallerView<'_>, request: &MoveRequest) -> Result<Valu
     let above = to.at.parent().unwrap_or_else(ViewPath::home);
     if !view.is_directory("destination", &above)? {
         let path = above.as_str().to_owned();
-        return Err(ViewError::NoParent { path }.into());
+        return Err(ViewError::NoParent(path).into());
     }
     if to.zone.entry_itself(&to.path).is_ok() {
         let path = to.at.as_str().to_owned();
-        return Err(ViewError::Exists { path }.into());
+        return Err(ViewError::Exists(path).into());
     }
     tree::move_to(&from, &to, false, MOVE)?;
     Ok(json!({"source": from.at.as_str(), "destination": to.at.as_str()}))

@@ -40,7 +40,7 @@ impl ProcessSummary {
         let (status, exit_code) = process.status();
         Self {
             id: process.id().to_owned(),
-            command: process.command().to_owned(),
+            command: process.identity.command.clone(),
             status,
             exit_code,
             log_path: process.log_path(),
@@ -76,12 +76,12 @@ impl ProcessAnswer {
             tail,
             most_bytes: match tail {
                 Some(_) => TAIL_BYTES,
-                None => view.core.store.settings().output_of(view.caller.client),
+                None => view.core.store.settings.output_of(view.caller.client),
             },
         })?;
         Ok(Self {
             process: summary,
-            cwd: process.cwd().to_owned(),
+            cwd: process.identity.cwd.clone(),
             output: output.entries,
             truncated: output.truncated,
             next_offset: output.next_offset,
@@ -281,7 +281,7 @@ pub(super) fn input(view: CallerView<'_>, request: &ProcessInputRequest) -> Resu
         Some((before, _)) => (before, true),
         None => (text.as_str(), false),
     };
-    let patience = view.core.store.settings().timings.processes.input;
+    let patience = view.core.store.settings.timings.processes.input;
     process.send(before.as_bytes(), patience)?;
     if interrupts {
         process.stop(false);
@@ -311,7 +311,7 @@ struct KillProcessResponse {
 pub(super) fn kill(view: CallerView<'_>, request: &KillProcessRequest) -> Result<Step, Error> {
     let process = view.core.runs.line(view.caller, &request.process_id)?;
     process.stop(request.force);
-    let patience = view.core.store.settings().timings.processes.kill;
+    let patience = view.core.store.settings.timings.processes.kill;
     when_ended(view, process, patience, |_, process| {
         let (status, _) = process.status();
         let runs = status == ProcessStatus::Running;

@@ -53,12 +53,12 @@ pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolConten
     if request.force_binary {
         return raw(&file, &entry);
     }
-    let limit = view.core.store.settings().max_output_absolute;
+    let limit = view.core.store.settings.max_output_absolute;
     let kind = kind(&entry);
     let mut prefixes = view
         .core
         .store
-        .settings()
+        .settings
         .terminal_binary_mime_prefixes
         .iter();
     let is_sent_raw = prefixes.any(|prefix| prefix.is_of(kind));
@@ -98,7 +98,7 @@ pub(super) fn read_at_once(view: CallerView<'_>, request: &Request) -> Option<To
         return None;
     }
     let (at, file) = at_once::view_file_at_once(&view, &request.path)?;
-    if file.stamp.size() > view.core.store.settings().max_output_absolute {
+    if file.stamp.size() > view.core.store.settings.max_output_absolute {
         return None;
     }
     let text = Encoding::text_of(&file.bytes)?;

@@ -102,7 +102,7 @@ pub(super) async fn connect(
     };
     // Who has not said who it is takes one of these places.
     // The credential of a shell takes one of its user's.
-    let who = server.core.runs.processes().owner_of_shell(&id);
+    let who = server.core.runs.processes.owner_of_shell(&id);
     let who = who.unwrap_or_else(current::client);
     let place = match server.admission.handshakes.try_take(&who) {
         Ok(place) => place,
@@ -114,8 +114,8 @@ pub(super) async fn connect(
         .read_buffer_size(FRAME)
         .write_buffer_size(0)
         .on_upgrade(async move |mut socket| {
-            let clock = server.core.store.clock().clone();
-            let timings = server.core.store.settings().timings.shells.clone();
+            let clock = server.core.store.clock.clone();
+            let timings = server.core.store.settings.timings.shells.clone();
             let client = authenticate(&server, parts, id, &mut socket).await;
             drop((server, place));
             match client {
@@ -162,8 +162,8 @@ async fn authenticate(
     socket: &mut WebSocket,
 ) -> Result<ShellClient, Farewell> {
     let (clock, timings) = (
-        server.core.store.clock(),
-        &server.core.store.settings().timings.shells,
+        &server.core.store.clock,
+        &server.core.store.settings.timings.shells,
     );
     let introduction = match timer::within(clock, timings.authentication, socket.recv()).await {
         Some(Some(Ok(Message::Text(text)))) => serde_json::from_str::<Introduction>(&text).ok(),
@@ -189,7 +189,7 @@ async fn authenticate(
     let trust = trust.unwrap_or_default();
     let named = server.authenticator.named_user(&parts.headers);
     let connected = pool::blocking(move || -> Result<ShellConnection, Farewell> {
-        let shells = core.runs.processes();
+        let shells = &core.runs.processes;
         let connected = match caller {
             Ok(caller) => {
                 core.store

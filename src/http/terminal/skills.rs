@@ -71,7 +71,7 @@ fn at(view: CallerView<'_>, scope: &str, place: &str) -> Option<Vec<Skill>> {
     let place = format!("{place}/{DIRECTORY}");
     let path = ViewPath::parse("path", &place, &ViewPath::home()).ok()?;
     let (zone, directory) = view.zone("path", &path).ok()?;
-    let mut found = zone.data().list(&directory).ok()?;
+    let mut found = zone.data.list(&directory).ok()?;
     found.retain(|found| found.kind == Kind::Directory);
     found.sort_by(|one, other| one.path.cmp(&other.path));
     let skills = found.iter().take(SKILLS_MAX).filter_map(|found| {
@@ -94,7 +94,7 @@ fn at(view: CallerView<'_>, scope: &str, place: &str) -> Option<Vec<Skill>> {
 
 /// The text of a file, if it is a small one.
 fn text(zone: &Zone<'_>, path: &ZonePath) -> Option<String> {
-    let entry = zone.data().followed(path).ok()?;
+    let entry = zone.data.followed(path).ok()?;
     if entry.kind() != Kind::File || entry.size() > BYTES_MAX {
         return None;
     }
@@ -158,7 +158,7 @@ fn collect(
     (prefix, depth): (&str, usize),
     resources: &mut Vec<String>,
 ) {
-    let Ok(mut found) = zone.data().list(directory) else {
+    let Ok(mut found) = zone.data.list(directory) else {
         return;
     };
     found.sort_by(|one, other| one.path.cmp(&other.path));

@@ -51,7 +51,7 @@ fn fetch(view: CallerView<'_>, directory: &str, url: &str) -> Result<Value, Erro
     found.explained(|| {
         let path = found.zone.path_below("url", &found.path, &name_at(url))?;
         let size = command::fetch(&view.core.runs, &found.zone, &path, url, OPERATION)?;
-        if found.zone.name() == ZoneName::Uploads {
+        if found.zone.name == ZoneName::Uploads {
             view.core
                 .transfer
                 .uploaded_by_terminal(view.caller, &path)?;
@@ -115,7 +115,7 @@ fn store_files(
         }
         let stored = upload.store(OPERATION, None)?;
         let first = stored.first().ok_or(UploadError::Nothing)?;
-        if found.zone.name() == ZoneName::Uploads {
+        if found.zone.name == ZoneName::Uploads {
             for file in &stored {
                 view.core
                     .transfer
@@ -130,7 +130,7 @@ fn store_files(
 /// Whether a directory has something of this name.
 fn is_there(view: CallerView<'_>, directory: &str, name: &str) -> bool {
     let found = view.resolve("directory", directory);
-    found.is_ok_and(|found| found.zone.data().entry(&found.path.join(name)).is_ok())
+    found.is_ok_and(|found| found.zone.data.entry(&found.path.join(name)).is_ok())
 }
 
 /// The directory that a parameter says, which may still be missing.
@@ -139,9 +139,9 @@ pub(super) fn to_fill<'a>(view: CallerView<'a>, directory: &str) -> Result<Resol
     let at = view.path(PARAMETER, directory)?;
     match at.place() {
         ViewPlace::Top | ViewPlace::Groups | ViewPlace::Chats => {
-            return Err(ViewError::top(&at).into());
+            return Err(ViewError::Top(at.to_string()).into());
         }
-        ViewPlace::Logs(_) => return Err(ViewError::read_only(&at).into()),
+        ViewPlace::Logs(_) => return Err(ViewError::ReadOnly(at.to_string()).into()),
         ViewPlace::Zone(..) | ViewPlace::Nowhere => {}
     }
     let Resolved { at, zone, path } = view.resolve(PARAMETER, at.as_str())?;
@@ -158,7 +158,7 @@ pub(super) fn to_fill<'a>(view: CallerView<'a>, directory: &str) -> Result<Resol
 /// nearest that every system can hold.
 fn name_of(zone: &Zone<'_>, directory: &ZonePath, sent: &str) -> String {
     let name = sent.rsplit('/').next().unwrap_or_default();
-    if !name.is_empty() && zone.data().entry(&directory.join(name)).is_ok() {
+    if !name.is_empty() && zone.data.entry(&directory.join(name)).is_ok() {
         name.to_owned()
     } else {
         portable_name(name)

@@ -79,7 +79,7 @@ struct Replacement {
 pub(super) fn replace(view: CallerView<'_>, request: &ReplaceRequest) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
     target.file()?;
-    let largest = view.core.store.settings().largest_file();
+    let largest = view.core.store.settings.largest_file();
     written(&target, REPLACE, |write| {
         write.edit(true, |old| {
             expect_editable(old)

@@ -50,7 +50,7 @@ impl Awaited {
     ) -> Result<(), Error> {
         let user = server.core.store.namespace(caller);
         match server.admission.wait_permit(&user) {
-            Ok(_waits) => self.happened(server.core.store.clock()).await,
+            Ok(_waits) => self.happened(&server.core.store.clock).await,
             Err(_) if changes => {}
             Err(full) => return Err(full.into()),
         }
@@ -76,8 +76,8 @@ pub(super) fn show(process: Arc<Process>, clock: Clock) -> Response {
     let started = line(&json!({
         "type": "start",
         "id": process.id(),
-        "command": process.command(),
-        "cwd": process.cwd(),
+        "command": process.identity.command,
+        "cwd": process.identity.cwd,
         "log_path": process.log_path(),
     }));
     let output = stream::unfold(Some(0), move |offset| {

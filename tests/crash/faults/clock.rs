@@ -222,7 +222,7 @@ fn uploads_that_have_ended_are_removed_in_the_background() {
     let uploads = moved
         .core
         .store
-        .settings()
+        .settings
         .storage_base_path
         .join("users/ada/Uploads/chat");
     let retention = moved.core.admin.start_retention().unwrap();

@@ -112,7 +112,7 @@ fn read(_runs: &Runs, zone: &Zone<'_>, tally: &Tally, _round: u64) {
         if let Some(content) = tally.count("read", outcome) {
             assert_clean(&content);
         }
-        let outcome = zone.data().read(&path(name)).map(std::io::read_to_string);
+        let outcome = zone.data.read(&path(name)).map(std::io::read_to_string);
         if let Some(content) = tally.count("open", outcome) {
             assert_clean(content.unwrap().as_bytes());
         }
@@ -159,17 +159,17 @@ fn remove(zone: &Zone<'_>, name: &str) -> Result<(), Error> {
 
 fn survey(_runs: &Runs, zone: &Zone<'_>, tally: &Tally, _round: u64) {
     for name in ["dir", "dir/sub", "other"] {
-        let outcome = zone.data().list(&path(name));
+        let outcome = zone.data.list(&path(name));
         for found in tally.count("list", outcome).unwrap_or_default() {
             check(&found);
         }
     }
-    let outcome = zone.data().walk(&ZonePath::root(), |found| {
+    let outcome = zone.data.walk(&ZonePath::root(), |found| {
         check(found);
         Ok(found.kind == Kind::Directory)
     });
     tally.count("walk", outcome);
-    if let Some(totals) = tally.count("measure", zone.data().measure()) {
+    if let Some(totals) = tally.count("measure", zone.data.measure()) {
         assert!(totals.bytes < LARGE, "{totals:?}");
     }
 }

@@ -218,7 +218,7 @@ fn bring_rust(scene: &Scene) -> Option<String> {
         .store
         .zone_as_it_is(&alice, fileshed_core::ZoneName::Storage)
         .expect("a zone");
-    let rust = zone.data().location().join("rust");
+    let rust = zone.data.location().join("rust");
     std::fs::create_dir(&rust).expect("made");
     let linked = Command::new("cp")
         .args(["--archive", "--link"])

@@ -175,9 +175,9 @@ fn links_that_a_line_leaves_lead_no_operation_of_the_server_out() {
             .expect("a zone");
         for path in ["p", "d/secret", "up/secret"] {
             let path = ZonePath::parse("path", path).expect("a path");
-            assert!(zone.data().read(&path).is_err(), "{path}");
+            assert!(zone.data.read(&path).is_err(), "{path}");
         }
-        let totals = zone.data().measure().expect("measured");
+        let totals = zone.data.measure().expect("measured");
         assert!(totals.bytes < 1000, "{totals:?}");
         let documents = scene
             .run(

@@ -77,11 +77,11 @@ impl Administration<'_> {
         let commands = commands.map(|command| RunningSummary {
             kind: RunningKind::Command,
             id: command.id(),
-            user: command.user,
-            program: command.program,
+            user: command.user.clone(),
+            program: command.program.clone(),
             since: command.since,
         });
-        let processes = self.admin.runs.processes().running();
+        let processes = self.admin.runs.processes.running();
         let processes = processes.iter().map(|process| RunningSummary {
             kind: if process.is_shell() {
                 RunningKind::Shell
@@ -89,9 +89,9 @@ impl Administration<'_> {
                 RunningKind::Process
             },
             id: process.public_id(),
-            user: process.identity().user.clone(),
+            user: process.identity.user.clone(),
             program: "sh".to_owned(),
-            since: process.identity().started.as_second(),
+            since: process.identity.started.as_second(),
         });
         let mut all: Vec<RunningSummary> = commands.chain(processes).collect();
         all.sort_by_key(|one| one.since);
@@ -101,14 +101,14 @@ impl Administration<'_> {
     /// Ends what runs under this id. Its user is told that an administrator did.
     pub fn end_running(&self, id: &str) -> Result<(), Error> {
         expect_write_scope(self.caller)?;
-        let processes = self.admin.runs.processes().running();
+        let processes = self.admin.runs.processes.running();
         let process = processes.iter().find(|one| one.public_id() == id);
         let user = if let Some(process) = process {
             process.end_for(&AdministrationError::Ended.into());
-            process.identity().user.clone()
+            process.identity.user.clone()
         } else {
             let command = self.admin.store.running_commands.end(id);
-            command.ok_or_else(|| gone(id))?.user
+            command.ok_or_else(|| gone(id))?.user.clone()
         };
         let tenant = match &user {
             Some(user) => self.admin.store.tenant_of_user(user)?,

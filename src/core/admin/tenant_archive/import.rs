@@ -57,9 +57,9 @@ impl Admin {
     /// of whom there is no file here. It arrives whole, or not at all.
     pub fn import_tenant(&self, input: impl Read) -> Result<ImportedTenant, Error> {
         let directory = self.store.data.subdirectory(IMPORTED)?;
-        let staging = Staging::new(directory, self.store.instance());
+        let staging = Staging::new(directory, &self.store.instance.name);
         // Removes what an import left that was killed.
-        staging.sweep(|| self.store.live_instances())?;
+        staging.sweep(|| self.store.instance.live_instances())?;
         let mut spooled = staging.create()?;
         let room = self.store.reserve.room();
         let needed = io::copy(&mut input.take(room.saturating_add(1)), spooled.file())

@@ -110,7 +110,7 @@ impl OpenEndedPermit<'_> {
     fn commit_all(&self) -> Result<JudgedCommand, Error> {
         let zone = self.zone;
         if !zone.name.is_versioned() {
-            let totals = zone.measure()?;
+            let totals = zone.store.measure(&zone.tenant, zone.name)?;
             return Ok(unjudged(totals, self.excess(totals)?.map(Error::from)));
         }
         let group = zone.group();

@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
     fn appendable(&self, target: &Target, added: &[u8]) -> Result<Option<Appendable>, Error> {
         match target.entry() {
             Some(entry) if !self.zone.name.is_versioned() => {
-                let living = || self.zone.store.live_instances();
+                let living = || self.zone.store.instance.live_instances();
                 Ok(self.staging.appendable(entry, added, living)?)
             }
             _ => Ok(None),

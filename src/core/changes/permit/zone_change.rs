@@ -77,7 +77,7 @@ impl ZoneChange<'_> {
             }
             entered => entered?,
         };
-        if permit.zone().store.shares_data() && !effect.has_journal() {
+        if permit.zone().store.registry.holds_leases() && !effect.has_journal() {
             // Before the change is final: it is not where others took over.
             for permit in source.iter_mut().chain([&mut permit]) {
                 if let Err(error) = permit.settle() {

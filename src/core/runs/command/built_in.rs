@@ -21,12 +21,13 @@ const USAGE: &str = "usage: rename [-nvf] s/old/new/ file...\n";
 /// Says where the whitelisted commands among the arguments are.
 pub(super) fn which(runs: &Runs, plan: &CommandPlan) -> BuiltinOutput {
     let names = plan.args.iter().filter(|word| !word.starts_with('-'));
-    let places = names.map(|name| runs.programs().shown_place(name));
+    // Answers name no directory of the machine itself.
+    let place = |name| format!("/usr/bin/{name}\n");
+    let places = names.map(|name| runs.programs.has(name).then(|| place(name)));
     let places: Vec<Option<String>> = places.collect();
-    let found = places.iter().flatten().map(|place| format!("{place}\n"));
     BuiltinOutput {
         status: i32::from(places.is_empty() || places.contains(&None)),
-        stdout: found.collect(),
+        stdout: places.iter().flatten().map(String::as_str).collect(),
         stderr: String::new(),
     }
 }
@@ -57,7 +58,7 @@ pub(super) fn rename(
             said.out(&["rename(", from.as_str(), ", ", to.as_str(), ")\n"]);
             continue;
         };
-        match carry_out(zone.data(), permit, (from, to), has('f')) {
+        match carry_out(&zone.data, permit, (from, to), has('f')) {
             Ok(()) if has('v') => said.out(&[from.as_str(), " renamed as ", to.as_str(), "\n"]),
             Ok(()) => {}
             Err(reason) => {

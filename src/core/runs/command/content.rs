@@ -127,7 +127,7 @@ fn reader(runs: &Runs, hint: Hint, binary: &Binary, file: &str) -> Hint {
         }
         _ => ("", Vec::new()),
     };
-    if runs.programs().has(command) {
+    if runs.programs.has(command) {
         return hint.call(run(command, &arguments)).say(" reads it");
     }
     let dump = hint.call(of_file("shed_hexdump")).say(" shows its bytes");

@@ -36,7 +36,7 @@ pub fn fetch(
     zone.expect_write_scope()?;
     check_lock(zone, path)?;
     check_owner(zone, [zone.target("url", path)?.path()])?;
-    let settings = zone.store.settings();
+    let settings = &zone.store.settings;
     let arguments = ["-fsSLg", url].map(str::to_owned);
     let command_line = CommandLine {
         command: COMMAND,
@@ -46,7 +46,7 @@ pub fn fetch(
         ..CommandLine::default()
     };
     let plan = line::judge_apart(runs, zone, &command_line)?;
-    let run = Run::new(runs, zone, &command_line, &plan, zone.data())?;
+    let run = Run::new(runs, zone, &command_line, &plan, &zone.data)?;
     let mut staged = zone.store.staging(&zone.tenant)?.create()?;
     let sinks = (file_sink(&mut staged)?, OutputSink::Answer(COMPLAINTS));
     let outcome = run.start(Invocation {
@@ -58,7 +58,7 @@ pub fn fetch(
         let path = path.clone();
         return Err(zone.explain(SizeError { path, size, limit }.into()));
     }
-    let ran = run.finish(outcome)?;
+    let ran = run.finish(outcome, None, |_| Ok([None; 2]))?;
     if ran.status != 0 {
         return Err(FetchError::Failed {
             url: shown(),

@@ -9,25 +9,14 @@ mod repository;
 use std::path::PathBuf;
 
 use super::places::Places;
+use crate::process::{Variables, variables};
 use fileshed_rules::CommandPlan;
 use fileshed_types::Error;
 use fileshed_zones::zone::Zone;
 
 /// Subcommands that read only commits: no index needs to be fresh for them.
-const HISTORY_ONLY: [&str; 12] = [
-    "log",
-    "show",
-    "blame",
-    "shortlog",
-    "reflog",
-    "describe",
-    "rev-parse",
-    "rev-list",
-    "cat-file",
-    "ls-tree",
-    "branch",
-    "tag",
-];
+const HISTORY_ONLY: &str = "log show blame shortlog reflog describe rev-parse rev-list cat-file ls-tree \
+    branch tag";
 
 /// Name of the command.
 pub(super) const COMMAND: &str = "git";
@@ -35,11 +24,8 @@ pub(super) const COMMAND: &str = "git";
 /// Whether git works on the repository that the server keeps: neither may write it while the
 /// other does.
 pub(super) fn shares_repository(zone: &Zone<'_>, plan: &CommandPlan) -> bool {
-    plan.command == COMMAND && zone.name().is_versioned()
+    plan.command == COMMAND && zone.name.is_versioned()
 }
-
-/// Environment variables.
-type Variables = Vec<(String, String)>;
 
 /// Prepares the zone for git: returns its variables, and the repository beside the zone, if it is used.
 pub(super) fn prepare(
@@ -48,18 +34,17 @@ pub(super) fn prepare(
     places: &Places,
 ) -> Result<(Variables, Option<PathBuf>), Error> {
     let author = zone.author();
-    let mut environment = vec![
-        ("GIT_AUTHOR_NAME".to_owned(), author.name.clone()),
-        ("GIT_AUTHOR_EMAIL".to_owned(), author.email.clone()),
-        ("GIT_COMMITTER_NAME".to_owned(), author.name),
-        ("GIT_COMMITTER_EMAIL".to_owned(), author.email),
-    ];
+    let mut environment = variables([
+        ("GIT_AUTHOR_NAME", author.name.as_str()),
+        ("GIT_AUTHOR_EMAIL", author.email.as_str()),
+        ("GIT_COMMITTER_NAME", author.name.as_str()),
+        ("GIT_COMMITTER_EMAIL", author.email.as_str()),
+    ]);
     let mut repository = None;
     let place = |path: &std::path::Path| path.to_string_lossy().into_owned();
-    if zone.name().is_versioned() {
-        let history_only = arguments
-            .iter()
-            .any(|argument| HISTORY_ONLY.contains(&argument.as_str()));
+    if zone.name.is_versioned() {
+        let is_history_only = |name: &str| arguments.iter().any(|argument| argument == name);
+        let history_only = HISTORY_ONLY.split_whitespace().any(is_history_only);
         if !history_only {
             repository::check_below(zone)?;
         }

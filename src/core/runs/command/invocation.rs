@@ -1,13 +1,14 @@
 //! Programs of one call, each started in the sandbox, with what they share.
 
 use super::command_line::{output_limit, seconds};
-use super::outcome::{CommandOutcome, ShownStreams, describe_renamed};
+use super::outcome::{CommandOutcome, describe_renamed};
 use super::output::show;
 use super::places::Places;
 use super::{CommandLine, ExecError, Limit, Ran, content};
 use crate::hidden_places::HiddenPlaces;
 use crate::process::{
-    self, FEW_THREADS, UsageMeter, base_spec, expect_confined, expect_enforced, expect_not_stopped,
+    self, FEW_THREADS, UsageMeter, Variables, base_spec, expect_confined, expect_enforced,
+    expect_not_stopped, variables,
 };
 use crate::runs::Runs;
 use fileshed_rules::CommandPlan;
@@ -34,7 +35,7 @@ pub(super) struct Invocation<'a> {
     pub(super) input: Option<&'a Staged>,
     pub(super) sinks: (OutputSink, OutputSink),
     /// Beyond the common one and the plan's.
-    pub(super) environment: Vec<(String, String)>,
+    pub(super) environment: Variables,
     /// The repository beside the zone, for git: where it lies on disk.
     pub(super) repository: Option<std::path::PathBuf>,
 }
@@ -89,12 +90,12 @@ impl<'a> Run<'a> {
         plan: &'a CommandPlan,
         directory: &'a Root,
     ) -> Result<Self, Error> {
-        let settings = zone.store.settings();
+        let settings = &zone.store.settings;
         let private = zone.store.private_directory(&zone.tenant)?;
         let places = Places::new(runs, directory, &private);
         let hidden = [
             (directory.location(), "/"),
-            (zone.data().location(), "/"),
+            (zone.data.location(), "/"),
             (zone.base.location(), "/"),
             (private.location(), "/tmp"),
         ];
@@ -102,7 +103,7 @@ impl<'a> Run<'a> {
         let hidden = hidden.into_iter().chain(own);
         let hidden = hidden.map(|(place, name)| (place.to_string_lossy().into(), name.to_owned()));
         let hidden = HiddenPlaces::new(hidden.collect());
-        let limit = output_limit(settings, zone.caller().client, line.max_output);
+        let limit = output_limit(settings, zone.caller.client, line.max_output);
         Ok(Self {
             runs,
             plan,
@@ -131,7 +132,7 @@ impl<'a> Run<'a> {
 
     /// The command of the plan.
     pub(super) fn invocation(&self, sinks: (OutputSink, OutputSink)) -> Invocation<'a> {
-        let only_reads = self.zone.store.settings().sqlite_readonly && self.plan.command == SQLITE;
+        let only_reads = self.zone.store.settings.sqlite_readonly && self.plan.command == SQLITE;
         Invocation {
             command: self.plan.command,
             arguments: self.plan.args.clone(),
@@ -145,10 +146,10 @@ impl<'a> Run<'a> {
 
     /// Runs a program to its end.
     pub(super) fn start(&self, invocation: Invocation<'_>) -> Result<CommandOutcome, Error> {
-        let (runs, store, caller) = (self.runs, self.zone.store, self.zone.caller());
+        let (runs, store, caller) = (self.runs, self.zone.store, self.zone.caller);
         let (command, writes) = (invocation.command, invocation.writes);
         expect_confined(runs)?;
-        let program = runs.programs().get(command);
+        let program = runs.programs.get(command);
         let program = program.ok_or_else(|| ExecError::NotInstalled {
             command: command.to_owned(),
         })?;
@@ -158,11 +159,10 @@ impl<'a> Run<'a> {
         let owner = store.namespace(caller);
         let _slot = runs.slots.take(&owner, caller)?;
         let mut environment = self.places.environment(command, &self.private)?;
-        let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         if program.is_chosen {
-            environment.extend(FEW_THREADS.iter().map(own));
+            environment.extend(variables(FEW_THREADS));
         }
-        environment.extend(self.plan.environment.iter().map(own));
+        environment.extend(variables(self.plan.environment.iter().copied()));
         environment.extend(invocation.environment);
         let network = runs.grant_network(self.plan.network, command)?;
         environment.extend(network.iter().flat_map(EgressGrant::environment));
@@ -183,7 +183,7 @@ impl<'a> Run<'a> {
             execute: program.executables.clone(),
             read: program.readable.clone(),
             network: process::access(network.as_ref()),
-            any_program: program.is_chosen && store.settings().has_any_program(),
+            any_program: program.is_chosen && store.settings.has_any_program(),
             ..base.access
         };
         let repository = invocation.repository.as_deref();
@@ -200,7 +200,7 @@ impl<'a> Run<'a> {
         };
         let held = self
             .holds_zone
-            .then(|| (self.zone.tenant.key.clone(), self.zone.name()));
+            .then(|| (self.zone.tenant.key.clone(), self.zone.name));
         let entered = Some(runs.enter_command(caller, command, held));
         let sinks = invocation.sinks;
         let mut watch = UsageMeter::new(self.zone, &self.private, [&sinks.0, &sinks.1], entered);
@@ -222,48 +222,71 @@ impl<'a> Run<'a> {
         Ok(CommandOutcome::of(outcome, &remarks))
     }
 
-    /// Takes what a command said out of its outcome.
-    pub(super) fn shown(&self, outcome: &mut CommandOutcome) -> ShownStreams {
-        let shown = |stream: &mut Stream| show(&self.hidden, std::mem::take(stream), self.limit);
-        ShownStreams {
-            stdout: shown(&mut outcome.stdout),
-            stderr: shown(&mut outcome.stderr),
-        }
-    }
-
-    /// Returns what a command did; fails if it did not end as it should.
-    pub(super) fn finish(&self, mut outcome: CommandOutcome) -> Result<Ran, Error> {
-        let shown = self.shown(&mut outcome);
-        self.expect_ended(&outcome, &shown)?;
-        Ok(self.ran(&outcome, shown))
-    }
-
-    /// Fails if a command was ended, or did what is refused. Entries that have another name now are in
-    /// the failure too.
-    pub(super) fn expect_ended(
+    /// Returns what a command did. Fails, with what it said, if it is `refused`, if it did not end as it
+    /// should, or if `install` fails, which gives their names to the files of its streams and returns
+    /// their sizes.
+    pub(super) fn finish(
         &self,
-        outcome: &CommandOutcome,
-        shown: &ShownStreams,
-    ) -> Result<(), Error> {
-        self.expect_end(outcome, shown).map_err(|error| {
-            match describe_renamed(&outcome.put_right.renamed) {
-                Some(renamed) => error.with_detail("renamed", renamed),
+        mut outcome: CommandOutcome,
+        refused: Option<Error>,
+        install: impl FnOnce(&CommandOutcome) -> Result<[Option<u64>; 2], Error>,
+    ) -> Result<Ran, Error> {
+        let shown = |stream: &mut Stream| show(&self.hidden, std::mem::take(stream), self.limit);
+        let (stdout, stderr) = (shown(&mut outcome.stdout), shown(&mut outcome.stderr));
+        let truncated = stdout.missing.is_some() || stderr.missing.is_some();
+        let (status, renamed) = (outcome.status, describe_renamed(&outcome.put_right.renamed));
+        let check = || {
+            let ended = self.expect_ended(&outcome, [&stdout.text, &stderr.text]);
+            ended.map_err(|error| match &renamed {
+                Some(renamed) => error.with_detail("renamed", renamed.as_str()),
                 None => error,
+            })
+        };
+        let ended = refused.map_or_else(check, Err);
+        let [stdout_size, stderr_size] = match ended.and_then(|()| install(&outcome)) {
+            Ok(sizes) => sizes,
+            Err(error) => {
+                return Err(error
+                    .with_detail("stdout", stdout.text)
+                    .with_detail("stderr", stderr.text)
+                    .with_detail("returncode", status)
+                    .with_detail("truncated", truncated));
             }
+        };
+        let failed = status != 0;
+        let note = |missing| content::note(self.runs, self.zone, self.line, self.plan, missing);
+        let limit = || Limit::of_words(&stderr.text, &self.zone.store.settings);
+        Ok(Ran {
+            status,
+            truncated,
+            left_out: stdout.missing.as_ref().map(note),
+            limit: failed.then(limit).flatten(),
+            stdout: stdout.text,
+            stderr: stderr.text,
+            missing: failed.then(|| self.missing()).flatten(),
+            changes: self.plan.changes,
+            stdout_size,
+            stderr_size,
+            renamed,
+            history: None,
         })
     }
 
-    fn expect_end(&self, outcome: &CommandOutcome, shown: &ShownStreams) -> Result<(), Error> {
-        let (command, settings) = (self.plan.command.to_owned(), self.zone.store.settings());
+    /// Fails if a command was ended, or did what is refused.
+    fn expect_ended(
+        &self,
+        outcome: &CommandOutcome,
+        [stdout, stderr]: [&str; 2],
+    ) -> Result<(), Error> {
+        let (command, settings) = (self.plan.command.to_owned(), &self.zone.store.settings);
         expect_not_stopped(self.zone, &command, outcome.ending)?;
-        let (stdout, stderr) = (|| shown.stdout.text.clone(), || shown.stderr.text.clone());
         let (seconds, status) = (self.timeout, outcome.status);
         if outcome.ending == ExitReason::TimedOut {
             return Err(ExecError::TimedOut {
                 command,
                 seconds,
-                stdout: stdout(),
-                stderr: stderr(),
+                stdout: stdout.to_owned(),
+                stderr: stderr.to_owned(),
                 most: settings.exec_timeout_max,
             }
             .into());
@@ -273,7 +296,7 @@ impl<'a> Run<'a> {
         });
         if of_tree.is_none()
             && status == i32::from(fileshed_sandbox::FAILED)
-            && let Some(reason) = shown.stderr.text.strip_prefix(fileshed_sandbox::COMPLAINT)
+            && let Some(reason) = stderr.strip_prefix(fileshed_sandbox::COMPLAINT)
         {
             let reason = reason.trim().to_owned();
             return Err(ExecError::Helper { command, reason }.into());
@@ -283,8 +306,8 @@ impl<'a> Run<'a> {
                 command,
                 limit,
                 status,
-                stdout: stdout(),
-                stderr: stderr(),
+                stdout: stdout.to_owned(),
+                stderr: stderr.to_owned(),
             }
             .into());
         }
@@ -293,36 +316,12 @@ impl<'a> Run<'a> {
                 command,
                 removed: outcome.put_right.removed.clone(),
                 status,
-                stdout: stdout(),
-                stderr: stderr(),
+                stdout: stdout.to_owned(),
+                stderr: stderr.to_owned(),
             }
             .into());
         }
         Ok(())
-    }
-
-    /// Returns what a command that ended did and said.
-    pub(super) fn ran(&self, outcome: &CommandOutcome, shown: ShownStreams) -> Ran {
-        let ShownStreams { stdout, stderr } = shown;
-        let failed = outcome.status != 0;
-        let left_out = stdout.missing.as_ref();
-        Ran {
-            status: outcome.status,
-            truncated: left_out.is_some() || stderr.missing.is_some(),
-            left_out: left_out
-                .map(|missing| content::note(self.runs, self.zone, self.line, self.plan, missing)),
-            limit: failed
-                .then(|| Limit::of_words(&stderr.text, self.zone.store.settings()))
-                .flatten(),
-            stdout: stdout.text,
-            stderr: stderr.text,
-            missing: failed.then(|| self.missing()).flatten(),
-            changes: self.plan.changes,
-            stdout_size: None,
-            stderr_size: None,
-            renamed: describe_renamed(&outcome.put_right.renamed),
-            history: None,
-        }
     }
 
     /// Returns the first file that the command was to read and that is not there.
@@ -331,7 +330,7 @@ impl<'a> Run<'a> {
         let read = paths.filter(|path| !path.writes && !path.glob);
         let mut read = read.filter_map(|path| ZonePath::parse("args", &path.text).ok());
         read.find(|path| {
-            let found = self.zone.data().followed(path);
+            let found = self.zone.data.followed(path);
             matches!(found, Err(DiskError::NotFound { .. }))
         })
     }

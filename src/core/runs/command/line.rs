@@ -20,7 +20,7 @@ pub(super) fn prepare(
     line: &CommandLine<'_>,
 ) -> Result<CommandPlan, Error> {
     let plan = judge(runs, zone, line, None)?;
-    let plan = expand(zone, line, respell(zone.data(), plan))?;
+    let plan = expand(zone, line, respell(&zone.data, plan))?;
     check_paths(zone, &plan)?;
     Ok(plan)
 }
@@ -33,13 +33,13 @@ pub(super) fn judge(
     file_being_edited: Option<&str>,
 ) -> Result<CommandPlan, Error> {
     if file_being_edited.is_none()
-        && let Some(name) = runs.programs().chosen_as(line.command)
+        && let Some(name) = runs.programs.chosen_as(line.command)
     {
-        let changes = zone.name().is_writable() && zone.caller().scope == Scope::Write;
+        let changes = zone.name.is_writable() && zone.caller.scope == Scope::Write;
         return Ok(CommandPlan::unjudged(name, line.arguments, changes));
     }
-    let named_alike = ZonePath::root().join(zone.name().as_str());
-    let has_named_alike = zone.data().entry(&named_alike).is_ok();
+    let named_alike = ZonePath::root().join(zone.name.as_str());
+    let has_named_alike = zone.data.entry(&named_alike).is_ok();
     let plan = plan(runs, zone, line, |context| CommandContext {
         allow_zone_in_path: context.allow_zone_in_path || has_named_alike,
         file_being_edited,
@@ -70,10 +70,10 @@ fn plan<'a>(
     adapt: impl FnOnce(CommandContext<'a>) -> CommandContext<'a>,
 ) -> Result<CommandPlan, Error> {
     let context = adapt(CommandContext {
-        zone: zone.name(),
-        network: zone.store.settings().network_mode,
+        zone: zone.name,
+        network: zone.store.settings.network_mode,
         confined: runs.confinement().enforced().is_ok(),
-        allow_zone_in_path: zone.caller().names_zones,
+        allow_zone_in_path: zone.caller.names_zones,
         stdout_file: line.stdout_file.is_some(),
         file_being_edited: None,
     });
@@ -114,10 +114,10 @@ fn expand(
     line: &CommandLine<'_>,
     mut plan: CommandPlan,
 ) -> Result<CommandPlan, Error> {
-    let seconds = seconds(zone.store.settings(), line.timeout);
-    let clock = zone.store.clock();
+    let seconds = seconds(&zone.store.settings, line.timeout);
+    let clock = &zone.store.clock;
     let deadline = clock.instant() + timings::seconds(seconds);
-    let cancellation = &zone.caller().cancellation;
+    let cancellation = &zone.caller.cancellation;
     let command = plan.command;
     let check = || {
         if cancellation.is_cancelled() {
@@ -130,13 +130,13 @@ fn expand(
                 seconds,
                 stdout: String::new(),
                 stderr: String::new(),
-                most: zone.store.settings().exec_timeout_max,
+                most: zone.store.settings.exec_timeout_max,
             }
             .into());
         }
         Ok(())
     };
-    let mut expansion = Expansion::new(zone.data(), check);
+    let mut expansion = Expansion::new(&zone.data, check);
     let mut globs: Vec<PathArgument> = plan.paths.clone();
     globs.retain(|path| path.glob && path.position.is_some());
     globs.sort_by_key(|path| std::cmp::Reverse(path.position));
@@ -180,7 +180,7 @@ fn check_paths(zone: &Zone<'_>, plan: &CommandPlan) -> Result<(), Error> {
         };
         zone.refuse_zone_in_front("args", &path)
             .map_err(|error| zone.explain(error.into()))?;
-        if let Err(error @ DiskError::Escape { .. }) = zone.data().followed(&path) {
+        if let Err(error @ DiskError::Escape { .. }) = zone.data.followed(&path) {
             return Err(zone.explain_disk(error));
         }
         if argument.writes && !path.is_root() {

@@ -104,7 +104,7 @@ impl<'a> NamesBefore<'a> {
         permit: &OpenEndedPermit<'_>,
         found: &[NamedFile],
     ) -> Result<Vec<String>, Error> {
-        let versioned = self.zone.name().is_versioned();
+        let versioned = self.zone.name.is_versioned();
         let is_kept = |path: &str| {
             let name = last(path);
             // The server's own file beside the files of a zone with history.
@@ -119,7 +119,7 @@ impl<'a> NamesBefore<'a> {
             }
             let mut there = self.there.iter();
             if !there.any(|(path, there)| there == identity && is_kept(path)) {
-                let entry = self.zone.data().entry(&ZonePath::found(path.clone()))?;
+                let entry = self.zone.data.entry(&ZonePath::found(path.clone()))?;
                 permit.remove(&entry)?;
                 removed.push(path.clone());
             }
@@ -158,7 +158,7 @@ impl<'a> NamesBefore<'a> {
 
     /// Renames an entry; returns its new path, or `None` if it cannot be moved.
     fn give_other_name(&self, permit: &OpenEndedPermit<'_>, path: &ZonePath) -> Option<String> {
-        let data = self.zone.data();
+        let data = &self.zone.data;
         let entry = data.entry_as_named(path).ok()?;
         let above = path.parent().unwrap_or_else(ZonePath::root);
         let wanted = above.join(&portable_name(path.name()?));
@@ -209,7 +209,7 @@ fn find(zone: &Zone<'_>) -> Result<Vec<NamedFile>, Error> {
     let is_known = known.is_some();
     let mut found = known.unwrap_or_default();
     if !is_known {
-        zone.data().survey(&ZonePath::root(), |path, _, stat| {
+        zone.data.survey(&ZonePath::root(), |path, _, stat| {
             if let Ok(path) = std::str::from_utf8(path)
                 && is_never_made(last(path))
             {

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::io::Write as _;
 
-use super::output::ShownStream;
 use fileshed_sandbox::{ExitReason, Outcome, OutputSink, SandboxError, Stream};
-use fileshed_types::Error;
 
 /// Renamed entries that an answer names.
 const NAMED: usize = 10;
@@ -42,25 +40,6 @@ impl CommandOutcome {
     /// Returns `true` if it failed, and was refused what it asked the network for.
     pub(super) fn got_nothing(&self) -> bool {
         self.refused && self.status != 0
-    }
-}
-
-/// The streams of a command, as an answer shows them.
-#[derive(Debug)]
-pub(super) struct ShownStreams {
-    pub(super) stdout: ShownStream,
-    pub(super) stderr: ShownStream,
-}
-
-impl ShownStreams {
-    /// A failure after the command ran, with what it said.
-    pub(super) fn told(self, error: Error, status: i32) -> Error {
-        let truncated = self.stdout.missing.is_some() || self.stderr.missing.is_some();
-        error
-            .with_detail("stdout", self.stdout.text)
-            .with_detail("stderr", self.stderr.text)
-            .with_detail("returncode", status)
-            .with_detail("truncated", truncated)
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn pdf_text(
         ..CommandLine::default()
     };
     let plan = line::judge(runs, zone, &command_line, None)?;
-    let run = Run::new(runs, zone, &command_line, &plan, zone.data())?;
+    let run = Run::new(runs, zone, &command_line, &plan, &zone.data)?;
     let staging = zone.store.staging(&zone.tenant)?;
     let fail = |error| DiskError::of("read", &ZonePath::root(), error);
     let mut input = staging.create()?;
@@ -39,7 +39,7 @@ pub(crate) fn pdf_text(
     let output = file_sink(&mut text)?;
     let arguments = ["-q", "-enc", "UTF-8", "-", "-"];
     let ran = run.start(Invocation::helper(PDF_COMMAND, &arguments, &input, output))?;
-    let ran = run.finish(ran)?;
+    let ran = run.finish(ran, None, |_| Ok([None; 2]))?;
     if ran.status != 0 {
         let first = ran.stderr.lines().next().unwrap_or_default().trim();
         return Ok(Err(match first {

@@ -117,7 +117,7 @@ fn unpack(
 ) -> Result<CommandOutcome, Error> {
     let zone = run.zone;
     let path = ZonePath::parse("args", &archive.path)?;
-    let Ok(mut file) = zone.data().read(&path) else {
+    let Ok(mut file) = zone.data.read(&path) else {
         // tar says what is wrong with it.
         return run.start(invocation);
     };

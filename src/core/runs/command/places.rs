@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::process::{EVERYWHERE, Variables, variables};
 use crate::programs::DIRECTORIES;
 use crate::runs::Runs;
 use fileshed_sandbox::{Access, BindMount, MountNamespace};
@@ -46,7 +47,7 @@ impl Places {
         let private = private.location().to_owned();
         let has_namespaces = runs.confinement().has_namespaces();
         let own_root =
-            has_namespaces.then(|| PathBuf::from(format!("/.{}", runs.store.instance())));
+            has_namespaces.then(|| PathBuf::from(format!("/.{}", runs.store.instance.name)));
         let (zone, temporary) = match &own_root {
             Some(root) => (root.join("zone"), TEMPORARY.into()),
             None => (directory.location().to_owned(), private.clone()),
@@ -79,25 +80,16 @@ impl Places {
         &self,
         command: &str,
         private: &PrivateDirectory,
-    ) -> Result<Vec<(String, String)>, DiskError> {
-        let temporary = self.temporary.to_string_lossy();
-        let mut variables = vec![
-            ("PATH", DIRECTORIES.join(":")),
-            ("LANG", "C.UTF-8".to_owned()),
-            ("LC_ALL", "C.UTF-8".to_owned()),
-            ("TZ", "UTC".to_owned()),
-            ("TERM", "dumb".to_owned()),
-        ];
-        let mut names = vec!["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
+    ) -> Result<Variables, DiskError> {
+        let (path, temporary) = (DIRECTORIES.join(":"), self.temporary.to_string_lossy());
+        let mut own = vec!["HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"];
         if IMAGES.contains(&command) {
             private.furnish("policy.xml", IMAGE_POLICY)?;
-            names.push("MAGICK_CONFIGURE_PATH");
+            own.push("MAGICK_CONFIGURE_PATH");
         }
-        variables.extend(names.into_iter().map(|name| (name, temporary.to_string())));
-        let variables = variables.into_iter();
-        Ok(variables
-            .map(|(name, value)| (name.to_owned(), value))
-            .collect())
+        let own = own.into_iter().map(|name| (name, &*temporary));
+        let fixed = [("PATH", path.as_str()), ("TERM", "dumb")];
+        Ok(variables(fixed.into_iter().chain(EVERYWHERE).chain(own)))
     }
 
     /// Gives a command access to its places: the directory that it starts in, with a repository

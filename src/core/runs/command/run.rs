@@ -30,7 +30,7 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
         let path = stdout.path.as_str().to_owned();
         return Err(ExecError::SameFile { path }.into());
     }
-    let mut run = Run::new(runs, zone, command_line, &plan, zone.data())?;
+    let mut run = Run::new(runs, zone, command_line, &plan, &zone.data)?;
     let (limit, merge) = (run.read_limit(), command_line.merge_streams);
     let sinks = (
         sink(stdout_file.as_mut(), false, limit)?,
@@ -51,7 +51,7 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
             message: describe(command_line),
         };
         let permit = open_ended::begin(zone, request, hold)?;
-        run.holds_zone = zone.name().is_versioned();
+        run.holds_zone = zone.name.is_versioned();
         if let Some(must_stop) = permit.must_stop() {
             run.limit(must_stop);
         }
@@ -68,31 +68,23 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
     };
     let finished = permit.map(OpenEndedPermit::finish).transpose()?;
     let finished: Finished = finished.unwrap_or_default();
-    let mut outcome = outcome?;
-    let shown = run.shown(&mut outcome);
-    let installed = || {
-        if let Some(refused) = finished.refused {
-            return Err(refused);
-        }
-        for file in [&stdout_file, &stderr_file].into_iter().flatten() {
-            file.expect_whole(zone, outcome.status)?;
-        }
-        run.expect_ended(&outcome, &shown)?;
+    let outcome = outcome?;
+    let expect_whole = || {
+        let mut files = [&stdout_file, &stderr_file].into_iter().flatten();
+        files.try_for_each(|file| file.expect_whole(zone, outcome.status))
+    };
+    let refused = finished.refused.or_else(|| expect_whole().err());
+    let ran = run.finish(outcome, refused, |outcome| {
         // What is there stays, rather than becoming an empty file.
         let stdout_file = stdout_file.filter(|_| !outcome.got_nothing());
-        let stdout_size = stdout_file.map(|file| file.install(zone)).transpose()?;
-        let stderr_size = stderr_file.map(|file| file.install(zone)).transpose()?;
-        Ok((stdout_size, stderr_size))
-    };
-    match installed() {
-        Ok((stdout_size, stderr_size)) => Ok(Ran {
-            stdout_size,
-            stderr_size,
-            history: finished.history,
-            ..run.ran(&outcome, shown)
-        }),
-        Err(error) => Err(shown.told(error, outcome.status)),
-    }
+        let install = |file: StreamFile| file.install(zone);
+        let stdout_size = stdout_file.map(install).transpose()?;
+        Ok([stdout_size, stderr_file.map(install).transpose()?])
+    })?;
+    Ok(Ran {
+        history: finished.history,
+        ..ran
+    })
 }
 
 /// Runs a command that sees the working copy of a locked edit and nothing else. The copy holds no
@@ -122,12 +114,7 @@ pub fn run_on_copy(
         Some(permit) => permit.finish()?,
         None => None,
     };
-    let mut outcome = outcome?;
-    let shown = run.shown(&mut outcome);
-    match refused.map_or_else(|| run.expect_ended(&outcome, &shown), Err) {
-        Ok(()) => Ok(run.ran(&outcome, shown)),
-        Err(error) => Err(shown.told(error, outcome.status)),
-    }
+    run.finish(outcome?, refused, |_| Ok([None; 2]))
 }
 
 /// Carries out the plan of a run.
@@ -181,7 +168,7 @@ fn database(zone: &Zone<'_>, plan: &CommandPlan) -> Option<ZonePath> {
     let argument = plan.paths.first()?;
     let word = argument.position.and_then(|at| plan.args.get(at));
     let path = ZonePath::parse("args", word.map_or(&*argument.text, String::as_str)).ok()?;
-    Some(match zone.data().followed(&path) {
+    Some(match zone.data.followed(&path) {
         Ok(entry) => entry.path().clone(),
         Err(_) => path.as_spelled().unwrap_or(path),
     })
@@ -195,7 +182,7 @@ fn download(
     invocation: Invocation<'_>,
     permit: &OpenEndedPermit<'_>,
 ) -> Result<CommandOutcome, Error> {
-    let (zone, data) = (run.zone, run.zone.data());
+    let (zone, data) = (run.zone, &run.zone.data);
     let mut files: Vec<(ZonePath, Option<Staged>)> = Vec::new();
     for argument in run.plan.paths.iter().filter(|path| path.writes) {
         let Ok(path) = ZonePath::parse("args", &argument.text) else {

@@ -37,7 +37,7 @@ impl DatabaseCall<'_> {
         output: Option<&mut Staged>,
         private: &PrivateDirectory,
     ) -> Result<DatabaseReply, Error> {
-        let settings = self.zone.store.settings();
+        let settings = &self.zone.store.settings;
         let (seconds, bytes) = match &action {
             Action::Query(query) => (settings.exec_timeout_default, query.bytes),
             Action::Import(_) => (settings.exec_timeout_default, 0),
@@ -81,7 +81,7 @@ impl DatabaseCall<'_> {
     /// Bytes that a file of the zone may have which has `old` now.
     pub(super) fn most(&self, old: u64) -> Result<u64, Error> {
         let left = self.zone.store.space_left(&self.zone.tenant)?;
-        Ok(self.zone.store.settings().largest_file().min(old + left))
+        Ok(self.zone.store.settings.largest_file().min(old + left))
     }
 
     /// An answer that is not what was asked for, as a failure.
@@ -90,7 +90,7 @@ impl DatabaseCall<'_> {
             DatabaseReply::Refused(refusal) => refusal,
             _ => DatabaseError::Died,
         };
-        let seconds = self.zone.store.settings().exec_timeout_default;
+        let seconds = self.zone.store.settings.exec_timeout_default;
         let path = self.path.as_str().to_owned();
         let error = TableError::of(refusal, path, seconds, self.csv.is_some());
         self.zone.explain(error.into())
@@ -107,7 +107,7 @@ pub(super) fn recover(runs: &Runs, zone: &Zone<'_>, path: &ZonePath) -> Result<(
         path: path.clone(),
         csv: None,
     };
-    let entry = zone.data().followed(path)?;
+    let entry = zone.data.followed(path)?;
     let most = call.most(entry.size())?;
     let database = TargetDatabase::Zone {
         path: entry.path().as_str().to_owned(),

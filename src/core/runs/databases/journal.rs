@@ -73,10 +73,10 @@ fn place<'a>(zone: &'a Zone<'_>, database: &'a ZonePath) -> FilePlace<'a> {
 
 /// What lies beside a database and is not known to be its own.
 pub(super) fn foreign(zone: &Zone<'_>, database: &ZonePath) -> Result<Vec<ZonePath>, Error> {
-    let found = live(zone.data(), database).map_err(|error| zone.explain_disk(error))?;
+    let found = live(&zone.data, database).map_err(|error| zone.explain_disk(error))?;
     if found.is_empty()
         || zone.store.registry.statements_on(place(zone, database))? > 0
-        || is_in_use(zone.data(), database)?
+        || is_in_use(&zone.data, database)?
     {
         return Ok(Vec::new());
     }
@@ -90,7 +90,7 @@ pub(super) fn expect_none(zone: &Zone<'_>, database: &ZonePath) -> Result<(), Er
 
 /// Fails where a program that only reads would take in what lies beside a database.
 pub(crate) fn expect_alone(zone: &Zone<'_>, database: &ZonePath) -> Result<(), Error> {
-    let found = live(zone.data(), database).map_err(|error| zone.explain_disk(error))?;
+    let found = live(&zone.data, database).map_err(|error| zone.explain_disk(error))?;
     refuse(zone, database, found)
 }
 
@@ -104,8 +104,8 @@ fn refuse(zone: &Zone<'_>, database: &ZonePath, beside: Vec<ZonePath>) -> Result
             .into_iter()
             .map(|path| path.as_str().to_owned())
             .collect(),
-        is_kept: !zone.name().is_writable(),
-        is_there: zone.data().entry(database).is_ok(),
+        is_kept: !zone.name.is_writable(),
+        is_there: zone.data.entry(database).is_ok(),
     };
     Err(zone.explain(error.into()))
 }
@@ -126,7 +126,7 @@ impl<'a> Statement<'a> {
         let id = zone
             .store
             .registry
-            .begin_statement(place(zone, database), zone.store.instance())?;
+            .begin_statement(place(zone, database), &zone.store.instance.name)?;
         Ok(Self {
             zone,
             database: database.clone(),
@@ -158,7 +158,7 @@ impl<'a> Statement<'a> {
     }
 
     fn left_something(&self) -> Result<bool, DiskError> {
-        Ok(!live(self.zone.data(), &self.database)?.is_empty())
+        Ok(!live(&self.zone.data, &self.database)?.is_empty())
     }
 }
 
@@ -182,10 +182,10 @@ impl Drop for Statement<'_> {
 /// Rolls back what a dead process left in the middle of a change of `database`; nothing may be left
 /// of it afterwards but what is done.
 pub(super) fn put_right(runs: &Runs, zone: &Zone<'_>, database: &ZonePath) -> Result<(), Error> {
-    if !live(zone.data(), database)?.is_empty() {
+    if !live(&zone.data, database)?.is_empty() {
         recover(runs, zone, database)?;
     }
-    if live(zone.data(), database)?.is_empty() {
+    if live(&zone.data, database)?.is_empty() {
         zone.store.registry.forget_cut_off(place(zone, database))?;
     }
     Ok(())

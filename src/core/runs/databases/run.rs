@@ -179,28 +179,23 @@ impl<'a> DatabaseCall<'a> {
             is_file.map_err(|error| zone.explain_disk(error))?;
             Ok(entry)
         };
-        let error = match self.zone.path("import_csv", text) {
-            Ok(path) => match file(self.zone, &path) {
-                Ok(entry) => return Ok((entry, None)),
-                Err(error) => error,
-            },
+        let found = self.zone.path("import_csv", text);
+        let error = match found.and_then(|path| file(self.zone, &path)) {
+            Ok(entry) => return Ok((entry, None)),
             Err(error) => error,
         };
         let from = ZoneName::Uploads;
-        if let Some((ZoneName::Uploads, path)) = named_zone(&error) {
-            let uploads = self.zone.store.personal_zone(self.zone.caller(), from)?;
-            return Ok((file(&uploads, &path)?, Some(from)));
-        }
-        if error.code() != Code::FileNotFound {
+        let named = named_zone(&error).filter(|(zone, _)| *zone == from);
+        if named.is_none() && error.code() != Code::FileNotFound {
             return Err(error);
         }
-        let uploads = self.zone.store.personal_zone(self.zone.caller(), from)?;
-        let path = ZonePath::parse("import_csv", text)?;
-        match file(&uploads, &path) {
-            Ok(entry) => Ok((entry, Some(from))),
-            // What is missing is missing in the zone that was named.
-            Err(_) => Err(error),
+        let uploads = self.zone.store.personal_zone(self.zone.caller, from)?;
+        if let Some((_, path)) = named {
+            return Ok((file(&uploads, &path)?, Some(from)));
         }
+        let path = ZonePath::parse("import_csv", text)?;
+        // What is missing is missing in the zone that was named.
+        file(&uploads, &path).map_or(Err(error), |entry| Ok((entry, Some(from))))
     }
 
     /// Lets a child read. Nothing where that cannot be done without writing: the database keeps its
@@ -212,7 +207,7 @@ impl<'a> DatabaseCall<'a> {
     ) -> Result<Option<DatabaseReply>, Error> {
         let private = self.private()?;
         let action = Action::Query(query.clone());
-        let entry = match self.zone.data().followed(&self.path) {
+        let entry = match self.zone.data.followed(&self.path) {
             Ok(entry) => entry,
             Err(DiskError::NotFound { .. }) => {
                 return self
@@ -228,7 +223,7 @@ impl<'a> DatabaseCall<'a> {
         let mut unread = Vec::new();
         // Nobody else writes while it is looked at without what lies beside it.
         let mut _hold = None;
-        if self.zone.name().is_writable() && !foreign(self.zone, entry.path())?.is_empty() {
+        if self.zone.name.is_writable() && !foreign(self.zone, entry.path())?.is_empty() {
             _hold = Some(fileshed_changes::hold(self.zone)?);
             unread = foreign(self.zone, entry.path())?;
         }
@@ -336,7 +331,7 @@ impl<'a> DatabaseCall<'a> {
     fn beside(&self, database: &Entry) -> Result<Vec<(&'static str, Entry)>, Error> {
         let mut found = Vec::new();
         for (end, path) in JOURNAL_ENDS.into_iter().zip(database.path().journals()) {
-            match self.zone.data().entry(&path) {
+            match self.zone.data.entry(&path) {
                 Ok(entry) if entry.kind() == Kind::File && entry.size() > 0 => {
                     found.push((end, entry));
                 }
@@ -349,7 +344,7 @@ impl<'a> DatabaseCall<'a> {
 
     /// Whether databases are only read here, whoever asks.
     fn only_reads(&self) -> bool {
-        !self.zone.name().is_writable() || self.zone.store.settings().sqlite_readonly
+        !self.zone.name.is_writable() || self.zone.store.settings.sqlite_readonly
     }
 
     /// Fails where databases are only read.
@@ -363,7 +358,7 @@ impl<'a> DatabaseCall<'a> {
 
     /// A file that would have had more than `most` bytes, where it had `old`.
     fn full(&self, path: &ZonePath, most: u64, old: u64) -> Result<Error, Error> {
-        let (zone, limit) = (self.zone, self.zone.store.settings().largest_file());
+        let (zone, limit) = (self.zone, self.zone.store.settings.largest_file());
         let error: Error = if most == limit {
             let (path, size) = (path.clone(), limit + 1);
             SizeError { path, size, limit }.into()

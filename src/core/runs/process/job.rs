@@ -58,7 +58,7 @@ pub(crate) fn run_job<A: DeserializeOwned>(
         spec: serde_json::to_string(work).map_err(SandboxError::start)?,
     };
     expect_confined(runs)?;
-    let caller = zone.caller();
+    let caller = zone.caller;
     let _slot = runs.slots.take(&zone.store.namespace(caller), caller)?;
     // It runs no program, and reaches its files through /proc.
     let base = base_spec(runs, job, CountedMemory::AddressSpace);
@@ -84,7 +84,7 @@ pub(crate) fn run_job<A: DeserializeOwned>(
     let outcome = fileshed_sandbox::run(
         &runs.zygote,
         &spec,
-        zone.data().handle(),
+        zone.data.handle(),
         (rows, OutputSink::Answer(bounds.answer)),
         bounds.time,
         |job| {

@@ -39,7 +39,7 @@ impl StreamFile {
     /// Fails where the stream was cut at the size that a file may have.
     pub(crate) fn expect_whole(&self, zone: &Zone<'_>, status: i32) -> Result<(), Error> {
         const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
-        let limit = zone.store.settings().largest_file();
+        let limit = zone.store.settings.largest_file();
         if status == -SIGXFSZ && self.staged.size()? > limit {
             return Err(SizeError {
                 path: self.path.clone(),
@@ -60,7 +60,7 @@ impl StreamFile {
         let Some(permit) = permit else {
             return self.install(zone).map(drop);
         };
-        let (size, limit) = (self.staged.size()?, zone.store.settings().largest_file());
+        let (size, limit) = (self.staged.size()?, zone.store.settings.largest_file());
         if size > limit {
             let path = self.path;
             return Err(SizeError { path, size, limit }.into());

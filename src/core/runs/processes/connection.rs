@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::error::ShellSessionError;
 use super::process::{Listening, Process, WakeCallback};
-use super::screen::{ConnectedClient, Screen};
+use super::screen::{ConnectedClient, Screen, TYPED};
 use fileshed_sandbox::TerminalSize;
 
 /// A client that is connected to a shell. Dropped, it has left, and the shell stays.
@@ -34,7 +34,7 @@ impl ShellConnection {
     ) -> Result<Self, ShellSessionError> {
         let mut screen = shell.screen().ok_or(ShellSessionError::Unknown)?;
         let credential = &screen.credential;
-        let is_good = credential.is_good(shell.clock().now());
+        let is_good = credential.is_good(shell.clock.now());
         // Another may have got a new id for it meanwhile. A client that has no right to it is not told
         // either whether somebody is there.
         if credential.id != id || (once && !is_good) {
@@ -50,7 +50,7 @@ impl ShellConnection {
         screen.client = Some(ConnectedClient {
             number: listening.number,
             replay,
-            taken: screen.scrollback.written(),
+            taken: screen.scrollback.written,
         });
         drop(screen);
         shell.notify(u64::MAX);
@@ -124,7 +124,7 @@ impl Drop for ShellConnection {
             let client = screen.client.as_ref();
             if client.is_some_and(|client| client.number == self.0.number) {
                 screen.client = None;
-                screen.alone_since = shell.clock().now();
+                screen.alone_since = shell.clock.now();
             }
         }
         shell.wake();
@@ -149,7 +149,7 @@ impl Process {
     /// Types into a shell: all of it, or nothing.
     pub(crate) fn type_all(&self, text: &str) -> Result<(), ShellSessionError> {
         if let Some(mut screen) = self.screen() {
-            if !screen.has_room_for(text.len()) {
+            if screen.typed.len() + text.len() > TYPED {
                 return Err(ShellSessionError::Full);
             }
             screen.type_in(text.as_bytes());

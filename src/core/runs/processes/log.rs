@@ -120,13 +120,13 @@ pub(crate) struct ProcessLog {
     name: String,
     /// Open while it grows.
     file: Option<LogFile>,
-    bytes: u64,
+    pub(crate) bytes: u64,
     /// Bytes of the first line.
     head: u64,
     /// The number of the first entry that is still there.
     first: u64,
     /// Entries so far.
-    entries: u64,
+    pub(crate) entries: u64,
     marks: Vec<Mark>,
     most_bytes: u64,
     /// Whether the disk did not take all of it.
@@ -220,16 +220,6 @@ impl ProcessLog {
             most_bytes,
             lost: false,
         }
-    }
-
-    /// Bytes of the file.
-    pub(crate) fn size(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Entries so far.
-    pub(crate) fn entries(&self) -> u64 {
-        self.entries
     }
 
     /// Enters what a process wrote. Where the disk is full, it is lost, and readers are told.

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ use super::log::{Output, OutputSpan, OutputStream, ProcessLog, ProcessStatus, fi
 use super::screen::{Orders, Screen};
 use fileshed_sandbox::TerminalWaker;
 use fileshed_types::fair::Grant;
-use fileshed_types::{Chat, Clock, Error, UserId};
+use fileshed_types::{Chat, Clock, Error, UserId, lock};
 
 /// The character that Ctrl-D sends.
 const END_OF_TRANSMISSION: u8 = 4;
@@ -28,11 +28,12 @@ pub type WakeCallback = Box<dyn Fn() + Send>;
 /// A line of the shell, or an interactive shell.
 #[derive(Debug)]
 pub struct Process {
-    identity: Identity,
+    /// Whose process it is, and where it was started.
+    pub identity: Identity,
     streams: Streams,
     state: Mutex<ProcessState>,
     ended: Condvar,
-    clock: Clock,
+    pub(super) clock: Clock,
 }
 
 /// The unchanging facts about a process.
@@ -45,9 +46,10 @@ pub struct Identity {
     /// The user, if users are told apart.
     pub user: Option<UserId>,
     /// The line that the shell got; of an interactive shell its name.
-    pub(crate) command: String,
+    pub command: String,
     /// The directory in which it began, as a path of the tree.
-    pub(crate) cwd: String,
+    pub cwd: String,
+    /// The moment of its start.
     pub started: Timestamp,
 }
 
@@ -132,13 +134,13 @@ impl Process {
         place: Grant,
         clock: &Clock,
     ) -> Result<Self, Error> {
-        let waker = Arc::new(TerminalWaker::new()?);
-        let process = Self::of(identity, chat, streams, clock);
-        let mut state = process.state();
-        state.place = Some(place);
-        state.waker = Some(waker);
-        drop(state);
-        Ok(process)
+        let state = ProcessState {
+            chat,
+            place: Some(place),
+            waker: Some(Arc::new(TerminalWaker::new()?)),
+            ..ProcessState::default()
+        };
+        Ok(Self::of(identity, streams, state, clock))
     }
 
     /// A line that was cut off by the end of the server that started it, which was noticed at a Unix
@@ -151,34 +153,23 @@ impl Process {
         clock: &Clock,
     ) -> Self {
         let (log, input) = (Mutex::new(log), Mutex::default());
-        let process = Self::of(identity, chat, Streams::Pipes { log, input }, clock);
-        let mut state = process.state();
-        state.status = ProcessStatus::Killed;
-        state.ended = Some(noticed);
-        drop(state);
-        process
+        let state = ProcessState {
+            chat,
+            status: ProcessStatus::Killed,
+            ended: Some(noticed),
+            ..ProcessState::default()
+        };
+        Self::of(identity, Streams::Pipes { log, input }, state, clock)
     }
 
-    fn of(identity: Identity, chat: Chat, streams: Streams, clock: &Clock) -> Self {
+    fn of(identity: Identity, streams: Streams, state: ProcessState, clock: &Clock) -> Self {
         Self {
             identity,
             streams,
-            state: Mutex::new(ProcessState {
-                chat,
-                ..ProcessState::default()
-            }),
+            state: Mutex::new(state),
             ended: Condvar::new(),
             clock: clock.clone(),
         }
-    }
-
-    /// Whose process it is, and where it was started.
-    pub fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    pub(super) fn clock(&self) -> &Clock {
-        &self.clock
     }
 
     /// Its id.
@@ -191,18 +182,6 @@ impl Process {
     pub fn public_id(&self) -> String {
         let kind = if self.is_shell() { "shell" } else { "process" };
         format!("{kind}-{}", self.id())
-    }
-
-    /// The line that the shell got.
-    #[must_use]
-    pub fn command(&self) -> &str {
-        &self.identity.command
-    }
-
-    /// The directory in which it began, as a path of the tree.
-    #[must_use]
-    pub fn cwd(&self) -> &str {
-        &self.identity.cwd
     }
 
     /// The place of its log, as a path of the tree.
@@ -266,7 +245,7 @@ impl Process {
 
     /// Bytes of its log.
     pub(crate) fn log_size(&self) -> u64 {
-        self.log().map_or(0, |log| log.size())
+        self.log().map_or(0, |log| log.bytes)
     }
 
     /// Reads what a line wrote.
@@ -319,7 +298,7 @@ impl Process {
     pub(crate) fn wrote(&self, stream: OutputStream, text: String) {
         if let Some(mut log) = self.log() {
             log.write(stream, text, self.clock.seconds());
-            let entries = log.entries();
+            let entries = log.entries;
             drop(log);
             self.notify(entries);
         }
@@ -511,8 +490,4 @@ impl Process {
 pub(crate) fn wait_for(watched: &mut [PollFd<'_>], patience: Duration) {
     // Interrupted or refused, the callers look for themselves.
     let _ready = fileshed_sandbox::poll(watched, Some(patience));
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,7 +10,7 @@ use super::scrollback::Scrollback;
 use fileshed_sandbox::TerminalSize;
 
 /// Bytes that were typed and that the shell has not taken; a client that types more waits.
-const TYPED: usize = 64 * 1024;
+pub(super) const TYPED: usize = 64 * 1024;
 
 /// Bytes that a client has not taken; a shell that writes more waits.
 const AHEAD: u64 = 64 * 1024;
@@ -104,7 +104,7 @@ impl Screen {
     /// Returns what its thread has to do next.
     pub(super) fn orders(&mut self) -> Orders {
         let client = self.client.as_ref();
-        let ahead = client.map_or(0, |client| self.scrollback.written() - client.taken);
+        let ahead = client.map_or(0, |client| self.scrollback.written - client.taken);
         Orders {
             typed: self.typed.iter().take(AT_ONCE).copied().collect(),
             has_room: ahead < AHEAD,
@@ -112,11 +112,6 @@ impl Screen {
             redraw: std::mem::take(&mut self.redraw),
             alone_since: self.client.is_none().then_some(self.alone_since),
         }
-    }
-
-    /// Returns `true` if so many bytes can be typed at once.
-    pub(super) fn has_room_for(&self, bytes: usize) -> bool {
-        self.typed.len() + bytes <= TYPED
     }
 
     /// Takes what was typed, as far as there is room; returns how much that was.

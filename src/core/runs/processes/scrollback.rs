@@ -13,15 +13,10 @@ pub(super) const KEPT: usize = 256 * 1024;
 pub(super) struct Scrollback {
     bytes: VecDeque<u8>,
     /// Bytes that there ever were.
-    written: u64,
+    pub(super) written: u64,
 }
 
 impl Scrollback {
-    /// How many bytes there ever were: the position behind the last one.
-    pub(super) fn written(&self) -> u64 {
-        self.written
-    }
-
     pub(super) fn push(&mut self, bytes: &[u8]) {
         self.written += bytes.len() as u64;
         let bytes = &bytes[bytes.len().saturating_sub(KEPT)..];
@@ -93,11 +88,11 @@ mod tests {
     fn who_reads_on_misses_nothing() {
         let mut scrollback = Scrollback::default();
         scrollback.push(b"hello ");
-        let at = scrollback.written();
+        let at = scrollback.written;
         scrollback.push(b"world");
         assert_eq!(scrollback.since(at, 3), b"wor");
         assert_eq!(scrollback.since(at + 3, 100), b"ld");
-        assert_eq!(scrollback.since(scrollback.written(), 100), b"");
+        assert_eq!(scrollback.since(scrollback.written, 100), b"");
     }
 
     #[test]

@@ -36,14 +36,14 @@ impl Runs {
         if !self.store.registry.holds_leases() {
             return Ok(());
         }
-        let reached = match self.store.settings().instance_address.as_str() {
+        let reached = match self.store.settings.instance_address.as_str() {
             "" if address.ip().is_unspecified() => format!("{}:{}", host_name(), address.port()),
             "" => address.to_string(),
             named => named.to_owned(),
         };
         self.store
             .registry
-            .set_instance_address(self.store.instance(), &reached)?;
+            .set_instance_address(&self.store.instance.name, &reached)?;
         let _first_counts = self.store.peer_address.set(reached);
         Ok(())
     }
@@ -73,18 +73,18 @@ impl Runs {
             return Ok(TerminalPlace::Here(None));
         }
         let key = self.store.tenant_key(caller)?;
-        let known = self.processes().logs_of(&key);
+        let known = self.processes.logs_of(&key);
         let hosting = known.hosting();
         let found = if r#use == ProcessUse::Starts && !sent_on {
             self.store
                 .registry
-                .claim_terminal(&key, self.store.instance())?
+                .claim_terminal(&key, &self.store.instance.name)?
         } else {
             self.store.registry.terminal_hosting(&key)?
         };
         if let Some(host) = found
             .host
-            .filter(|host| host.instance != self.store.instance())
+            .filter(|host| host.instance != self.store.instance.name)
         {
             known.state().known = false;
             return Ok(if sent_on {
@@ -94,11 +94,11 @@ impl Runs {
             });
         }
         known.state().seen_among(found.members);
-        let is_in_use = || known.state().is_starting() || self.processes().has_any_of(&key);
+        let is_in_use = || known.state().is_starting() || self.processes.has_any_of(&key);
         if sent_on && !is_in_use() {
             self.store
                 .registry
-                .release_terminal(&key, self.store.instance())?;
+                .release_terminal(&key, &self.store.instance.name)?;
             return Ok(TerminalPlace::Moved);
         }
         let starting = r#use == ProcessUse::Starts;
@@ -110,7 +110,7 @@ impl Runs {
     /// Where the server is that has the shell of this id; nothing where it is this one, or none. Blocks.
     pub fn address_of_shell(&self, id: &str) -> Result<Option<String>, Error> {
         let instance = id.rsplit_once('-').map(|(_, instance)| instance);
-        let Some(instance) = instance.filter(|name| *name != self.store.instance()) else {
+        let Some(instance) = instance.filter(|name| *name != self.store.instance.name) else {
             return Ok(None);
         };
         if !self.shares_terminals() {

@@ -39,8 +39,8 @@ pub(super) fn attend_line(
     let Some(waker) = line.waker() else {
         return Ok(true);
     };
-    let minutes = store.settings().terminal_process_max_minutes;
-    let (clock, timings) = (store.clock(), &store.settings().timings.processes);
+    let minutes = store.settings.terminal_process_max_minutes;
+    let (clock, timings) = (&store.clock, &store.settings.timings.processes);
     let mut deadline = clock.instant() + timings::minutes(minutes);
     let drain = |stream, handle| {
         let give = Box::new(move |text| line.wrote(stream, text));

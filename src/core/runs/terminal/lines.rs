@@ -86,7 +86,7 @@ impl Runs {
         let started = start_thread(self, lasting, &line, request, ends, None, at_end);
         if started.is_err() {
             // The process and its log are removed again.
-            self.processes().remove(&line);
+            self.processes.remove(&line);
             if let Some(logs) = tenant.root.existing_subdirectory(LOGS)? {
                 logs.remove_file(&file_name(line.id()))?;
             }
@@ -103,8 +103,8 @@ impl Runs {
     ) -> Result<(Arc<Process>, StandardStreams, ServerEnds), Error> {
         let logs = self.known_logs(tenant)?;
         let mut state = logs.state();
-        let limit = self.store.settings().terminal_max_processes;
-        let place = self.processes().line_place(&tenant.key);
+        let limit = self.store.settings.terminal_max_processes;
+        let place = self.processes.lines.try_take(&tenant.key);
         let place = place.map_err(|full| match full {
             Full::User => BackgroundError::TooMany { limit },
             Full::All => BackgroundError::Full,
@@ -114,8 +114,8 @@ impl Runs {
             command: request.command.clone(),
             cwd: request.cwd.as_str().to_owned(),
             chat: caller.chat.as_str().to_owned(),
-            server: self.store.instance().to_owned(),
-            ts: self.store.clock().seconds(),
+            server: self.store.instance.name.clone(),
+            ts: self.store.clock.seconds(),
         };
         let directory = match state.directory.upgrade() {
             Some(directory) => directory,
@@ -144,9 +144,9 @@ impl Runs {
             chat,
             pipes,
             place,
-            self.store.clock(),
+            &self.store.clock,
         )?);
-        self.processes().enter(&line);
+        self.processes.enter(&line);
         let theirs = StandardStreams {
             input: input.into(),
             output: output.into(),
@@ -177,13 +177,13 @@ impl Runs {
     fn all_lines(&self, caller: &Caller) -> Result<Vec<Arc<Process>>, Error> {
         let tenant = self.store.tenant(caller)?;
         self.known_logs(&tenant)?;
-        Ok(self.processes().lines(&tenant.key))
+        Ok(self.processes.lines(&tenant.key))
     }
 
     /// Returns what is known of the logs of a tenant. The first look finds those that are kept, and the
     /// lines that were cut off by the end of a server.
     pub fn known_logs(&self, tenant: &TenantRoot) -> Result<Arc<TenantLogs>, Error> {
-        let known = self.processes().logs_of(&tenant.key);
+        let known = self.processes.logs_of(&tenant.key);
         let mut state = known.state();
         if !state.known {
             state.kept.clear();
@@ -203,7 +203,7 @@ impl Runs {
         logs: &Arc<Root>,
         state: &mut LogsState,
     ) -> Result<(), Error> {
-        let lines = self.processes().lines(&tenant.key);
+        let lines = self.processes.lines(&tenant.key);
         let mut live_instances = None;
         let mut cut_off = Vec::new();
         for found in logs.list(&ZonePath::root())? {
@@ -225,14 +225,15 @@ impl Runs {
             let mut ended = found.stat.st_mtime;
             if known.is_none() && !has_end(&file)? {
                 if live_instances.is_none() {
-                    live_instances = Some(self.store.live_instances()?);
+                    live_instances = Some(self.store.instance.live_instances()?);
                 }
                 let server = server_of(&file)?.unwrap_or_default();
                 let mut live_instances = live_instances.iter().flatten();
-                if server != self.store.instance() && live_instances.any(|live| *live == server) {
+                if server != self.store.instance.name && live_instances.any(|live| *live == server)
+                {
                     continue;
                 }
-                ended = self.store.clock().now().as_second();
+                ended = self.store.clock.now().as_second();
                 cut_off.extend(self.mark_cut_off(tenant, logs, id)?);
             }
             state.kept.push_back(KeptLog {
@@ -244,7 +245,7 @@ impl Runs {
         state.kept.make_contiguous().sort_by_key(|log| log.ended);
         cut_off.sort_by(|(a, _), (b, _)| f64::total_cmp(a, b));
         for (_, line) in &cut_off {
-            self.processes().enter(line);
+            self.processes.enter(line);
         }
         Ok(())
     }
@@ -260,28 +261,28 @@ impl Runs {
         let Some((mut log, start)) = ProcessLog::reopen(Arc::clone(logs), id)? else {
             return Ok(None);
         };
-        let ts = self.store.clock().seconds();
+        let ts = self.store.clock.seconds();
         log.write(OutputStream::Stderr, CUT_OFF.to_owned(), ts);
         log.end(ProcessStatus::Killed, None, ts);
         let identity = identity(tenant, id.to_owned(), &start, None);
         let noticed = if self.shares_terminals() {
-            self.store.clock().now().as_second()
+            self.store.clock.now().as_second()
         } else {
             self.store.opened_at
         };
         let chat = Chat::new(&start.chat);
-        let line = Process::cut_off(identity, chat, log, noticed, self.store.clock());
+        let line = Process::cut_off(identity, chat, log, noticed, &self.store.clock);
         Ok(Some((start.ts, Arc::new(line))))
     }
 
     /// Keeps the log of a line that has ended for a while.
     pub(super) fn keep_log(&self, tenant: &TenantRoot, line: &Process) -> Result<(), Error> {
-        let logs = self.processes().logs_of(&tenant.key);
+        let logs = self.processes.logs_of(&tenant.key);
         let mut state = logs.state();
         state.kept.push_back(KeptLog {
             name: file_name(line.id()),
             bytes: line.log_size(),
-            ended: self.store.clock().now().as_second(),
+            ended: self.store.clock.now().as_second(),
         });
         self.settle_logs(tenant, &mut state)
     }
@@ -289,17 +290,17 @@ impl Runs {
     /// Removes the logs that are kept no longer, and enters the space of the others.
     fn settle_logs(&self, tenant: &TenantRoot, state: &mut LogsState) -> Result<(), Error> {
         self.forget_logs(tenant, state)?;
-        let (bytes, files) = self.processes().log_space(&tenant.key, state);
+        let (bytes, files) = self.processes.log_space(&tenant.key, state);
         let totals = Totals { bytes, files };
         Ok(self.store.registry.measured(&tenant.key, LOGS, totals)?)
     }
 
     /// Removes the logs that are kept no longer.
     fn forget_logs(&self, tenant: &TenantRoot, state: &mut LogsState) -> Result<(), Error> {
-        let now = self.store.clock().now().as_second();
-        let kept_days = self.store.settings().terminal_log_days;
+        let now = self.store.clock.now().as_second();
+        let kept_days = self.store.settings.terminal_log_days;
         let oldest = now.saturating_sub(kept_days.saturating_mul(SECONDS_OF_DAY) as i64);
-        let space = self.processes().log_space(&tenant.key, state);
+        let space = self.processes.log_space(&tenant.key, state);
         let expired = state.expired(oldest, space, (space_of_logs(tenant), LOGS_FILES));
         if !expired.is_empty()
             && let Some(logs) = tenant.root.existing_subdirectory(LOGS)?

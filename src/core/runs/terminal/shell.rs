@@ -73,7 +73,7 @@ pub fn run_shell(
     let is_interactive = request.command.is_none();
     let slot = (!is_interactive).then(|| runs.shell_slots.take(&store.namespace(caller), caller));
     let _slot = slot.transpose()?;
-    let program = runs.programs().shell().ok_or(ShellError::NoShell)?;
+    let program = runs.programs.shell.as_ref().ok_or(ShellError::NoShell)?;
     let tree = ShellTree::open(runs, view, &request.cwd, is_interactive)?;
     let zone = tree.main();
     let private = store.private_directory(&zone.tenant)?;
@@ -121,7 +121,7 @@ pub fn run_shell(
     attended?;
     let (refused, mut remarks) = entered?;
     remarks.extend(network.iter().flat_map(EgressGrant::remarks));
-    let (command, settings) = (SHELL.to_owned(), store.settings());
+    let (command, settings) = (SHELL.to_owned(), &store.settings);
     let stopped = match watch.ending {
         Some(ExitReason::OverTemporary) => Some(ProcessError::Temporary {
             command,

@@ -25,10 +25,10 @@ pub(super) fn attend_shell(
     watch: &mut ShellWatch<'_>,
     terminal: &PseudoTerminal,
 ) -> Result<(), Error> {
-    let (clock, timings) = (store.clock(), &store.settings().timings.shells);
+    let (clock, timings) = (&store.clock, &store.settings.timings.shells);
     let now = clock.instant();
     let attendance = Attendance {
-        longest_alone: timings::minutes(store.settings().terminal_shell_idle_minutes),
+        longest_alone: timings::minutes(store.settings.terminal_shell_idle_minutes),
         clock,
         timings,
         shell,

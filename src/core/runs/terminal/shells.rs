@@ -42,7 +42,7 @@ impl Runs {
                 channel: Some(Channel::Shell),
                 ..caller.clone()
             };
-            let patience = Some(self.store.settings().timings.shells.start);
+            let patience = Some(self.store.settings.timings.shells.start);
             start_thread(
                 self,
                 caller,
@@ -59,12 +59,6 @@ impl Runs {
             processes.remove(&shell);
         }
         started.map(|()| entry)
-    }
-
-    /// Returns the caller's shells of this conversation.
-    #[must_use]
-    pub fn shells(&self, caller: &Caller) -> Vec<ShellEntry> {
-        self.processes.list_shells(caller)
     }
 
     /// Returns a shell of the caller.

@@ -66,7 +66,7 @@ pub(super) fn start_thread(
     let thread = std::thread::Builder::new().name(format!("process {}", process.id()));
     thread.spawn(run).map_err(SandboxError::start)?;
     let started = match patience {
-        Some(patience) => runs.store.clock().receive(&started, patience).ok(),
+        Some(patience) => runs.store.clock.receive(&started, patience).ok(),
         None => started.recv().ok(),
     };
     started.unwrap_or_else(|| {

@@ -8,8 +8,10 @@ const FORMER: &str = "former member";
 /// Who is in a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Membership {
-    members: Vec<Member>,
-    count: u64,
+    /// Those that are known, by id.
+    pub members: Vec<Member>,
+    /// The number of all.
+    pub count: u64,
 }
 
 impl Membership {
@@ -25,18 +27,6 @@ impl Membership {
         let known = Self::all(members);
         let count = known.count.max(group.member_count);
         Self { count, ..known }
-    }
-
-    /// Those that are known, by id.
-    #[must_use]
-    pub fn members(&self) -> &[Member] {
-        &self.members
-    }
-
-    /// How many there are; some may not be known.
-    #[must_use]
-    pub fn count(&self) -> u64 {
-        self.count
     }
 
     /// The member that a text names: by id, or by a name that only one has.

@@ -56,7 +56,7 @@ impl Store {
         }
         let directory = tenant.root.subdirectory("staging")?;
         // At once, so that its space is seen.
-        let staging = Staging::new(directory, self.instance());
+        let staging = Staging::new(directory, &self.instance.name);
         let bin = tenant.bin()?;
         let mut rows = self.registry.in_bin(&tenant.key)?;
         while self.reserve.is_needed() {

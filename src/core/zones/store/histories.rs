@@ -16,7 +16,7 @@ impl Store {
         work: impl FnMut(&History) -> Result<T, E>,
     ) -> Result<T, E> {
         let done = History::work(of.base, of.data, now, work)?;
-        self.packer.touched(of.tenant, of.zone);
+        self.touched(of);
         Ok(done)
     }
 
@@ -28,7 +28,13 @@ impl Store {
         commit: impl FnMut(&History) -> Result<Option<CommitId>, HistoryError>,
     ) -> Result<Option<CommitId>, HistoryError> {
         let done = self.repositories.work(of.base, of.data, now, commit)?;
-        self.packer.touched(of.tenant, of.zone);
+        self.touched(of);
         Ok(done)
+    }
+
+    fn touched(&self, of: &ZoneRoots<'_>) {
+        if let Some(packer) = &self.packer {
+            packer.touched(of.tenant, of.zone);
+        }
     }
 }

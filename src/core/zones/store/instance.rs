@@ -29,9 +29,11 @@ pub const DIRECTORY: &str = ".instances";
 
 /// This process among those that share the data.
 #[derive(Debug)]
-pub(super) struct Instance {
-    name: String,
-    queue: Arc<WriteLocks>,
+pub struct Instance {
+    /// Its name in the registry and in staging.
+    pub name: String,
+    /// The write locks of this process.
+    pub(crate) queue: Arc<WriteLocks>,
     file: Option<InstanceFile>,
 }
 
@@ -67,9 +69,9 @@ impl Instance {
     }
 
     /// Marks the unfinished changes of processes that died since this one began.
-    pub(super) fn mark_dead_instances(&self, registry: &Registry) -> Result<(), Error> {
-        if let Some(leases) = self.queue.leases() {
-            return Ok(leases.reap()?);
+    pub fn mark_dead_instances(&self, registry: &Registry) -> Result<(), Error> {
+        if let Some(leases) = &self.queue.leases {
+            return Ok(leases.shared.reap()?);
         }
         if let Some(file) = &self.file {
             let registering = file.directory.try_reopen()?;
@@ -79,20 +81,11 @@ impl Instance {
         Ok(())
     }
 
-    pub(super) fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The write locks of this process.
-    pub(super) fn queue(&self) -> &Arc<WriteLocks> {
-        &self.queue
-    }
-
     /// The names of all processes that share the data. A dead process is
     /// not among them once its changes are marked: whoever is marking them now is waited for.
-    pub(super) fn live_instances(&self) -> Result<Vec<String>, DiskError> {
-        if let Some(leases) = self.queue.leases() {
-            let living = leases.live_instances();
+    pub fn live_instances(&self) -> Result<Vec<String>, DiskError> {
+        if let Some(leases) = &self.queue.leases {
+            let living = leases.shared.registry.live_instances();
             return living.map_err(|error| DiskError::server(std::io::Error::other(error)));
         }
         let Some(file) = &self.file else {

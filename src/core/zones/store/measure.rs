@@ -3,7 +3,7 @@
 use super::Store;
 use crate::tenant::{DATA, EDITZONE, TenantRoot};
 use fileshed_history::History;
-use fileshed_storage::{Kind, Root, Totals};
+use fileshed_storage::{DiskError, Kind, Root, Totals};
 use fileshed_types::{Error, ZoneName, ZonePath};
 
 impl Store {
@@ -15,10 +15,7 @@ impl Store {
         }
         let base = tenant.existing_base(zone)?;
         let copies = base.map(|base| base.existing_subdirectory(EDITZONE));
-        let totals = match copies.transpose()?.flatten() {
-            Some(copies) => copies.measure()?,
-            None => Totals::default(),
-        };
+        let totals = totals_of(copies.transpose()?.flatten())?;
         self.registry.measured(&tenant.key, zone.edits(), totals)?;
         Ok(totals.bytes)
     }
@@ -35,14 +32,15 @@ impl Store {
             None => Totals::default(),
             Some(base) if zone.is_versioned() => measure_versioned(tenant, &base)?,
             Some(base) if zone == ZoneName::Uploads => base.measure()?,
-            Some(base) => match base.existing_subdirectory(DATA)? {
-                Some(data) => data.measure()?,
-                None => Totals::default(),
-            },
+            Some(base) => totals_of(base.existing_subdirectory(DATA)?)?,
         };
         self.registry.measured(&tenant.key, zone.as_str(), totals)?;
         Ok(totals)
     }
+}
+
+fn totals_of(directory: Option<Root>) -> Result<Totals, DiskError> {
+    directory.map_or_else(|| Ok(Totals::default()), |found| found.measure())
 }
 
 /// A repository in the work tree that it was made in is taken out first: it is no file of the

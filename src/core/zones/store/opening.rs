@@ -103,25 +103,16 @@ fn has_entries(data: &Root, name: &str) -> Result<bool, DiskError> {
     }
 }
 
-/// What goes with a part that is lost, and what has to be known to go on without it.
-#[derive(Clone, Debug)]
-pub struct Loss {
-    /// Which part.
-    pub part: DataPart,
-    /// What is lost, in sentences.
-    pub text: String,
-}
-
 impl Store {
     /// What would be lost with a part that cannot be used; fails where it can.
-    pub fn loss(settings: &Settings, part: DataPart) -> Result<Loss, Error> {
+    pub fn loss(settings: &Settings, part: DataPart) -> Result<String, Error> {
         let data = existing(settings)?;
         loss_in(&data, settings, part)
     }
 
     /// Goes on without a part that cannot be used: what is left of it is set aside, and a new one
     /// is made. No process may have the data directory open.
-    pub fn accept_loss(settings: &Settings, part: DataPart) -> Result<Loss, Error> {
+    pub fn accept_loss(settings: &Settings, part: DataPart) -> Result<String, Error> {
         let data = existing(settings)?;
         data.expect_writable()?;
         let loss = loss_in(&data, settings, part)?;
@@ -149,7 +140,7 @@ impl Store {
     }
 }
 
-fn loss_in(data: &Root, settings: &Settings, part: DataPart) -> Result<Loss, Error> {
+fn loss_in(data: &Root, settings: &Settings, part: DataPart) -> Result<String, Error> {
     let tenants = |parent: &str| -> Result<usize, Error> {
         let Some(below) = data.existing_subdirectory(parent)? else {
             return Ok(0);
@@ -164,7 +155,7 @@ fn loss_in(data: &Root, settings: &Settings, part: DataPart) -> Result<Loss, Err
     if is_usable(data, settings, part)? {
         return Err(StoreError::NotLost { part }.into());
     }
-    let text = match part {
+    Ok(match part {
         DataPart::Pepper => {
             let users = tenants(USERS)?;
             let names = match settings.namespace {
@@ -192,8 +183,7 @@ fn loss_in(data: &Root, settings: &Settings, part: DataPart) -> Result<Loss, Err
                  files of all users and groups, and their history, stay"
             )
         }
-    };
-    Ok(Loss { part, text })
+    })
 }
 
 fn is_usable(data: &Root, settings: &Settings, part: DataPart) -> Result<bool, Error> {

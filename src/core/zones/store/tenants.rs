@@ -64,17 +64,15 @@ impl Store {
     /// The directory of a conversation's uploads, below the tenant's root.
     pub(crate) fn uploads_of(&self, caller: &Caller) -> String {
         let directory = ZoneName::Uploads.directory().unwrap_or_default();
-        format!("{directory}/{}", self.chat_directory(caller))
-    }
-
-    /// The name of that directory: the conversation's.
-    pub fn chat_directory(&self, caller: &Caller) -> String {
-        self.pepper.chat_directory(&caller.chat)
+        format!("{directory}/{}", self.pepper.chat_directory(&caller.chat))
     }
 
     /// The key of the caller's tenant and the name of the directory of the conversation's uploads.
     pub fn conversation(&self, caller: &Caller) -> Result<(String, String), Error> {
-        Ok((self.tenant_key(caller)?, self.chat_directory(caller)))
+        Ok((
+            self.tenant_key(caller)?,
+            self.pepper.chat_directory(&caller.chat),
+        ))
     }
 
     /// The caller's name in logs: the same as its directory, so that it tells nothing more.
@@ -169,7 +167,7 @@ impl Store {
     /// Where changes of one tenant are prepared.
     pub fn staging(&self, tenant: &TenantRoot) -> Result<Staging, DiskError> {
         let directory = tenant.root.subdirectory("staging")?;
-        let staging = Staging::new(directory, self.instance.name());
+        let staging = Staging::new(directory, &self.instance.name);
         Ok(staging.removing_behind(self.remover.removals()))
     }
 
@@ -193,10 +191,7 @@ impl Store {
         let arrival = self
             .registry
             .arrival(user.as_str(), &self.tenant_of_user(user)?)?;
-        match &arrival.standing {
-            Some(standing) if standing.suspended_at.is_some() => Err(Revocation::Suspended.into()),
-            _ => Ok(()),
-        }
+        Ok(expect_not_suspended(arrival.standing.as_ref())?)
     }
 
     /// Fails if the caller, of whom this is known, is suspended, and records who it is, since the name
@@ -205,13 +200,10 @@ impl Store {
         let Some(user) = &caller.user else {
             return Ok(());
         };
+        expect_not_suspended(standing)?;
         let name = caller.name.as_deref().unwrap_or_default();
-        match standing {
-            Some(standing) if standing.suspended_at.is_some() => {
-                return Err(Revocation::Suspended.into());
-            }
-            Some(standing) if name.is_empty() || standing.name == name => return Ok(()),
-            _ => {}
+        if standing.is_some_and(|standing| name.is_empty() || standing.name == name) {
+            return Ok(());
         }
         let now = self.clock.now().as_second();
         if let Err(error) = self.registry.meet(user.as_str(), name, now) {
@@ -219,6 +211,13 @@ impl Store {
             tracing::warn!(%error, "a user could not be noted");
         }
         Ok(())
+    }
+}
+
+fn expect_not_suspended(standing: Option<&Standing>) -> Result<(), Revocation> {
+    match standing {
+        Some(standing) if standing.suspended_at.is_some() => Err(Revocation::Suspended),
+        _ => Ok(()),
     }
 }
 

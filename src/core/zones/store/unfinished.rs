@@ -1,26 +1,8 @@
 //! Changes whose end the registry did not take, because it did not answer.
 
-use std::sync::{Mutex, PoisonError};
-
 use super::Store;
 use fileshed_registry::Intent;
-
-/// Changes that are not marked for repair yet, with their tenants.
-#[derive(Debug, Default)]
-pub(super) struct Unfinished(Mutex<Vec<(String, Intent)>>);
-
-impl Unfinished {
-    /// Remembers a change.
-    fn add(&self, tenant: String, intent: Intent) {
-        let mut changes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        changes.push((tenant, intent));
-    }
-
-    /// What was remembered, for who marks it.
-    fn take(&self) -> Vec<(String, Intent)> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
+use fileshed_types::lock;
 
 #[expect(
     clippy::disallowed_methods,
@@ -30,19 +12,20 @@ impl Store {
     /// Marks a change for repair: now, or as soon as the registry answers.
     pub fn leave_to_repair(&self, tenant: &str, intent: Intent) {
         if self.registry.orphan(intent).is_err() {
-            self.unfinished.add(tenant.to_owned(), intent);
+            lock(&self.unfinished).push((tenant.to_owned(), intent));
         }
     }
 
     /// Marks what could not be marked before, as far as the registry answers; gives the tenants.
     pub fn mark_unfinished(&self) -> Vec<String> {
         let (mut tenants, mut answers) = (Vec::new(), true);
-        for (tenant, intent) in self.unfinished.take() {
+        let changes = std::mem::take(&mut *lock(&self.unfinished));
+        for (tenant, intent) in changes {
             answers = answers && self.registry.orphan(intent).is_ok();
             if answers {
                 tenants.push(tenant);
             } else {
-                self.unfinished.add(tenant, intent);
+                lock(&self.unfinished).push((tenant, intent));
             }
         }
         tenants

@@ -1,6 +1,5 @@
 //! Why something cannot be had, or done, at a path of the tree.
 
-use super::ViewPath;
 use fileshed_types::{Hint, NextCall, diagnostics};
 
 diagnostics! {
@@ -45,21 +44,15 @@ diagnostics! {
             details: { "path": path },
         },
         /// A directory that is there for everybody.
-        #[error("`{path}` is a top folder: it cannot be written, moved or deleted")]
-        Top {
-            /// The directory.
-            path: String = "/storage".to_owned(),
-        } => {
+        #[error("`{0}` is a top folder: it cannot be written, moved or deleted")]
+        Top(path: String = "/storage".to_owned()) => {
             code: ZoneForbidden,
             hint: Hint::new("name something in it: ").call(list(path)),
             details: { "path": path },
         },
         /// A place where this cannot be changed.
-        #[error("`{path}` can be read, and not changed")]
-        ReadOnly {
-            /// The path.
-            path: String = "/uploads/a.csv".to_owned(),
-        } => {
+        #[error("`{0}` can be read, and not changed")]
+        ReadOnly(path: String = "/uploads/a.csv".to_owned()) => {
             code: ZoneReadonly,
             hint: "change a copy below /storage or /documents",
             details: { "path": path },
@@ -79,41 +72,19 @@ diagnostics! {
             details: { "path": path },
         },
         /// Something is where something was to go.
-        #[error("there is something at `{path}` already")]
-        Exists {
-            /// What is there.
-            path: String = "/storage/a.md".to_owned(),
-        } => {
+        #[error("there is something at `{0}` already")]
+        Exists(path: String = "/storage/a.md".to_owned()) => {
             code: FileExists,
             hint: "choose another name, or delete it first",
             details: { "path": path },
         },
         /// Nothing that could hold what was to go there.
-        #[error("there is no directory `{path}` to move to")]
-        NoParent {
-            /// The directory.
-            path: String = "/storage/notes".to_owned(),
-        } => {
+        #[error("there is no directory `{0}` to move to")]
+        NoParent(path: String = "/storage/notes".to_owned()) => {
             code: InvalidPath,
             hint: "make it first, or name one that is there",
             details: { "path": path },
         },
-    }
-}
-
-impl ViewError {
-    /// A directory that is there for everybody.
-    #[must_use]
-    pub fn top(path: &ViewPath) -> Self {
-        let path = path.as_str().to_owned();
-        Self::Top { path }
-    }
-
-    /// A place where nothing can be changed.
-    #[must_use]
-    pub fn read_only(path: &ViewPath) -> Self {
-        let path = path.as_str().to_owned();
-        Self::ReadOnly { path }
     }
 }
 

@@ -12,7 +12,8 @@ impl View<'_> {
     /// The conversations with uploads that the caller can open, in the order of
     /// [`Store::chats_with_uploads`](crate::store::Store::chats_with_uploads). Each is named as its directory.
     pub fn chats(&self) -> Result<Vec<ChatUploads>, Error> {
-        let mut chats = self.store.all_chats_with_uploads(self.caller)?;
+        let all = (usize::MAX, u64::MAX);
+        let mut chats = self.store.untitled_chats(self.caller, 0, all)?.chats;
         if self.caller.chat != Chat::default() {
             chats.retain(|uploads| uploads.chat == self.caller.chat);
         }

@@ -108,24 +108,6 @@ impl<'a> Zone<'a> {
         self.caller.user.as_ref().map_or("", |user| user.as_str())
     }
 
-    /// Which zone it is.
-    #[must_use]
-    pub fn name(&self) -> ZoneName {
-        self.name
-    }
-
-    /// The caller whose zone it is.
-    #[must_use]
-    pub fn caller(&self) -> &'a Caller {
-        self.caller
-    }
-
-    /// Its files.
-    #[must_use]
-    pub fn data(&self) -> &Root {
-        &self.data
-    }
-
     /// Reads a path parameter. Fails where it climbs out, names what is kept for the server, or
     /// begins with the name of a zone.
     pub fn path(&self, parameter: &'static str, text: &str) -> Result<ZonePath, Error> {
@@ -493,11 +475,6 @@ impl<'a> Zone<'a> {
             ZoneName::Documents => author.in_chat(&self.caller.chat),
             _ => author,
         }
-    }
-
-    /// Measures the zone afresh and enters the result. Uploads count over all conversations.
-    pub fn measure(&self) -> Result<Totals, Error> {
-        self.store.measure(&self.tenant, self.name)
     }
 }
 

@@ -33,52 +33,32 @@ static ELEMENT: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| {
 const HARMLESS_SECTIONS: &str = "advice author color column committer fetch gitflow lfs pull rebase \
     rerere stash status user";
 
-/// Sections with a name of their own (`[branch "main"]`), and the settings in them that are not
-/// harmless.
-const NAMED_SECTIONS: [(&str, &str); 2] = [
-    ("branch", "mergeoptions"),
-    (
-        "remote",
-        "proxy proxyauthmethod receivepack uploadpack vcs serveroption",
-    ),
-];
+/// Sections with a name of their own (`[branch "main"]`), one a line, and the settings in them that
+/// are not harmless.
+const NAMED_SECTIONS: &str = "\
+branch mergeoptions
+remote proxy proxyauthmethod receivepack uploadpack vcs serveroption";
 
-/// Harmless settings of sections that have others.
-const HARMLESS_SETTINGS: [(&str, &str); 13] = [
-    (
-        "core",
-        "abbrev autocrlf bare bigfilethreshold checkstat commentchar compression eol filemode \
-        fscache ignorecase logallrefupdates loosecompression multipackindex packedgitlimit \
-        packedgitwindowsize precomposeunicode protecthfs protectntfs quotepath \
-        repositoryformatversion safecrlf sharedrepository sparsecheckout sparsecheckoutcone \
-        splitindex symlinks trustctime untrackedcache whitespace worktree",
-    ),
-    (
-        "extensions",
-        "noop objectformat partialclone preciousobjects refstorage worktreeconfig",
-    ),
-    ("branch", "autosetupmerge autosetuprebase sort"),
-    ("clone", "defaultremotename"),
-    ("commit", "cleanup status verbose"),
-    (
-        "diff",
-        "algorithm colormoved colormovedws context indentheuristic interhunkcontext \
-        mnemonicprefix noprefix renamelimit renames statgraphwidth wserrorhighlight",
-    ),
-    ("gc", "auto autodetach"),
-    ("http", "postbuffer"),
-    ("init", "defaultbranch"),
-    (
-        "log",
-        "abbrevcommit date decorate follow graphcolors mailmap showroot",
-    ),
-    (
-        "merge",
-        "conflictstyle defaulttoupstream directoryrenames ff log renamelimit renames stat",
-    ),
-    ("push", "autosetupremote default followtags"),
-    ("submodule", "active"),
-];
+/// Sections that have other settings, too, one a line, and their harmless settings.
+const HARMLESS_SETTINGS: &str = "\
+core abbrev autocrlf bare bigfilethreshold checkstat commentchar compression eol filemode fscache \
+    ignorecase logallrefupdates loosecompression multipackindex packedgitlimit packedgitwindowsize \
+    precomposeunicode protecthfs protectntfs quotepath repositoryformatversion safecrlf \
+    sharedrepository sparsecheckout sparsecheckoutcone splitindex symlinks trustctime untrackedcache \
+    whitespace worktree
+extensions noop objectformat partialclone preciousobjects refstorage worktreeconfig
+branch autosetupmerge autosetuprebase sort
+clone defaultremotename
+commit cleanup status verbose
+diff algorithm colormoved colormovedws context indentheuristic interhunkcontext mnemonicprefix \
+    noprefix renamelimit renames statgraphwidth wserrorhighlight
+gc auto autodetach
+http postbuffer
+init defaultbranch
+log abbrevcommit date decorate follow graphcolors mailmap showroot
+merge conflictstyle defaulttoupstream directoryrenames ff log renamelimit renames stat
+push autosetupremote default followtags
+submodule active";
 
 /// Harmless settings of a submodule. `update` may hold a command instead of a word.
 const SUBMODULE: &str = "active branch fetchrecursesubmodules ignore shallow url";
@@ -160,20 +140,19 @@ impl Section {
         if is_among(HARMLESS_SECTIONS, name) {
             return true;
         }
-        let of_section =
-            |(section, settings): &(&str, &'static str)| (*section == name).then_some(*settings);
+        let of_section = |sections: &'static str| {
+            let mut sections = sections.lines().filter_map(|line| line.split_once(' '));
+            sections.find_map(|(section, settings)| (section == name).then_some(settings))
+        };
         match &self.sub {
             Some(_) if name == "submodule" => {
                 is_among(SUBMODULE, setting) || (setting == "update" && is_among(UPDATES, value))
             }
-            Some(_) => NAMED_SECTIONS
-                .iter()
-                .find_map(of_section)
-                .is_some_and(|not| !is_among(not, setting)),
+            Some(_) => of_section(NAMED_SECTIONS).is_some_and(|not| !is_among(not, setting)),
             None => {
-                let mut known = HARMLESS_SETTINGS.iter().filter_map(of_section);
+                let known = of_section(HARMLESS_SETTINGS);
                 let within = (name, setting) != ("core", "worktree") || is_relative(value);
-                within && known.any(|settings| is_among(settings, setting))
+                within && known.is_some_and(|settings| is_among(settings, setting))
             }
         }
     }

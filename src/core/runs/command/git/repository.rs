@@ -30,7 +30,7 @@ const BORROWED: [&str; 3] = [
 /// Fails where git, started in `folder`, would work with a repository that is not known to be
 /// harmless: the one that it finds there or above, and all that lie in its files.
 pub(super) fn check_from(zone: &Zone<'_>, folder: &str) -> Result<(), Error> {
-    let data = zone.data();
+    let data = &zone.data;
     let Ok(folder) = ZonePath::parse("args", folder) else {
         return Ok(());
     };
@@ -38,7 +38,8 @@ pub(super) fn check_from(zone: &Zone<'_>, folder: &str) -> Result<(), Error> {
         // git says what is wrong with it.
         return Ok(());
     };
-    let mut check = RepositoryCheck::new(data);
+    let seen = BTreeSet::new();
+    let mut check = RepositoryCheck { data, seen };
     let mut nearest = None;
     for directory in std::iter::successors(Some(start), ZonePath::parent) {
         let place = directory.join(NAME);
@@ -60,9 +61,8 @@ pub(super) fn check_from(zone: &Zone<'_>, folder: &str) -> Result<(), Error> {
 
 /// Checks the repositories among the files of a zone whose own repository the server keeps.
 pub(super) fn check_below(zone: &Zone<'_>) -> Result<(), Error> {
-    let mut check = RepositoryCheck::new(zone.data());
-    check.seen.insert(NAME.to_owned());
-    check.below(&ZonePath::root())
+    let (data, seen) = (&zone.data, BTreeSet::from([NAME.to_owned()]));
+    RepositoryCheck { data, seen }.below(&ZonePath::root())
 }
 
 struct RepositoryCheck<'a> {
@@ -71,14 +71,7 @@ struct RepositoryCheck<'a> {
     seen: BTreeSet<String>,
 }
 
-impl<'a> RepositoryCheck<'a> {
-    fn new(data: &'a Root) -> Self {
-        Self {
-            data,
-            seen: BTreeSet::new(),
-        }
-    }
-
+impl RepositoryCheck<'_> {
     /// Checks all repositories in the files below a directory, submodules among them.
     fn below(&mut self, top: &ZonePath) -> Result<(), Error> {
         let end = [b"/", NAME.as_bytes()].concat();

@@ -119,9 +119,9 @@ fn a_log_that_is_too_large_forgets_its_older_half() {
             format!("{number} {}\n", "x".repeat(40)),
             2.0,
         );
-        assert!(log.size() <= most);
+        assert!(log.bytes <= most);
     }
-    assert_eq!(log.entries(), 10_000);
+    assert_eq!(log.entries, 10_000);
     let all = log.read(span(0, None)).expect("read");
     assert!(all.truncated);
     assert_eq!(all.next_offset, 10_000);

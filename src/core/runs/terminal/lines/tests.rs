@@ -79,7 +79,9 @@ impl World {
 
     fn listed(&self) -> Vec<String> {
         let processes = self.runs.lines(&self.caller).expect("a list");
-        let commands = processes.iter().map(|process| process.command().to_owned());
+        let commands = processes
+            .iter()
+            .map(|process| process.identity.command.clone());
         commands.collect()
     }
 
@@ -87,7 +89,7 @@ impl World {
         let tenant = self.store.tenant(&self.caller).expect("a tenant");
         self.runs.known_logs(&tenant).expect("known");
         let logs = self.store.logs_zone(&self.caller).expect("logs");
-        logs.data().measure().expect("measured").files
+        logs.data.measure().expect("measured").files
     }
 
     fn counted(&self) -> (u64, u64) {

@@ -1,6 +1,6 @@
 //! The variables of a shell: the server's own, and what a caller may add.
 
-use crate::process::FEW_THREADS;
+use crate::process::{EVERYWHERE, FEW_THREADS, Variables, variables};
 use fileshed_types::diagnostics;
 
 diagnostics! {
@@ -90,12 +90,9 @@ fn is_forbidden(name: &str) -> bool {
 }
 
 /// The server's own variables. `home` and `temporary` are places as the shell sees them.
-pub(super) fn own(home: &str, temporary: &str, is_interactive: bool) -> Vec<(String, String)> {
-    let mut variables = vec![
+pub(super) fn own(home: &str, temporary: &str, is_interactive: bool) -> Variables {
+    let mut own = vec![
         ("PATH", SEARCHED),
-        ("LANG", "C.UTF-8"),
-        ("LC_ALL", "C.UTF-8"),
-        ("TZ", "UTC"),
         (
             "TERM",
             if is_interactive {
@@ -110,14 +107,14 @@ pub(super) fn own(home: &str, temporary: &str, is_interactive: bool) -> Vec<(Str
         ("LOGNAME", "user"),
         ("SHELL", "/bin/sh"),
     ];
-    variables.extend(FEW_THREADS);
+    own.extend(EVERYWHERE);
+    own.extend(FEW_THREADS);
     if is_interactive {
-        variables.push(("PS1", "$PWD $ "));
+        own.push(("PS1", "$PWD $ "));
         // What is typed is nobody's file.
-        variables.push(("HISTFILE", "/dev/null"));
+        own.push(("HISTFILE", "/dev/null"));
     }
-    let own = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-    variables.into_iter().map(own).collect()
+    variables(own)
 }
 
 /// Where a shell looks for programs.

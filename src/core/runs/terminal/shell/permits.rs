@@ -134,7 +134,7 @@ fn locked_files(zone: &Zone<'_>) -> Result<Vec<LockedFile>, Error> {
         let path = ZonePath::found(lock.path);
         // A file that is not there is for the locked edit to notice.
         if lock.opened_at > since
-            && let Ok(entry) = zone.data().entry(&path)
+            && let Ok(entry) = zone.data.entry(&path)
             && let Ok(state) = entry.state_and_beginning()
         {
             let content = zone.store.staging(&zone.tenant)?.copy(entry.open()?)?;
@@ -163,7 +163,7 @@ fn put_back(
     let held = locks(zone)?;
     for file in files {
         let is_held = |lock: &Lock| lock.working_copy == file.working_copy;
-        let now = zone.data().entry(&file.path);
+        let now = zone.data.entry(&file.path);
         let now = now.and_then(|entry| Entry::state_and_beginning(&entry));
         if !held.iter().any(is_held) || now.is_ok_and(|now| now == file.state) {
             continue;
@@ -177,5 +177,5 @@ fn put_back(
 /// The locks of a zone as they are now.
 fn locks(zone: &Zone<'_>) -> Result<Vec<Lock>, Error> {
     let registry = &zone.store.registry;
-    Ok(registry.locks(&zone.tenant.key, zone.name().as_str())?)
+    Ok(registry.locks(&zone.tenant.key, zone.name.as_str())?)
 }

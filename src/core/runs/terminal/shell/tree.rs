@@ -52,12 +52,12 @@ impl<'a> ShellTree<'a> {
         match cwd.place() {
             ViewPlace::Zone(..) => {
                 let (zone, inside) = view.zone("cwd", cwd)?;
-                let directory = zone.data().directory(&inside);
+                let directory = zone.data.directory(&inside);
                 let (directory, inside) = directory.map_err(|error| zone.explain_disk(error))?;
                 if is_whole {
                     return Self::whole(view, directory, begins_in, is_interactive);
                 }
-                let begins_in = zone.data().location().join(inside.as_str());
+                let begins_in = zone.data.location().join(inside.as_str());
                 Ok(Self {
                     zones: vec![zone],
                     logs: None,
@@ -68,7 +68,7 @@ impl<'a> ShellTree<'a> {
             }
             ViewPlace::Top | ViewPlace::Groups if is_whole => {
                 let home = view.store.zone_as_it_is(view.caller, ZoneName::Storage)?;
-                let (directory, _) = home.data().directory(&ZonePath::root())?;
+                let (directory, _) = home.data.directory(&ZonePath::root())?;
                 Self::whole(view, directory, begins_in, is_interactive)
             }
             ViewPlace::Top
@@ -137,7 +137,7 @@ impl<'a> ShellTree<'a> {
         let shown = ViewPath::of(zone, &ZonePath::root()).as_str().to_owned();
         HiddenPlaces::new(vec![
             (text(private.location()), TEMPORARY.to_owned()),
-            (text(zone.data().location()), shown.clone()),
+            (text(zone.data.location()), shown.clone()),
             (text(zone.base.location()), shown),
         ])
     }
@@ -153,7 +153,7 @@ impl<'a> ShellTree<'a> {
         writes: bool,
     ) -> JobSpec {
         let store = self.main().store;
-        let any_program = store.settings().has_any_program();
+        let any_program = store.settings.has_any_program();
         let temporary = if self.is_whole {
             PathBuf::from(TEMPORARY)
         } else {
@@ -163,7 +163,7 @@ impl<'a> ShellTree<'a> {
         let home = match mounts.first() {
             _ if self.is_whole => HOME.into(),
             // Files that programs keep at home are no change of documents.
-            Some(zone) if zone.writable && self.main().name() == ZoneName::Storage => {
+            Some(zone) if zone.writable && self.main().name == ZoneName::Storage => {
                 zone.target.clone()
             }
             _ => temporary.clone(),
@@ -196,7 +196,7 @@ impl<'a> ShellTree<'a> {
         let listed = if self.is_whole { &LISTED[..] } else { &[] };
         let base = base_spec(runs, job, program.counted());
         JobSpec {
-            owner: store.namespace(self.main().caller()),
+            owner: store.namespace(self.main().caller),
             controlling_terminal: request.controlling_terminal,
             makes_groups: true,
             access: Access {
@@ -233,11 +233,11 @@ impl<'a> ShellTree<'a> {
     /// The zones on disk, and where the shell finds them; `writes` if it may change any.
     fn mounts(&self, writes: bool) -> Vec<BindMount> {
         let zones = self.zones.iter().map(|zone| BindMount {
-            source: zone.data().location().to_owned(),
+            source: zone.data.location().to_owned(),
             target: if self.is_whole {
                 ViewPath::of(zone, &ZonePath::root()).as_str().into()
             } else {
-                zone.data().location().to_owned()
+                zone.data.location().to_owned()
             },
             writable: writes && is_own(zone),
         });
@@ -252,7 +252,7 @@ impl<'a> ShellTree<'a> {
 
 /// Returns `true` for a zone that a shell may change.
 fn is_own(zone: &Zone<'_>) -> bool {
-    matches!(zone.name(), ZoneName::Storage | ZoneName::Documents)
+    matches!(zone.name, ZoneName::Storage | ZoneName::Documents)
 }
 
 fn text(path: &Path) -> String {

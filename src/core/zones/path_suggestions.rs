@@ -82,7 +82,7 @@ impl MissingPath {
 impl Store {
     /// Where it may be: all that is most like it, and nothing where there is none.
     #[must_use]
-    pub fn whereabouts(&self, caller: &Caller, missing: &MissingPath) -> Vec<PathSuggestion> {
+    pub fn path_suggestions(&self, caller: &Caller, missing: &MissingPath) -> Vec<PathSuggestion> {
         let mut places = Vec::new();
         for name in ZoneName::PERSONAL {
             if let Ok(zone) = self.personal_zone(caller, name) {
