@@ -7,7 +7,7 @@ use fileshed_history::SET_ASIDE;
 use fileshed_registry::FILE_NAME;
 use fileshed_runs::programs::Programs;
 use fileshed_sandbox::{Confinement, Zygote};
-use fileshed_storage::{DiskError, Kept, Root, Staging};
+use fileshed_storage::{DiskError, Root, Staging, Support};
 use fileshed_types::settings::SandboxPolicy;
 use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath, names};
 use fileshed_zones::store::{GROUPS, SHARED, StoreError, USERS};
@@ -180,10 +180,10 @@ impl Admin {
         let data = Root::open_ambient(&settings.storage_base_path)?;
         let promises = data.try_promises(Clock::SYSTEM.now())?.into_iter();
         let checks = promises.map(|promise| {
-            let state = match promise.kept {
-                Kept::Yes => CheckState::Ok,
-                Kept::Otherwise => CheckState::Warning,
-                Kept::No => CheckState::Failed,
+            let state = match promise.support {
+                Support::Native => CheckState::Ok,
+                Support::Emulated => CheckState::Warning,
+                Support::Missing => CheckState::Failed,
             };
             Check::new(&format!("storage {}", promise.name), state, promise.text)
         });

@@ -129,22 +129,12 @@ impl History {
         parent: &Root,
         data: &Root,
         now: Timestamp,
-        work: impl FnMut(&Self) -> Result<T, E>,
-    ) -> Result<T, E> {
-        Ok(Self::work_opened(parent, data, now, work)?.0)
-    }
-
-    /// The same; gives the history too, which is still open.
-    pub(super) fn work_opened<T, E: HistoryFailure>(
-        parent: &Root,
-        data: &Root,
-        now: Timestamp,
         mut work: impl FnMut(&Self) -> Result<T, E>,
-    ) -> Result<(T, Self), E> {
+    ) -> Result<T, E> {
         let mut remedies = [Remedy::Rights, Remedy::Another].into_iter();
         loop {
             let opened = Self::open(parent, data).map_err(E::from);
-            let done = opened.and_then(|history| Ok((work(&history)?, history)));
+            let done = opened.and_then(|history| work(&history));
             let failed = match done {
                 Err(failed) => failed,
                 done => return done,

@@ -31,13 +31,8 @@ impl History {
     /// made, or, where the work tree has a repository inside, taken over.
     pub fn open(parent: &Root, data: &Root) -> Result<Self> {
         ignore_the_host();
-        Self::of(repository::open(parent, data)?, parent, data)
-    }
-
-    /// The history in a repository that is open.
-    pub(super) fn of(repository: Repository, parent: &Root, data: &Root) -> Result<Self> {
         Ok(Self {
-            repository,
+            repository: repository::open(parent, data)?,
             parent: parent.try_clone()?,
             data: data.try_clone()?,
         })

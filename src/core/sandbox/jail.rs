@@ -23,11 +23,11 @@ mod probe;
 mod process;
 mod root;
 mod signals;
-mod spare;
 mod supervisor;
 mod syscalls;
 mod zygote;
 
+use std::convert::Infallible;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -37,16 +37,16 @@ use rustix::io::Errno;
 use rustix::process::Uid;
 
 use super::descriptor::poll;
-use super::job::{BuiltInJob, Job, JobSpec, MountNamespace, NetworkAccess, PreparedJob};
+use super::job::{BuiltInJob, Job, JobSpec, NetworkAccess, PreparedJob};
 use super::message::{self, tell_exhausted};
-pub(crate) use file_rules::{FileRules, NOT_ENABLED};
+pub(crate) use file_rules::NOT_ENABLED;
 use limits::{PROCESSES_OF_ACCOUNT, PROCESSES_OF_ACCOUNT_SUPERVISED, drop_capabilities, limit};
 use mount_namespace::prepare_files;
 pub(crate) use probe::ProbeReport;
 use process::Executable;
 use supervisor::Supervisor;
 use syscalls::{Circumstances, Supervision, filter};
-use zygote::{JobStart, ReadJob};
+use zygote::JobStart;
 
 /// The argument that turns the server's binary into the zygote.
 pub const ARGUMENT: &str = "jail";
@@ -117,15 +117,13 @@ pub fn serve(jobs: &[BuiltInJob]) -> u8 {
 /// only asked that.
 fn carry_out(
     jobs: &[BuiltInJob],
-    (mut spec, rules): ReadJob,
+    mut spec: JobSpec,
     start: &mut JobStart,
 ) -> Result<String, JailError> {
     let (account, mut kernel_account) = (start.account, start.kernel_account.take());
-    let (zygote, answer, root) = (&start.zygote, &start.answer, start.root.take());
-    if !matches!(root, Some(Ok(_))) {
-        begin(zygote)?;
-    }
-    let own_files = prepare_files(&spec, (account, &mut kernel_account), root)?;
+    let (zygote, answer, refused) = (&start.zygote, &start.answer, start.refused.take());
+    begin(zygote)?;
+    let own_files = prepare_files(&spec, (account, &mut kernel_account), refused)?;
     let user = kernel_account.as_ref().map_or(account.user, |own| own.user);
     let supervision = supervision(&spec, user);
     // Before files and processes of the host are out of sight. With namespaces nobody asks for files.
@@ -163,15 +161,7 @@ fn carry_out(
         spec.access.read.extend(job.read.clone());
         spec.access.write.extend(job.write.clone());
     }
-    let shown = spec
-        .mounts
-        .as_ref()
-        .map_or_else(Vec::new, MountNamespace::targets);
-    let rules = match rules {
-        Some(rules) => rules,
-        None => FileRules::of_system(&spec.access, &shown)?,
-    };
-    let version = rules.confine(&spec.access, &spec.limits, namespaces, &shown)?;
+    let version = file_rules::confine(&spec.access, &spec.limits, namespaces)?;
     if version <= 0 && !spec.best_effort && !spec.probe {
         let reason = "the kernel does not enforce file rules (Landlock)";
         return Err(JailError::because(reason));
@@ -204,7 +194,7 @@ fn carry_out(
     match prepared {
         OpenedJob::Program(program) => {
             let init = has_init.then_some(answer);
-            Err(become_program(&program, limited, init, spec.controlling_terminal).into())
+            match become_program(&program, limited, init, spec.controlling_terminal)? {}
         }
         OpenedJob::BuiltIn(job) => {
             limited()?;
@@ -258,26 +248,23 @@ fn end_with(zygote: &OwnedFd) -> Result<(), JailError> {
     Ok(())
 }
 
-/// Becomes the program, with its limits, or starts it and stays as its init, where the server waits
-/// for an answer. Comes back only in failure.
+/// Becomes the program, with its limits, in a second process where this one stays as its `init`, of which
+/// the server is told. Comes back only in failure.
 fn become_program(
     program: &Executable,
     limited: impl Fn() -> io::Result<()>,
     init: Option<&OwnedFd>,
     takes_terminal: bool,
-) -> io::Error {
-    let begin = || {
-        signals::let_through();
-        program.execute(&limited)
-    };
-    let Some(answer) = init else {
-        // A supervisor is the init already, and the terminal taken.
-        return begin();
-    };
-    process::lead(answer, &mut || match takes_terminal.then(take_terminal) {
-        Some(Err(error)) => error,
-        _ => begin(),
-    })
+) -> io::Result<Infallible> {
+    // A supervisor is the init already, and the terminal taken.
+    if let Some(answer) = init {
+        process::lead(answer)?;
+        if takes_terminal {
+            take_terminal()?;
+        }
+    }
+    signals::let_through();
+    Err(program.execute(limited))
 }
 
 /// An empty input is the host's own device, and a descriptor is enough for its owner to change its

@@ -56,8 +56,7 @@ pub struct PreparedJob {
 pub struct JobSpec {
     /// The task.
     pub job: Job,
-    /// Owner, if several jobs of one owner may share their rules in the kernel: one may then touch the
-    /// files of the other, if it sees them.
+    /// Owner: the kernel counts what its jobs take together, apart from those of others.
     #[serde(default)]
     pub owner: String,
     /// Standard input; nothing where there is none. Lies where no path of a zone leads. Counts for
@@ -87,14 +86,6 @@ pub struct JobSpec {
     pub probe: bool,
     /// `true` if a kernel that cannot confine is good enough.
     pub best_effort: bool,
-}
-
-impl JobSpec {
-    /// Returns `true` if it names its working directory by a relative path.
-    pub(super) fn needs_place(&self) -> bool {
-        let mut bind_mounts = self.mounts.iter().flat_map(|all| &all.bind_mounts);
-        bind_mounts.any(|mount| mount.source.is_relative())
-    }
 }
 
 /// Files that a command sees instead of the host's.

@@ -13,7 +13,6 @@ pub mod egress;
 mod error;
 mod jail;
 mod job;
-mod kept_rules;
 mod kernel_accounts;
 mod memory;
 mod message;

@@ -1,11 +1,10 @@
-//! Messages between the server, the zygote and the processes of jobs: datagrams with descriptors.
-//! Requests are JSON; events, which the zygote writes, are a few bytes.
+//! Messages between the server, the zygote and the processes of jobs: datagrams of JSON with
+//! descriptors.
 
 use std::error::Error;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 
 use rustix::io::Errno;
 use rustix::net::{
@@ -15,10 +14,9 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use super::error::exhausted;
-use super::job::{Access, CountedMemory, Job, JobSpec, NetworkAccess};
 
 /// Most descriptors of one message.
-const MOST_HANDLES: usize = 9;
+const MOST_HANDLES: usize = 7;
 
 /// Longest message in bytes.
 const LONGEST: usize = 1024;
@@ -36,10 +34,6 @@ pub(crate) enum ZygoteRequest {
 /// All that the zygote is told of a job: how its process begins, and how it is ended. It holds no
 /// data of a user, because the memory of the zygote is in every copy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "independent facts of one job, written out as JSON"
-)]
 pub(crate) struct StartRequest {
     /// `true` if it runs in namespaces of files and processes, which the machine must offer.
     pub(crate) in_namespaces: bool,
@@ -47,92 +41,8 @@ pub(crate) struct StartRequest {
     pub(crate) in_network: bool,
     /// `true` if processes of it may leave its process group.
     pub(crate) makes_groups: bool,
-    /// A way into a control group comes with it.
-    has_group: bool,
-    /// File rules come with it.
-    has_rules: bool,
-    /// The map of its kernel account comes with it, to a process that waited.
-    #[serde(default)]
-    has_map: bool,
     /// The kernel account of its owner, where owners have accounts of their own.
-    #[serde(default)]
     pub(crate) account: Option<u32>,
-    /// The jail that it needs, where one may be made before the job is there.
-    pub(crate) kind: Option<JailKind>,
-}
-
-/// Properties that jobs share if the same spare jail can do them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct JailKind {
-    /// `true` if every program of the machine may be executed.
-    pub(crate) any_program: bool,
-    /// The network of the jail.
-    pub(crate) network: NetworkAccess,
-    /// Memory that is bounded.
-    pub(crate) counted: CountedMemory,
-    /// `true` if it takes the kernel account of its job.
-    #[serde(default)]
-    pub(crate) takes_account: bool,
-}
-
-impl JailKind {
-    /// Returns the kind of jail that a job needs.
-    pub(crate) fn of(spec: &JobSpec, takes_account: bool) -> Self {
-        Self {
-            any_program: spec.access.any_program,
-            network: spec.access.network,
-            counted: spec.limits.counted,
-            takes_account,
-        }
-    }
-
-    /// Returns the access to the system, without anything that one job names.
-    pub(crate) fn access(&self) -> Access {
-        Access {
-            any_program: self.any_program,
-            network: self.network,
-            ..Access::default()
-        }
-    }
-}
-
-impl StartRequest {
-    /// Describes a job, without its handles.
-    pub(crate) fn new(spec: &JobSpec) -> Self {
-        let in_namespaces = spec.mounts.is_some();
-        let is_program = matches!(spec.job, Job::Program { .. });
-        Self {
-            in_namespaces,
-            in_network: in_namespaces && spec.access.network != NetworkAccess::None,
-            makes_groups: spec.makes_groups,
-            has_group: false,
-            has_rules: false,
-            has_map: false,
-            account: None,
-            kind: (in_namespaces && is_program && !spec.probe).then(|| JailKind::of(spec, false)),
-        }
-    }
-
-    /// Sends the request with the handles of its job.
-    pub(crate) fn send(self, socket: impl AsFd, handles: &JobHandles<impl AsFd>) -> io::Result<()> {
-        let request = ZygoteRequest::Start(Self {
-            has_group: handles.group.is_some(),
-            has_rules: handles.rules.is_some(),
-            has_map: handles.map.is_some(),
-            ..self
-        });
-        send(socket, &serde_json::to_vec(&request)?, &handles.all())
-    }
-}
-
-/// A job spec as it is written for the process that reads it.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct WrittenJob<S> {
-    /// The path of its working directory for a process that has other mounts than the one that opened
-    /// it; empty if that process needs none.
-    pub(crate) place: PathBuf,
-    /// The job.
-    pub(crate) spec: S,
 }
 
 /// Handles that a new process gets.
@@ -151,82 +61,63 @@ pub(crate) struct JobHandles<F> {
     pub(crate) directory: F,
     /// The way into its control group, where it has one.
     pub(crate) group: Option<F>,
-    /// The file rules that are kept for its owner, where there are any.
-    pub(crate) rules: Option<F>,
-    /// The map of its kernel account, where it has one of its own.
-    pub(crate) map: Option<F>,
 }
 
-impl<F: AsFd> JobHandles<F> {
-    /// Returns all of them, in the order in which they are sent.
-    fn all(&self) -> Vec<BorrowedFd<'_>> {
+impl JobHandles<BorrowedFd<'_>> {
+    /// Sends the request for a job with its handles.
+    pub(crate) fn send(&self, socket: impl AsFd, request: StartRequest) -> io::Result<()> {
         let always = [
-            &self.answer,
-            &self.spec,
-            &self.input,
-            &self.output,
-            &self.error,
-            &self.directory,
+            self.answer,
+            self.spec,
+            self.input,
+            self.output,
+            self.error,
+            self.directory,
         ];
-        let more = self.group.iter().chain(&self.rules).chain(&self.map);
-        always.into_iter().chain(more).map(AsFd::as_fd).collect()
+        let handles: Vec<BorrowedFd<'_>> = always.into_iter().chain(self.group).collect();
+        let request = serde_json::to_vec(&ZygoteRequest::Start(request))?;
+        send(socket, &request, &handles)
     }
 }
 
 impl JobHandles<OwnedFd> {
-    fn new(request: &StartRequest, handles: Vec<OwnedFd>) -> io::Result<Self> {
+    /// Returns the handles that came with a request, if they are all there.
+    pub(crate) fn new(handles: Vec<OwnedFd>) -> Option<Self> {
         let mut handles = handles.into_iter();
-        let mut next = || handles.next().ok_or(io::ErrorKind::InvalidData);
-        Ok(Self {
+        let mut next = || handles.next();
+        Some(Self {
             answer: next()?,
             spec: next()?,
             input: next()?,
             output: next()?,
             error: next()?,
             directory: next()?,
-            group: request.has_group.then(&mut next).transpose()?,
-            rules: request.has_rules.then(&mut next).transpose()?,
-            map: request.has_map.then(&mut next).transpose()?,
+            group: next(),
         })
     }
 }
 
-/// Message to the zygote, or to a process that waits for a job.
-pub(crate) enum IncomingMessage {
-    /// A job.
-    Start(StartRequest, JobHandles<OwnedFd>),
-    /// [`ZygoteRequest::EndMostWatches`]
-    EndMostWatches,
-    /// A job whose handles are more than this process may have open. Its server was told, unless not
-    /// even the first of them came.
-    Cut,
-}
-
-impl IncomingMessage {
-    /// Receives the next message on standard input; `None` at its end.
-    pub(crate) fn receive() -> io::Result<Option<Self>> {
-        let received = ReceivedMessage::from(rustix::stdio::stdin())?;
-        if received.text.is_empty() {
-            return Ok(None);
-        }
-        if received.is_cut {
-            if let Some(answer) = received.handles.first() {
-                tell_exhausted(answer, &io::Error::from(Errno::MFILE));
-            }
-            return Ok(Some(Self::Cut));
-        }
-        Ok(Some(match serde_json::from_slice(&received.text)? {
-            ZygoteRequest::EndMostWatches => Self::EndMostWatches,
-            ZygoteRequest::Start(request) => {
-                let handles = JobHandles::new(&request, received.handles)?;
-                Self::Start(request, handles)
-            }
-        }))
+/// Receives the next request on standard input, with its descriptors; `None` at the end. A job with more of
+/// them than this process may have open comes with none: its server was told, unless not even the first
+/// of them came.
+pub(crate) fn next_request() -> io::Result<Option<(ZygoteRequest, Vec<OwnedFd>)>> {
+    let mut received = ReceivedMessage::from(rustix::stdio::stdin())?;
+    if received.text.is_empty() {
+        return Ok(None);
     }
+    if received.is_cut {
+        if let Some(answer) = received.handles.first() {
+            tell_exhausted(answer, &io::Error::from(Errno::MFILE));
+        }
+        received.handles.clear();
+    }
+    let request = serde_json::from_slice(&received.text)?;
+    Ok(Some((request, received.handles)))
 }
 
 /// Event of a job, as the server is told of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum JobEvent {
     /// It has a network of its own, in which the socket that comes along listens.
     Listening,
@@ -238,40 +129,15 @@ pub(crate) enum JobEvent {
     Ended(i32),
 }
 
-/// First bytes of events but the end, which is four bytes alone.
-const LISTENING: u8 = 0;
-const STARTED: u8 = 1;
-const EXHAUSTED: u8 = 2;
-
 impl JobEvent {
     /// Sends the event with descriptors.
     pub(crate) fn send(&self, answer: &OwnedFd, handles: &[BorrowedFd<'_>]) -> io::Result<()> {
-        match self {
-            Self::Listening => send(answer, &[LISTENING], handles),
-            Self::Started(first) => {
-                let [a, b, c, d] = first.to_ne_bytes();
-                send(answer, &[STARTED, a, b, c, d], handles)
-            }
-            // All of the kernel's errors that are told are below 128.
-            Self::Exhausted(error) => send(answer, &[EXHAUSTED, *error as u8], handles),
-            Self::Ended(status) => send(answer, &status.to_ne_bytes(), handles),
-        }
+        send(answer, &serde_json::to_vec(self)?, handles)
     }
 
     /// Tells the server, unless the server is gone.
     pub(crate) fn tell(&self, answer: &OwnedFd) {
         let _server_is_gone = self.send(answer, &[]);
-    }
-
-    /// Reads an event; `None` if the text is none.
-    pub(crate) fn read(text: &[u8]) -> Option<Self> {
-        match *text {
-            [LISTENING] => Some(Self::Listening),
-            [STARTED, a, b, c, d] => Some(Self::Started(i32::from_ne_bytes([a, b, c, d]))),
-            [EXHAUSTED, error] => Some(Self::Exhausted(error.into())),
-            [a, b, c, d] => Some(Self::Ended(i32::from_ne_bytes([a, b, c, d]))),
-            _ => None,
-        }
     }
 }
 

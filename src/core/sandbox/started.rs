@@ -2,9 +2,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
-use std::io::{ErrorKind, Seek, Write};
+use std::io::{ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,10 +14,10 @@ use rustix::net::{SendFlags, Shutdown};
 
 use super::SandboxError;
 use super::cgroup::LentCgroup;
-use super::descriptor::{path_of, poll};
-use super::job::JobSpec;
+use super::descriptor::poll;
+use super::job::{JobSpec, NetworkAccess};
 use super::kernel_accounts::LentAccount;
-use super::message::{JobEvent, JobHandles, ReceivedMessage, StartRequest, WrittenJob, pair};
+use super::message::{JobEvent, JobHandles, ReceivedMessage, StartRequest, pair};
 use super::processes;
 use super::zygote::Zygote;
 use fileshed_types::Clock;
@@ -67,20 +66,15 @@ pub fn start<'n>(
     let group = zygote.group_for(spec)?;
     let entrance = group.as_ref().map(LentCgroup::entrance).transpose();
     let entrance = entrance.map_err(SandboxError::start)?;
-    let mut request = StartRequest::new(spec);
-    let place = match spec.needs_place().then(|| path_of(directory)) {
-        None => PathBuf::new(),
-        Some(Ok(place)) => place,
-        // Only a process that begins in the directory finds it.
-        Some(Err(_)) => {
-            request.kind = None;
-            PathBuf::new()
-        }
-    };
     let account = zygote.account_for(spec);
-    request.account = account.as_ref().map(|account| account.number);
-    let rules = zygote.rules_for(spec)?;
-    let written = written(&WrittenJob { place, spec }).map_err(SandboxError::start)?;
+    let in_namespaces = spec.mounts.is_some();
+    let request = StartRequest {
+        in_namespaces,
+        in_network: in_namespaces && spec.access.network != NetworkAccess::None,
+        makes_groups: spec.makes_groups,
+        account: account.as_ref().map(|account| account.number),
+    };
+    let written = written(spec).map_err(SandboxError::start)?;
     let (socket, answer) = pair().map_err(SandboxError::start)?;
     let handles = JobHandles {
         answer: answer.as_fd(),
@@ -90,8 +84,6 @@ pub fn start<'n>(
         error: streams.error.as_fd(),
         directory,
         group: entrance.as_ref().map(AsFd::as_fd),
-        rules: rules.as_ref().map(AsFd::as_fd),
-        map: None,
     };
     zygote.start(request, &handles)?;
     // Only the job holds them from here on: their end is its end.
@@ -109,10 +101,9 @@ pub fn start<'n>(
 }
 
 /// Writes the spec to a file without a name.
-fn written(job: &WrittenJob<&JobSpec>) -> std::io::Result<File> {
+fn written(job: &JobSpec) -> std::io::Result<File> {
     let mut file = File::from(rustix::fs::memfd_create("job", MemfdFlags::CLOEXEC)?);
     file.write_all(&serde_json::to_vec(job)?)?;
-    file.rewind()?;
     Ok(file)
 }
 
@@ -195,8 +186,9 @@ impl StartedJob<'_> {
             Err(Errno::INTR | Errno::CONNRESET) => return Ok(None),
             Err(error) => return Err(SandboxError::wait(error)),
         };
-        let ended = || SandboxError::wait(ErrorKind::UnexpectedEof);
-        let event = JobEvent::read(&received.text).ok_or_else(ended)?;
+        // Nothing comes from a zygote that has ended.
+        let ended = |_| SandboxError::wait(ErrorKind::UnexpectedEof);
+        let event = serde_json::from_slice(&received.text).map_err(ended)?;
         Ok(Some((event, received.handles.pop())))
     }
 }

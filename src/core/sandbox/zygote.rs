@@ -10,7 +10,6 @@ use super::SandboxError;
 use super::cgroup::{Cgroups, LentCgroup, NotDelegated};
 use super::jail::ARGUMENT;
 use super::job::{Job, JobSpec};
-use super::kept_rules::KeptRules;
 use super::kernel_accounts::{KernelAccounts, LentAccount};
 use super::message::{self, JobHandles, StartRequest, ZygoteRequest, pair};
 use super::mutex::lock;
@@ -24,7 +23,6 @@ pub struct Zygote {
     clock: Clock,
     timings: CommandTimings,
     process: Mutex<Option<ZygoteProcess>>,
-    rules: Mutex<KeptRules>,
     /// Control groups in which commands are counted as a whole, once it was tried.
     groups: OnceLock<Result<Cgroups, NotDelegated>>,
     /// The kernel accounts of owners of jobs, if they have some of their own.
@@ -41,7 +39,6 @@ impl Zygote {
             clock: clock.clone(),
             timings: settings.timings.commands.clone(),
             process: Mutex::default(),
-            rules: Mutex::default(),
             groups: OnceLock::new(),
             accounts: Mutex::default(),
         }
@@ -101,13 +98,6 @@ impl Zygote {
         std::fs::canonicalize(&self.program).unwrap_or_else(|_| self.program.clone())
     }
 
-    /// The file rules that are kept for the owner of a job.
-    pub(super) fn rules_for(&self, spec: &JobSpec) -> Result<Option<OwnedFd>, SandboxError> {
-        let mut rules = lock(&self.rules);
-        let rules = rules.of(spec).map_err(std::io::Error::other);
-        rules.map_err(SandboxError::start)
-    }
-
     /// Ends the job with most watches of epoll: for a server that cannot watch a new connection,
     /// because the account has none left. Nothing happens where no job has many.
     pub fn end_most_watches(&self) -> Result<(), SandboxError> {
@@ -130,7 +120,7 @@ impl Zygote {
     ) -> Result<(), SandboxError> {
         let mut process = lock(&self.process);
         let send = |process: &ZygoteProcess, request: StartRequest| {
-            let sent = request.send(&process.socket, handles);
+            let sent = handles.send(&process.socket, request);
             sent.map_err(SandboxError::start)
         };
         if let Some(running) = &*process {

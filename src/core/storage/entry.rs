@@ -48,7 +48,6 @@ impl Place {
 pub struct Entry {
     place: Place,
     kind: Kind,
-    size: u64,
     stamp: Stamp,
     mode: u32,
 }
@@ -58,7 +57,6 @@ impl Entry {
         Self {
             place,
             kind: kind_of(stat),
-            size: stat.st_size as u64,
             stamp: Stamp::of(stat),
             mode: stat.st_mode & 0o777,
         }
@@ -90,7 +88,7 @@ impl Entry {
     /// Size of a file in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
-        self.size
+        self.stamp.size()
     }
 
     /// What tells this state of it from others.
@@ -187,7 +185,7 @@ impl Entry {
 
     /// The whole content of the regular file.
     pub fn content(&self) -> Result<Vec<u8>, DiskError> {
-        let mut content = Vec::with_capacity(self.size as usize + 1);
+        let mut content = Vec::with_capacity(self.size() as usize + 1);
         self.open()?
             .read_to_end(&mut content)
             .map_err(|error| DiskError::of("read", &self.place.path, error))?;

@@ -40,7 +40,7 @@ pub use entry::{Entry, Target, Vacancy};
 pub use error::DiskError;
 pub use growing_file::{ArrivingFile, LogFile, OpenedArrivingFile};
 pub use kind::Kind;
-pub use promises::{Kept, Promise};
+pub use promises::{Promise, Support};
 pub use reserve::Reserve;
 pub use root::Root;
 pub use staging::{

@@ -29,13 +29,13 @@ const CLOCK: u64 = 5;
 
 /// Support of a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum Support {
     /// It is kept.
-    Yes,
+    Native,
     /// It is not, and something else stands in for it.
-    Otherwise,
+    Emulated,
     /// It is not: files are not safe there.
-    No,
+    Missing,
 }
 
 /// A promise of a file system.
@@ -44,7 +44,7 @@ pub struct Promise {
     /// Its name, in a word or two.
     pub name: &'static str,
     /// Its support.
-    pub kept: Kept,
+    pub support: Support,
     /// The same in a sentence.
     pub text: String,
 }
@@ -52,15 +52,19 @@ pub struct Promise {
 impl Promise {
     /// Judges a promise by its trial; `instead` stands in for it.
     fn tried(name: &'static str, promise: &str, instead: Option<&str>, trial: Trial) -> Self {
-        let (kept, text) = match (trial, instead) {
-            (Ok(()), _) => (Kept::Yes, promise.to_owned()),
-            (Err(fault), None) => (Kept::No, format!("not so that {promise}, {fault}")),
+        let (support, text) = match (trial, instead) {
+            (Ok(()), _) => (Support::Native, promise.to_owned()),
+            (Err(fault), None) => (Support::Missing, format!("not so that {promise}, {fault}")),
             (Err(fault), Some(instead)) => (
-                Kept::Otherwise,
+                Support::Emulated,
                 format!("not so that {promise}, {fault}: {instead}"),
             ),
         };
-        Self { name, kept, text }
+        Self {
+            name,
+            support,
+            text,
+        }
     }
 }
 

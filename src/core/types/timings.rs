@@ -259,10 +259,6 @@ timings! {
         census: milliseconds(20),
         /// How long the proxy may take to accept: it listens on this machine and answers at once.
         proxy: seconds(5),
-        /// How long a spare sandbox waits for a job.
-        spare: seconds(20),
-        /// After how long rules are made anew.
-        rules: minutes(1),
     }
 
     /// The proxy through which commands reach the network.

@@ -31,7 +31,6 @@ use crate::trust_list::TrustList;
 use crate::watched::WatchedZones;
 use crate::write_leases::WriteLeases;
 use crate::write_lock::{BusyError, WriteLock};
-use fileshed_history::KeptRepositories;
 use fileshed_registry::{Intent, PageSessions, Registry, SessionLife, Tokens};
 use fileshed_storage::{CachedReader, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::limiter::Limiter;
@@ -73,7 +72,6 @@ pub struct Store {
     /// This process among those that share the data.
     pub instance: Instance,
     packer: Option<HistoryPacker>,
-    repositories: KeptRepositories,
     remover: Remover,
     /// Dropped after what may still write there.
     flusher: Flusher,
@@ -127,7 +125,6 @@ impl Store {
             registry_file: data.identity(fileshed_registry::FILE_NAME)?,
             is_log_cut,
             packer: HistoryPacker::start(data.try_clone()?, &settings, &clock, &instance.queue)?,
-            repositories: KeptRepositories::default(),
             remover: Remover::start()?,
             flusher: Flusher::start(
                 &data,

@@ -3,8 +3,7 @@
 use std::io::{IoSlice, IoSliceMut, Read, Seek, Write};
 use std::mem::MaybeUninit;
 use std::net::{TcpListener, TcpStream};
-use std::os::fd::{AsFd, AsRawFd as _, OwnedFd};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
@@ -16,7 +15,7 @@ use rustix::net::{
 };
 use serde_json::{Value, json};
 
-use fileshed_test_support::{PATIENCE, eventually, skip};
+use fileshed_test_support::{PATIENCE, skip};
 
 /// Kernel accounts of commands begin here, behind those of servers.
 const ACCOUNTS: u32 = 0x7C00_0000;
@@ -115,9 +114,7 @@ impl Helper {
     /// hangs is ended.
     pub(super) fn run(&self, order: &Value, directory: &Path) -> (Option<i32>, Vec<u8>) {
         let directory = std::fs::File::open(directory).expect("opened");
-        let place = format!("/proc/self/fd/{}", directory.as_raw_fd());
-        let place = std::fs::read_link(place).expect("read");
-        let job = json!({"place": place, "spec": job_spec(order)});
+        let job = job_spec(order);
         let mut file = tempfile::tempfile().expect("a file");
         file.write_all(job.to_string().as_bytes())
             .and_then(|()| file.rewind())
@@ -137,31 +134,12 @@ impl Helper {
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
         let network = &order["access"]["network"];
-        let counted = &order["limits"]["counted"];
-        let counted = match counted {
-            Value::Null => "address_space".into(),
-            counted => counted.clone(),
-        };
-        let kind = json!({
-            "any_program": order["access"]["any_program"] == true,
-            "network": network,
-            "counted": counted,
-        });
         let is_separate = order["mounts"].is_object();
-        // Another directory that has the path by now is another one.
-        let is_there = std::fs::metadata(&place).is_ok_and(|found| {
-            let opened = directory.metadata().expect("read");
-            (found.dev(), found.ino()) == (opened.dev(), opened.ino())
-        });
-        let waits = is_separate && is_there && order["probe"] != true;
         let request = json!({
             "in_namespaces": is_separate,
             "in_network": is_separate && network["proxy"].is_object(),
             "makes_groups": order["makes_groups"] == true,
-            "has_group": false,
-            "has_rules": false,
             "account": (is_separate && self.separates).then_some(ACCOUNTS + self.child.id()),
-            "kind": if waits { kind } else { Value::Null },
         });
         let request = json!({"start": request});
         let socket = self.socket.as_ref().expect("open");
@@ -207,58 +185,6 @@ impl Helper {
     }
 }
 
-impl Helper {
-    /// Has it do something harmless in the same circumstances first, and waits for the jail that it
-    /// prepares then for the next order.
-    pub(super) fn warm(&self, order: &Value, directory: &Path) -> i32 {
-        let mut harmless = order.clone();
-        harmless["file"] = "/usr/bin/true".into();
-        harmless["arguments"] = json!([]);
-        harmless["access"]["execute"] = json!(["/usr/bin/true", super::loader()]);
-        let (status, output) = self.run(&harmless, directory);
-        let output = String::from_utf8_lossy(&output);
-        assert_eq!((status, &*output), (Some(0), ""), "the harmless one");
-        spare_of(self.child.id() as i32)
-    }
-
-    /// Ends it as a machine does that has no memory left.
-    pub(super) fn kill(&self) {
-        let process = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(process, rustix::process::Signal::KILL).expect("killed");
-    }
-
-    /// Its processes.
-    pub(super) fn children(&self) -> Vec<i32> {
-        children(self.child.id() as i32)
-    }
-}
-
-/// The jail that waits for the next order of a helper.
-pub(crate) fn spare_of(helper: i32) -> i32 {
-    eventually("a jail waits", || {
-        let mut children = children(helper).into_iter();
-        children.find(|child| {
-            // One that was ended keeps its name until its parent knows.
-            let stat = std::fs::read_to_string(format!("/proc/{child}/stat"));
-            stat.is_ok_and(|stat| stat.contains("(fileshed-spare) ") && !stat.contains(") Z "))
-        })
-    })
-}
-
-/// The processes that a process has started.
-pub(crate) fn children(process: i32) -> Vec<i32> {
-    let all = std::fs::read_dir("/proc").expect("listed").flatten();
-    let number = |name: std::ffi::OsString| name.to_str()?.parse().ok();
-    let is_child = |child: &i32| {
-        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
-        let (_, fields) = stat.rsplit_once(") ").unwrap_or_default();
-        fields.split(' ').nth(1) == Some(&process.to_string())
-    };
-    all.filter_map(|entry| number(entry.file_name()))
-        .filter(is_child)
-        .collect()
-}
-
 impl Drop for Helper {
     fn drop(&mut self) {
         self.socket = None;
@@ -278,7 +204,7 @@ enum News {
 fn hear(end: &OwnedFd) -> News {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
-    let mut text = [0; 5];
+    let mut text = [0; 64];
     let told = rustix::net::recvmsg(
         end,
         &mut [IoSliceMut::new(&mut text)],
@@ -293,11 +219,12 @@ fn hear(end: &OwnedFd) -> News {
     if let Some(listener) = listener {
         return News::Listener(listener);
     }
-    match text[..told.bytes] {
-        [_, _, _, _, _] => News::Started,
-        [_, error] => panic!("no place for it: error {error}"),
-        [a, b, c, d] => News::Ended(i32::from_ne_bytes([a, b, c, d])),
-        _ => panic!("the helper has ended"),
+    let event: Value =
+        serde_json::from_slice(&text[..told.bytes]).expect("the helper has not ended");
+    match event["ended"].as_i64() {
+        Some(status) => News::Ended(i32::try_from(status).expect("a status")),
+        None if event["started"].is_i64() => News::Started,
+        None => panic!("no place for it: {event}"),
     }
 }
 

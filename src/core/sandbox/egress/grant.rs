@@ -124,16 +124,11 @@ impl EgressGrant {
     /// The variables by which tools find their proxy. curl reads `http_proxy` in lower case alone.
     #[must_use]
     pub fn environment(&self) -> Vec<(String, String)> {
-        [
-            "http_proxy",
-            "https_proxy",
-            "all_proxy",
-            "HTTP_PROXY",
-            "HTTPS_PROXY",
-            "ALL_PROXY",
-        ]
-        .map(|name| (name.to_owned(), self.url()))
-        .into()
+        let names = ["http_proxy", "https_proxy", "all_proxy"];
+        let names = names
+            .into_iter()
+            .flat_map(|name| [name.to_owned(), name.to_uppercase()]);
+        names.map(|name| (name, self.url())).collect()
     }
 
     /// Serves on a socket of a network that only this command has, until the grant is dropped.

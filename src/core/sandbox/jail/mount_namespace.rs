@@ -23,18 +23,21 @@ use super::root::{
 use super::supervisor::MACHINE_NAME;
 use crate::descriptor::open_at;
 use crate::job::{Access, CountedMemory, JobSpec, Limits, MountNamespace};
-use crate::message::JailKind;
 
 /// Directories of the system that appear whole; on most systems all but the first are links.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
 /// Makes the root of new namespaces over the host's, which this process goes on to see: with the
-/// system in it, and nothing of any job, so that it is the same for all jobs whose access has these
-/// programs and this network in common. This process has its namespace of accounts already, unless it
-/// takes the account of its job.
-pub(super) fn system_root(kind: &JailKind, account: ProcessAccount) -> io::Result<MountRoot> {
-    let (access, counted) = (&kind.access(), kind.counted);
-    if kind.takes_account {
+/// system in it, and places for the directories of the job. This process has its namespace of accounts
+/// already, unless it takes the account of its job.
+fn system_root(
+    spec: &JobSpec,
+    targets: &[&Path],
+    account: ProcessAccount,
+    takes_account: bool,
+) -> io::Result<MountRoot> {
+    let (access, counted) = (&spec.access, spec.limits.counted);
+    if takes_account {
         keep_mounts()?;
     } else {
         account.map(&directory_of("self")?, account.user)?;
@@ -44,7 +47,8 @@ pub(super) fn system_root(kind: &JailKind, account: ProcessAccount) -> io::Resul
     for directory in SYSTEM {
         root.show_system(Path::new(directory))?;
     }
-    for path in single(access.common().chain(access.programs())) {
+    let is_own = |path: &Path| targets.iter().any(|target| path.starts_with(target));
+    for path in single(access.system()).filter(|path| !is_own(path)) {
         root.show(path)?;
     }
     for path in devices(access, counted) {
@@ -55,6 +59,11 @@ pub(super) fn system_root(kind: &JailKind, account: ProcessAccount) -> io::Resul
         root.attach(&device, path)?;
     }
     furnish(&root, access, counted, account)?;
+    let listed = access.list.iter().map(PathBuf::as_path);
+    for target in targets.iter().copied().chain(listed) {
+        root.make_place_for(target, FileType::Directory)?;
+    }
+    root.close()?;
     Ok(root)
 }
 
@@ -67,19 +76,19 @@ pub(super) struct OwnFiles<'a> {
 }
 
 /// Makes the files of the spec ready, where it has any of its own, for the kernel account if there is
-/// one. A file system that does not translate accounts leaves the job that of the server. Only a probe
-/// may find that there are no namespaces.
+/// one. A file system that does not translate accounts leaves the job that of the server. `refused` is the
+/// kernel's error if it gave no namespaces, which only a probe may find.
 pub(super) fn prepare_files<'a>(
     spec: &'a JobSpec,
     (account, kernel_account): (ProcessAccount, &mut Option<KernelAccount>),
-    root: Option<io::Result<MountRoot>>,
+    refused: Option<io::Error>,
 ) -> Result<Option<OwnFiles<'a>>, JailError> {
     let Some(mounts) = &spec.mounts else {
         return Ok(None);
     };
-    let kind = JailKind::of(spec, kernel_account.is_some());
-    let root = root.unwrap_or_else(|| system_root(&kind, account));
-    let prepared = root.and_then(|root| {
+    let prepared = refused.map_or(Ok(()), Err).and_then(|()| {
+        let takes_account = kernel_account.is_some();
+        let root = system_root(spec, &mounts.targets(), account, takes_account)?;
         let map = kernel_account.as_ref().map(KernelAccount::map);
         let bind_mounts = match (copies(mounts, &spec.access, map), kernel_account) {
             (Err(_), Some(own)) => {
@@ -94,8 +103,13 @@ pub(super) fn prepare_files<'a>(
             bind_mounts,
         })
     });
-    match prepared {
-        Ok(files) => Ok(Some(files)),
+    unless_probe(spec, prepared)
+}
+
+/// Returns what was made. Only a probe may find that there are no namespaces.
+fn unless_probe<T>(spec: &JobSpec, made: io::Result<T>) -> Result<Option<T>, JailError> {
+    match made {
+        Ok(made) => Ok(Some(made)),
         Err(_) if spec.probe => Ok(None),
         Err(error) => Err(JailError::MountNamespace(error)),
     }
@@ -122,33 +136,18 @@ fn copies<'a>(
 }
 
 impl OwnFiles<'_> {
-    /// Makes these and the system the only files of a process in new namespaces, with whatever the
-    /// spec names besides. Returns `false` if a probe finds that this cannot be.
+    /// Makes these and the system the only files of a process in new namespaces. Returns `false` if a probe finds that this cannot be.
     pub(super) fn enter(&self, spec: &JobSpec) -> Result<bool, JailError> {
         let mut entered = self.show(&spec.access, &spec.limits);
         // A machine that allows the other namespaces allows one of the network too.
         if spec.probe {
             entered = entered.and_then(|()| raise_loopback());
         }
-        match entered {
-            Ok(()) => Ok(true),
-            Err(_) if spec.probe => Ok(false),
-            Err(error) => Err(JailError::MountNamespace(error)),
-        }
+        Ok(unless_probe(spec, entered)?.is_some())
     }
 
     fn show(&self, access: &Access, limits: &Limits) -> io::Result<()> {
-        let (root, targets) = (&self.root, self.mounts.targets());
-        let is_own = |path: &Path| targets.iter().any(|target| path.starts_with(target));
-        let named = access.execute.iter().chain(&access.read);
-        for path in single(named.map(PathBuf::as_path)).filter(|path| !is_own(path)) {
-            root.show(path)?;
-        }
-        let listed = access.list.iter().map(PathBuf::as_path);
-        for target in targets.iter().copied().chain(listed) {
-            root.make_place_for(target, FileType::Directory)?;
-        }
-        root.close()?;
+        let root = &self.root;
         mount_own(root, access, limits)?;
         for (tree, target) in &self.bind_mounts {
             root.attach(tree, target)?;

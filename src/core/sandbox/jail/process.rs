@@ -6,7 +6,6 @@
 
 use std::ffi::CString;
 use std::io;
-use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::Path;
 
@@ -57,12 +56,11 @@ pub(super) fn exit(status: i32) -> ! {
     std::process::exit(status)
 }
 
-/// Starts the command, and ends when it has ended, with everything that it left behind. Comes back
-/// where it could not start: `begin` becomes its program, or says why it cannot.
-pub(super) fn lead(answer: &OwnedFd, begin: &mut dyn FnMut() -> io::Error) -> io::Error {
-    let command = match borrow(begin) {
-        Ok(command) => command,
-        Err(error) => return error,
+/// Starts the command, and ends when it has ended, with everything that it left behind. Comes back in the
+/// process of the command, which is to become its program.
+pub(super) fn lead(answer: &OwnedFd) -> io::Result<()> {
+    let Some(command) = fork(0)? else {
+        return Ok(());
     };
     // The command's streams: whoever reads them waits for their end.
     close(0, 2);
@@ -84,48 +82,6 @@ pub(super) fn lead(answer: &OwnedFd, begin: &mut dyn FnMut() -> io::Error) -> io
     }
     exit(0)
 }
-
-/// Task of the command's process in memory that is not its own.
-struct Borrowed<'a> {
-    begin: &'a mut dyn FnMut() -> io::Error,
-    failed: Option<io::Error>,
-}
-
-extern "C" fn begin(borrowed: *mut libc::c_void) -> libc::c_int {
-    // SAFETY: what `borrow` lends, which waits meanwhile.
-    #[expect(unsafe_code, reason = "what clone(2) hands on")]
-    let borrowed = unsafe { &mut *borrowed.cast::<Borrowed<'_>>() };
-    borrowed.failed = Some((borrowed.begin)());
-    libc::c_int::from(FAILED)
-}
-
-/// A process that has this one's memory until it has become its program; this one waits for that,
-/// as with vfork(2). A copy of the memory would be thrown away at once.
-fn borrow(become_program: &mut dyn FnMut() -> io::Error) -> io::Result<Pid> {
-    let mut stack = Vec::<MaybeUninit<u128>>::with_capacity(STACK);
-    let mut borrowed = Borrowed {
-        begin: become_program,
-        failed: None,
-    };
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
-    // SAFETY: the stack is the process's own and ends where it begins to use it; it and what is
-    // borrowed live until this process goes on, when the other has other memory or none.
-    #[expect(unsafe_code, reason = "no safe crate lends memory to a process")]
-    let command = unsafe {
-        let top = stack.as_mut_ptr().add(STACK);
-        let borrowed = std::ptr::from_mut(&mut borrowed);
-        libc::clone(begin, top.cast(), flags, borrowed.cast())
-    };
-    let command = Pid::from_raw(checked(command.into())?);
-    match borrowed.failed {
-        Some(error) => Err(error),
-        None => command.ok_or_else(|| io::ErrorKind::NotFound.into()),
-    }
-}
-
-/// Stack that the command's process may use until it has memory of its own, in pieces of 16
-/// bytes.
-const STACK: usize = 64 * 1024 / 16;
 
 /// Everything that the exec needs.
 pub(super) struct Executable {

@@ -5,10 +5,9 @@
 //! this small process is copied for each job. It ends with the server: the socket between
 //! them tells.
 
-use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Seek};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::OwnedFd;
 
 use rustix::process::{
     DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, set_dumpable_behavior,
@@ -16,35 +15,13 @@ use rustix::process::{
 
 use super::account::{AccountMaps, KernelAccount, ProcessAccount};
 use super::children::{ForkedChild, attend};
-use super::file_rules::FileRules;
-use super::mount_namespace::system_root;
 use super::process::{close, fork};
-use super::root::MountRoot;
-use super::spare::{self, SpareJail, SpareJails, Surroundings, end};
-use super::{begin, children, signals};
-use crate::job::{JobSpec, NetworkAccess};
+use super::{children, signals};
+use crate::job::JobSpec;
 use crate::memory::release_program_pages;
 use crate::message::{
-    IncomingMessage, JailKind, JobHandles, StartRequest, WrittenJob, pair, tell_exhausted,
+    JobEvent, JobHandles, StartRequest, ZygoteRequest, next_request, tell_exhausted,
 };
-
-/// A job as its process has read it, with those of its file rules that are kept for its owner.
-pub(super) type ReadJob = (JobSpec, Option<FileRules>);
-
-/// Reads a job. A jail that waited enters the working directory as it is there. No handle stays open.
-fn read(mut written: File, rules: Option<OwnedFd>, waited: Option<OwnedFd>) -> io::Result<ReadJob> {
-    let mut text = Vec::new();
-    written.rewind()?;
-    written.read_to_end(&mut text)?;
-    let WrittenJob::<JobSpec> { place, spec } = serde_json::from_slice(&text)?;
-    if let Some(directory) = waited
-        && !place.as_os_str().is_empty()
-    {
-        spare::enter(&place, directory.as_fd())?;
-    }
-    let rules = rules.map(|rules| FileRules::received(rules, &spec.access));
-    Ok((spec, rules))
-}
 
 /// A new process that is to do a job.
 pub(super) struct JobStart {
@@ -56,13 +33,12 @@ pub(super) struct JobStart {
     pub(super) account: ProcessAccount,
     /// The one that it takes for the kernel.
     pub(super) kernel_account: Option<KernelAccount>,
-    /// The root of its namespaces if it waited for the job with it; the kernel's error if it
-    /// should have namespaces and got none.
-    pub(super) root: Option<io::Result<MountRoot>>,
+    /// The kernel's error if it should have namespaces and got none.
+    pub(super) refused: Option<io::Error>,
 }
 
 /// A new process with its job, or the reason for which that could not be read.
-type NewProcess = (JobStart, io::Result<ReadJob>);
+type NewProcess = (JobStart, io::Result<JobSpec>);
 
 /// Starts a process for every request of the server. Comes back in each of them, and with `None` in
 /// the zygote when the server is gone.
@@ -80,41 +56,31 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
     let account = ProcessAccount::own();
     release_program_pages();
     let mut children: Vec<ForkedChild> = Vec::new();
-    let mut spares = SpareJails::default();
     let mut maps = AccountMaps::default();
     loop {
-        if !attend(&mut children, spares.patience())? {
-            end(spares.take_outdated(), &mut children);
-            if let Some(kind) = spares.take_wanted()
-                // Without namespaces there is none, and the next job finds out.
-                && let Ok(Some(socket)) = prepare(&kind, &mut spares)
-            {
-                drop((children, spares, maps));
-                return wait_for_job(&socket, &kind, zygote, account);
-            }
+        if !attend(&mut children)? {
             continue;
         }
-        let (request, mut handles) = match IncomingMessage::receive()? {
-            Some(IncomingMessage::Start(request, handles)) => (request, handles),
-            Some(IncomingMessage::EndMostWatches) => {
-                children::end_most_watches(&mut children);
-                continue;
-            }
-            Some(IncomingMessage::Cut) => continue,
-            None => {
-                children.iter().for_each(ForkedChild::kill);
-                return Ok(None);
-            }
+        let Some((request, handles)) = next_request()? else {
+            children.iter().for_each(ForkedChild::kill);
+            return Ok(None);
+        };
+        let ZygoteRequest::Start(request) = request else {
+            children::end_most_watches(&mut children);
+            continue;
+        };
+        let Some(handles) = JobHandles::new(handles) else {
+            continue;
         };
         // Without a map the job has the account of the server.
-        handles.map = request
-            .account
-            .and_then(|number| maps.of(number, account).ok());
+        let map_of = |number| Some((number, maps.of(number, account).ok()?));
+        let own = request.account.and_then(map_of);
         // What cannot be started is told by the end of its answer.
-        let started = start(&request, handles, &mut spares, &mut children);
-        if let Ok(Some((handles, refused))) = started {
-            drop((children, spares, maps));
-            return become_job(&request, handles, zygote, account, refused.map(Err));
+        if let Ok(Some((handles, refused))) = start(&request, handles, own.is_some(), &mut children)
+        {
+            drop((children, maps));
+            let own = own.filter(|_| refused.is_none());
+            return become_job(handles, (account, own), zygote, refused).map(Some);
         }
         rustix::process::chdir("/")?;
     }
@@ -122,12 +88,11 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
 
 /// In the new process: enters its control group, takes its streams, and reads its job.
 fn become_job(
-    request: &StartRequest,
     handles: JobHandles<OwnedFd>,
+    (account, own): (ProcessAccount, Option<(u32, OwnedFd)>),
     zygote: OwnedFd,
-    account: ProcessAccount,
-    root: Option<io::Result<MountRoot>>,
-) -> io::Result<Option<NewProcess>> {
+    refused: Option<io::Error>,
+) -> io::Result<NewProcess> {
     rustix::stdio::dup2_stdin(&handles.input)?;
     rustix::stdio::dup2_stdout(&handles.output)?;
     rustix::stdio::dup2_stderr(&handles.error)?;
@@ -135,45 +100,33 @@ fn become_job(
     if let Some(group) = handles.group {
         rustix::io::write(&group, b"0")?;
     }
-    let waited = matches!(root, Some(Ok(_))).then_some(handles.directory);
-    let job = read(handles.spec.into(), handles.rules, waited);
-    let kernel_account = request.account.zip(handles.map);
-    let kernel_account = kernel_account.map(|(number, map)| KernelAccount::new(number, map));
+    let kernel_account = own.map(|(number, map)| KernelAccount::new(number, map));
     let start = JobStart {
         zygote,
         answer: handles.answer,
         account,
         kernel_account: kernel_account.transpose()?,
-        root,
+        refused,
     };
-    Ok(Some((start, job)))
+    Ok((start, read(handles.spec.into())))
 }
 
-/// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process,
-/// and with the kernel's error if it is not in the namespaces that it should have.
+/// Reads a job.
+fn read(mut written: File) -> io::Result<JobSpec> {
+    let mut text = Vec::new();
+    written.rewind()?;
+    written.read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+/// Starts a process. Comes back with the handles in it, and with the kernel's error if it is not in the
+/// namespaces that it should have.
 fn start(
     request: &StartRequest,
-    mut handles: JobHandles<OwnedFd>,
-    spares: &mut SpareJails,
+    handles: JobHandles<OwnedFd>,
+    takes_account: bool,
     children: &mut Vec<ForkedChild>,
 ) -> io::Result<Option<(JobHandles<OwnedFd>, Option<io::Error>)>> {
-    let takes_account = handles.map.is_some();
-    if let Some(kind) = request.kind.clone() {
-        let (spare, outdated) = spares.take(JailKind {
-            takes_account,
-            ..kind
-        });
-        end(outdated, children);
-        if let Some(mut spare) = spare {
-            if request.clone().send(&spare.child.answer, &handles).is_ok() {
-                spare.child.answer = handles.answer;
-                spare.child.begin(request, children);
-                return Ok(None);
-            }
-            // It has ended; the job has not begun.
-            end(vec![spare], children);
-        }
-    }
     // In new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
     rustix::process::fchdir(&handles.directory)?;
@@ -183,10 +136,7 @@ fn start(
         0
     };
     let (forked, refused) = match fork(flags) {
-        Err(error) if flags != 0 => {
-            handles.map = None;
-            (fork(0), Some(error))
-        }
+        Err(error) if flags != 0 => (fork(0), Some(error)),
         forked => (forked, None),
     };
     let separate = flags != 0 && refused.is_none();
@@ -197,8 +147,15 @@ fn start(
     };
     match begun {
         Ok((pid, ended)) => {
-            let child = ForkedChild::new(pid, ended, handles.answer, separate);
-            child.begin(request, children);
+            JobEvent::Started(pid.as_raw_pid()).tell(&handles.answer);
+            children.push(ForkedChild {
+                pid,
+                ended,
+                answer: handles.answer,
+                stopped: false,
+                separate,
+                makes_groups: request.makes_groups,
+            });
         }
         Err(error) => tell_exhausted(&handles.answer, &error),
     }
@@ -213,48 +170,6 @@ fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
         rustix::process::waitpid(Some(pid), WaitOptions::empty())?;
     }
     Ok(opened?)
-}
-
-/// Starts a process that waits for a job. Comes back with its socket in that process.
-fn prepare(kind: &JailKind, spares: &mut SpareJails) -> io::Result<Option<OwnedFd>> {
-    let surroundings = Surroundings::now()?;
-    let (ours, theirs) = pair()?;
-    let in_network = matches!(kind.network, NetworkAccess::Proxy { .. });
-    let Some(pid) = fork(namespaces(in_network, kind.takes_account))? else {
-        drop((ours, surroundings));
-        return Ok(Some(theirs));
-    };
-    spares.add(SpareJail {
-        kind: kind.clone(),
-        child: ForkedChild::new(pid, handle_of(pid)?, ours, true),
-        surroundings,
-    });
-    Ok(None)
-}
-
-/// The name of a process that waits, for whoever looks at the processes of the machine.
-const WAITING: &CStr = c"fileshed-spare";
-
-/// Its name when it has a job.
-const WORKING: &CStr = c"fileshed";
-
-/// In a process that has no job yet: makes what every job of its kind needs, and waits for one.
-fn wait_for_job(
-    socket: &OwnedFd,
-    kind: &JailKind,
-    zygote: OwnedFd,
-    account: ProcessAccount,
-) -> io::Result<Option<NewProcess>> {
-    // In the place of the zygote's own.
-    rustix::stdio::dup2_stdin(socket)?;
-    rustix::thread::set_name(WAITING)?;
-    begin(&zygote).map_err(io::Error::other)?;
-    let root = system_root(kind, account)?;
-    let Some(IncomingMessage::Start(request, handles)) = IncomingMessage::receive()? else {
-        return Ok(None);
-    };
-    rustix::thread::set_name(WORKING)?;
-    become_job(&request, handles, zygote, account, Some(Ok(root)))
 }
 
 /// The namespaces that a process has of its own: files, processes, the name of the machine, and a

@@ -155,16 +155,18 @@ fn what_the_file_system_promises_is_told() {
         .expect("tried");
     let kept = |name: &str| {
         let promise = promises.iter().find(|promise| promise.name == name);
-        promise.expect("a promise").kept
+        promise.expect("a promise").support
     };
     assert!(promises.len() > 12, "{promises:?}");
     assert!(
-        promises.iter().all(|promise| promise.kept != Kept::No),
+        promises
+            .iter()
+            .all(|promise| promise.support != Support::Missing),
         "{promises:?}"
     );
     let is_plain = std::env::var("FILESHED_TEST_RENAMES").as_deref() == Ok("plain");
     let expected = if is_plain {
-        Kept::Otherwise
+        Support::Emulated
     } else {
         kept("one-call")
     };

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::Store;
 use crate::tenant::ZoneRoots;
-use fileshed_history::{CommitId, History, HistoryError, HistoryFailure};
+use fileshed_history::{History, HistoryFailure};
 
 impl Store {
     /// Works on a history, whose writer lock the caller has. It is made on first use, and made anew
@@ -16,25 +16,9 @@ impl Store {
         work: impl FnMut(&History) -> Result<T, E>,
     ) -> Result<T, E> {
         let done = History::work(of.base, of.data, now, work)?;
-        self.touched(of);
-        Ok(done)
-    }
-
-    /// The same for a commit of known paths, in a repository that stays open for the next one.
-    pub(crate) fn commit_to_history(
-        &self,
-        of: &ZoneRoots<'_>,
-        now: Timestamp,
-        commit: impl FnMut(&History) -> Result<Option<CommitId>, HistoryError>,
-    ) -> Result<Option<CommitId>, HistoryError> {
-        let done = self.repositories.work(of.base, of.data, now, commit)?;
-        self.touched(of);
-        Ok(done)
-    }
-
-    fn touched(&self, of: &ZoneRoots<'_>) {
         if let Some(packer) = &self.packer {
             packer.touched(of.tenant, of.zone);
         }
+        Ok(done)
     }
 }

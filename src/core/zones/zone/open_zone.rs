@@ -439,7 +439,7 @@ impl<'a> Zone<'a> {
         if !self.caller.joins_commits {
             let commit =
                 |history: &History| history.commit_paths(paths, prepared, message, author, now);
-            return Ok(self.store.commit_to_history(&of, now, commit)?);
+            return Ok(self.store.work_on_history(&of, now, commit)?);
         }
         let key = (self.tenant.key.clone(), self.name);
         let last = self.store.saves.open(&key, author, now);
@@ -447,7 +447,7 @@ impl<'a> Zone<'a> {
             Some(last) => history.join_paths(last, paths, prepared, message, author, now),
             None => history.commit_paths(paths, prepared, message, author, now),
         };
-        let done = self.store.commit_to_history(&of, now, commit)?;
+        let done = self.store.work_on_history(&of, now, commit)?;
         if let Some(id) = &done {
             let joined = last.is_some();
             let saves = &self.store.saves;

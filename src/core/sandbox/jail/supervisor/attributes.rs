@@ -3,7 +3,7 @@
 //! has opened.
 
 use std::ffi::OsStr;
-use std::os::fd::{AsFd as _, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, Timespec, Timestamps};
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::listener::{Listener, TrappedCall, Verdict};
 use super::process::{self, ProcessMemory};
-use crate::descriptor::{expect_same, open};
+use crate::descriptor::open;
 
 /// Directories in which a command may change files.
 #[derive(Default)]
@@ -99,8 +99,9 @@ impl WritableDirectories {
         let handle = process::descriptor(listener, call, number)?;
         let path = process::link(&format!("/proc/self/fd/{}", handle.as_raw_fd()))?;
         let found = self.open_beneath(&path, false)?;
-        let same = expect_same(handle.as_fd(), &rustix::fs::fstat(&found)?);
-        same.map(|()| found).map_err(|_| Errno::PERM)
+        let (wanted, there) = (rustix::fs::fstat(&handle)?, rustix::fs::fstat(&found)?);
+        let is_same = (wanted.st_dev, wanted.st_ino) == (there.st_dev, there.st_ino);
+        is_same.then_some(found).ok_or(Errno::PERM)
     }
 
     /// Opens a path without its content; nothing leads out of the directory that it begins with.
