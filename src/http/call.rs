@@ -17,7 +17,7 @@ use fileshed_core::{Caller, CallerView, Channel, Code, Core, Error, Scope};
 
 use super::admission::{self, AdmissionError, CallPermit};
 use super::body::BodyReader;
-use super::envelope::{self, CallSubject, FailureForm};
+use super::envelope::{self, CallSubject};
 use super::identity::{Accepts, Credential, Sources, is_by_page};
 use super::pool::{blocking, holding};
 use super::response_body::trusted;
@@ -27,23 +27,20 @@ use super::{Server, body, header, timer};
 /// An answer that is being made.
 pub(super) type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// How the requests of a surface are identified, and the form of its failures.
+/// How the requests of a surface are identified.
 #[derive(Clone, Copy)]
 pub(super) struct Surface {
     pub(super) accepts: Accepts,
     /// The channel of its callers, unless the server's own page calls.
     pub(super) channel: Channel,
-    /// `None` for the envelope.
-    pub(super) form: Option<FailureForm>,
 }
 
 impl Surface {
-    /// A surface that the server's own page may call, with failures in the envelope.
+    /// A surface that the server's own page may call.
     pub(super) const fn of_page(channel: Channel) -> Self {
         Self {
             accepts: Accepts::People,
             channel,
-            form: None,
         }
     }
 
@@ -79,7 +76,7 @@ impl Surface {
                 };
                 self.answer_to(call, work).await
             }
-            Err(error) => self.formed(envelope::failure(error)),
+            Err(error) => envelope::failure(error),
         }
     }
 
@@ -91,13 +88,6 @@ impl Surface {
         let subject = CallSubject::of(&call.server.core, &call.caller);
         let mut response = work(call).await.unwrap_or_else(envelope::failure);
         response.extensions_mut().insert(subject);
-        self.formed(response)
-    }
-
-    fn formed(self, mut response: Response) -> Response {
-        if let Some(form) = self.form {
-            response.extensions_mut().insert(form);
-        }
         response
     }
 

@@ -12,7 +12,7 @@ mod tree;
 mod xml;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -24,11 +24,11 @@ use axum::routing::any;
 use dav_server::davpath::DavPath;
 use dav_server::{DavHandler, DavMethod};
 use fileshed_core::storage::Kind;
+use fileshed_core::sync::lock;
 use fileshed_core::view::ViewPath;
 use fileshed_core::{Channel, Error};
 use tokio::sync::OnceCell;
 
-use super::admission::Slot;
 use super::call::{Call, Surface};
 use super::files::content::PartialError;
 use super::files::download::{FileDownload, Presentation};
@@ -102,7 +102,6 @@ const TAKE_XML: [DavMethod; 3] = [DavMethod::PropFind, DavMethod::PropPatch, Dav
 const SURFACE: Surface = Surface {
     accepts: Accepts::Drives,
     channel: Channel::WebDav,
-    form: None,
 };
 
 /// Every request of the surface.
@@ -138,9 +137,9 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         _ => {}
     }
     parts.headers.remove(&X_LITMUS);
-    let file = Slot::default();
+    let mut file = None;
     if [DavMethod::Put, DavMethod::Lock].contains(&method) {
-        file.put(incoming_file(&mut call, method).await?);
+        file = Some(incoming_file(&mut call, method).await?);
     }
     let mut admitted = None;
     if method != DavMethod::Put {
@@ -174,10 +173,10 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         path,
         deep: headers.get(&DEPTH).is_none_or(|depth| depth != "0"),
         headers,
-        file,
+        file: Mutex::new(file),
         has_properties: OnceCell::new(),
         taken: OnceLock::new(),
-        refusal: Slot::default(),
+        refusal: Mutex::default(),
         replaces: AtomicBool::default(),
     });
     let tree = DavTree(Arc::clone(&request));
@@ -188,7 +187,7 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         .build_handler();
     let response = handler.handle(Request::from_parts(parts, body)).await;
     if [StatusCode::FORBIDDEN, StatusCode::LOCKED].contains(&response.status())
-        && let Some(error) = request.refusal.take()
+        && let Some(error) = lock(&request.refusal).take()
     {
         return Err(error);
     }

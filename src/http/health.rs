@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use fileshed_core::sync::lock;
 use fileshed_core::{Check, CheckState, Code, Core, WorkspaceMode};
 use serde_json::{Value, json};
 
@@ -76,19 +77,9 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Result<Response,
         answer["problems"] = json!({"data": problem.text});
     }
     for check in checks {
-        answer["checks"][check.name] = state_name(check.state).into();
+        answer["checks"][check.name] = check.state.as_str().into();
     }
     Ok((status, Json(answer)).into_response())
-}
-
-/// The name of a state for people and programs.
-#[must_use]
-pub fn state_name(state: CheckState) -> &'static str {
-    match state {
-        CheckState::Ok => "ok",
-        CheckState::Warning => "warning",
-        CheckState::Failed => "failed",
-    }
 }
 
 /// The media type of the text form of Prometheus.
@@ -110,19 +101,15 @@ struct Counters {
 }
 
 impl Metrics {
-    fn counters(&self) -> MutexGuard<'_, Counters> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A call of a compact tool ended.
     pub(super) fn called(&self, tool: &'static str, failed: bool) {
         let outcome = if failed { "error" } else { "ok" };
-        *self.counters().calls.entry((tool, outcome)).or_default() += 1;
+        *lock(&self.0).calls.entry((tool, outcome)).or_default() += 1;
     }
 
     /// A path led out of a workspace, or to a reserved name.
     pub(super) fn violated(&self, mode: WorkspaceMode) {
-        let mut counters = self.counters();
+        let mut counters = lock(&self.0);
         *counters
             .boundary_violations
             .entry(mode.as_str())
@@ -131,22 +118,22 @@ impl Metrics {
 
     /// Counts a call without a valid credential.
     pub(super) fn refused(&self) {
-        self.counters().refused += 1;
+        lock(&self.0).refused += 1;
     }
 
     /// A call failed.
     pub(super) fn failed(&self, code: Code) {
-        *self.counters().failures.entry(code.as_str()).or_default() += 1;
+        *lock(&self.0).failures.entry(code.as_str()).or_default() += 1;
     }
 
     /// Failures of all calls since the start, by code.
     pub(super) fn failures(&self) -> BTreeMap<&'static str, u64> {
-        self.counters().failures.clone()
+        lock(&self.0).failures.clone()
     }
 
     /// All of them as text.
     fn text(&self) -> String {
-        let counters = self.counters();
+        let counters = lock(&self.0);
         let calls = counters.calls.iter().map(|((tool, outcome), count)| {
             let labels = format!("{{action=\"{tool}\",outcome=\"{outcome}\"}}");
             (labels, *count)

@@ -4,7 +4,7 @@
 //! revisions, is the SDK's. Nothing is kept between two requests: each says who calls, as every other
 //! request does, so there is no session that somebody else could take over.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -15,10 +15,12 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use fileshed_core::fair::CallSlot;
+use fileshed_core::sync::lock;
 use fileshed_core::{Channel, Error};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
+use super::admission::PermitSlot;
 use super::call::{Call, Surface};
 use super::identity::Accepts;
 use super::middleware::{CallOutcome, RequestId};
@@ -38,24 +40,22 @@ mod tools;
 
 use handler::{McpHandler, Requester};
 use message::Message;
-use request::{CallContext, PermitSlot};
+use request::CallContext;
 use subscriptions::{Subscriber, Watched};
 pub use tools::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
 pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
     let mut router = Router::new();
-    for toolset in McpToolset::ALL {
-        let path = toolset.path();
-        let toolset = if toolset == McpToolset::default() {
-            first
-        } else {
-            toolset
+    for toolset in McpToolset::ALL.iter().copied() {
+        let offered = match toolset {
+            McpToolset::Shed => first,
+            other => other,
         };
         let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            answer(server, toolset, request).await
+            answer(server, offered, request).await
         };
-        router = router.route(path, post(handler).fallback(wrong_method));
+        router = router.route(&toolset.path(), post(handler).fallback(wrong_method));
     }
     message::PATHS.iter().fold(router, |router, path| {
         router.route(path, get(message::document))
@@ -73,7 +73,6 @@ const NAMELESS_MAX: u64 = 64 * 1024;
 const SURFACE: Surface = Surface {
     accepts: Accepts::Models,
     channel: Channel::Mcp,
-    form: None,
 };
 
 /// Answers a message.
@@ -129,7 +128,7 @@ async fn answer_nobody(
         Ok(_) => return Err(None),
         Err(refusal) => return Ok(refusal),
     }
-    let permit = PermitSlot::of(admitted);
+    let permit = PermitSlot::new(Mutex::new(Some(admitted)));
     let handler = McpHandler::new(Arc::clone(server), toolset, Requester::Nobody);
     Ok(handled(handler, parts, text, permit).await)
 }
@@ -162,17 +161,16 @@ async fn run(
             CallRoute::Here(permit, starting) => (admitted, _starting) = (permit, starting),
         }
     }
-    let permit = PermitSlot::default();
+    let mut admitted = Some(admitted);
     let mut listener = None;
     if let Some(uris) = message.awaited_resources() {
         // Who listens holds nobody up.
-        drop(admitted);
+        admitted = None;
         let looker = (Arc::clone(&server), caller.clone());
         let accepted = Watched::accepted(&uris);
         listener = Some((accepted, Subscriber::begin(looker, uris).await));
-    } else {
-        permit.put(admitted);
     }
+    let permit = PermitSlot::new(Mutex::new(admitted));
     // The permit alone has the place from here on: a copy would keep it as long as a stream lasts.
     caller.place = CallSlot::default();
     let id = parts.extensions.get::<RequestId>();
@@ -242,9 +240,6 @@ async fn sent(response: Response, permit: PermitSlot) -> Response {
         parts.status = StatusCode::INTERNAL_SERVER_ERROR;
         return (parts.status, Body::empty()).into_response();
     };
-    let body = match permit.take() {
-        Some(admitted) => response_body::body(text.into(), admitted),
-        None => Body::from(text),
-    };
-    Response::from_parts(parts, body)
+    let admitted = lock(&permit).take();
+    response_body::respond(parts, text, admitted)
 }

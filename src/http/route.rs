@@ -22,12 +22,12 @@ pub(super) async fn unknown(request: Request) -> Response {
     })
 }
 
-/// Why there is nothing at the endpoint of a request to a surface with a document of its own.
-pub(super) fn unlisted(request: &Request, base: &'static str) -> RouteError {
-    RouteError::Unlisted {
+/// There is nothing at this address of a surface with a document of its own.
+pub(super) fn unlisted(request: &Request, base: &'static str) -> Response {
+    envelope::failure(RouteError::Unlisted {
         path: asked_path(request).chars().take(100).collect(),
         base,
-    }
+    })
 }
 
 /// The address does not have this method; the router adds which ones it has.

@@ -10,17 +10,17 @@ use std::sync::{Arc, LazyLock};
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::Method;
+use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::{get, post};
 use fileshed_core::terminal::ProcessUse::{Finds, Starts};
 use fileshed_core::{Channel, Core, Error};
 use serde_json::json;
 
-use super::Server;
 use super::call::{Answering, Call, Surface};
-use super::envelope::FailureForm;
 use super::identity::Accepts;
 use super::tool::CallableTool;
+use super::{Server, route};
 use crate::ops::Effect;
 use endpoint::{Endpoint, Nothing, endpoint};
 pub(super) use upload::message_box::Listings;
@@ -48,12 +48,11 @@ const DELETE: Method = Method::DELETE;
 /// The beginning of every path of the surface.
 pub(super) const BASE: &str = "/terminal";
 
-/// The surface, whose failures are `{"detail": …}`.
+/// How terminals are called.
 fn surface(channel: Channel) -> Surface {
     Surface {
         accepts: Accepts::Terminals,
         channel,
-        form: Some(FailureForm(failure::text)),
     }
 }
 
@@ -159,14 +158,8 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         endpoint(DELETE, "/files/delete", entries::DELETE, entries::delete)
             .changing(Effect::REPLACES),
         endpoint(POST, "/files/move", entries::MOVE, entries::r#move).changing(Effect::REPLACES),
-        endpoint(GET, "/files/cwd", "get_cwd", entries::working_directory),
-        endpoint(
-            POST,
-            "/files/cwd",
-            "set_cwd",
-            entries::set_working_directory,
-        )
-        .changing(Effect::REPLACES),
+        endpoint(GET, "/files/cwd", "get_cwd", entries::cwd),
+        endpoint(POST, "/files/cwd", "set_cwd", entries::set_cwd).changing(Effect::REPLACES),
         endpoint(
             POST,
             "/files/upload/link",
@@ -235,8 +228,9 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .route("/files/archive", post(stream(archive::archive)))
         .route("/files/upload", post(stream(upload::upload)))
         .route(SHELL, get(shell::connect))
-        .fallback(failure::unknown)
-        .method_not_allowed_fallback(failure::wrong_method);
+        .fallback(|request: Request| async move { route::unlisted(&request, BASE) })
+        .method_not_allowed_fallback(failure::wrong_method)
+        .layer(map_response(failure::shaped));
     Router::new().nest(BASE, router)
 }
 

@@ -26,7 +26,6 @@ use crate::ops::link_create;
 const SURFACE: Surface = Surface {
     accepts: Accepts::Programs,
     channel: Channel::Fs,
-    form: None,
 };
 
 /// Answers a call of a tool.
@@ -48,7 +47,7 @@ pub(super) async fn answer(
         mode,
         envelope::error_of(&response),
     );
-    failure::formed(&server, response)
+    response
 }
 
 /// Counts a call of a tool.
@@ -172,8 +171,7 @@ impl FsScope {
 /// `GET /fs/info`: the workspace that a call sees, its name, and why it cannot be used.
 pub(super) async fn info(State(server): State<Arc<Server>>, request: Request) -> Response {
     let report = report(&server, request).await;
-    let response = report.unwrap_or_else(envelope::failure);
-    failure::formed(&server, response)
+    report.unwrap_or_else(envelope::failure)
 }
 
 async fn report(server: &Arc<Server>, request: Request) -> Result<Response, Error> {

@@ -6,9 +6,10 @@
 //! is known, and the user's from then on.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use fileshed_core::fair::{FairSemaphore, Full, Grant};
+use fileshed_core::sync::lock;
 
 tokio::task_local! {
     /// Absent in tasks that answer no request of the listener.
@@ -33,7 +34,7 @@ impl CurrentRequest {
     }
 
     fn take(&self, user: &str) -> Result<(), Full> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.held);
         if held.as_ref().is_some_and(|grant| grant.user() == user) {
             return Ok(());
         }

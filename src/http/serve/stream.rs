@@ -6,12 +6,9 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use axum::body::HttpBody as _;
-use axum::extract::Request;
-use hyper::body::Incoming;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::http::serve::BUFFER_MAX_BYTES;
@@ -21,7 +18,6 @@ use crate::http::serve::connection::HttpConnection;
 pub(super) struct MonitoredStream<S> {
     pub(super) stream: S,
     pub(super) connection: Arc<HttpConnection>,
-    pub(super) lines: Arc<Mutex<RequestLines>>,
 }
 
 impl<S> MonitoredStream<S> {
@@ -45,9 +41,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for MonitoredStream<S> {
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         let new = buffer.filled().get(before..).unwrap_or_default();
         if !new.is_empty() {
-            self.connection.read();
-            let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-            lines.read(new);
+            self.connection.read(new);
         }
         read
     }
@@ -211,14 +205,9 @@ impl RequestLines {
         };
     }
 
-    /// Goes on behind the head of a request that the library has read; `true` if its target has a
-    /// fragment.
-    pub(super) fn next(&mut self, request: &Request<Incoming>) -> bool {
-        self.follow(request.body().size_hint().exact())
-    }
-
-    /// The same with the length of the body; `None` if it comes in chunks.
-    fn follow(&mut self, length: Option<u64>) -> bool {
+    /// Goes on behind the head of a request, with the length of its body, `None` if that comes in chunks.
+    /// Returns `true` if the target has a fragment.
+    pub(super) fn follow(&mut self, length: Option<u64>) -> bool {
         if self.position != StreamPosition::Head {
             return self.has_fragment;
         }

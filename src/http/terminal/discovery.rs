@@ -15,8 +15,7 @@ use fileshed_core::settings::NetworkMode;
 use fileshed_core::{Core, diagnostics};
 use serde_json::{Value, json};
 
-use super::failure;
-use crate::http::{Server, health, pool};
+use crate::http::{Server, envelope, health, pool};
 
 /// What is asked without a credential, and what open-terminal has and this server does not.
 pub(super) fn routes() -> Router<Arc<Server>> {
@@ -59,7 +58,7 @@ async fn config(State(server): State<Arc<Server>>) -> Response {
 /// Answers what the core says of commands, which is tried once by starting a helper and so blocks.
 async fn answer(server: Arc<Server>, answer: fn(&Core) -> Value) -> Response {
     let answered = pool::blocking(move || answer(&server.core)).await;
-    answered.map_or_else(failure::answer, |answer| Json(answer).into_response())
+    answered.map_or_else(envelope::failure, |answer| Json(answer).into_response())
 }
 
 /// The text for a model.
@@ -176,12 +175,12 @@ fn added(core: &Core) -> String {
 
 /// `/notebooks` and everything below.
 async fn notebooks() -> Response {
-    failure::answer(NotOffered::Notebooks)
+    envelope::failure(NotOffered::Notebooks)
 }
 
 /// `/proxy/{port}` and everything below.
 async fn ports() -> Response {
-    failure::answer(NotOffered::Ports)
+    envelope::failure(NotOffered::Ports)
 }
 
 diagnostics! {

@@ -34,6 +34,12 @@ pub(super) struct Endpoint {
 #[derive(Deserialize, ToSchema)]
 pub(super) struct Nothing {}
 
+/// A file or a directory, as the application names one.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct PathRequest {
+    pub(super) path: String,
+}
+
 /// An answer that says that something was done.
 #[derive(Serialize)]
 pub(super) struct Status {

@@ -12,31 +12,20 @@ use serde_json::{Value, json};
 use crate::http::envelope::{self, FailureForm};
 use crate::http::route;
 
-/// An answer that says what went wrong.
-pub(super) fn answer(error: impl Into<Error>) -> Response {
-    shaped(envelope::failure(error))
-}
-
 /// The same answer; if it is a failure, in the form of this surface.
-pub(super) fn shaped(mut response: Response) -> Response {
+pub(super) async fn shaped(mut response: Response) -> Response {
     response.extensions_mut().insert(FailureForm(text));
     response
-}
-
-/// There is nothing at this address. Open WebUI takes any other status below 400 for a server of
-/// another kind.
-pub(super) async fn unknown(request: Request) -> Response {
-    answer(route::unlisted(&request, super::BASE))
 }
 
 /// The address has other methods.
 pub(super) async fn wrong_method(request: Request) -> Response {
     let route = request.extensions().get::<MatchedPath>();
     let endpoint = route.and_then(|route| super::endpoints_at(route.as_str()).next());
-    shaped(match endpoint {
+    match endpoint {
         Some(endpoint) => route::refuse_method(&request, endpoint.method.clone()),
         None => route::wrong_method(request).await,
-    })
+    }
 }
 
 /// The text of a failure: what went wrong and what to do, in one string, because clients show

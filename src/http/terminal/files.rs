@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::endpoint::{PathTextError, path_parameters, required_value};
+use super::endpoint::{PathRequest, PathTextError, path_parameters, required_value};
 use super::upload::to_fill;
 use crate::http::call::Call;
 use crate::http::files::download::{Download, Presentation};
@@ -59,18 +59,8 @@ pub(super) fn upload_link(
     link(view, &found, Purpose::Upload)
 }
 
-/// What is fetched.
-#[derive(Deserialize, ToSchema)]
-pub(super) struct DownloadLinkRequest {
-    /// File to fetch.
-    path: String,
-}
-
 /// `GET /files/download/link`
-pub(super) fn download_link(
-    view: CallerView<'_>,
-    request: &DownloadLinkRequest,
-) -> Result<Value, Error> {
+pub(super) fn download_link(view: CallerView<'_>, request: &PathRequest) -> Result<Value, Error> {
     let found = view.resolve("path", &request.path)?;
     found.file()?;
     link(view, &found, Purpose::Download)

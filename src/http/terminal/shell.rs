@@ -20,11 +20,11 @@ use tokio::sync::Notify;
 use utoipa::ToSchema;
 
 use super::endpoint::{Nothing, Status};
-use super::{failure, surface};
+use super::surface;
 use crate::http::admission::AdmissionError;
 use crate::http::seal::Seal;
 use crate::http::serve::current;
-use crate::http::{Server, peer, pool, timer};
+use crate::http::{Server, envelope, peer, pool, timer};
 use client::{FRAME, Farewell, ShellClient, close};
 
 mod client;
@@ -83,10 +83,10 @@ pub(super) async fn connect(
     match address_elsewhere(&server, request.extensions(), &id).await {
         Ok(Some((seal, address))) => {
             let connected = peer::connect(&server, seal, &address, request).await;
-            return connected.unwrap_or_else(failure::answer);
+            return connected.unwrap_or_else(envelope::failure);
         }
         Ok(None) => {}
-        Err(error) => return failure::answer(error),
+        Err(error) => return envelope::failure(error),
     }
     let (mut parts, body) = request.into_parts();
     let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
@@ -106,7 +106,7 @@ pub(super) async fn connect(
     let who = who.unwrap_or_else(current::client);
     let place = match server.admission.handshakes.try_take(&who) {
         Ok(place) => place,
-        Err(full) => return failure::answer(AdmissionError::from(full)),
+        Err(full) => return envelope::failure(AdmissionError::from(full)),
     };
     upgrade
         .max_message_size(MESSAGE_MAX)
