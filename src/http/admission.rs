@@ -11,8 +11,7 @@ use fileshed_core::cancellation::Cancellation;
 use fileshed_core::fair::{CallSlot, FairSemaphore, Full, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Caller, Clock, Core, Error, diagnostics};
+use fileshed_core::{Clock, diagnostics};
 use tokio::sync::oneshot;
 
 use super::timer;
@@ -215,21 +214,6 @@ pub(super) async fn wait(
             }
         }
     }
-}
-
-/// Waits for the permit to transfer a file: as the caller, or through the link with this id.
-pub(super) async fn transfer_permit(
-    core: &Core,
-    caller: &Caller,
-    link: Option<&str>,
-) -> Result<TransferPermit, Error> {
-    let patience = core.store.settings().timings.calls.transfer;
-    let mut places = Vec::new();
-    for queue in core.transfer.queues(caller, link)? {
-        let place = wait(queue.places(), queue.who(), 1, patience).await;
-        places.push(place.map_err(|full| queue.refusal(full))?);
-    }
-    core.transfer.permit_with(caller, places)
 }
 
 diagnostics! {

@@ -3,12 +3,13 @@
 //! Surfaces decode requests and render answers; what lies between is here, once for all of them. A
 //! permit stays with the work that it was taken for until that work ends, also if the client hangs up.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequest, Request};
 use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::transfer::TransferPermit;
@@ -48,34 +49,24 @@ impl Surface {
     pub(super) fn handler<F>(
         self,
         work: impl Fn(Call) -> F + Clone + Send + Sync + 'static,
-    ) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static
+    ) -> impl Fn(ServerRequest) -> Answering + Clone + Send + Sync + 'static
     where
         F: Future<Output = Result<Response, Error>> + Send + 'static,
     {
-        move |State(server), request| Box::pin(self.answer(server, request, work.clone()))
+        move |request| Box::pin(self.answer(request, work.clone()))
     }
 
     /// Identifies the caller of a request, and answers as `work` does.
     pub(super) async fn answer<F>(
         self,
-        server: Arc<Server>,
-        request: Request,
+        request: ServerRequest,
         work: impl FnOnce(Call) -> F,
     ) -> Response
     where
         F: Future<Output = Result<Response, Error>>,
     {
-        let (parts, body) = request.into_parts();
-        match self.identify(&server, &parts).await {
-            Ok(caller) => {
-                let call = Call {
-                    server,
-                    caller,
-                    parts,
-                    body,
-                };
-                self.answer_to(call, work).await
-            }
+        match self.identify(&request.server, &request.parts).await {
+            Ok(caller) => self.answer_to(request.of(caller), work).await,
             Err(error) => envelope::failure(error),
         }
     }
@@ -172,6 +163,39 @@ async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Calle
     .await
 }
 
+/// A request whose caller is not known.
+pub(super) struct ServerRequest {
+    pub(super) server: Arc<Server>,
+    pub(super) parts: Parts,
+    pub(super) body: Body,
+}
+
+impl FromRequest<Arc<Server>> for ServerRequest {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, Infallible> {
+        let server = Arc::clone(server);
+        let (parts, body) = request.into_parts();
+        Ok(Self {
+            server,
+            parts,
+            body,
+        })
+    }
+}
+
+impl ServerRequest {
+    /// The same with its caller.
+    pub(super) fn of(self, caller: Caller) -> Call {
+        Call {
+            server: self.server,
+            caller,
+            parts: self.parts,
+            body: self.body,
+        }
+    }
+}
+
 /// A request whose caller is known. Its body is not `Sync`, so what waits borrows it mutably.
 pub(super) struct Call {
     pub(super) server: Arc<Server>,
@@ -181,11 +205,6 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Refuses a call that changes something if the credential only reads.
-    pub(super) fn expect_scope(&self, changes: bool) -> Result<(), Error> {
-        expect_scope(&self.caller, changes)
-    }
-
     /// Waits for the permit of the call.
     pub(super) async fn admit(&mut self) -> Result<CallPermit, Error> {
         let user = self.server.core.store.namespace(&self.caller);
@@ -194,9 +213,19 @@ impl Call {
         Ok(permit)
     }
 
-    /// Waits for the permit of a transfer.
-    pub(super) async fn transfer_permit(&mut self) -> Result<TransferPermit, Error> {
-        admission::transfer_permit(&self.server.core, &self.caller, None).await
+    /// Waits for the permit of a transfer: as the caller, or through the link with this id.
+    pub(super) async fn transfer_permit(
+        &mut self,
+        link: Option<&str>,
+    ) -> Result<TransferPermit, Error> {
+        let core = &self.server.core;
+        let patience = core.store.settings().timings.calls.transfer;
+        let mut places = Vec::new();
+        for queue in core.transfer.queues(&self.caller, link)? {
+            let place = admission::wait(queue.places(), queue.who(), 1, patience).await;
+            places.push(place.map_err(|full| queue.refusal(full))?);
+        }
+        core.transfer.permit_with(&self.caller, places)
     }
 
     /// Reads the body of an admitted call, at most `limit` bytes.

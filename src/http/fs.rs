@@ -8,7 +8,7 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::middleware::map_response;
 use axum::routing::{get, post};
 use fileshed_core::Error;
@@ -171,15 +171,13 @@ fn read_file(workspace: &Workspace<'_>, request: &ReadFile) -> Result<ToolConten
 pub(super) fn routes(envelope: FailureEnvelope) -> Router<Arc<Server>> {
     let mut router = Router::new();
     for tool in TOOLS.iter() {
-        let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            call::answer(server, tool, request).await
-        };
+        let handler = move |request| call::answer(tool, request);
         router = router.route(&format!("/{}", tool.id), post(handler));
     }
     let router = router
         .route("/info", get(call::info))
         .route("/openapi.json", get(document::openapi))
-        .fallback(|request: Request| async move { route::unlisted(&request, BASE) })
+        .fallback(|request: Parts| async move { route::unlisted(&request, BASE) })
         .method_not_allowed_fallback(failure::wrong_method);
     let router = match envelope {
         FailureEnvelope::Flat => router.layer(map_response(failure::flat)),

@@ -45,13 +45,21 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
 
 /// How commands are confined. Blocks.
 pub(super) fn confinement(core: &Core) -> Value {
-    let memory = core.runs.zygote().bounds_trees().is_ok();
     json!({
         "isolation": core.admin.isolation().as_str(),
         "sandbox": core.admin.sandbox().as_str(),
         "namespaces": core.admin.has_namespaces(),
-        "memory_limit": if memory { "command" } else { "process" },
+        "memory_limit": memory_bound(core),
     })
+}
+
+/// The thing that the limit on memory bounds. Blocks.
+pub(super) fn memory_bound(core: &Core) -> &'static str {
+    if core.runs.zygote().bounds_trees().is_ok() {
+        "command"
+    } else {
+        "process"
+    }
 }
 
 /// `GET /ready`: what the server needs is there. Names and states only: the texts of
@@ -143,31 +151,29 @@ impl Metrics {
             let count = counters.boundary_violations.get(mode);
             (format!("{{mode=\"{mode}\"}}"), count.copied().unwrap_or(0))
         });
+        let refused = [(String::new(), counters.refused)];
         let mut text = String::new();
-        for (name, help, rows) in [
-            (
-                "calls_total",
-                "Calls of the compact file tools.",
-                calls.collect(),
-            ),
-            (
-                "boundary_violations_total",
-                "Paths that lead out of a workspace or to a reserved name.",
-                violations.to_vec(),
-            ),
-            (
-                "refused_total",
-                "Calls without a user where one is needed.",
-                vec![(String::new(), counters.refused)],
-            ),
-        ] {
-            let _ = writeln!(text, "# HELP fileshed_fs_{name} {help}");
-            let _ = writeln!(text, "# TYPE fileshed_fs_{name} counter");
-            for (labels, count) in rows {
-                let _ = writeln!(text, "fileshed_fs_{name}{labels} {count}");
-            }
-        }
+        let help = "Calls of the compact file tools.";
+        write_counter(&mut text, "calls_total", help, calls);
+        let help = "Paths that lead out of a workspace or to a reserved name.";
+        write_counter(&mut text, "boundary_violations_total", help, violations);
+        let help = "Calls without a user where one is needed.";
+        write_counter(&mut text, "refused_total", help, refused);
         text
+    }
+}
+
+/// Writes a counter with the labels and the value of each row.
+fn write_counter(
+    text: &mut String,
+    name: &str,
+    help: &str,
+    rows: impl IntoIterator<Item = (String, u64)>,
+) {
+    let _ = writeln!(text, "# HELP fileshed_fs_{name} {help}");
+    let _ = writeln!(text, "# TYPE fileshed_fs_{name} counter");
+    for (labels, count) in rows {
+        let _ = writeln!(text, "fileshed_fs_{name}{labels} {count}");
     }
 }
 

@@ -4,11 +4,12 @@
 //! revisions, is the SDK's. Nothing is kept between two requests: each says who calls, as every other
 //! request does, so there is no session that somebody else could take over.
 
+use std::mem;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -21,7 +22,7 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::admission::PermitSlot;
-use super::call::{Call, Surface};
+use super::call::{Call, ServerRequest, Surface};
 use super::identity::Accepts;
 use super::middleware::{CallOutcome, RequestId};
 use super::peer::{self, CallRoute};
@@ -52,9 +53,7 @@ pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
             McpToolset::Shed => first,
             other => other,
         };
-        let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            answer(server, offered, request).await
-        };
+        let handler = move |request| answer(offered, request);
         router = router.route(&toolset.path(), post(handler).fallback(wrong_method));
     }
     message::PATHS.iter().fold(router, |router, path| {
@@ -62,7 +61,7 @@ pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
     })
 }
 
-async fn wrong_method(request: Request) -> Response {
+async fn wrong_method(request: Parts) -> Response {
     route::refuse_method(&request, Method::POST)
 }
 
@@ -76,23 +75,20 @@ const SURFACE: Surface = Surface {
 };
 
 /// Answers a message.
-async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    let refuse = |error| message::challenge(&server.public_url, &parts, envelope::failure(error));
-    let caller = match SURFACE.identify(&server, &parts).await {
+async fn answer(toolset: McpToolset, mut request: ServerRequest) -> Response {
+    let body = mem::take(&mut request.body);
+    let ServerRequest { server, parts, .. } = &request;
+    let refuse = |error| message::challenge(&server.public_url, parts, envelope::failure(error));
+    let caller = match SURFACE.identify(server, parts).await {
         Ok(caller) => caller,
-        Err(error) if names_nobody(&server, &parts) => {
-            let answered = answer_nobody(&server, toolset, &parts, body).await;
+        Err(error) if names_nobody(server, parts) => {
+            let answered = answer_nobody(server, toolset, parts, body).await;
             return answered.unwrap_or_else(|failed| refuse(failed.unwrap_or(error)));
         }
         Err(error) => return refuse(error),
     };
-    let call = Call {
-        server,
-        caller,
-        parts,
-        body,
-    };
+    request.body = body;
+    let call = request.of(caller);
     let answered = SURFACE.answer_to(call, |call| async move {
         let answers = header::answers(&call.parts.headers);
         let outcome = CallOutcome::default();
@@ -216,12 +212,8 @@ async fn handled(
 /// The headers of a request. Who takes everything takes both forms of an answer.
 fn accepting(headers: &HeaderMap) -> HeaderMap {
     let mut headers = headers.clone();
-    let takes_all = match headers.get(ACCEPT).map(HeaderValue::to_str) {
-        None => true,
-        Some(Ok(text)) => text.contains("*/*"),
-        Some(Err(_)) => false,
-    };
-    if takes_all {
+    let takes_all = |accept: &HeaderValue| accept.to_str().is_ok_and(|text| text.contains("*/*"));
+    if headers.get(ACCEPT).is_none_or(takes_all) {
         let both = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, both);
     }

@@ -54,12 +54,6 @@ pub struct Seal {
     client: Arc<ClientConfig>,
 }
 
-impl std::fmt::Debug for Seal {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Seal(…)")
-    }
-}
-
 impl Seal {
     /// Returns the seal of a data directory, or `None` if no other server has its data.
     #[must_use]

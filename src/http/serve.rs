@@ -4,7 +4,6 @@
 
 mod connection;
 pub(super) mod current;
-mod request_body;
 pub(super) mod stream;
 
 use std::net::IpAddr;
@@ -87,7 +86,6 @@ pub enum ServingEvent {
 }
 
 /// The routes that are served, and their limits.
-#[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// The routes of every surface.
     pub router: Router,
@@ -281,7 +279,7 @@ impl Acceptor {
             if let Some(sent_on) = sent_on {
                 request.extensions_mut().insert(sent_on);
             }
-            let (request, rest) = request_body::with_rest(request);
+            let (request, rest) = current::with_rest(request);
             let current = CurrentRequest::new(client, &self.places);
             let answer = CURRENT.scope(current.clone(), self.app.clone().oneshot(request));
             async move {

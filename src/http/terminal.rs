@@ -8,8 +8,8 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::extract::{Request, State};
 use axum::http::Method;
+use axum::http::request::Parts;
 use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::{get, post};
@@ -17,16 +17,14 @@ use fileshed_core::terminal::ProcessUse::{Finds, Starts};
 use fileshed_core::{Channel, Core, Error};
 use serde_json::json;
 
-use super::call::{Answering, Call, Surface};
+use super::call::{Answering, Call, ServerRequest, Surface};
 use super::identity::Accepts;
 use super::tool::CallableTool;
 use super::{Server, route};
 use crate::ops::Effect;
 use endpoint::{Endpoint, Nothing, endpoint};
-pub(super) use upload::message_box::Listings;
+pub(super) use upload::Listings;
 
-mod archive;
-mod compare;
 mod discovery;
 pub mod document;
 mod endpoint;
@@ -59,7 +57,7 @@ fn surface(channel: Channel) -> Surface {
 /// A handler of requests whose body or answer is a stream, which answers as `work` does.
 fn stream<F>(
     work: impl Fn(Call) -> F + Clone + Send + Sync + 'static,
-) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static
+) -> impl Fn(ServerRequest) -> Answering + Clone + Send + Sync + 'static
 where
     F: Future<Output = Result<Response, Error>> + Send + 'static,
 {
@@ -174,7 +172,7 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             files::download_link,
         )
         .changing(Effect::ADDS),
-        endpoint(POST, "/files/compare", "compare_files", compare::compare),
+        endpoint(POST, "/files/compare", "compare_files", files::compare),
         endpoint(
             POST,
             "/api/terminals",
@@ -225,10 +223,10 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .merge(discovery::routes())
         .route("/files/view", get(stream(files::view)))
         .route("/files/serve/{*path}", get(stream(files::serve)))
-        .route("/files/archive", post(stream(archive::archive)))
+        .route("/files/archive", post(stream(files::archive)))
         .route("/files/upload", post(stream(upload::upload)))
         .route(SHELL, get(shell::connect))
-        .fallback(|request: Request| async move { route::unlisted(&request, BASE) })
+        .fallback(|request: Parts| async move { route::unlisted(&request, BASE) })
         .method_not_allowed_fallback(failure::wrong_method)
         .layer(map_response(failure::shaped));
     Router::new().nest(BASE, router)

@@ -78,7 +78,7 @@ pub(super) async fn selection(mut call: Call) -> Result<Response, Error> {
         Ok((name, selection))
     });
     let (name, selection) = looked.await?;
-    let permit = call.transfer_permit().await?;
+    let permit = call.transfer_permit(None).await?;
     let (core, caller) = (Arc::clone(&call.server.core), call.caller);
     let write_archive = move |writer: &mut dyn Write| {
         selection.with_entries(CallerView::of(&core, &caller), |zone, entries| {

@@ -1,6 +1,6 @@
 //! Failures as callers of compact tools read them: `{"error", "path"}`, one text that says all.
 
-use axum::extract::Request;
+use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use fileshed_core::files::ToolError;
@@ -115,16 +115,15 @@ impl HintSurface for CompactSurface {
 
     fn call(&self, call: &NextCall) -> String {
         let name = self.name(call.operation());
-        let path = call.arguments().iter().find(|(name, _)| *name == "path");
-        match path {
-            Some((_, Argument::Value(path))) => format!("{name}(path={path})"),
+        match call.argument("path") {
+            Some(Argument::Value(path)) => format!("{name}(path={path})"),
             _ => name.to_owned(),
         }
     }
 }
 
 /// The address has other methods.
-pub(super) async fn wrong_method(request: Request) -> Response {
+pub(super) async fn wrong_method(request: Parts) -> Response {
     let name = route::asked_path(&request).rsplit('/').next();
     let taken = match name.and_then(find) {
         Some(_) => Method::POST,

@@ -11,8 +11,8 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::{CallerView, Channel, Error, diagnostics};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -38,12 +38,6 @@ pub(super) struct Nothing {}
 #[derive(Deserialize, ToSchema)]
 pub(super) struct PathRequest {
     pub(super) path: String,
-}
-
-/// An answer that says that something was done.
-#[derive(Serialize)]
-pub(super) struct Status {
-    pub(super) status: &'static str,
 }
 
 /// An endpoint that answers as `run` does, which blocks.
