@@ -29,9 +29,9 @@ use tower::ServiceExt as _;
 use super::response_body::HeldBody;
 use super::seal::{Seal, SentOn};
 use super::timer;
-use connection::{ConnectionTable, HttpConnection};
+use connection::{ConnectionTable, HttpConnection, MonitoredStream};
 use current::{CURRENT, CurrentRequest};
-use stream::{MonitoredStream, TargetHasFragment};
+use stream::TargetHasFragment;
 
 /// Most bytes of all headers together; the connection itself ends at four times that.
 pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;

@@ -35,7 +35,7 @@ pub(super) async fn fetch(mut call: Call) -> Result<Response, Error> {
     } else {
         let opened = call.look(move |view| {
             let (zone, path) = query.place(view)?;
-            Download::open(view.core, view.caller, &zone, &path)
+            Download::open(view, &zone, &path)
         });
         opened.await?
     };

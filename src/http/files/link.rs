@@ -10,7 +10,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
 use fileshed_core::transfer::{OnConflict, TransferPermit, Upload};
-use fileshed_core::{Code, Core, Error, Zone, ZonePath, diagnostics};
+use fileshed_core::{CallerView, Code, Core, Error, Zone, ZonePath, diagnostics};
 use serde_json::json;
 
 use super::download::{Download, Presentation};
@@ -82,7 +82,7 @@ async fn answer_with_file(mut call: Call, link: Link) -> Result<Response, Error>
         let zone = link
             .open_zone(&view.core.store)
             .map_err(LinkError::hiding)?;
-        let file = Download::open(view.core, &link.caller, &zone, &link.path);
+        let file = Download::open(CallerView::of(view.core, &link.caller), &zone, &link.path);
         file.map_err(LinkError::hiding)
     });
     Ok(file.await?.answer(&call.parts, Presentation::Page, permit))

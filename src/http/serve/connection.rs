@@ -1,7 +1,11 @@
-//! The table of open connections, which has a limit, and the state of each: when it has to be closed.
+//! The table of open connections, which has a limit, the state of each, which says when it has to be closed,
+//! and its stream, which records its progress there.
 
 use std::collections::HashMap;
+use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::HttpBody as _;
@@ -10,6 +14,7 @@ use fileshed_core::Clock;
 use fileshed_core::sync::lock;
 use fileshed_core::timings::HttpTimings;
 use hyper::body::Incoming;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
 use super::stream::RequestLines;
@@ -153,6 +158,71 @@ impl Drop for RequestGuard {
         let mut state = lock(&self.0.state);
         state.running -= 1;
         state.since = self.0.clock.instant();
+    }
+}
+
+/// A stream that records its progress in its connection.
+pub(super) struct MonitoredStream<S> {
+    pub(super) stream: S,
+    pub(super) connection: Arc<HttpConnection>,
+}
+
+impl<S> MonitoredStream<S> {
+    fn record(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match &written {
+            Poll::Pending => self.connection.blocked(),
+            Poll::Ready(Ok(bytes)) => self.connection.wrote(*bytes),
+            Poll::Ready(Err(_)) => {}
+        }
+        written
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for MonitoredStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let new = buffer.filled().get(before..).unwrap_or_default();
+        if !new.is_empty() {
+            self.connection.read(new);
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for MonitoredStream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.record(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.record(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
 

@@ -1,83 +1,10 @@
-//! The stream of a connection, which records its progress and the request lines as the client sent them.
+//! The request lines of a connection, as the client sent them.
 //!
 //! The HTTP library cuts a fragment off the target of a request before a handler sees it, and
 //! `DELETE /dav/storage/d/#1.txt` would remove `d`. So the bytes are followed as they come in, and a
 //! request whose target has a `#` is refused. The library knows the length of a body.
 
-use std::io;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-
 use crate::http::serve::BUFFER_MAX_BYTES;
-use crate::http::serve::connection::HttpConnection;
-
-/// A stream that records its progress in its connection.
-pub(super) struct MonitoredStream<S> {
-    pub(super) stream: S,
-    pub(super) connection: Arc<HttpConnection>,
-}
-
-impl<S> MonitoredStream<S> {
-    fn record(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match &written {
-            Poll::Pending => self.connection.blocked(),
-            Poll::Ready(Ok(bytes)) => self.connection.wrote(*bytes),
-            Poll::Ready(Err(_)) => {}
-        }
-        written
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for MonitoredStream<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let new = buffer.filled().get(before..).unwrap_or_default();
-        if !new.is_empty() {
-            self.connection.read(new);
-        }
-        read
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for MonitoredStream<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.record(written)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.record(written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-}
 
 /// Marks a request whose target has a fragment.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,6 @@
 //! Files of the tree as people look at them, and links to them.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::response::Response;
@@ -18,9 +17,10 @@ use utoipa::ToSchema;
 
 use super::endpoint::{PathRequest, PathTextError, path_parameters, required_value};
 use super::upload::to_fill;
+use crate::http::body;
 use crate::http::call::Call;
+use crate::http::files::archive::pack;
 use crate::http::files::download::{Download, Presentation};
-use crate::http::{body, files};
 use crate::ops;
 
 /// `GET /files/view`. A preview of a document is the document: nothing here makes a PDF of it.
@@ -43,7 +43,7 @@ async fn send(mut call: Call, path: String, presentation: Presentation) -> Resul
     let file = call.look(move |view| {
         let found = view.resolve("path", &path)?;
         found.file()?;
-        found.explained(|| Download::open(view.core, view.caller, &found.zone, &found.path))
+        found.explained(|| Download::open(view, &found.zone, &found.path))
     });
     Ok(file.await?.answer(&call.parts, presentation, permit))
 }
@@ -143,18 +143,10 @@ pub(super) async fn archive(mut call: Call) -> Result<Response, Error> {
     let (packed, permit) = packed.await?;
     let (name, contents) = packed?;
     drop(permit);
-    let permit = call.transfer_permit(None).await?;
-    let (core, caller) = (Arc::clone(&call.server.core), call.caller);
-    let write_archive = move |writer: &mut dyn std::io::Write| {
-        write(CallerView::of(&core, &caller), &contents, writer)
-    };
-    let write_archive = Box::new(write_archive);
-    Ok(files::archive::answer(
-        &call.parts,
-        &name,
-        write_archive,
-        permit,
-    ))
+    let packed = pack(call, &name, move |view, writer| {
+        write(view, &contents, writer)
+    });
+    packed.await
 }
 
 /// The name of the archive, and what goes into it under which names. Everything is there.
