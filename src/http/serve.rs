@@ -244,7 +244,7 @@ impl Acceptor {
             if is_sealed {
                 // Boxed, because it is larger than what other connections need.
                 let sealed = Box::pin(async {
-                    match seal.accept(stream).await {
+                    match seal.acceptor.accept(stream).await {
                         Ok(stream) => {
                             self.answer(stream, Some(SentOn), client, connection, stopping)
                                 .await;
