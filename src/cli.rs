@@ -12,7 +12,7 @@ use fileshed_core::{Check, CheckState, Core, Error};
 
 use crate::config::{Config, ConfigError, Effective};
 use crate::http::terminal::document;
-use crate::http::{self, McpToolset, state_name};
+use crate::http::{self, McpToolset};
 use crate::openapi;
 use crate::openwebui::health;
 use crate::openwebui::register::RegisterError;
@@ -232,7 +232,7 @@ fn doctor(config: &Config, storage: bool) -> Result<ExitCode, CommandFailure> {
         checks.extend(fileshed_core::Admin::check_storage(&config.core)?);
     }
     print_all(checks.iter().map(|check| {
-        let state = state_name(check.state);
+        let state = check.state.as_str();
         format!("{state:<7} {}: {}", check.name, check.text)
     }))?;
     let failed = checks.iter().any(|check| check.state == CheckState::Failed);

@@ -14,7 +14,7 @@ use fileshed_core::settings::MEBIBYTE;
 use tokio::sync::{Mutex, OnceCell};
 use tower_http::catch_panic::CatchPanicLayer;
 
-use crate::config::{Config, FailureEnvelope};
+use crate::config::Config;
 use crate::openwebui::OpenWebUi;
 
 mod admin;
@@ -49,7 +49,6 @@ mod timer;
 mod tool;
 
 use admission::Admission;
-pub use health::state_name;
 pub use mcp::McpToolset;
 pub use mcp::stdio::serve as serve_person;
 pub use middleware::with_causes;
@@ -75,8 +74,6 @@ pub(crate) struct Server {
     listings: Listings,
     /// Files for programs that mount them.
     dav: dav::WebDav,
-    /// The form of what the compact tools refuse.
-    fs_envelope: FailureEnvelope,
     /// Signing in with another server, if one is configured.
     oidc: Option<sign_in::OpenIdConnect>,
     metrics: health::Metrics,
@@ -98,7 +95,6 @@ impl Server {
             terminal_document: OnceCell::new(),
             listings: Listings::new(),
             dav: dav::WebDav::new(config),
-            fs_envelope: config.fs_envelope,
             oidc: sign_in::OpenIdConnect::new(config, &limiter),
             metrics: health::Metrics::default(),
         }
@@ -130,7 +126,7 @@ pub(crate) fn router(
         .merge(files::routes())
         .merge(terminal::routes())
         .merge(mcp::routes(toolset))
-        .merge(fs::routes())
+        .merge(fs::routes(config.fs_envelope))
         .merge(dav::routes())
         .merge(page::routes())
         .merge(sign_in::routes())

@@ -54,9 +54,9 @@ pub(crate) fn object(text: &[u8], known: impl Fn(&str) -> bool) -> serde_json::R
 }
 
 /// Reads any value.
-pub(crate) fn value(text: &str) -> serde_json::Result<Value> {
+pub(crate) fn value<T: AsRef<[u8]> + ?Sized>(text: &T) -> serde_json::Result<Value> {
     let left = Cell::new(VALUES_MAX);
-    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let mut deserializer = serde_json::Deserializer::from_slice(text.as_ref());
     let value = BoundedValue { left: Some(&left) }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(value)

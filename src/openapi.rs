@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use axum::http::Method;
 use fileshed_core::{Code, Toolset};
 use serde_json::{Map, Value, json};
 
@@ -84,9 +85,20 @@ pub fn text(document: &Value) -> Result<String, serde_json::Error> {
     Ok(text)
 }
 
-/// The document of a surface of its own at `base`, called with a key or a token.
+/// The document of a surface of its own at `base`, called with a key or a token: operations by their paths
+/// and methods.
 #[must_use]
-pub fn of_surface(title: &str, description: &str, base: &str, paths: &Map<String, Value>) -> Value {
+pub fn of_surface<'a>(
+    title: &str,
+    description: &str,
+    base: &str,
+    operations: impl Iterator<Item = (String, &'a Method, Value)>,
+) -> Value {
+    let mut paths = Map::new();
+    for (path, method, operation) in operations {
+        let method = method.as_str().to_lowercase();
+        paths.entry(path).or_insert_with(|| json!({}))[method] = operation;
+    }
     json!({
         "openapi": "3.1.0",
         "info": {

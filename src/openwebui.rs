@@ -22,7 +22,6 @@ mod chat_host;
 pub mod client;
 mod error;
 mod file;
-mod groups;
 pub mod health;
 mod multipart;
 pub mod register;

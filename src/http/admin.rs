@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 
 use crate::http::call::{Call, Surface};
 use crate::http::sign_in::unstored;
-use crate::http::{Server, body, envelope, health, state_name};
+use crate::http::{Server, body, envelope, health};
 use crate::ops::Reply;
 
 /// The page, beginning with what is an administrator's; a proxy may have put the server below a path.
@@ -304,7 +304,7 @@ fn overview(server: &Server, administration: &Administration<'_>) -> Value {
     let mut checks = core.admin.check();
     checks.push(core.admin.check_histories());
     let checks = checks.into_iter().map(
-        |check| json!({"name": check.name, "state": state_name(check.state), "text": check.text}),
+        |check| json!({"name": check.name, "state": check.state.as_str(), "text": check.text}),
     );
     let queues = administration.queues().into_iter().map(|queue| {
         json!({

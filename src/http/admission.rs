@@ -4,15 +4,14 @@
 //! until its answer has been written out. One mebibyte of body and answer comes with the permit;
 //! what is beyond is counted against a budget.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use fileshed_core::cancellation::Cancellation;
 use fileshed_core::fair::{CallSlot, FairSemaphore, Full, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Caller, Clock, Core, Error, diagnostics};
+use fileshed_core::{Clock, diagnostics};
 use tokio::sync::oneshot;
 
 use super::timer;
@@ -77,40 +76,8 @@ pub(super) struct CallPermit {
     held: Option<Grant>,
 }
 
-/// A place for a permit, or anything else, that one part of a request leaves for another. Copies are the
-/// same place.
-pub(super) struct Slot<T>(Arc<Mutex<Option<T>>>);
-
-impl<T> Slot<T> {
-    /// A place for a value that is there already.
-    pub(super) fn of(value: T) -> Self {
-        Self(Arc::new(Mutex::new(Some(value))))
-    }
-
-    pub(super) fn put(&self, value: T) {
-        *self.value() = Some(value);
-    }
-
-    pub(super) fn take(&self) -> Option<T> {
-        self.value().take()
-    }
-
-    fn value(&self) -> MutexGuard<'_, Option<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl<T> Clone for Slot<T> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
-
-impl<T> Default for Slot<T> {
-    fn default() -> Self {
-        Self(Arc::default())
-    }
-}
+/// The place of a permit that one part of a request leaves for another.
+pub(super) type PermitSlot = Arc<Mutex<Option<CallPermit>>>;
 
 impl Admission {
     pub(super) fn new(config: &Config, limiter: &Limiter) -> Self {
@@ -247,21 +214,6 @@ pub(super) async fn wait(
             }
         }
     }
-}
-
-/// Waits for the permit to transfer a file: as the caller, or through the link with this id.
-pub(super) async fn transfer_permit(
-    core: &Core,
-    caller: &Caller,
-    link: Option<&str>,
-) -> Result<TransferPermit, Error> {
-    let patience = core.store.settings.timings.calls.transfer;
-    let mut places = Vec::new();
-    for (queue, who) in core.transfer.queues(caller, link)? {
-        let place = wait(&queue.places, &who, 1, patience).await;
-        places.push(place.map_err(|full| queue.refusal(full))?);
-    }
-    core.transfer.permit_with(caller, places)
 }
 
 diagnostics! {

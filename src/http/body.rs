@@ -20,6 +20,10 @@ use crate::json::{TopLevel, VALUES_MAX};
 
 /// Largest body of an endpoint that takes a small one.
 const SMALL_BYTES: usize = 8 * 1024;
+/// Least bytes of a body within each [`RATE_WINDOW`]: of one that is held in memory, and of one that goes to
+/// disk as it arrives.
+const CALL_RATE: usize = 1024 * 1024;
+const FILE_RATE: usize = 64 * 1024;
 /// How long a body may bring less than its pace wants.
 const RATE_WINDOW: Duration = Timings::STANDARD.http.slow_body;
 
@@ -86,7 +90,7 @@ pub(super) async fn collect(
     if content_length.is_some_and(|content_length| content_length > limit) {
         return Err(too_large());
     }
-    let mut rate = MinimumRate::of_calls(admitted.clock());
+    let mut rate = MinimumRate::new(CALL_RATE, admitted.clock());
     let mut collected = Vec::new();
     while let Some(piece) = rate.piece(body).await? {
         let needed = collected.len() + piece.len();
@@ -145,16 +149,6 @@ struct MinimumRate {
 }
 
 impl MinimumRate {
-    /// For what goes to disk as it arrives.
-    fn of_files(clock: &Clock) -> Self {
-        Self::new(64 * 1024, clock)
-    }
-
-    /// For what is held in memory.
-    fn of_calls(clock: &Clock) -> Self {
-        Self::new(1024 * 1024, clock)
-    }
-
     fn new(least: usize, clock: &Clock) -> Self {
         Self {
             least,
@@ -279,7 +273,7 @@ pub(super) async fn receive<T: Send + 'static>(
 
 /// Passes a body on, as far as it is wanted.
 async fn feed(clock: &Clock, body: &mut Body, sender: &mpsc::Sender<BodyChunk>) {
-    let mut rate = MinimumRate::of_files(clock);
+    let mut rate = MinimumRate::new(FILE_RATE, clock);
     loop {
         let arrived = tokio::select! {
             arrived = rate.piece(body) => arrived,

@@ -3,12 +3,13 @@
 //! Surfaces decode requests and render answers; what lies between is here, once for all of them. A
 //! permit stays with the work that it was taken for until that work ends, also if the client hangs up.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{FromRequest, Request};
 use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::transfer::TransferPermit;
@@ -17,7 +18,7 @@ use fileshed_core::{Caller, CallerView, Channel, Code, Core, Error, Scope};
 
 use super::admission::{self, AdmissionError, CallPermit};
 use super::body::BodyReader;
-use super::envelope::{self, CallSubject, FailureForm};
+use super::envelope::{self, CallSubject};
 use super::identity::{Accepts, Credential, Sources, is_by_page};
 use super::pool::{blocking, holding};
 use super::response_body::trusted;
@@ -27,23 +28,20 @@ use super::{Server, body, header, timer};
 /// An answer that is being made.
 pub(super) type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// How the requests of a surface are identified, and the form of its failures.
+/// How the requests of a surface are identified.
 #[derive(Clone, Copy)]
 pub(super) struct Surface {
     pub(super) accepts: Accepts,
     /// The channel of its callers, unless the server's own page calls.
     pub(super) channel: Channel,
-    /// `None` for the envelope.
-    pub(super) form: Option<FailureForm>,
 }
 
 impl Surface {
-    /// A surface that the server's own page may call, with failures in the envelope.
+    /// A surface that the server's own page may call.
     pub(super) const fn of_page(channel: Channel) -> Self {
         Self {
             accepts: Accepts::People,
             channel,
-            form: None,
         }
     }
 
@@ -51,35 +49,25 @@ impl Surface {
     pub(super) fn handler<F>(
         self,
         work: impl Fn(Call) -> F + Clone + Send + Sync + 'static,
-    ) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static
+    ) -> impl Fn(ServerRequest) -> Answering + Clone + Send + Sync + 'static
     where
         F: Future<Output = Result<Response, Error>> + Send + 'static,
     {
-        move |State(server), request| Box::pin(self.answer(server, request, work.clone()))
+        move |request| Box::pin(self.answer(request, work.clone()))
     }
 
     /// Identifies the caller of a request, and answers as `work` does.
     pub(super) async fn answer<F>(
         self,
-        server: Arc<Server>,
-        request: Request,
+        request: ServerRequest,
         work: impl FnOnce(Call) -> F,
     ) -> Response
     where
         F: Future<Output = Result<Response, Error>>,
     {
-        let (parts, body) = request.into_parts();
-        match self.identify(&server, &parts).await {
-            Ok(caller) => {
-                let call = Call {
-                    server,
-                    caller,
-                    parts,
-                    body,
-                };
-                self.answer_to(call, work).await
-            }
-            Err(error) => self.formed(envelope::failure(error)),
+        match self.identify(&request.server, &request.parts).await {
+            Ok(caller) => self.answer_to(request.of(caller), work).await,
+            Err(error) => envelope::failure(error),
         }
     }
 
@@ -91,13 +79,6 @@ impl Surface {
         let subject = CallSubject::of(&call.server.core, &call.caller);
         let mut response = work(call).await.unwrap_or_else(envelope::failure);
         response.extensions_mut().insert(subject);
-        self.formed(response)
-    }
-
-    fn formed(self, mut response: Response) -> Response {
-        if let Some(form) = self.form {
-            response.extensions_mut().insert(form);
-        }
         response
     }
 
@@ -186,6 +167,39 @@ async fn caller_of(server: &Arc<Server>, credential: Credential) -> Result<Calle
     .await
 }
 
+/// A request whose caller is not known.
+pub(super) struct ServerRequest {
+    pub(super) server: Arc<Server>,
+    pub(super) parts: Parts,
+    pub(super) body: Body,
+}
+
+impl FromRequest<Arc<Server>> for ServerRequest {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, Infallible> {
+        let server = Arc::clone(server);
+        let (parts, body) = request.into_parts();
+        Ok(Self {
+            server,
+            parts,
+            body,
+        })
+    }
+}
+
+impl ServerRequest {
+    /// The same with its caller.
+    pub(super) fn of(self, caller: Caller) -> Call {
+        Call {
+            server: self.server,
+            caller,
+            parts: self.parts,
+            body: self.body,
+        }
+    }
+}
+
 /// A request whose caller is known. Its body is not `Sync`, so what waits borrows it mutably.
 pub(super) struct Call {
     pub(super) server: Arc<Server>,
@@ -195,11 +209,6 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Refuses a call that changes something if the credential only reads.
-    pub(super) fn expect_scope(&self, changes: bool) -> Result<(), Error> {
-        expect_scope(&self.caller, changes)
-    }
-
     /// Waits for the permit of the call.
     pub(super) async fn admit(&mut self) -> Result<CallPermit, Error> {
         let user = self.server.core.store.namespace(&self.caller);
@@ -208,9 +217,19 @@ impl Call {
         Ok(permit)
     }
 
-    /// Waits for the permit of a transfer.
-    pub(super) async fn transfer_permit(&mut self) -> Result<TransferPermit, Error> {
-        admission::transfer_permit(&self.server.core, &self.caller, None).await
+    /// Waits for the permit of a transfer: as the caller, or through the link with this id.
+    pub(super) async fn transfer_permit(
+        &mut self,
+        link: Option<&str>,
+    ) -> Result<TransferPermit, Error> {
+        let core = &self.server.core;
+        let patience = core.store.settings.timings.calls.transfer;
+        let mut places = Vec::new();
+        for (queue, who) in core.transfer.queues(&self.caller, link)? {
+            let place = admission::wait(&queue.places, &who, 1, patience).await;
+            places.push(place.map_err(|full| queue.refusal(full))?);
+        }
+        core.transfer.permit_with(&self.caller, places)
     }
 
     /// Reads the body of an admitted call, at most `limit` bytes.

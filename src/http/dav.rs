@@ -12,10 +12,10 @@ mod tree;
 mod xml;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::Router;
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::{ALLOW, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode};
@@ -24,12 +24,12 @@ use axum::routing::any;
 use dav_server::davpath::DavPath;
 use dav_server::{DavHandler, DavMethod};
 use fileshed_core::storage::Kind;
+use fileshed_core::sync::lock;
 use fileshed_core::view::ViewPath;
 use fileshed_core::{Channel, Error};
 use tokio::sync::OnceCell;
 
-use super::admission::Slot;
-use super::call::{Call, Surface};
+use super::call::{Call, ServerRequest, Surface, expect_scope};
 use super::files::content::PartialError;
 use super::files::download::{FileDownload, Presentation};
 use super::identity::Accepts;
@@ -102,15 +102,14 @@ const TAKE_XML: [DavMethod; 3] = [DavMethod::PropFind, DavMethod::PropPatch, Dav
 const SURFACE: Surface = Surface {
     accepts: Accepts::Drives,
     channel: Channel::WebDav,
-    form: None,
 };
 
 /// Every request of the surface.
-async fn serve(State(server): State<Arc<Server>>, request: Request) -> Response {
-    if !server.dav.enabled {
-        return route::unknown(request).await;
+async fn serve(request: ServerRequest) -> Response {
+    if !request.server.dav.enabled {
+        return route::unknown(request.parts).await;
     }
-    let mut response = SURFACE.answer(server, request, answer).await;
+    let mut response = SURFACE.answer(request, answer).await;
     if response.status() == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
     }
@@ -138,9 +137,9 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         _ => {}
     }
     parts.headers.remove(&X_LITMUS);
-    let file = Slot::default();
+    let mut file = None;
     if [DavMethod::Put, DavMethod::Lock].contains(&method) {
-        file.put(incoming_file(&mut call, method).await?);
+        file = Some(incoming_file(&mut call, method).await?);
     }
     let mut admitted = None;
     if method != DavMethod::Put {
@@ -174,10 +173,10 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         path,
         deep: headers.get(&DEPTH).is_none_or(|depth| depth != "0"),
         headers,
-        file,
+        file: Mutex::new(file),
         has_properties: OnceCell::new(),
         taken: OnceLock::new(),
-        refusal: Slot::default(),
+        refusal: Mutex::default(),
         replaces: AtomicBool::default(),
     });
     let tree = DavTree(Arc::clone(&request));
@@ -188,7 +187,7 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         .build_handler();
     let response = handler.handle(Request::from_parts(parts, body)).await;
     if [StatusCode::FORBIDDEN, StatusCode::LOCKED].contains(&response.status())
-        && let Some(error) = request.refusal.take()
+        && let Some(error) = lock(&request.refusal).take()
     {
         return Err(error);
     }
@@ -201,7 +200,7 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
 
 /// Takes the file out of a request: the body of a PUT, and an empty one for the name that a LOCK may make.
 async fn incoming_file(call: &mut Call, method: DavMethod) -> Result<IncomingFile, Error> {
-    let permit = call.transfer_permit().await?;
+    let permit = call.transfer_permit(None).await?;
     if method != DavMethod::Put {
         let (body, size) = (Body::empty(), None);
         return Ok(IncomingFile { body, size, permit });
@@ -226,7 +225,7 @@ fn begin(call: &Call) -> Result<DavMethod, Error> {
         path: parts.uri.path().to_owned(),
         taken: Method::GET,
     })?;
-    call.expect_scope(!reads(method))?;
+    expect_scope(&call.caller, !reads(method))?;
     if method == DavMethod::Put && parts.headers.contains_key(CONTENT_RANGE) {
         return Err(PartialError.into());
     }
@@ -252,7 +251,7 @@ pub(super) async fn options_of_root(State(server): State<Arc<Server>>) -> Respon
 
 /// One file, as it is.
 async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
-    let transfer_permit = call.transfer_permit().await?;
+    let transfer_permit = call.transfer_permit(None).await?;
     let (server, address) = (Arc::clone(&call.server), call.parts.uri.path().to_owned());
     let method = call.parts.method.clone();
     call.caller = path.opener(&call.caller);
@@ -260,7 +259,7 @@ async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
         if let Some(place) = SidecarPlace::at(view, &path)?
             && let Some(content) = server.dav.sidecars.get(&place)
         {
-            return Ok(ReadSource::Memory(content));
+            return Ok(Err(content));
         }
         if view.is_directory("path", &path)? {
             let taken = Method::OPTIONS;
@@ -274,22 +273,12 @@ async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
         let found = view.resolve_path("path", path)?;
         let entry = found.file()?;
         debug_assert_eq!(entry.kind(), Kind::File);
-        Ok(ReadSource::File(
-            found.explained(|| FileDownload::open(&entry))?,
-        ))
+        found.explained(|| FileDownload::open(&entry)).map(Ok)
     });
     Ok(match found.await? {
-        ReadSource::Memory(content) => content.into_response(),
-        ReadSource::File(file) => {
-            file.answer(&call.parts, Presentation::Attachment, transfer_permit)
-        }
+        Err(in_memory) => in_memory.into_response(),
+        Ok(file) => file.answer(&call.parts, Presentation::Attachment, transfer_permit),
     })
-}
-
-/// What a file is read from.
-enum ReadSource {
-    File(FileDownload),
-    Memory(Bytes),
 }
 
 /// The path in the tree of a path of the server.

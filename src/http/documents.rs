@@ -9,8 +9,9 @@ use std::io::{Cursor, Read as _};
 use std::sync::LazyLock;
 
 use axum::Router;
-use axum::extract::{Path, Query, Request};
+use axum::extract::{Path, Query};
 use axum::http::header::{CONTENT_SECURITY_POLICY, X_FRAME_OPTIONS};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue};
 use axum::response::{Redirect, Response};
 use axum::routing::get;
@@ -122,11 +123,11 @@ pub(super) fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
         )
 }
 
-async fn file(name: String, request: Request) -> Response {
+async fn file(name: String, request: Parts) -> Response {
     let Some(file) = UI.get(name.as_str()) else {
         return route::unknown(request).await;
     };
-    let mut response = file.answer_fresh(request.headers());
+    let mut response = file.answer_fresh(&request.headers);
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, POLICY);
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));

@@ -4,18 +4,18 @@
 //! once the request id is known. A failure of the server itself is not described: the caller gets
 //! the request id, the log gets the rest.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use axum::Json;
-use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use fileshed_core::sync::lock;
 use fileshed_core::trust::Trust;
 use fileshed_core::{Answers, Caller, Client, Code, Core, Error, diagnostics};
 use serde_json::{Value, json};
 
-use super::admission::{CallPermit, Slot};
+use super::admission::{CallPermit, PermitSlot};
 use super::response_body;
 use crate::ops::{self, AnswerData, Reply, SuccessEnvelope, short_answer};
 use crate::status::statuses;
@@ -115,7 +115,8 @@ pub(super) fn error_of(response: &Response) -> Option<&Error> {
 /// output of a command.
 pub(super) fn failure_of_call(error: Error, admitted: CallPermit) -> Response {
     let mut response = failure(error);
-    response.extensions_mut().insert(Slot::of(admitted));
+    let held: PermitSlot = Arc::new(Mutex::new(Some(admitted)));
+    response.extensions_mut().insert(held);
     response
 }
 
@@ -141,12 +142,10 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
         None => failure_envelope(&error, request_id, client),
     }
     .to_string();
-    let held = parts.extensions.remove::<Slot<CallPermit>>();
-    let body = match held.and_then(|held| held.take()) {
-        Some(admitted) => response_body::body(text.into_bytes(), admitted),
-        None => Body::from(text),
-    };
-    (Response::from_parts(parts, body), Some(error))
+    let held = parts.extensions.remove::<PermitSlot>();
+    let admitted = held.and_then(|held| lock(&held).take());
+    let response = response_body::respond(parts, text, admitted);
+    (response, Some(error))
 }
 
 /// The envelope of a failure.

@@ -8,7 +8,8 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::middleware::map_response;
 use axum::routing::{get, post};
 use fileshed_core::Error;
 use fileshed_core::files::{
@@ -20,8 +21,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::Server;
 use super::tool::{CallableTool, IntoStep, ToolCall, ToolContent};
+use super::{Server, route};
+use crate::config::FailureEnvelope;
 use crate::ops::{self, Answer, Effect, Picture, Tool};
 use call::{FsScope, Workspace};
 
@@ -166,19 +168,21 @@ fn read_file(workspace: &Workspace<'_>, request: &ReadFile) -> Result<ToolConten
 }
 
 /// Every address of the surface.
-pub(super) fn routes() -> Router<Arc<Server>> {
+pub(super) fn routes(envelope: FailureEnvelope) -> Router<Arc<Server>> {
     let mut router = Router::new();
     for tool in TOOLS.iter() {
-        let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            call::answer(server, tool, request).await
-        };
+        let handler = move |request| call::answer(tool, request);
         router = router.route(&format!("/{}", tool.id), post(handler));
     }
     let router = router
         .route("/info", get(call::info))
         .route("/openapi.json", get(document::openapi))
-        .fallback(failure::unknown)
+        .fallback(|request: Parts| async move { route::unlisted(&request, BASE) })
         .method_not_allowed_fallback(failure::wrong_method);
+    let router = match envelope {
+        FailureEnvelope::Flat => router.layer(map_response(failure::flat)),
+        FailureEnvelope::Status => router,
+    };
     Router::new().nest(BASE, router)
 }
 

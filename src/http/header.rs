@@ -8,6 +8,14 @@ use axum::http::header::{CONTENT_LENGTH, HOST};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri};
 use axum::response::Response;
 use fileshed_core::Answers;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
+
+/// Characters of an address that always mean themselves (RFC 3986, section 2.3); all others are encoded.
+pub(super) const UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// A header that was sent several times, and may be sent once.
 #[derive(Debug)]

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
+use fileshed_core::sync::lock;
 use fileshed_core::{Check, CheckState, Code, Core, WorkspaceMode};
 use serde_json::{Value, json};
 
@@ -44,13 +45,21 @@ pub(super) async fn health(State(server): State<Arc<Server>>) -> Response {
 
 /// How commands are confined. Blocks.
 pub(super) fn confinement(core: &Core) -> Value {
-    let memory = core.runs.zygote.bounds_trees().is_ok();
     json!({
         "isolation": core.admin.isolation().as_str(),
         "sandbox": core.admin.sandbox().as_str(),
         "namespaces": core.admin.has_namespaces(),
-        "memory_limit": if memory { "command" } else { "process" },
+        "memory_limit": memory_bound(core),
     })
+}
+
+/// The thing that the limit on memory bounds. Blocks.
+pub(super) fn memory_bound(core: &Core) -> &'static str {
+    if core.runs.zygote.bounds_trees().is_ok() {
+        "command"
+    } else {
+        "process"
+    }
 }
 
 /// `GET /ready`: what the server needs is there. Names and states only: the texts of
@@ -76,19 +85,9 @@ pub(super) async fn ready(State(server): State<Arc<Server>>) -> Result<Response,
         answer["problems"] = json!({"data": problem.text});
     }
     for check in checks {
-        answer["checks"][check.name] = state_name(check.state).into();
+        answer["checks"][check.name] = check.state.as_str().into();
     }
     Ok((status, Json(answer)).into_response())
-}
-
-/// The name of a state for people and programs.
-#[must_use]
-pub fn state_name(state: CheckState) -> &'static str {
-    match state {
-        CheckState::Ok => "ok",
-        CheckState::Warning => "warning",
-        CheckState::Failed => "failed",
-    }
 }
 
 /// The media type of the text form of Prometheus.
@@ -110,19 +109,15 @@ struct Counters {
 }
 
 impl Metrics {
-    fn counters(&self) -> MutexGuard<'_, Counters> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A call of a compact tool ended.
     pub(super) fn called(&self, tool: &'static str, failed: bool) {
         let outcome = if failed { "error" } else { "ok" };
-        *self.counters().calls.entry((tool, outcome)).or_default() += 1;
+        *lock(&self.0).calls.entry((tool, outcome)).or_default() += 1;
     }
 
     /// A path led out of a workspace, or to a reserved name.
     pub(super) fn violated(&self, mode: WorkspaceMode) {
-        let mut counters = self.counters();
+        let mut counters = lock(&self.0);
         *counters
             .boundary_violations
             .entry(mode.as_str())
@@ -131,22 +126,22 @@ impl Metrics {
 
     /// Counts a call without a valid credential.
     pub(super) fn refused(&self) {
-        self.counters().refused += 1;
+        lock(&self.0).refused += 1;
     }
 
     /// A call failed.
     pub(super) fn failed(&self, code: Code) {
-        *self.counters().failures.entry(code.as_str()).or_default() += 1;
+        *lock(&self.0).failures.entry(code.as_str()).or_default() += 1;
     }
 
     /// Failures of all calls since the start, by code.
     pub(super) fn failures(&self) -> BTreeMap<&'static str, u64> {
-        self.counters().failures.clone()
+        lock(&self.0).failures.clone()
     }
 
     /// All of them as text.
     fn text(&self) -> String {
-        let counters = self.counters();
+        let counters = lock(&self.0);
         let calls = counters.calls.iter().map(|((tool, outcome), count)| {
             let labels = format!("{{action=\"{tool}\",outcome=\"{outcome}\"}}");
             (labels, *count)
@@ -156,31 +151,29 @@ impl Metrics {
             let count = counters.boundary_violations.get(mode);
             (format!("{{mode=\"{mode}\"}}"), count.copied().unwrap_or(0))
         });
+        let refused = [(String::new(), counters.refused)];
         let mut text = String::new();
-        for (name, help, rows) in [
-            (
-                "calls_total",
-                "Calls of the compact file tools.",
-                calls.collect(),
-            ),
-            (
-                "boundary_violations_total",
-                "Paths that lead out of a workspace or to a reserved name.",
-                violations.to_vec(),
-            ),
-            (
-                "refused_total",
-                "Calls without a user where one is needed.",
-                vec![(String::new(), counters.refused)],
-            ),
-        ] {
-            let _ = writeln!(text, "# HELP fileshed_fs_{name} {help}");
-            let _ = writeln!(text, "# TYPE fileshed_fs_{name} counter");
-            for (labels, count) in rows {
-                let _ = writeln!(text, "fileshed_fs_{name}{labels} {count}");
-            }
-        }
+        let help = "Calls of the compact file tools.";
+        write_counter(&mut text, "calls_total", help, calls);
+        let help = "Paths that lead out of a workspace or to a reserved name.";
+        write_counter(&mut text, "boundary_violations_total", help, violations);
+        let help = "Calls without a user where one is needed.";
+        write_counter(&mut text, "refused_total", help, refused);
         text
+    }
+}
+
+/// Writes a counter with the labels and the value of each row.
+fn write_counter(
+    text: &mut String,
+    name: &str,
+    help: &str,
+    rows: impl IntoIterator<Item = (String, u64)>,
+) {
+    let _ = writeln!(text, "# HELP fileshed_fs_{name} {help}");
+    let _ = writeln!(text, "# TYPE fileshed_fs_{name} counter");
+    for (labels, count) in rows {
+        let _ = writeln!(text, "fileshed_fs_{name}{labels} {count}");
     }
 }
 

@@ -35,7 +35,7 @@ pub use error::{AcceptedCredentials, IdentityError};
 use headers::{credential, filled, identifier, list, personal, single};
 pub use jwt::JwtError;
 pub(super) use jwt::{JwtHeader, check as check_jwt};
-use openwebui::{SessionCredential, SessionOrigin, SessionQueues};
+use openwebui::{SessionCredential, SessionQueues};
 pub(super) use surfaces::{CookieUse, is_by_page};
 use surfaces::{SESSION_COOKIE, site_of};
 
@@ -50,15 +50,15 @@ pub(super) const X_SESSION_ID: HeaderName = HeaderName::from_static("x-session-i
 pub(super) struct Authenticator {
     /// Digests, so that a comparison tells nothing about the length of a key.
     keys: Vec<[u8; 32]>,
-    /// Whether a credential is needed at all.
-    asks: bool,
+    /// `true` if people have to sign in; else there is one workspace for all.
+    pub(super) asks: bool,
     /// Digests of the keys of terminals.
     terminal_keys: Vec<[u8; 32]>,
     /// Questions about sessions of Open WebUI, if they are accepted.
     sessions: Option<SessionQueues>,
     openwebui: Option<Arc<OpenWebUi>>,
     /// Holds the secret of a session on the page.
-    cookie: Cookie,
+    pub(super) cookie: Cookie,
     /// The site of the public address, if that is set.
     site: Option<Origin>,
     /// The headers that say who calls, and the sites whose pages may call without a credential.
@@ -175,7 +175,7 @@ impl Authenticator {
                 if self.sessions.is_some() && !secret.reveal().starts_with(TOKEN_PREFIX) =>
             {
                 Credential::Session(
-                    self.read_session(secret, SessionOrigin::Header, accepted)?,
+                    self.read_session(secret, false, accepted)?,
                     self.principal_headers(headers)?,
                 )
             }
@@ -198,7 +198,7 @@ impl Authenticator {
                 let caller = found.map(|found| {
                     let mut caller = headers.caller(found)?;
                     caller.credential = Some(session.secret.clone());
-                    caller.client.gateway = session.origin == SessionOrigin::Header;
+                    caller.client.gateway = !session.is_of_page;
                     Ok::<_, IdentityError>(caller)
                 });
                 caller.transpose()?

@@ -4,22 +4,25 @@
 //! revisions, is the SDK's. Nothing is kept between two requests: each says who calls, as every other
 //! request does, so there is no session that somebody else could take over.
 
-use std::sync::Arc;
+use std::mem;
+use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use fileshed_core::fair::CallSlot;
+use fileshed_core::sync::lock;
 use fileshed_core::{Channel, Error};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
-use super::call::{Call, Surface};
+use super::admission::PermitSlot;
+use super::call::{Call, ServerRequest, Surface};
 use super::identity::Accepts;
 use super::middleware::{CallOutcome, RequestId};
 use super::peer::{self, CallRoute};
@@ -38,31 +41,27 @@ mod tools;
 
 use handler::{McpHandler, Requester};
 use message::Message;
-use request::{CallContext, PermitSlot};
+use request::CallContext;
 use subscriptions::{Subscriber, Watched};
 pub use tools::McpToolset;
 
 /// Every address of the surface. The first has the tools of `first`.
 pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
     let mut router = Router::new();
-    for toolset in McpToolset::ALL {
-        let path = toolset.path();
-        let toolset = if toolset == McpToolset::default() {
-            first
-        } else {
-            toolset
+    for toolset in McpToolset::ALL.iter().copied() {
+        let offered = match toolset {
+            McpToolset::Shed => first,
+            other => other,
         };
-        let handler = move |State(server): State<Arc<Server>>, request: Request| async move {
-            answer(server, toolset, request).await
-        };
-        router = router.route(path, post(handler).fallback(wrong_method));
+        let handler = move |request| answer(offered, request);
+        router = router.route(&toolset.path(), post(handler).fallback(wrong_method));
     }
     message::PATHS.iter().fold(router, |router, path| {
         router.route(path, get(message::document))
     })
 }
 
-async fn wrong_method(request: Request) -> Response {
+async fn wrong_method(request: Parts) -> Response {
     route::refuse_method(&request, Method::POST)
 }
 
@@ -73,27 +72,23 @@ const NAMELESS_MAX: u64 = 64 * 1024;
 const SURFACE: Surface = Surface {
     accepts: Accepts::Models,
     channel: Channel::Mcp,
-    form: None,
 };
 
 /// Answers a message.
-async fn answer(server: Arc<Server>, toolset: McpToolset, request: Request) -> Response {
-    let (parts, body) = request.into_parts();
-    let refuse = |error| message::challenge(&server.public_url, &parts, envelope::failure(error));
-    let caller = match SURFACE.identify(&server, &parts).await {
+async fn answer(toolset: McpToolset, mut request: ServerRequest) -> Response {
+    let body = mem::take(&mut request.body);
+    let ServerRequest { server, parts, .. } = &request;
+    let refuse = |error| message::challenge(&server.public_url, parts, envelope::failure(error));
+    let caller = match SURFACE.identify(server, parts).await {
         Ok(caller) => caller,
-        Err(error) if names_nobody(&server, &parts) => {
-            let answered = answer_nobody(&server, toolset, &parts, body).await;
+        Err(error) if names_nobody(server, parts) => {
+            let answered = answer_nobody(server, toolset, parts, body).await;
             return answered.unwrap_or_else(|failed| refuse(failed.unwrap_or(error)));
         }
         Err(error) => return refuse(error),
     };
-    let call = Call {
-        server,
-        caller,
-        parts,
-        body,
-    };
+    request.body = body;
+    let call = request.of(caller);
     let answered = SURFACE.answer_to(call, |call| async move {
         let answers = header::answers(&call.parts.headers);
         let outcome = CallOutcome::default();
@@ -129,7 +124,7 @@ async fn answer_nobody(
         Ok(_) => return Err(None),
         Err(refusal) => return Ok(refusal),
     }
-    let permit = PermitSlot::of(admitted);
+    let permit = PermitSlot::new(Mutex::new(Some(admitted)));
     let handler = McpHandler::new(Arc::clone(server), toolset, Requester::Nobody);
     Ok(handled(handler, parts, text, permit).await)
 }
@@ -162,17 +157,16 @@ async fn run(
             CallRoute::Here(permit, starting) => (admitted, _starting) = (permit, starting),
         }
     }
-    let permit = PermitSlot::default();
+    let mut admitted = Some(admitted);
     let mut listener = None;
     if let Some(uris) = message.awaited_resources() {
         // Who listens holds nobody up.
-        drop(admitted);
+        admitted = None;
         let looker = (Arc::clone(&server), caller.clone());
         let accepted = Watched::accepted(&uris);
         listener = Some((accepted, Subscriber::begin(looker, uris).await));
-    } else {
-        permit.put(admitted);
     }
+    let permit = PermitSlot::new(Mutex::new(admitted));
     // The permit alone has the place from here on: a copy would keep it as long as a stream lasts.
     caller.place = CallSlot::default();
     let id = parts.extensions.get::<RequestId>();
@@ -218,12 +212,8 @@ async fn handled(
 /// The headers of a request. Who takes everything takes both forms of an answer.
 fn accepting(headers: &HeaderMap) -> HeaderMap {
     let mut headers = headers.clone();
-    let takes_all = match headers.get(ACCEPT).map(HeaderValue::to_str) {
-        None => true,
-        Some(Ok(text)) => text.contains("*/*"),
-        Some(Err(_)) => false,
-    };
-    if takes_all {
+    let takes_all = |accept: &HeaderValue| accept.to_str().is_ok_and(|text| text.contains("*/*"));
+    if headers.get(ACCEPT).is_none_or(takes_all) {
         let both = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, both);
     }
@@ -242,9 +232,6 @@ async fn sent(response: Response, permit: PermitSlot) -> Response {
         parts.status = StatusCode::INTERNAL_SERVER_ERROR;
         return (parts.status, Body::empty()).into_response();
     };
-    let body = match permit.take() {
-        Some(admitted) => response_body::body(text.into(), admitted),
-        None => Body::from(text),
-    };
-    Response::from_parts(parts, body)
+    let admitted = lock(&permit).take();
+    response_body::respond(parts, text, admitted)
 }

@@ -11,7 +11,8 @@ mod lists;
 
 use std::sync::Arc;
 
-use axum::extract::{Query, Request, State};
+use axum::extract::{Query, State};
+use axum::http::request::Parts;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
@@ -20,7 +21,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::call::{Answering, Call, Surface};
+use super::call::{Answering, Call, ServerRequest, Surface};
 use super::files::{FileQuery, is_page_wanted};
 use super::{Server, envelope, response_body};
 
@@ -56,7 +57,7 @@ const SURFACE: Surface = Surface::of_page(Channel::Page);
 fn answer<Q: Send + 'static, T: Serialize + Send + 'static>(
     query: impl Fn(&mut Call) -> Result<Q, Error> + Clone + Send + Sync + 'static,
     work: fn(CallerView<'_>, &Q) -> Result<T, Error>,
-) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static {
+) -> impl Fn(ServerRequest) -> Answering + Clone + Send + Sync + 'static {
     SURFACE.handler(move |mut call: Call| {
         let query = query.clone();
         async move {
@@ -76,7 +77,7 @@ fn answer<Q: Send + 'static, T: Serialize + Send + 'static>(
 fn asked<Q: DeserializeOwned + Send + 'static, T: Serialize + Send + 'static>(
     wrong: impl Into<Error> + Clone + Send + Sync + 'static,
     work: fn(CallerView<'_>, &Q) -> Result<T, Error>,
-) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static {
+) -> impl Fn(ServerRequest) -> Answering + Clone + Send + Sync + 'static {
     let query = move |call: &mut Call| {
         let query = Query::try_from_uri(&call.parts.uri);
         query.map(|query| query.0).map_err(|_| wrong.clone().into())
@@ -85,8 +86,8 @@ fn asked<Q: DeserializeOwned + Send + 'static, T: Serialize + Send + 'static>(
 }
 
 /// The page for browsers, JSON for others. It shows nothing of any user and needs no credential.
-pub(super) async fn start(State(server): State<Arc<Server>>, request: Request) -> Response {
-    if is_page_wanted(request.headers()) {
+pub(super) async fn start(State(server): State<Arc<Server>>, request: Parts) -> Response {
+    if is_page_wanted(&request.headers) {
         return document(&request, &server.public_url);
     }
     Json(json!({

@@ -32,9 +32,16 @@ const CONNECT: Duration = Timings::STANDARD.http.peer;
 /// How often it is asked anew where processes are that moved meanwhile.
 const MOVES: usize = 3;
 
-/// Headers that are about one connection (RFC 9110, section 7.6.1).
-const OF_A_CONNECTION: [HeaderName; 6] =
-    [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, EXPECT];
+/// Headers that are about one connection (RFC 9110, section 7.6.1), or about the body that it brings.
+const OF_A_CONNECTION: [HeaderName; 7] = [
+    CONNECTION,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    EXPECT,
+    CONTENT_LENGTH,
+];
 
 diagnostics! {
     /// Why a call could not be sent on.
@@ -151,22 +158,18 @@ fn sent_on(parts: &Parts, body: Body) -> Request {
         .extensions
         .get::<OriginalUri>()
         .map_or(&parts.uri, |original| &original.0);
-    let mut request = Request::new(body);
-    *request.method_mut() = parts.method.clone();
-    *request.version_mut() = Version::HTTP_11;
-    *request.uri_mut() = uri
+    let mut sent = parts.clone();
+    sent.extensions.clear();
+    sent.version = Version::HTTP_11;
+    sent.uri = uri
         .path_and_query()
         .map_or_else(Uri::default, |path| Uri::from(path.clone()));
-    *request.headers_mut() = parts.headers.clone();
     for name in OF_A_CONNECTION {
-        request.headers_mut().remove(name);
+        sent.headers.remove(name);
     }
-    request.headers_mut().remove(CONTENT_LENGTH);
-    request
-        .headers_mut()
-        .entry(HOST)
-        .or_insert(HeaderValue::from_static("fileshed"));
-    request
+    let host = HeaderValue::from_static("fileshed");
+    sent.headers.entry(HOST).or_insert(host);
+    Request::from_parts(sent, body)
 }
 
 async fn send(

@@ -2,16 +2,17 @@
 //! permit of a call, the mark of a connection that a request runs, or the trust in a caller.
 
 use std::convert::Infallible;
-use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use std::{io, iter};
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::HeaderValue;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
 };
+use axum::http::response::Parts;
 use axum::response::Response;
 use fileshed_core::transfer::TransferPermit;
 use fileshed_core::trust::{Revocation, Trust};
@@ -37,71 +38,51 @@ const CHUNK_TIMEOUT: Duration = Timings::STANDARD.http.chunk;
 pub(super) const INERT: HeaderValue =
     HeaderValue::from_static("default-src 'none'; style-src 'unsafe-inline'; sandbox");
 
-/// The body of an answer.
-pub(super) fn body(text: Vec<u8>, mut admitted: CallPermit) -> Body {
-    admitted.set_held(text.len() as u64);
-    let text = Bytes::from(text);
-    if text.len() <= PIECE_BYTES {
-        return Body::from(text);
-    }
-    Body::new(ResponseBody {
-        left: text,
-        _admitted: admitted,
-    })
+/// Completes an answer with its text. A large one keeps the permit until it has been written out.
+pub(super) fn respond(
+    mut parts: Parts,
+    text: impl Into<Bytes>,
+    admitted: Option<CallPermit>,
+) -> Response {
+    let mut text = text.into();
+    let size = text.len();
+    let body = match admitted {
+        Some(mut admitted) if size > PIECE_BYTES => {
+            admitted.set_held(size as u64);
+            parts.headers.insert(CONTENT_LENGTH, size.into());
+            // In pieces: a connection would take the whole at once, and the permit would be free while
+            // the client does not read. Copies: the last piece would else hold the whole.
+            let pieces = iter::from_fn(move || {
+                let piece = text.split_to(PIECE_BYTES.min(text.len()));
+                (!piece.is_empty()).then(|| Ok::<_, Infallible>(Bytes::copy_from_slice(&piece)))
+            });
+            let body = Body::from_stream(stream::iter(pieces));
+            Body::new(HeldBody::new(body, admitted))
+        }
+        _ => Body::from(text),
+    };
+    Response::from_parts(parts, body)
 }
 
 /// The answer of a call that succeeded.
 pub(super) fn json(text: Vec<u8>, admitted: CallPermit) -> Response {
-    let mut response = Response::new(body(text, admitted));
+    let (mut parts, ()) = Response::new(()).into_parts();
     let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, json);
-    response
+    parts.headers.insert(CONTENT_TYPE, json);
+    respond(parts, text, Some(admitted))
 }
 
 /// A picture as it is, which does nothing in a browser.
 pub(super) fn picture(mime_type: &str, bytes: Vec<u8>, admitted: CallPermit) -> Response {
-    let mut response = Response::new(body(bytes, admitted));
-    let headers = response.headers_mut();
+    let (mut parts, ()) = Response::new(()).into_parts();
+    let headers = &mut parts.headers;
     if let Ok(kind) = HeaderValue::from_str(mime_type) {
         headers.insert(CONTENT_TYPE, kind);
     }
     headers.insert(CONTENT_SECURITY_POLICY, INERT);
     headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static("inline"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
-
-/// In chunks: a connection would take the whole at once, and the permit would be free while the
-/// client does not read.
-struct ResponseBody {
-    left: Bytes,
-    _admitted: CallPermit,
-}
-
-impl HttpBody for ResponseBody {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        if self.left.is_empty() {
-            return Poll::Ready(None);
-        }
-        let chunk = PIECE_BYTES.min(self.left.len());
-        // A copy: what is left of the whole would else be held by its last piece.
-        let chunk = Bytes::copy_from_slice(&self.left.split_to(chunk));
-        Poll::Ready(Some(Ok(Frame::data(chunk))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.left.is_empty()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left.len() as u64)
-    }
+    respond(parts, bytes, Some(admitted))
 }
 
 /// A body that holds a value, and breaks off when a trust ends.

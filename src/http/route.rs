@@ -2,7 +2,8 @@
 
 use std::any::Any;
 
-use axum::extract::{OriginalUri, Request};
+use axum::extract::OriginalUri;
+use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::{IntoResponse, Response};
 use fileshed_core::nearest::nearest;
@@ -13,7 +14,7 @@ use super::pool::PanicError;
 use crate::ops::{self, OPERATIONS};
 
 /// There is nothing at this address.
-pub(super) async fn unknown(request: Request) -> Response {
+pub(super) async fn unknown(request: Parts) -> Response {
     let path = asked_path(&request);
     let name = path.trim_matches('/');
     envelope::failure(RouteError::Unknown {
@@ -22,16 +23,16 @@ pub(super) async fn unknown(request: Request) -> Response {
     })
 }
 
-/// Why there is nothing at the endpoint of a request to a surface with a document of its own.
-pub(super) fn unlisted(request: &Request, base: &'static str) -> RouteError {
-    RouteError::Unlisted {
+/// There is nothing at this address of a surface with a document of its own.
+pub(super) fn unlisted(request: &Parts, base: &'static str) -> Response {
+    envelope::failure(RouteError::Unlisted {
         path: asked_path(request).chars().take(100).collect(),
         base,
-    }
+    })
 }
 
 /// The address does not have this method; the router adds which ones it has.
-pub(super) async fn wrong_method(request: Request) -> Response {
+pub(super) async fn wrong_method(request: Parts) -> Response {
     let taken = match ops::find(asked_path(&request).trim_matches('/')) {
         Some(_) => Method::POST,
         None => Method::GET,
@@ -40,22 +41,22 @@ pub(super) async fn wrong_method(request: Request) -> Response {
 }
 
 /// The address takes another method.
-pub(super) fn refuse_method(request: &Request, taken: Method) -> Response {
-    if request.method() == Method::OPTIONS {
+pub(super) fn refuse_method(request: &Parts, taken: Method) -> Response {
+    if request.method == Method::OPTIONS {
         return StatusCode::NO_CONTENT.into_response();
     }
     envelope::failure(RouteError::Method {
-        method: request.method().clone(),
+        method: request.method.clone(),
         path: asked_path(request).to_owned(),
         taken,
     })
 }
 
 /// The whole path of a request, also below a prefix, where the router takes it off.
-pub(super) fn asked_path(request: &Request) -> &str {
-    match request.extensions().get::<OriginalUri>() {
+pub(super) fn asked_path(request: &Parts) -> &str {
+    match request.extensions.get::<OriginalUri>() {
         Some(whole) => whole.path(),
-        None => request.uri().path(),
+        None => request.uri.path(),
     }
 }
 

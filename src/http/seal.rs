@@ -33,7 +33,7 @@ use rustls::{
 };
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
-use tokio_rustls::{TlsAcceptor, TlsConnector, client, server};
+use tokio_rustls::{TlsAcceptor, TlsConnector, client};
 
 /// First byte of a TLS connection: a record of the handshake (RFC 8446, section 5.1).
 const HANDSHAKE: u8 = 22;
@@ -50,14 +50,9 @@ pub(super) struct SentOn;
 /// The key of an installation, for both ends of a connection.
 #[derive(Clone)]
 pub struct Seal {
-    server: Arc<ServerConfig>,
-    client: Arc<ClientConfig>,
-}
-
-impl std::fmt::Debug for Seal {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("Seal(…)")
-    }
+    /// Accepts sealed connections; fails if the client does not have the key.
+    pub(super) acceptor: TlsAcceptor,
+    connector: TlsConnector,
 }
 
 impl Seal {
@@ -100,8 +95,8 @@ impl Seal {
             .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(key)));
         client.enable_sni = false;
         Ok(Self {
-            server: Arc::new(server),
-            client: Arc::new(client),
+            acceptor: Arc::new(server).into(),
+            connector: Arc::new(client).into(),
         })
     }
 
@@ -111,25 +106,13 @@ impl Seal {
         matches!(stream.peek(&mut first).await, Ok(1)) && first == [HANDSHAKE]
     }
 
-    /// Accepts a sealed connection; fails if the client does not have the key.
-    pub(super) async fn accept<S>(&self, stream: S) -> io::Result<server::TlsStream<S>>
-    where
-        S: AsyncRead + AsyncWrite + Unpin,
-    {
-        TlsAcceptor::from(Arc::clone(&self.server))
-            .accept(stream)
-            .await
-    }
-
     /// Begins a sealed connection; fails if the server does not have the key.
     pub(super) async fn connect<S>(&self, stream: S) -> io::Result<client::TlsStream<S>>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let name = ServerName::try_from("fileshed").map_err(io::Error::other)?;
-        TlsConnector::from(Arc::clone(&self.client))
-            .connect(name, stream)
-            .await
+        self.connector.connect(name, stream).await
     }
 }
 

@@ -4,11 +4,10 @@
 
 mod connection;
 pub(super) mod current;
-mod request_body;
 pub(super) mod stream;
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -30,9 +29,9 @@ use tower::ServiceExt as _;
 use super::response_body::HeldBody;
 use super::seal::{Seal, SentOn};
 use super::timer;
-use connection::{ConnectionTable, HttpConnection};
+use connection::{ConnectionTable, HttpConnection, MonitoredStream};
 use current::{CURRENT, CurrentRequest};
-use stream::{MonitoredStream, RequestLines, TargetHasFragment};
+use stream::TargetHasFragment;
 
 /// Most bytes of all headers together; the connection itself ends at four times that.
 pub(super) const HEADERS_MAX_BYTES: usize = 16 * 1024;
@@ -87,7 +86,6 @@ pub enum ServingEvent {
 }
 
 /// The routes that are served, and their limits.
-#[derive(Clone, Debug)]
 pub struct ServeOptions {
     /// The routes of every surface.
     pub router: Router,
@@ -246,7 +244,7 @@ impl Acceptor {
             if is_sealed {
                 // Boxed, because it is larger than what other connections need.
                 let sealed = Box::pin(async {
-                    match seal.accept(stream).await {
+                    match seal.acceptor.accept(stream).await {
                         Ok(stream) => {
                             self.answer(stream, Some(SentOn), client, connection, stopping)
                                 .await;
@@ -273,19 +271,15 @@ impl Acceptor {
     ) where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let lines = Arc::new(Mutex::new(RequestLines::new()));
-        let heads = Arc::clone(&lines);
         let service = service_fn(move |mut request: Request<Incoming>| {
             let running = connection.request();
-            let mut lines = heads.lock().unwrap_or_else(PoisonError::into_inner);
-            if lines.next(&request) {
+            if connection.has_fragment(&request) {
                 request.extensions_mut().insert(TargetHasFragment);
             }
-            drop(lines);
             if let Some(sent_on) = sent_on {
                 request.extensions_mut().insert(sent_on);
             }
-            let (request, rest) = request_body::with_rest(request);
+            let (request, rest) = current::with_rest(request);
             let current = CurrentRequest::new(client, &self.places);
             let answer = CURRENT.scope(current.clone(), self.app.clone().oneshot(request));
             async move {
@@ -299,25 +293,20 @@ impl Acceptor {
         let stream = MonitoredStream {
             stream,
             connection: Arc::clone(connection),
-            lines,
         };
         let served = self.builder.serve_connection(TokioIo::new(stream), service);
         // With upgrades: what becomes a socket is its own handler's from then on.
         let mut served = Box::pin(served.with_upgrades());
-        let mut told = false;
-        loop {
-            tokio::select! {
-                result = &mut served => {
-                    if let Err(error) = result {
-                        tracing::debug!(%error, "a connection ended early");
-                    }
-                    return;
-                }
-                _ = stopping.wait_for(|stopping| *stopping), if !told => {
-                    told = true;
-                    served.as_mut().graceful_shutdown();
-                }
+        let told = async { stopping.wait_for(|stopping| *stopping).await.is_ok() };
+        let result = tokio::select! {
+            result = &mut served => result,
+            _ = told => {
+                served.as_mut().graceful_shutdown();
+                served.await
             }
+        };
+        if let Err(error) = result {
+            tracing::debug!(%error, "a connection ended early");
         }
     }
 }

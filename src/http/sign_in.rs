@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
+use axum::extract::{Path, State};
 use axum::http::header::{CACHE_CONTROL, LOCATION, REFERRER_POLICY, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
@@ -21,7 +21,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use crate::http::call::Surface;
+use crate::http::call::{ServerRequest, Surface};
 use crate::http::envelope::HandlerError;
 use crate::http::files::{escaped, show_page, show_refusal};
 use crate::http::identity::is_by_page;
@@ -54,8 +54,7 @@ pub(super) fn routes() -> Router<Arc<Server>> {
 }
 
 /// `GET /page/session`: whether this browser is signed in, as whom, and how it may be.
-async fn session(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let (parts, _body) = request.into_parts();
+async fn session(ServerRequest { server, parts, .. }: ServerRequest) -> Response {
     let found = SURFACE.identify(&server, &parts).await;
     let is_nobody = matches!(&found, Err(error) if error.code() == Code::Unauthorized);
     let caller = found.as_ref().ok();
@@ -73,7 +72,7 @@ async fn session(State(server): State<Arc<Server>>, request: Request) -> Respons
     let body = json!({
         "signed_in": caller.is_some(),
         "name": caller.and_then(display_name),
-        "mode": if server.authenticator.asks() { "user" } else { "shared" },
+        "mode": if server.authenticator.asks { "user" } else { "shared" },
         "role": caller.map(|caller| caller.role.as_str()),
         "role_lapsed": lapsed.unwrap_or_default(),
         "ways": ways(&server),
@@ -81,7 +80,7 @@ async fn session(State(server): State<Arc<Server>>, request: Request) -> Respons
     let mut response = unstored(Json(body).into_response());
     // Else what is left of a session would hide the one of an Open WebUI at the same address.
     if is_nobody && has_cookie && is_by_page(&parts) {
-        let cookie = server.authenticator.session_cookie().clear();
+        let cookie = server.authenticator.cookie.clear();
         response.headers_mut().insert(SET_COOKIE, cookie);
     }
     response
@@ -98,7 +97,7 @@ fn ways(server: &Server) -> Vec<&'static str> {
     ];
     let offered = all.into_iter().filter(|(_, is_offered)| *is_offered);
     let names = offered.map(|(way, _)| way);
-    names.filter(|_| authenticator.asks()).collect()
+    names.filter(|_| authenticator.asks).collect()
 }
 
 /// What the page calls somebody; nothing in shared mode.
@@ -113,11 +112,12 @@ struct SignIn {
 }
 
 /// `POST /page/sign-in`: a personal token for a session.
-async fn sign_in(
-    State(server): State<Arc<Server>>,
-    request: Request,
-) -> Result<Response, HandlerError> {
-    let (parts, body) = request.into_parts();
+async fn sign_in(request: ServerRequest) -> Result<Response, HandlerError> {
+    let ServerRequest {
+        server,
+        parts,
+        body,
+    } = request;
     expect_page(&server, &parts)?;
     let SignIn { token } = arguments(&server.core, body).await?;
     let previous = server.authenticator.page_session(&parts);
@@ -141,11 +141,12 @@ struct SignOut {
 }
 
 /// `POST /page/sign-out`: ends the session of this browser, or all of its user.
-async fn sign_out(
-    State(server): State<Arc<Server>>,
-    request: Request,
-) -> Result<Response, HandlerError> {
-    let (parts, body) = request.into_parts();
+async fn sign_out(request: ServerRequest) -> Result<Response, HandlerError> {
+    let ServerRequest {
+        server,
+        parts,
+        body,
+    } = request;
     expect_page(&server, &parts)?;
     let SignOut { everywhere } = arguments(&server.core, body).await?;
     if let Some(secret) = server.authenticator.page_session(&parts) {
@@ -161,7 +162,7 @@ async fn sign_out(
     }
     let reply = Reply::new(json!({}), "Signed out");
     let mut response = unstored(envelope::answer(Ok(reply)));
-    let cookie = server.authenticator.session_cookie().clear();
+    let cookie = server.authenticator.cookie.clear();
     response.headers_mut().insert(SET_COOKIE, cookie);
     Ok(response)
 }
@@ -174,7 +175,7 @@ fn expect_page(server: &Server, parts: &Parts) -> Result<(), Error> {
 
 /// Fails where nobody has to sign in: a session would stand for nobody there.
 fn expect_users(server: &Server) -> Result<(), Error> {
-    if server.authenticator.asks() {
+    if server.authenticator.asks {
         Ok(())
     } else {
         Err(SignInError::Shared.into())
@@ -195,8 +196,8 @@ fn begin(core: &Core, principal: &Principal, previous: Option<&Secret>) -> Resul
 /// An answer that gives a browser its session.
 fn with_session(server: &Server, response: Response, secret: &Secret) -> Response {
     let hours = server.core.store.settings.session_hours;
-    let cookie = server.authenticator.session_cookie();
-    let cookie = cookie.set(secret, hours.saturating_mul(3600));
+    let seconds = hours.saturating_mul(3600);
+    let cookie = server.authenticator.cookie.set(secret, seconds);
     let mut response = unstored(response);
     response.headers_mut().insert(SET_COOKIE, cookie);
     response
@@ -295,12 +296,8 @@ async fn show_link(
 }
 
 /// `POST /page/sign-in/<secret>`: signs in, once.
-async fn open_link(
-    State(server): State<Arc<Server>>,
-    Path(secret): Path<String>,
-    request: Request,
-) -> Response {
-    let (parts, _body) = request.into_parts();
+async fn open_link(Path(secret): Path<String>, request: ServerRequest) -> Response {
+    let ServerRequest { server, parts, .. } = request;
     let previous = server.authenticator.page_session(&parts);
     let signed_in = async {
         expect_users(&server)?;

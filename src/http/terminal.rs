@@ -8,25 +8,23 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::extract::{Request, State};
 use axum::http::Method;
+use axum::http::request::Parts;
+use axum::middleware::map_response;
 use axum::response::Response;
 use axum::routing::{get, post};
 use fileshed_core::terminal::ProcessUse::{Finds, Starts};
 use fileshed_core::{Channel, Core, Error};
 use serde_json::json;
 
-use super::Server;
-use super::call::{Answering, Call, Surface};
-use super::envelope::FailureForm;
+use super::call::{Answering, Call, ServerRequest, Surface};
 use super::identity::Accepts;
 use super::tool::CallableTool;
+use super::{Server, route};
 use crate::ops::Effect;
 use endpoint::{Endpoint, Nothing, endpoint};
-pub(super) use upload::message_box::Listings;
+pub(super) use upload::Listings;
 
-mod archive;
-mod compare;
 mod discovery;
 pub mod document;
 mod endpoint;
@@ -48,19 +46,18 @@ const DELETE: Method = Method::DELETE;
 /// The beginning of every path of the surface.
 pub(super) const BASE: &str = "/terminal";
 
-/// The surface, whose failures are `{"detail": …}`.
+/// How terminals are called.
 fn surface(channel: Channel) -> Surface {
     Surface {
         accepts: Accepts::Terminals,
         channel,
-        form: Some(FailureForm(failure::text)),
     }
 }
 
 /// A handler of requests whose body or answer is a stream, which answers as `work` does.
 fn stream<F>(
     work: impl Fn(Call) -> F + Clone + Send + Sync + 'static,
-) -> impl Fn(State<Arc<Server>>, Request) -> Answering + Clone + Send + Sync + 'static
+) -> impl Fn(ServerRequest) -> Answering + Clone + Send + Sync + 'static
 where
     F: Future<Output = Result<Response, Error>> + Send + 'static,
 {
@@ -159,14 +156,8 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
         endpoint(DELETE, "/files/delete", entries::DELETE, entries::delete)
             .changing(Effect::REPLACES),
         endpoint(POST, "/files/move", entries::MOVE, entries::r#move).changing(Effect::REPLACES),
-        endpoint(GET, "/files/cwd", "get_cwd", entries::working_directory),
-        endpoint(
-            POST,
-            "/files/cwd",
-            "set_cwd",
-            entries::set_working_directory,
-        )
-        .changing(Effect::REPLACES),
+        endpoint(GET, "/files/cwd", "get_cwd", entries::cwd),
+        endpoint(POST, "/files/cwd", "set_cwd", entries::set_cwd).changing(Effect::REPLACES),
         endpoint(
             POST,
             "/files/upload/link",
@@ -181,7 +172,7 @@ static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
             files::download_link,
         )
         .changing(Effect::ADDS),
-        endpoint(POST, "/files/compare", "compare_files", compare::compare),
+        endpoint(POST, "/files/compare", "compare_files", files::compare),
         endpoint(
             POST,
             "/api/terminals",
@@ -232,11 +223,12 @@ pub(super) fn routes() -> Router<Arc<Server>> {
         .merge(discovery::routes())
         .route("/files/view", get(stream(files::view)))
         .route("/files/serve/{*path}", get(stream(files::serve)))
-        .route("/files/archive", post(stream(archive::archive)))
+        .route("/files/archive", post(stream(files::archive)))
         .route("/files/upload", post(stream(upload::upload)))
         .route(SHELL, get(shell::connect))
-        .fallback(failure::unknown)
-        .method_not_allowed_fallback(failure::wrong_method);
+        .fallback(|request: Parts| async move { route::unlisted(&request, BASE) })
+        .method_not_allowed_fallback(failure::wrong_method)
+        .layer(map_response(failure::shaped));
     Router::new().nest(BASE, router)
 }
 

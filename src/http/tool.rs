@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 
 use super::admission::CallPermit;
 use super::body::{self, BodyError};
-use super::call::{Call, Surface};
+use super::call::{Call, Surface, expect_scope};
 use super::files::download::{FileDownload, Presentation};
 use super::peer::{self, CallRoute};
 use super::{Server, envelope, header, response_body};
@@ -182,7 +182,7 @@ pub(super) async fn run(
     mut call: Call,
     outside: Map<String, Value>,
 ) -> Result<Response, Error> {
-    call.expect_scope(tool.changes)?;
+    expect_scope(&call.caller, tool.changes)?;
     let mut permit = call.admit().await?;
     let limit = tool.body_max.min(call.server.body_limit);
     let body = call.read_body(limit, &mut permit).await?;
@@ -291,7 +291,7 @@ impl WrittenContent {
             }
             Self::File(file) => {
                 drop(permit);
-                let permit = call.transfer_permit().await?;
+                let permit = call.transfer_permit(None).await?;
                 file.answer(&call.parts, Presentation::Inline, permit)
             }
         })

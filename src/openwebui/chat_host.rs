@@ -188,7 +188,7 @@ impl ChatHost for OpenWebUi {
         let sent = (self.client).upload::<Record>(own, path, &form.content_type, form.size, body);
         let record = sent.map_err(|error| match error {
             _ if content.is_short => OpenWebUiError::Changed,
-            error => OpenWebUiError::not_taken(error),
+            error => OpenWebUiError::unless_away("a link into it", error, OpenWebUiError::NotTaken),
         })?;
         let id = segment(&record.id).ok_or(OpenWebUiError::Unusable)?;
         let attached = self.attach(caller, own, &record.entry(&id));
@@ -256,7 +256,9 @@ impl ChatHost for OpenWebUi {
         let Some(id) = segment(id) else {
             return Ok(false);
         };
-        let record = self.record(key, &id).map_err(OpenWebUiError::not_deleted)?;
+        let failed =
+            |error| OpenWebUiError::unless_away("the file", error, OpenWebUiError::NotDeleted);
+        let record = self.record(key, &id).map_err(failed)?;
         let Some(record) = record else {
             return Ok(false);
         };
@@ -267,10 +269,10 @@ impl ChatHost for OpenWebUi {
         match self.client.delete(key.reveal(), &path) {
             Ok(()) | Err(CallError::Status(404)) => Ok(true),
             // Without a vector database it fails after the file is gone.
-            Err(error) if error.passes() => Err(OpenWebUiError::not_deleted(error).into()),
+            Err(error) if error.passes() => Err(failed(error).into()),
             Err(error) => match self.record(key, &id) {
                 Ok(None) => Ok(true),
-                _ => Err(OpenWebUiError::not_deleted(error).into()),
+                _ => Err(failed(error).into()),
             },
         }
     }

@@ -13,6 +13,7 @@ use fileshed_core::timings::OpenWebUiTimings;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use ureq::Agent;
 use ureq::http::{Method, Request, Response};
 use ureq::{AsSendBody, Body, SendBody};
@@ -109,12 +110,9 @@ impl OpenWebUiClient {
 
     /// Returns the version of Open WebUI, as it says itself.
     pub fn version(&self) -> Result<String, CallError> {
-        #[derive(serde::Deserialize)]
-        struct VersionResponse {
-            version: String,
-        }
-        let answer: VersionResponse = self.get("", "/api/version")?;
-        Ok(answer.version)
+        let answer: Value = self.get("", "/api/version")?;
+        let version = answer["version"].as_str().map(str::to_owned);
+        version.ok_or(CallError::Unreadable(None))
     }
 
     /// `GET` of the bytes at `path`.

@@ -116,28 +116,19 @@ impl OpenWebUiError {
     /// A failed call for `what`.
     #[must_use]
     pub fn of(what: &'static str, error: CallError) -> Self {
+        Self::unless_away(what, error, |error| Self::Refused(what, error))
+    }
+
+    /// A failed call for `what`; `refused` makes the failure of one that was answered.
+    pub(super) fn unless_away(
+        what: &'static str,
+        error: CallError,
+        refused: impl FnOnce(CallError) -> Self,
+    ) -> Self {
         if error.passes() {
             Self::Away(what, error)
         } else {
-            Self::Refused(what, error)
-        }
-    }
-
-    /// A file that was to be put there.
-    pub(super) fn not_taken(error: CallError) -> Self {
-        if error.passes() {
-            Self::Away("a link into it", error)
-        } else {
-            Self::NotTaken(error)
-        }
-    }
-
-    /// A file that was to be deleted.
-    pub(super) fn not_deleted(error: CallError) -> Self {
-        if error.passes() {
-            Self::Away("the file", error)
-        } else {
-            Self::NotDeleted(error)
+            refused(error)
         }
     }
 }

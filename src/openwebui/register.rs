@@ -71,7 +71,7 @@ pub(crate) struct ConnectionOptions {
     #[arg(
         long,
         value_name = "TYPE",
-        value_parser = one_of(&["session", "bearer"], Auth::parse),
+        value_parser = one_of(Auth::NAMES, Auth::parse),
         help = "With what it calls: the user's own session, or the first of api_keys \
                 [default: bearer if there are api_keys]"
     )]
@@ -95,7 +95,7 @@ pub(crate) struct ConnectionOptions {
         long,
         conflicts_with = "terminal",
         value_name = "SET",
-        value_parser = one_of(&Toolset::NAMES, Toolset::parse),
+        value_parser = one_of(Toolset::NAMES, Toolset::parse),
         help = "Which operations [default: all]"
     )]
     toolset: Option<Toolset>,

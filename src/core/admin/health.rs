@@ -16,15 +16,17 @@ use machine::Machine;
 /// Damaged histories that are named.
 const NAMED: usize = 20;
 
-/// How one thing is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CheckState {
-    /// As it should be.
-    Ok,
-    /// The server works, less than it could.
-    Warning,
-    /// The server does not work.
-    Failed,
+names! {
+    /// How one thing is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum CheckState {
+        /// As it should be.
+        Ok = "ok",
+        /// The server works, less than it could.
+        Warning = "warning",
+        /// The server does not work.
+        Failed = "failed",
+    }
 }
 
 /// One thing that was looked at.

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use fileshed_storage::{Directory, Entry, Kind, Name, Root};
 use fileshed_types::zone::{ZonePath, is_git_name, is_reserved};
+use serde::Deserialize;
 
 use crate::queue::Queue;
 use crate::{Bounds, Globs};
@@ -70,14 +71,19 @@ impl<'a> SearchRoot<'a> {
 }
 
 /// The kinds of entries that a search looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Wanted {
-    /// Files and directories.
-    Any,
     /// Only files.
+    #[serde(rename = "file")]
     Files,
     /// Only directories.
+    #[serde(rename = "directory")]
     Directories,
+    /// Files and directories.
+    #[default]
+    Any,
 }
 
 /// The entries that a walk shows.

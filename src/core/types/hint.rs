@@ -404,23 +404,25 @@ impl NextCall {
         self.operation
     }
 
-    /// The arguments, by the names of their parameters.
+    /// Returns the argument for a parameter.
     #[must_use]
-    pub fn arguments(&self) -> &[(&'static str, Argument)] {
-        &self.arguments
-    }
-
-    fn argument(&self, parameter: &str) -> Option<&Argument> {
+    pub fn argument(&self, parameter: &str) -> Option<&Argument> {
         let found = self.arguments.iter().find(|(name, _)| *name == parameter);
         found.map(|(_, argument)| argument)
     }
 
-    /// The command that it runs, if it runs one.
-    fn command(&self) -> Option<&str> {
-        match self.argument("cmd")? {
-            Argument::Value(Value::String(command)) => Some(command),
+    /// Returns the argument for a parameter, if it is a text that is known.
+    #[must_use]
+    pub fn text(&self, parameter: &str) -> Option<&str> {
+        match self.argument(parameter)? {
+            Argument::Value(Value::String(text)) => Some(text),
             _ => None,
         }
+    }
+
+    /// The command that it runs, if it runs one.
+    fn command(&self) -> Option<&str> {
+        self.text("cmd")
     }
 
     /// Whether all of it is known.

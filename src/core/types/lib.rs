@@ -23,6 +23,7 @@ pub mod random;
 mod secret;
 pub mod settings;
 pub mod size;
+pub mod sync;
 pub mod timings;
 pub mod trust;
 mod user_id;

@@ -2,7 +2,7 @@
 
 /// Declares an enum from a table of its values and their names.
 ///
-/// It has the list of all values, the name of each, and the way back from a name.
+/// It has the list of all values, that of their names, the name of each, and the way back from a name.
 ///
 /// ```
 /// fileshed_types::names! {
@@ -31,6 +31,9 @@ macro_rules! names {
         impl $Name {
             /// Every value, in the order of declaration.
             pub const ALL: &'static [Self] = &[$(Self::$Variant,)+];
+
+            /// The name of each, in the same order.
+            pub const NAMES: &'static [&'static str] = &[$($name,)+];
 
             /// Returns the name.
             #[must_use]

@@ -13,20 +13,16 @@ use fileshed_core::changes::NewClientLock;
 use fileshed_core::registry::ClientLock;
 use fileshed_core::view::{Resolved, ViewPath};
 use fileshed_core::{Error, timings, webdav};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::{AsciiSet, utf8_percent_encode};
 use xmltree::{Element, Namespace};
 
 use super::BASE;
 use super::request::view_path;
 use super::tree::DavTree;
+use crate::http::header::UNRESERVED;
 
 /// What addresses have as it is.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~')
-    .remove(b'/');
+const PLAIN: &AsciiSet = &UNRESERVED.remove(b'/');
 
 impl DavTree {
     /// Does work with what is at a path; nothing where it fails, or where nothing can be locked.

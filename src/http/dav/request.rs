@@ -7,7 +7,7 @@
 
 use std::io::SeekFrom;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method};
@@ -15,6 +15,7 @@ use dav_server::DavMethod;
 use dav_server::davpath::DavPath;
 use dav_server::fs::{DavFile, DavMetaData, FsError, FsFuture, FsResult, OpenOptions};
 use fileshed_core::storage::Kind;
+use fileshed_core::sync::lock;
 use fileshed_core::transfer::{TransferPermit, UploadError};
 use fileshed_core::view::{Resolved, ViewError, ViewPath};
 use fileshed_core::{Caller, CallerView, Code, Error};
@@ -22,7 +23,6 @@ use hyper::body::Buf;
 use tokio::sync::OnceCell;
 
 use super::node::{LARGEST, Node, SidecarPlace};
-use crate::http::admission::Slot;
 use crate::http::body::{self, BodyError, BodyReader};
 use crate::http::files::condition::{ConditionError, expect_state};
 use crate::http::files::content::take_file;
@@ -56,13 +56,13 @@ pub(super) struct DavRequest {
     /// Conditions on what is written.
     pub(super) headers: HeaderMap,
     /// The file that it brings, until it is taken in.
-    pub(super) file: Slot<IncomingFile>,
+    pub(super) file: Mutex<Option<IncomingFile>>,
     /// Whether programs keep properties with files of the zone.
     pub(super) has_properties: OnceCell<bool>,
     /// The lock that the request has taken.
     pub(super) taken: OnceLock<String>,
     /// Why the request was refused.
-    pub(super) refusal: Slot<Error>,
+    pub(super) refusal: Mutex<Option<Error>>,
     /// Whether something makes place for what is moved or copied.
     pub(super) replaces: AtomicBool,
 }
@@ -70,7 +70,7 @@ pub(super) struct DavRequest {
 impl DavRequest {
     /// Remembers why the request is refused; the library only knows that it is.
     pub(super) fn refuse(&self, error: Error) -> FsError {
-        self.refusal.put(error);
+        *lock(&self.refusal) = Some(error);
         FsError::Forbidden
     }
 
@@ -131,7 +131,8 @@ pub(super) async fn take_in(
     sidecar: Option<SidecarPlace>,
     options: OpenOptions,
 ) -> FsResult<Node> {
-    let IncomingFile { body, size, permit } = request.file.take().ok_or(FsError::GeneralFailure)?;
+    let IncomingFile { body, size, permit } =
+        lock(&request.file).take().ok_or(FsError::GeneralFailure)?;
     let work = Arc::clone(request);
     let clock = &request.server.core.store.clock;
     let stored = body::receive(clock, body, size, move |reader| match sidecar {

@@ -22,11 +22,10 @@ use crate::http::files::page::{CACHE, INERT, disposition};
 use crate::http::response_body::{self, CHUNK_BYTES};
 
 /// Writes an archive; blocks.
-pub(in crate::http) type WriteArchive =
-    Box<dyn FnOnce(&mut dyn io::Write) -> Result<(), Error> + Send>;
+pub(super) type WriteArchive = Box<dyn FnOnce(&mut dyn io::Write) -> Result<(), Error> + Send>;
 
 /// The answer to a request for directories: an archive that is made while it is sent.
-pub(in crate::http) fn answer(
+pub(super) fn answer(
     request: &Parts,
     name: &str,
     write_archive: WriteArchive,
@@ -78,10 +77,8 @@ pub(super) async fn selection(mut call: Call) -> Result<Response, Error> {
         Ok((name, selection))
     });
     let (name, selection) = looked.await?;
-    let permit = call.transfer_permit().await?;
-    let (core, caller) = (Arc::clone(&call.server.core), call.caller);
-    let write_archive = move |writer: &mut dyn Write| {
-        selection.with_entries(CallerView::of(&core, &caller), |zone, entries| {
+    let packed = pack(call, &name, move |view, writer| {
+        selection.with_entries(view, |zone, entries| {
             let contents: Vec<PackContent<'_>> = entries
                 .iter()
                 .map(|entry| PackContent::of(zone, entry))
@@ -89,9 +86,20 @@ pub(super) async fn selection(mut call: Call) -> Result<Response, Error> {
             PackContent::stream(&contents, writer)?;
             Ok(())
         })
-    };
-    let write_archive = Box::new(write_archive);
-    Ok(answer(&call.parts, &name, write_archive, permit))
+    });
+    packed.await
+}
+
+/// Answers a call with an archive, which `write` makes for its caller while it is sent.
+pub(in crate::http) async fn pack(
+    mut call: Call,
+    name: &str,
+    write: impl FnOnce(CallerView<'_>, &mut dyn Write) -> Result<(), Error> + Send + 'static,
+) -> Result<Response, Error> {
+    let permit = call.transfer_permit(None).await?;
+    let (core, caller) = (Arc::clone(&call.server.core), call.caller);
+    let write = move |writer: &mut dyn Write| write(CallerView::of(&core, &caller), writer);
+    Ok(answer(&call.parts, name, Box::new(write), permit))
 }
 
 /// Names in one directory.

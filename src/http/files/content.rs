@@ -29,13 +29,13 @@ pub(super) async fn fetch(mut call: Call) -> Result<Response, Error> {
     } else {
         Presentation::Attachment
     };
-    let permit = call.transfer_permit().await?;
+    let permit = call.transfer_permit(None).await?;
     let file = if let Some(file) = query.file_at_once(&call.server.core, &call.caller) {
         file
     } else {
         let opened = call.look(move |view| {
             let (zone, path) = query.place(view)?;
-            Download::open(view.core, view.caller, &zone, &path)
+            Download::open(view, &zone, &path)
         });
         opened.await?
     };
@@ -45,7 +45,7 @@ pub(super) async fn fetch(mut call: Call) -> Result<Response, Error> {
 /// `PUT /files/content`
 pub(super) async fn store(mut call: Call) -> Result<Response, Error> {
     let query = FileQuery::of(&mut call)?;
-    let permit = call.transfer_permit().await?;
+    let permit = call.transfer_permit(None).await?;
     let stored = call.receive(move |view, Parts { headers, .. }, reader| {
         if headers.contains_key(CONTENT_RANGE) {
             return Err(PartialError.into());
@@ -102,7 +102,7 @@ const UPLOAD: &str = "files/upload";
 /// `POST /files/upload`
 pub(super) async fn upload(mut call: Call) -> Result<Response, Error> {
     let query = FileQuery::of(&mut call)?;
-    let permit = call.transfer_permit().await?;
+    let permit = call.transfer_permit(None).await?;
     let stored = call.receive(move |view, parts, reader| {
         let zone = query.zone(view, ZoneName::Uploads.as_str())?.made()?;
         let existing = if FileQuery::flag("overwrite", query.overwrite.as_ref())? {

@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use fileshed_core::archive::PackContent;
 use fileshed_core::storage::{CachedFile, DiskError, Entry, Kind, Stamp};
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Caller, Core, Error, Zone, ZoneName, ZonePath, at_once};
+use fileshed_core::{Caller, CallerView, Core, Error, Zone, ZoneName, ZonePath, at_once};
 use headers::{AcceptRanges, ContentLength, ContentRange, HeaderMapExt as _};
 
 use super::archive::{self, WriteArchive};
@@ -49,10 +49,9 @@ pub(in crate::http) enum Download {
 }
 
 impl Download {
-    /// Opens what is at `path` of a caller's zone; blocks.
+    /// Opens what is at `path` of a zone of the caller; blocks.
     pub(in crate::http) fn open(
-        core: &Arc<Core>,
-        caller: &Caller,
+        view: CallerView<'_>,
         zone: &Zone<'_>,
         path: &ZonePath,
     ) -> Result<Self, Error> {
@@ -63,8 +62,8 @@ impl Download {
         }
         let name = path.name().unwrap_or(zone.name.as_str()).to_owned();
         let group = zone.group().map(|group| group.id.as_str().to_owned());
-        let (core, caller, zone, path) =
-            (Arc::clone(core), caller.clone(), zone.name, path.clone());
+        let (core, caller) = (Arc::clone(view.core), view.caller.clone());
+        let (zone, path) = (zone.name, path.clone());
         let write_archive = move |writer: &mut dyn io::Write| {
             let zone = core.store.open_zone(&caller, zone, group.as_deref())?;
             let entry = zone.entry(&path)?;

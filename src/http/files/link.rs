@@ -5,32 +5,28 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, Request, State};
+use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use fileshed_core::link::{Link, LinkError, Purpose};
 use fileshed_core::transfer::{OnConflict, TransferPermit, Upload};
-use fileshed_core::{Code, Core, Error, Zone, ZonePath, diagnostics};
+use fileshed_core::{CallerView, Code, Core, Error, Zone, ZonePath, diagnostics};
 use serde_json::json;
 
 use super::download::{Download, Presentation};
 use super::{SURFACE, content, page};
 use crate::http::body::BodyReader;
-use crate::http::call::Call;
-use crate::http::{Server, admission, envelope, pool};
+use crate::http::call::{Call, ServerRequest};
+use crate::http::{Server, envelope, pool};
 use crate::ops::Reply;
 
 /// The name in intents, for repairs.
 const OPERATION: &str = "links";
 
 /// `GET /links/<token>`: the file, or the page that takes files.
-pub(super) async fn open(
-    State(server): State<Arc<Server>>,
-    Path(token): Path<String>,
-    request: Request,
-) -> Response {
-    let limit = server.core.store.settings.max_file_size_mb;
-    answer(server, token, request, None, |call, link| async move {
+pub(super) async fn open(Path(token): Path<String>, request: ServerRequest) -> Response {
+    let limit = request.server.core.store.settings.max_file_size_mb;
+    answer(token, request, None, |call, link| async move {
         match link.purpose {
             Purpose::Upload => Ok(page::upload(limit)),
             Purpose::Download => answer_with_file(call, link).await,
@@ -41,27 +37,20 @@ pub(super) async fn open(
 
 /// Answers a request with a link as `work` does; if a purpose is given, the link must have it.
 async fn answer<F>(
-    server: Arc<Server>,
     token: String,
-    request: Request,
+    request: ServerRequest,
     purpose: Option<Purpose>,
     work: impl FnOnce(Call, Link) -> F,
 ) -> Response
 where
     F: Future<Output = Result<Response, Error>>,
 {
-    let (parts, body) = request.into_parts();
-    let headers = parts.headers.clone();
-    let link = match found(&server, token, purpose).await {
+    let headers = request.parts.headers.clone();
+    let link = match found(&request.server, token, purpose).await {
         Ok(link) => link,
         Err(error) => return refused(&headers, error),
     };
-    let call = Call {
-        server,
-        caller: link.caller.clone(),
-        parts,
-        body,
-    };
+    let call = request.of(link.caller.clone());
     let answered = SURFACE.answer_to(call, |call| async move {
         let answered = work(call, link).await;
         Ok(answered.unwrap_or_else(|error| refused(&headers, error)))
@@ -88,55 +77,41 @@ async fn found(
 }
 
 async fn answer_with_file(mut call: Call, link: Link) -> Result<Response, Error> {
-    let permit = transfer_permit(&call.server, &link).await?;
+    let permit = call.transfer_permit(Some(&link.id)).await?;
     let file = call.look(move |view| {
         let zone = link
             .open_zone(&view.core.store)
             .map_err(LinkError::hiding)?;
-        let file = Download::open(view.core, &link.caller, &zone, &link.path);
+        let file = Download::open(CallerView::of(view.core, &link.caller), &zone, &link.path);
         file.map_err(LinkError::hiding)
     });
     Ok(file.await?.answer(&call.parts, Presentation::Page, permit))
 }
 
-async fn transfer_permit(server: &Server, link: &Link) -> Result<TransferPermit, Error> {
-    admission::transfer_permit(&server.core, &link.caller, Some(&link.id)).await
-}
-
 /// `POST /links/<token>`: files for the directory of the link.
-pub(super) async fn bring(
-    State(server): State<Arc<Server>>,
-    Path(token): Path<String>,
-    request: Request,
-) -> Response {
+pub(super) async fn bring(Path(token): Path<String>, request: ServerRequest) -> Response {
     let purpose = Some(Purpose::Upload);
-    answer(
-        server,
-        token,
-        request,
-        purpose,
-        |mut call, link| async move {
-            let permit = transfer_permit(&call.server, &link).await?;
-            let opened = call.look(move |view| {
-                link.open_zone(&view.core.store)
-                    .map_err(LinkError::hiding)?;
-                Ok(link)
-            });
-            let link = opened.await?;
-            let is_page = page::is_wanted(&call.parts.headers);
-            let stored = call.receive(move |view, parts, reader| {
-                take(view.core, &link, permit, &parts.headers, reader)
-                    .map_err(|error| in_plain_words(view.core, error))
-            });
-            let count = stored.await?;
-            if is_page {
-                return Ok(page::stored(count));
-            }
-            let reply = Reply::new(json!({"count": count}), page::sentence(count));
-            Ok(envelope::answer(Ok(reply)))
-        },
-    )
-    .await
+    let answered = answer(token, request, purpose, |mut call, link| async move {
+        let permit = call.transfer_permit(Some(&link.id)).await?;
+        let opened = call.look(move |view| {
+            link.open_zone(&view.core.store)
+                .map_err(LinkError::hiding)?;
+            Ok(link)
+        });
+        let link = opened.await?;
+        let is_page = page::is_wanted(&call.parts.headers);
+        let stored = call.receive(move |view, parts, reader| {
+            take(view.core, &link, permit, &parts.headers, reader)
+                .map_err(|error| in_plain_words(view.core, error))
+        });
+        let count = stored.await?;
+        if is_page {
+            return Ok(page::stored(count));
+        }
+        let reply = Reply::new(json!({"count": count}), page::sentence(count));
+        Ok(envelope::answer(Ok(reply)))
+    });
+    answered.await
 }
 
 fn take(

@@ -68,19 +68,17 @@ impl<'a> MultipartReader<'a> {
     /// The name of the next file; nothing at the end. Other parts are skipped. The content of the file
     /// must be read with [`MultipartReader::content`].
     pub(in crate::http) fn file(&mut self) -> Result<Option<String>, Error> {
-        loop {
-            match self.part()? {
-                FormPart::File(name) => return Ok(Some(name)),
-                FormPart::End => return Ok(None),
-                FormPart::Field => {
-                    self.fields += 1;
-                    if self.fields > FIELDS_MAX {
-                        return Err(MultipartError::TooMuch.into());
-                    }
-                    self.skip(FIELD_MAX)?;
-                }
+        while self.has_part()? {
+            if let Some(name) = self.file_in_head()? {
+                return Ok(Some(name));
             }
+            self.fields += 1;
+            if self.fields > FIELDS_MAX {
+                return Err(MultipartError::TooMuch.into());
+            }
+            self.skip(FIELD_MAX)?;
         }
+        Ok(None)
     }
 
     /// Whether nothing is in the file whose name was given last.
@@ -126,14 +124,16 @@ impl<'a> MultipartReader<'a> {
         })
     }
 
-    /// What begins behind a delimiter.
-    fn part(&mut self) -> Result<FormPart, Error> {
+    /// Returns `true` if a part begins behind the delimiter, and `false` at the end of the form.
+    fn has_part(&mut self) -> Result<bool, Error> {
         while self.buffer.len() < 2 {
             self.fill()?;
         }
-        if self.buffer.starts_with(b"--") {
-            return Ok(FormPart::End);
-        }
+        Ok(!self.buffer.starts_with(b"--"))
+    }
+
+    /// Reads the headers of a part. Returns the name of the file that it is; `None` if it is none.
+    fn file_in_head(&mut self) -> Result<Option<String>, Error> {
         let end = loop {
             if let Some(end) = memmem::find(&self.buffer, HEAD_END) {
                 break end;
@@ -158,9 +158,7 @@ impl<'a> MultipartReader<'a> {
             .and_then(|(_, value)| file_name(value));
         self.buffer.drain(..end + HEAD_END.len());
         // A file input that was left empty has an empty name.
-        Ok(name
-            .filter(|name| !name.is_empty())
-            .map_or(FormPart::Field, FormPart::File))
+        Ok(name.filter(|name| !name.is_empty()))
     }
 
     fn fill(&mut self) -> Result<(), Error> {
@@ -168,16 +166,6 @@ impl<'a> MultipartReader<'a> {
         self.buffer.extend_from_slice(&piece);
         Ok(())
     }
-}
-
-/// What a part of a form is.
-enum FormPart {
-    /// A file, by its name.
-    File(String),
-    /// Anything else.
-    Field,
-    /// There are no more.
-    End,
 }
 
 /// The file name of a part: `filename*` in UTF-8 before `filename`.

@@ -15,10 +15,11 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::Error;
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 use sha2::{Digest as _, Sha256};
 
 use crate::http::envelope;
+use crate::http::header::UNRESERVED;
 pub(super) use crate::http::response_body::INERT;
 
 const FRAME: &str = include_str!("page/frame.html");
@@ -142,21 +143,6 @@ pub(super) const VIEWED_DOCUMENT: HeaderValue =
 /// Nobody keeps a copy that outlives the right to it.
 pub(super) const CACHE: HeaderValue = HeaderValue::from_static("private, no-cache");
 
-/// What may stand unencoded in an extended value.
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'!')
-    .remove(b'#')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'+')
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'^')
-    .remove(b'_')
-    .remove(b'`')
-    .remove(b'|')
-    .remove(b'~');
-
 /// The header for a file: saved, or shown where the browser can.
 pub(super) fn disposition(name: &str, inline: bool) -> HeaderValue {
     let how = if inline { "inline" } else { "attachment" };
@@ -171,7 +157,7 @@ pub(super) fn disposition(name: &str, inline: bool) -> HeaderValue {
     let text = if plain == name {
         format!("{how}; filename=\"{plain}\"")
     } else {
-        let encoded = utf8_percent_encode(name, ENCODED);
+        let encoded = utf8_percent_encode(name, UNRESERVED);
         format!("{how}; filename=\"{plain}\"; filename*=UTF-8''{encoded}")
     };
     HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static("attachment"))

@@ -2,10 +2,9 @@
 //! (<https://tus.io/protocols/resumable-upload>), with its extensions creation, expiration and
 //! termination.
 
-use std::sync::Arc;
-
-use axum::extract::{Path, Request, State};
+use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, LOCATION};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
@@ -15,7 +14,7 @@ use fileshed_core::{CallerView, Code, Error, ZoneName, diagnostics};
 use jiff::fmt::rfc2822::DateTimePrinter;
 
 use super::{FileQuery, SURFACE};
-use crate::http::call::Call;
+use crate::http::call::{Call, ServerRequest};
 use crate::http::{Server, envelope, route};
 
 const VERSION: HeaderValue = HeaderValue::from_static("1.0.0");
@@ -34,44 +33,32 @@ pub(in crate::http) const UPLOAD_EXPIRES: HeaderName = HeaderName::from_static("
 const METHOD_OVERRIDE: HeaderName = HeaderName::from_static("x-http-method-override");
 
 /// `/files/uploads`
-pub(super) async fn uploads(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let response = match *request.method() {
-        Method::OPTIONS => capabilities(&server),
-        Method::POST => SURFACE.answer(server, request, begin).await,
-        _ => route::refuse_method(&request, Method::POST),
+pub(super) async fn uploads(request: ServerRequest) -> Response {
+    let response = match request.parts.method {
+        Method::OPTIONS => capabilities(&request.server),
+        Method::POST => SURFACE.answer(request, begin).await,
+        _ => route::refuse_method(&request.parts, Method::POST),
     };
     spoken(response)
 }
 
 /// `/files/uploads/{id}`
-pub(super) async fn upload(
-    State(server): State<Arc<Server>>,
-    Path(id): Path<String>,
-    request: Request,
-) -> Response {
-    let response = match meant(&request) {
-        Method::OPTIONS => capabilities(&server),
-        Method::HEAD => SURFACE.answer(server, request, |call| look(call, id)).await,
-        Method::PATCH => {
-            SURFACE
-                .answer(server, request, |call| receive(call, id))
-                .await
-        }
-        Method::DELETE => {
-            SURFACE
-                .answer(server, request, |call| give_up(call, id))
-                .await
-        }
-        _ => route::refuse_method(&request, Method::PATCH),
+pub(super) async fn upload(Path(id): Path<String>, request: ServerRequest) -> Response {
+    let response = match meant(&request.parts) {
+        Method::OPTIONS => capabilities(&request.server),
+        Method::HEAD => SURFACE.answer(request, |call| look(call, id)).await,
+        Method::PATCH => SURFACE.answer(request, |call| receive(call, id)).await,
+        Method::DELETE => SURFACE.answer(request, |call| give_up(call, id)).await,
+        _ => route::refuse_method(&request.parts, Method::PATCH),
     };
     spoken(response)
 }
 
 /// The method of a request; where a client cannot send it, the one that a header names.
-fn meant(request: &Request) -> Method {
-    let named = request.headers().get(METHOD_OVERRIDE);
+fn meant(request: &Parts) -> Method {
+    let named = request.headers.get(METHOD_OVERRIDE);
     let named = named.and_then(|name| Method::from_bytes(name.as_bytes()).ok());
-    named.unwrap_or_else(|| request.method().clone())
+    named.unwrap_or_else(|| request.method.clone())
 }
 
 /// Every answer names the version of the protocol.
@@ -106,7 +93,7 @@ async fn begin(mut call: Call) -> Result<Response, Error> {
     let query = accepted(&mut call)?;
     let length = number(&call.parts.headers, &UPLOAD_LENGTH)?;
     let name = file_name(&call.parts.headers)?;
-    let permit = call.transfer_permit().await?;
+    let permit = call.transfer_permit(None).await?;
     let begun = call.look(move |view| {
         let zone = query.zone(view, ZoneName::Uploads.as_str())?;
         let new = NewUpload {
@@ -135,7 +122,7 @@ async fn receive(mut call: Call, id: String) -> Result<Response, Error> {
         return Err(ProtocolError::ContentType.into());
     }
     let offset = number(&call.parts.headers, &UPLOAD_OFFSET)?;
-    let permit = call.transfer_permit().await?;
+    let permit = call.transfer_permit(None).await?;
     let received = call.receive(move |view, _, reader| {
         let transfer = &view.core.transfer;
         let mut upload = transfer.resume_upload(view.caller, &id, offset, permit)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::files::{Files, OutputFile, Provider, Sent, ToolError, ToolLimits, path};
@@ -15,7 +15,7 @@ use fileshed_core::{
 use serde_json::{Map, json};
 
 use super::failure;
-use crate::http::call::{self, Surface};
+use crate::http::call::{self, ServerRequest, Surface};
 use crate::http::health::Metrics;
 use crate::http::identity::Accepts;
 use crate::http::tool::{self, CallableTool};
@@ -26,17 +26,13 @@ use crate::ops::link_create;
 const SURFACE: Surface = Surface {
     accepts: Accepts::Programs,
     channel: Channel::Fs,
-    form: None,
 };
 
 /// Answers a call of a tool.
-pub(super) async fn answer(
-    server: Arc<Server>,
-    tool: &'static CallableTool,
-    request: Request,
-) -> Response {
+pub(super) async fn answer(tool: &'static CallableTool, request: ServerRequest) -> Response {
+    let server = Arc::clone(&request.server);
     let mut mode = WorkspaceMode::Refused;
-    let answered = SURFACE.answer(Arc::clone(&server), request, |mut call| {
+    let answered = SURFACE.answer(request, |mut call| {
         mode = WorkspaceMode::of(&call.caller);
         call.caller.names_zones = true;
         tool::run(tool, call, Map::new())
@@ -48,7 +44,7 @@ pub(super) async fn answer(
         mode,
         envelope::error_of(&response),
     );
-    failure::formed(&server, response)
+    response
 }
 
 /// Counts a call of a tool.
@@ -170,16 +166,14 @@ impl FsScope {
 }
 
 /// `GET /fs/info`: the workspace that a call sees, its name, and why it cannot be used.
-pub(super) async fn info(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let report = report(&server, request).await;
-    let response = report.unwrap_or_else(envelope::failure);
-    failure::formed(&server, response)
+pub(super) async fn info(ServerRequest { server, parts, .. }: ServerRequest) -> Response {
+    let report = report(&server, &parts).await;
+    report.unwrap_or_else(envelope::failure)
 }
 
-async fn report(server: &Arc<Server>, request: Request) -> Result<Response, Error> {
-    let (parts, _) = request.into_parts();
+async fn report(server: &Arc<Server>, parts: &Parts) -> Result<Response, Error> {
     let scope = FsScope::of(&server.core.store.settings, &parts.headers)?;
-    let report = match SURFACE.identify(server, &parts).await {
+    let report = match SURFACE.identify(server, parts).await {
         Err(error) if failure::is_nobody(error.code()) => WorkspaceReport::refused(),
         caller => {
             let report = call::run(&server.core, caller?, (), move |view, ()| {

@@ -1,14 +1,12 @@
 //! `GET /fs/openapi.json`: the compact tools. It needs no credential and shows nothing of a user.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
-use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, Method};
 use axum::response::Response;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{BASE, TOOLS};
-use crate::http::Server;
 use crate::http::packed_file::PackedFile;
 use crate::openapi;
 
@@ -16,7 +14,7 @@ use crate::openapi;
 static DOCUMENT: LazyLock<PackedFile> = LazyLock::new(|| PackedFile::document(&document()));
 
 /// `GET /openapi.json`
-pub(super) async fn openapi(State(_): State<Arc<Server>>, headers: HeaderMap) -> Response {
+pub(super) async fn openapi(headers: HeaderMap) -> Response {
     DOCUMENT.answer_fresh(&headers)
 }
 
@@ -28,21 +26,16 @@ pub fn pretty() -> Result<String, serde_json::Error> {
 /// The document: every tool.
 #[must_use]
 pub fn document() -> Value {
-    let mut paths = Map::new();
-    for entry in TOOLS.iter() {
-        let schema = (entry.request_schema)();
+    let operations = TOOLS.iter().map(|tool| {
+        let schema = (tool.request_schema)();
         let operation = json!({
-            "operationId": entry.id,
-            "description": entry.doc,
+            "operationId": tool.id,
+            "description": tool.doc,
             "requestBody": {"content": {"application/json": {"schema": schema}}},
             "responses": {"200": {"description": "Done, or what is wrong in `error`"}},
         });
-        paths.insert(format!("/{}", entry.id), json!({"post": operation}));
-    }
-    openapi::of_surface(
-        "fileshed files",
-        "The files of one user, in nine small tools.",
-        BASE,
-        &paths,
-    )
+        (format!("/{}", tool.id), &Method::POST, operation)
+    });
+    let description = "The files of one user, in nine small tools.";
+    openapi::of_surface("fileshed files", description, BASE, operations)
 }

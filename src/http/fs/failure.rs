@@ -1,8 +1,6 @@
 //! Failures as callers of compact tools read them: `{"error", "path"}`, one text that says all.
 
-use std::sync::Arc;
-
-use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{Method, StatusCode};
 use axum::response::Response;
 use fileshed_core::files::ToolError;
@@ -10,22 +8,18 @@ use fileshed_core::hint::{Argument, HintSurface, NextCall};
 use fileshed_core::{Code, Error, REFUSED, unusable};
 use serde_json::{Value, json};
 
-use super::{BASE, find};
-use crate::config::FailureEnvelope;
+use super::find;
 use crate::http::envelope::{self, FailureForm};
 use crate::http::identity::IdentityError;
-use crate::http::{Server, route};
+use crate::http::route;
 
 /// What is said where a credential is bound to another user than the one who is named.
 const MISMATCH: &str = "tool/user-id mismatch: this tool was bound to a different user session and \
     cannot be reused";
 
 /// Gives an answer the form of this surface if it is a failure.
-pub(super) fn formed(server: &Server, mut response: Response) -> Response {
-    let Some(error) = envelope::error_of(&response) else {
-        return response;
-    };
-    if server.fs_envelope == FailureEnvelope::Flat {
+pub(super) async fn flat(mut response: Response) -> Response {
+    if let Some(error) = envelope::error_of(&response) {
         if is_of_tool(error.code()) {
             *response.status_mut() = StatusCode::OK;
         }
@@ -121,25 +115,19 @@ impl HintSurface for CompactSurface {
 
     fn call(&self, call: &NextCall) -> String {
         let name = self.name(call.operation());
-        let path = call.arguments().iter().find(|(name, _)| *name == "path");
-        match path {
-            Some((_, Argument::Value(path))) => format!("{name}(path={path})"),
+        match call.argument("path") {
+            Some(Argument::Value(path)) => format!("{name}(path={path})"),
             _ => name.to_owned(),
         }
     }
 }
 
-/// There is nothing at this address.
-pub(super) async fn unknown(State(server): State<Arc<Server>>, request: Request) -> Response {
-    formed(&server, envelope::failure(route::unlisted(&request, BASE)))
-}
-
 /// The address has other methods.
-pub(super) async fn wrong_method(State(server): State<Arc<Server>>, request: Request) -> Response {
+pub(super) async fn wrong_method(request: Parts) -> Response {
     let name = route::asked_path(&request).rsplit('/').next();
     let taken = match name.and_then(find) {
         Some(_) => Method::POST,
         None => Method::GET,
     };
-    formed(&server, route::refuse_method(&request, taken))
+    route::refuse_method(&request, taken)
 }

@@ -51,16 +51,9 @@ pub(in crate::http) struct SessionCredential {
     pub(super) secret: Secret,
     /// The user, if the signature was checked.
     user: Option<UserId>,
-    pub(super) origin: SessionOrigin,
-}
-
-/// How a session gets here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::http) enum SessionOrigin {
-    /// Open WebUI sends it, for a model.
-    Header,
-    /// The browser of a person sends it, because Open WebUI is at the same address.
-    Page,
+    /// `true` if the browser of a person sends it, because Open WebUI is at the same address; else Open
+    /// WebUI does, for a model.
+    pub(super) is_of_page: bool,
 }
 
 #[derive(Deserialize)]
@@ -90,7 +83,7 @@ impl Authenticator {
     pub(super) fn read_session(
         &self,
         secret: Secret,
-        origin: SessionOrigin,
+        is_of_page: bool,
         accepted: AcceptedCredentials,
     ) -> Result<SessionCredential, IdentityError> {
         let user = match &self.config.webui_secret_key {
@@ -104,7 +97,7 @@ impl Authenticator {
         Ok(SessionCredential {
             secret,
             user,
-            origin,
+            is_of_page,
         })
     }
 

@@ -26,10 +26,9 @@ use fileshed_core::settings::GroupSource;
 use fileshed_core::{Caller, Chat};
 
 use super::headers::{self, credential, filled, single};
-use super::openwebui::SessionOrigin;
 use super::{Authenticator, Credential, IdentityError, TOKEN_PREFIX, X_USER_ID, is_among};
 use crate::config::{Origin, Secret};
-use crate::http::cookie::{self, Cookie};
+use crate::http::cookie;
 use crate::http::header;
 
 /// Header that the page sends with every call; the value is `1`.
@@ -95,7 +94,7 @@ impl Authenticator {
             return self.read_header(request, self.accepted());
         };
         CookieUse::note(request);
-        let session = self.read_session(secret, SessionOrigin::Page, self.accepted())?;
+        let session = self.read_session(secret, true, self.accepted())?;
         Ok(Credential::Session(
             session,
             self.principal_headers(headers)?,
@@ -120,19 +119,9 @@ impl Authenticator {
         }
     }
 
-    /// Returns `true` if people have to sign in; else there is one workspace for all.
-    pub(in crate::http) fn asks(&self) -> bool {
-        self.asks
-    }
-
     /// Returns `true` if sessions of Open WebUI count.
     pub(in crate::http) fn takes_open_webui(&self) -> bool {
         self.sessions.is_some()
-    }
-
-    /// The cookie with the secret of a session on the page.
-    pub(in crate::http) fn session_cookie(&self) -> &Cookie {
-        &self.cookie
     }
 
     /// The secret of the session on the page that a request brings.

@@ -48,18 +48,19 @@ pub(super) fn of_request(error: Error, call_context: &CallContext) -> ErrorData 
 
 /// An older client over HTTP wants to hear of changes.
 pub(super) fn no_stream() -> ErrorData {
-    let error = Error::from(McpError::NoStream);
-    let message = format!("{}; {}", error.message(), error.hint());
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, said(McpError::NoStream), None)
 }
 
 /// There is no tool of that name here.
 pub(super) fn unknown_tool(name: &str, known: impl Iterator<Item = &'static str>) -> ErrorData {
     let name: String = name.chars().take(100).collect();
     let meant = nearest(&name, known);
-    let error = Error::from(McpError::UnknownTool { name, meant });
-    let message = format!("{}; {}", error.message(), error.hint());
-    ErrorData::invalid_params(message, None)
+    ErrorData::invalid_params(said(McpError::UnknownTool { name, meant }), None)
+}
+
+fn said(error: McpError) -> String {
+    let error = Error::from(error);
+    format!("{}; {}", error.message(), error.hint())
 }
 
 diagnostics! {

@@ -10,87 +10,65 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::header::WWW_AUTHENTICATE;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::Error;
 use rmcp::model::SubscriptionFilter;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::http::body::BodyError;
 use crate::http::{Server, header};
-use crate::json::VALUES_MAX;
+use crate::json;
 
 /// What JSON-RPC calls a message that is no JSON.
 const PARSE_ERROR: i32 = -32_700;
 
-/// The parts of a message that count before the protocol reads it.
-#[derive(Default, Deserialize)]
-pub(super) struct Message {
-    method: String,
-    #[serde(default)]
-    params: Value,
-}
+/// A message as it came.
+pub(super) struct Message(Value);
 
 impl Message {
     /// Reads a message. One that cannot be read is refused in the words of the protocol, or of this
     /// server if it would take too much memory.
     pub(super) fn read(text: &[u8]) -> Result<Result<Self, Response>, Error> {
-        if values_at_most(text) > VALUES_MAX {
-            return Err(BodyError::TooMany.into());
+        match json::value(text) {
+            Ok(message) => Ok(Ok(Self(message))),
+            Err(error) if json::has_too_many(&error) => Err(BodyError::TooMany.into()),
+            Err(error) => {
+                let message = format!("the message is not valid JSON: {error}");
+                let error = json!({"code": PARSE_ERROR, "message": message});
+                let body = json!({"jsonrpc": "2.0", "id": null, "error": error});
+                Ok(Err((StatusCode::BAD_REQUEST, Json(body)).into_response()))
+            }
         }
-        let message = serde_json::from_slice(text);
-        // JSON of another form is refused by the protocol.
-        let is_json = |_| serde_json::from_slice::<IgnoredAny>(text);
-        let message = message.or_else(|error| is_json(error).map(|_| Self::default()));
-        Ok(message.map_err(|error| {
-            let body = json!({
-                "jsonrpc": "2.0",
-                "id": null,
-                "error": {"code": PARSE_ERROR, "message": format!("the message is not valid JSON: {error}")},
-            });
-            let headers = [(CONTENT_TYPE, "application/json")];
-            (StatusCode::BAD_REQUEST, headers, body.to_string()).into_response()
-        }))
+    }
+
+    fn method(&self) -> Option<&str> {
+        self.0["method"].as_str()
     }
 
     /// The tool that is called.
     pub(super) fn called_tool(&self) -> Option<&str> {
-        let name = self.params["name"].as_str();
-        name.filter(|_| self.method == "tools/call")
+        let name = self.0["params"]["name"].as_str();
+        name.filter(|_| self.method() == Some("tools/call"))
     }
 
     /// The resources that a message asks to hear of; `None` if it asks for something else.
-    pub(super) fn awaited_resources(self) -> Option<Vec<String>> {
-        if self.method != "subscriptions/listen" {
+    pub(super) fn awaited_resources(&self) -> Option<Vec<String>> {
+        if self.method() != Some("subscriptions/listen") {
             return None;
         }
-        let filter = SubscriptionFilter::deserialize(&self.params["notifications"]);
+        let filter = SubscriptionFilter::deserialize(&self.0["params"]["notifications"]);
         filter.ok()?.resource_subscriptions
     }
 
     /// Returns `true` if a request that names no user may ask this.
     pub(super) fn is_for_everybody(&self) -> bool {
-        METHODS.contains(&self.method.as_str())
+        self.method()
+            .is_some_and(|method| METHODS.contains(&method))
     }
-}
-
-/// How many values a text can hold: each is the first, or follows one of three signs.
-fn values_at_most(text: &[u8]) -> usize {
-    let (mut values, mut in_string, mut escaped) = (1, false, false);
-    for byte in text {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if in_string => escaped = true,
-            b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' if !in_string => values += 1,
-            _ => {}
-        }
-    }
-    values
 }
 
 /// Methods of requests that name no user.
@@ -156,21 +134,4 @@ fn address(public_url: &str, headers: &HeaderMap, target: &Uri) -> String {
             .filter(is_plain)
             .unwrap_or("localhost")
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_never_more_than_counted() {
-        for (text, least) in [
-            ("1", 1),
-            (r#"{"a": 1, "b": [2, 3]}"#, 5),
-            (r#"["a,\",[{", "b"]"#, 3),
-        ] {
-            assert!(values_at_most(text.as_bytes()) >= least, "{text}");
-        }
-        assert_eq!(values_at_most(br#""[[[,,,""#), 1);
-    }
 }

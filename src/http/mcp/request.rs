@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use axum::http::request::Parts;
+use fileshed_core::sync::lock;
 use fileshed_core::{Answers, Caller, CallerView, Channel, Error};
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
@@ -14,7 +15,7 @@ use rmcp::service::RequestContext;
 use tokio::sync::watch;
 
 use super::subscriptions::{Looker, SharedWatched};
-use crate::http::admission::{CallPermit, Slot};
+use crate::http::admission::{CallPermit, PermitSlot};
 use crate::http::middleware::CallOutcome;
 use crate::http::{Server, call, timer};
 
@@ -33,9 +34,6 @@ pub(super) struct CallContext {
     /// The end of the connection, where that is the end of everything.
     pub(super) closing: Option<Closing>,
 }
-
-/// Where the permit of a call lies.
-pub(super) type PermitSlot = Slot<CallPermit>;
 
 impl CallContext {
     /// Returns `true` if the caller wants what it cannot know yet, and no more.
@@ -109,8 +107,9 @@ impl<'a> RequestInProgress<'a> {
     /// The caller, with the permit of the call.
     async fn admit(&self) -> Result<(Caller, CallPermit), Error> {
         let mut caller = self.call_context.caller.clone();
-        let admitted = if let Some(admitted) = self.call_context.permit.take() {
-            admitted
+        let kept = lock(&self.call_context.permit).take();
+        let admitted = if let Some(kept) = kept {
+            kept
         } else {
             let user = self.server.core.store.namespace(&caller);
             self.server.admission.admit(&user).await?
@@ -132,7 +131,7 @@ impl<'a> RequestInProgress<'a> {
     /// not block.
     pub(super) async fn admitted(&self) -> Result<Caller, Error> {
         let (caller, admitted) = self.admit().await?;
-        self.call_context.permit.put(admitted);
+        *lock(&self.call_context.permit) = Some(admitted);
         Ok(caller)
     }
 
@@ -147,7 +146,7 @@ impl<'a> RequestInProgress<'a> {
         let work = call::run(&self.server.core, caller, permit, work);
         let done = self.waiting(work, || cancellation.cancel()).await;
         let (done, permit) = done?;
-        self.call_context.permit.put(permit);
+        *lock(&self.call_context.permit) = Some(permit);
         done
     }
 

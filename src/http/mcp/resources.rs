@@ -8,9 +8,9 @@ use std::collections::HashMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use fileshed_core::listing::DirectoryListing;
 use fileshed_core::storage::{Kind, WalkEntry};
 use fileshed_core::text::Encoding;
-use fileshed_core::zone::is_git_name;
 use fileshed_core::{
     CallerView, Code, Error, Hint, NextCall, Zone, ZoneName, ZonePath, diagnostics,
 };
@@ -44,15 +44,13 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
     .into()
 }
 
-/// What lies in a directory, by names, without what is git's.
+/// Files and directories in a directory, by names.
 fn listed(zone: &Zone<'_>, directory: &ZonePath) -> Result<Vec<WalkEntry>, Error> {
     let found = zone.data.list(directory);
-    let mut found = found.map_err(|error| zone.explain_disk(error))?;
-    if zone.name.is_versioned() {
-        found.retain(|found| !found.path.name().is_some_and(is_git_name));
-    }
-    found.sort_unstable_by(|one, other| one.path.name().cmp(&other.path.name()));
-    Ok(found)
+    let found = found.map_err(|error| zone.explain_disk(error))?;
+    let listing = DirectoryListing::unshared(zone.name, found, false);
+    let entries = listing.entries.into_iter();
+    Ok(entries.map(|entry| entry.found).collect())
 }
 
 /// Bytes that a content takes in memory for each of the file: itself, as text, and in the answer.
@@ -99,8 +97,7 @@ pub(super) fn read(
 
 /// The addresses of what lies in a directory, one a line.
 fn directory(zone: &Zone<'_>, address: &Address, path: &ZonePath) -> Result<String, Error> {
-    let mut found = listed(zone, path)?;
-    found.retain(|found| matches!(found.kind, Kind::File | Kind::Directory));
+    let found = listed(zone, path)?;
     let lines = found.iter().map(|found| {
         let below = address.at(found.path.as_str());
         format!("{}\n", below.text(found.kind == Kind::Directory))
@@ -187,11 +184,12 @@ fn paths(view: CallerView<'_>, root: Option<Address>, begun: &str) -> Result<Vec
     let above = begun.rfind('/').map_or("", |at| &begun[..=at]);
     let values = found.iter().filter_map(|found| {
         let name = found.path.name()?;
-        match found.kind {
-            Kind::Directory => Some(format!("{above}{name}/")),
-            Kind::File => Some(format!("{above}{name}")),
-            Kind::Symlink | Kind::Special => None,
-        }
+        let end = if found.kind == Kind::Directory {
+            "/"
+        } else {
+            ""
+        };
+        Some(format!("{above}{name}{end}"))
     });
     let mut values: Vec<String> = values.collect();
     values.sort_unstable();

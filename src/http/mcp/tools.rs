@@ -6,8 +6,9 @@ use std::sync::{Arc, LazyLock};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::storage::DiskError;
+use fileshed_core::sync::lock;
 use fileshed_core::terminal::ProcessUse;
-use fileshed_core::{CallerView, Core, Error, Toolset, ZonePath};
+use fileshed_core::{CallerView, Core, Error, Toolset, ZonePath, names};
 use rmcp::model::{self, CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -174,7 +175,7 @@ pub(super) async fn call(
     };
     let starts = tool.call.processes == Some(ProcessUse::Starts);
     // A call that waits holds nobody up.
-    drop(work.call_context.permit.take());
+    drop(lock(&work.call_context.permit).take());
     let waiting = async {
         tokio::select! {
             waited = awaited.wait(work.server, &work.call_context.caller, tool.changes) => waited,
@@ -231,41 +232,28 @@ fn image(bytes: &[u8], mime_type: &str) -> ContentBlock {
     ContentBlock::image(STANDARD.encode(bytes), mime_type)
 }
 
-/// The lists of tools that there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum McpToolset {
-    /// Every operation.
-    #[default]
-    Shed,
-    /// The operations that a small model needs.
-    Core,
-    /// The compact tools for files.
-    Files,
-    /// The tools of the terminal: files by absolute paths, and a shell.
-    Terminal,
+names! {
+    /// The lists of tools that there are.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum McpToolset {
+        /// Every operation.
+        #[default]
+        Shed = "shed",
+        /// The operations that a small model needs.
+        Core = "core",
+        /// The compact tools for files.
+        Files = "fs",
+        /// The tools of the terminal: files by absolute paths, and a shell.
+        Terminal = "terminal",
+    }
 }
 
 impl McpToolset {
-    /// Every one.
-    pub const ALL: [Self; 4] = [Self::Shed, Self::Core, Self::Files, Self::Terminal];
-
-    /// The names on the command line.
-    pub const NAMES: [&str; 4] = ["shed", "core", "fs", "terminal"];
-
-    /// Reads a name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        let at = Self::NAMES.iter().position(|other| *other == name)?;
-        Self::ALL.get(at).copied()
-    }
-
     /// The address that has it.
-    pub(super) fn path(self) -> &'static str {
+    pub(super) fn path(self) -> String {
         match self {
-            Self::Shed => "/mcp",
-            Self::Core => "/mcp/core",
-            Self::Files => "/mcp/fs",
-            Self::Terminal => "/mcp/terminal",
+            Self::Shed => "/mcp".to_owned(),
+            other => format!("/mcp/{}", other.as_str()),
         }
     }
 

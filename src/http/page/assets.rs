@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use axum::body::Bytes;
-use axum::extract::{Path, Request};
+use axum::extract::Path;
 use axum::http::header::{CONTENT_SECURITY_POLICY, REFERRER_POLICY, VARY, X_FRAME_OPTIONS};
+use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use sha2::{Digest as _, Sha256};
@@ -113,8 +114,8 @@ impl PageAssets {
 }
 
 /// `GET /`, for browsers, at the public address or the one that the request is for.
-pub(in crate::http) fn document(request: &Request, public_url: &str) -> Response {
-    let mut response = PAGE.document.answer_fresh(request.headers());
+pub(in crate::http) fn document(request: &Parts, public_url: &str) -> Response {
+    let mut response = PAGE.document.answer_fresh(&request.headers);
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, policy(request, public_url));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
@@ -128,8 +129,8 @@ pub(in crate::http) fn document(request: &Request, public_url: &str) -> Response
 /// The policy of the page. A policy has no relative addresses, so it names the directory of the scripts at
 /// each address that the page may have; for a host that a policy cannot name, as one of IPv6, it allows
 /// the whole site.
-fn policy(request: &Request, public_url: &str) -> HeaderValue {
-    let host = header::host(request.headers(), request.uri());
+fn policy(request: &Parts, public_url: &str) -> HeaderValue {
+    let host = header::host(&request.headers, &request.uri);
     let (_, public) = public_url.split_once("://").unwrap_or_default();
     let scripts = match host.filter(|host| host.bytes().all(is_plain)) {
         None => "'self'".to_owned(),
@@ -150,13 +151,13 @@ fn is_plain(byte: u8) -> bool {
 /// `GET /page/assets/{version}/{name}`
 pub(super) async fn asset(
     Path((version, name)): Path<(String, String)>,
-    request: Request,
+    request: Parts,
 ) -> Response {
     let found = PAGE.files.get(name.as_str());
     match found.filter(|_| version == PAGE.version) {
         Some(file) => {
             let immutable = HeaderValue::from_static("public, max-age=31536000, immutable");
-            file.answer(request.headers(), immutable)
+            file.answer(&request.headers, immutable)
         }
         None => route::unknown(request).await,
     }

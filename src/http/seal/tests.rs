@@ -15,7 +15,8 @@ fn seal(secret: u8) -> Seal {
 }
 
 fn key(secret: u8) -> Arc<CertifiedKey> {
-    let resolver = &seal(secret).client.client_auth_cert_resolver;
+    let seal = seal(secret);
+    let resolver = &seal.connector.config().client_auth_cert_resolver;
     resolver.resolve(&[], &[]).expect("a key")
 }
 
@@ -70,7 +71,7 @@ async fn call(seal: Seal, stream: DuplexStream) -> io::Result<Vec<u8>> {
 }
 
 async fn answer(seal: Seal, stream: DuplexStream) -> io::Result<Vec<u8>> {
-    let mut stream = seal.accept(stream).await?;
+    let mut stream = seal.acceptor.accept(stream).await?;
     let mut read = Vec::new();
     stream.read_to_end(&mut read).await?;
     stream.write_all(ANSWER).await?;
@@ -158,7 +159,7 @@ async fn who_shows_no_key_is_not_answered() {
         }))
         .with_no_client_auth();
     let anonymous = Seal {
-        client: Arc::new(anonymous),
+        connector: Arc::new(anonymous).into(),
         ..seal(1)
     };
     let (called, answered) = tokio::join!(answer(seal(1), theirs), call(anonymous, ours));

@@ -1,12 +1,23 @@
-//! The table of open connections, which has a limit, and the state of each: when it has to be closed.
+//! The table of open connections, which has a limit, the state of each, which says when it has to be closed,
+//! and its stream, which records its progress there.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use axum::body::HttpBody as _;
+use axum::extract::Request;
 use fileshed_core::Clock;
+use fileshed_core::sync::lock;
 use fileshed_core::timings::HttpTimings;
+use hyper::body::Incoming;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
+
+use super::stream::RequestLines;
 
 /// What a client takes of an answer while it may be slow, at the least.
 const RATE_BYTES: usize = 64 * 1024;
@@ -15,6 +26,7 @@ const RATE_BYTES: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct HttpConnection {
     state: Mutex<ConnectionState>,
+    lines: Mutex<RequestLines>,
     close: Notify,
     clock: Clock,
 }
@@ -50,6 +62,7 @@ impl HttpConnection {
                 written: 0,
                 closing: false,
             }),
+            lines: Mutex::new(RequestLines::new()),
             close: Notify::new(),
             clock: clock.clone(),
         })
@@ -57,7 +70,7 @@ impl HttpConnection {
 
     /// A request has arrived; dropping the guard completes its answer.
     pub(super) fn request(self: &Arc<Self>) -> RequestGuard {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.running += 1;
         state.served = true;
         state.head = None;
@@ -65,16 +78,23 @@ impl HttpConnection {
     }
 
     /// Bytes have come in.
-    pub(super) fn read(&self) {
-        let mut state = self.state();
+    pub(super) fn read(&self, bytes: &[u8]) {
+        lock(&self.lines).read(bytes);
+        let mut state = lock(&self.state);
         if state.running == 0 && state.head.is_none() {
             state.head = Some(self.clock.instant());
         }
     }
 
+    /// Goes on behind the head of a request that the library has read; `true` if its target has a
+    /// fragment.
+    pub(super) fn has_fragment(&self, request: &Request<Incoming>) -> bool {
+        lock(&self.lines).follow(request.body().size_hint().exact())
+    }
+
     /// So many bytes went out.
     pub(super) fn wrote(&self, bytes: usize) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if let Some(blocked) = state.blocked.take() {
             state.waited += self.clock.elapsed(blocked);
         }
@@ -88,13 +108,13 @@ impl HttpConnection {
     /// Bytes wait for the client to take others.
     pub(super) fn blocked(&self) {
         let now = || self.clock.instant();
-        self.state().blocked.get_or_insert_with(now);
+        lock(&self.state).blocked.get_or_insert_with(now);
     }
 
     /// Whether the client is too slow: with its first head, with another one, or in taking what it
     /// asked for.
     pub(super) fn is_too_slow(&self, timings: &HttpTimings) -> bool {
-        let state = self.state();
+        let state = lock(&self.state);
         let passed = |since: Option<Instant>| {
             since.map_or(Duration::ZERO, |since| self.clock.elapsed(since))
         };
@@ -106,7 +126,7 @@ impl HttpConnection {
     /// Returns whether it had a request, and since when nothing has been under way; `None` if something is.
     /// The least is the least useful to its client.
     pub(super) fn idle(&self) -> Option<(bool, Instant)> {
-        let state = self.state();
+        let state = lock(&self.state);
         let is_busy = state.running > 0 || state.blocked.is_some() || state.closing;
         (!is_busy).then_some((state.served, state.since))
     }
@@ -119,17 +139,13 @@ impl HttpConnection {
 
     /// Asks for its end.
     pub(super) fn close(&self) {
-        self.state().closing = true;
+        lock(&self.state).closing = true;
         self.close.notify_one();
     }
 
     /// Waits until it has to end.
     pub(super) async fn closed(&self) {
         self.close.notified().await;
-    }
-
-    fn state(&self) -> MutexGuard<'_, ConnectionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -139,9 +155,74 @@ pub(super) struct RequestGuard(Arc<HttpConnection>);
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = lock(&self.0.state);
         state.running -= 1;
         state.since = self.0.clock.instant();
+    }
+}
+
+/// A stream that records its progress in its connection.
+pub(super) struct MonitoredStream<S> {
+    pub(super) stream: S,
+    pub(super) connection: Arc<HttpConnection>,
+}
+
+impl<S> MonitoredStream<S> {
+    fn record(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        match &written {
+            Poll::Pending => self.connection.blocked(),
+            Poll::Ready(Ok(bytes)) => self.connection.wrote(*bytes),
+            Poll::Ready(Err(_)) => {}
+        }
+        written
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for MonitoredStream<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        let new = buffer.filled().get(before..).unwrap_or_default();
+        if !new.is_empty() {
+            self.connection.read(new);
+        }
+        read
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for MonitoredStream<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.record(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.record(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
     }
 }
 
@@ -185,7 +266,7 @@ impl ConnectionTable {
     }
 
     pub(super) fn enter(self: &Arc<Self>, connection: Arc<HttpConnection>) -> TableEntry {
-        let mut open = self.open();
+        let mut open = lock(&self.open);
         open.next += 1;
         let number = open.next;
         open.connections.insert(number, connection);
@@ -196,12 +277,12 @@ impl ConnectionTable {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.open().connections.len() >= self.most
+        lock(&self.open).connections.len() >= self.most
     }
 
     /// Closes the connection that is the least useful to its client; false if all are busy.
     pub(super) fn release(&self) -> bool {
-        let open = self.open();
+        let open = lock(&self.open);
         let connections = open.connections.values();
         let idle = connections.filter_map(|connection| Some((connection.idle()?, connection)));
         let least = idle.min_by_key(|(idle, _)| *idle);
@@ -212,7 +293,7 @@ impl ConnectionTable {
 
     /// Closes the connections whose clients are too slow.
     pub(super) fn close_slow(&self) {
-        for connection in self.open().connections.values() {
+        for connection in lock(&self.open).connections.values() {
             if connection.is_too_slow(&self.timings) {
                 connection.close();
             }
@@ -221,7 +302,7 @@ impl ConnectionTable {
 
     /// Returns the time for which no connection has had a request under way.
     pub(super) fn rested(&self) -> Duration {
-        let open = self.open();
+        let open = lock(&self.open);
         let each = open
             .connections
             .values()
@@ -235,15 +316,11 @@ impl ConnectionTable {
     pub(super) async fn removed(&self) {
         self.removed.notified().await;
     }
-
-    fn open(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for TableEntry {
     fn drop(&mut self) {
-        let mut open = self.table.open();
+        let mut open = lock(&self.table.open);
         open.connections.remove(&self.number);
         open.last_removed = self.table.clock.instant();
         drop(open);
@@ -264,10 +341,10 @@ mod tests {
         let takes_nothing = HttpConnection::new(&clock);
         let takes_slowly = HttpConnection::new(&clock);
         for connection in [&asks, &drips, &takes_nothing, &takes_slowly] {
-            connection.read();
+            connection.read(b"G");
             drop(connection.request());
         }
-        drips.read();
+        drips.read(b"G");
         takes_nothing.blocked();
         for second in 0..100 {
             clock.advance(1);
@@ -287,9 +364,9 @@ mod tests {
         );
         // One that brings a body is busy, not late with its head.
         let brings = HttpConnection::new(&clock);
-        brings.read();
+        brings.read(b"P");
         let request = brings.request();
-        brings.read();
+        brings.read(b"P");
         clock.advance(100);
         assert!(!brings.is_too_slow(&HttpTimings::STANDARD));
         assert!(brings.idle().is_none());

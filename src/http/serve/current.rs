@@ -1,14 +1,102 @@
-//! The request that a task answers: its client's address, and its place among those of all
-//! connections.
+//! The request that a task answers: its client's address, its place among those of all connections, and its
+//! body, whose rest is read where whoever answered did not.
 //!
 //! A request has its place from its head until its answer is complete, whatever it waits for in
 //! between, so that nobody holds all connections. The place is the client's address's until the user
 //! is known, and the user's from then on.
+//!
+//! Most clients write all of a request before they read the answer. A connection that ends with bytes that
+//! nobody read is reset, and a reset may overtake the answer (RFC 9112, section 9.6): the client would see
+//! that the connection broke, not why it was refused.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
+use axum::body::{Bytes, HttpBody};
+use axum::http::Request;
+use axum::http::header::EXPECT;
+use fileshed_core::Clock;
 use fileshed_core::fair::{FairSemaphore, Full, Grant};
+use fileshed_core::sync::lock;
+use http_body_util::BodyExt as _;
+use hyper::body::{Frame, Incoming, SizeHint};
+use tokio::sync::oneshot;
+
+use crate::http::timer;
+
+/// What a client sends. Who drops it before its end leaves the rest to [`UnreadBody`].
+pub(super) struct RequestBody {
+    /// Nothing only while it is dropped.
+    incoming: Option<Incoming>,
+    /// The client sends it when it is asked to, which the first look at it does.
+    waits: bool,
+    rest: Option<oneshot::Sender<Incoming>>,
+}
+
+/// What whoever answered left of a body.
+pub(super) struct UnreadBody(oneshot::Receiver<Incoming>);
+
+/// A request whose body can be left unread.
+pub(super) fn with_rest(request: Request<Incoming>) -> (Request<RequestBody>, UnreadBody) {
+    let (sender, rest) = oneshot::channel();
+    let waits = request.headers().contains_key(EXPECT);
+    let request = request.map(|incoming| RequestBody {
+        incoming: Some(incoming),
+        waits,
+        rest: Some(sender),
+    });
+    (request, UnreadBody(rest))
+}
+
+impl UnreadBody {
+    /// Reads it, for a while: the answer is the same whether all of it came or not.
+    pub(super) async fn read(mut self, clock: &Clock, patience: Duration) {
+        if let Ok(mut incoming) = self.0.try_recv() {
+            let rest = async { while let Some(Ok(_)) = incoming.frame().await {} };
+            let _ = timer::within(clock, patience, rest).await;
+        }
+    }
+}
+
+impl HttpBody for RequestBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        self.waits = false;
+        match &mut self.incoming {
+            Some(incoming) => Pin::new(incoming).poll_frame(context),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.incoming.as_ref().is_none_or(Incoming::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let hint = self.incoming.as_ref().map(Incoming::size_hint);
+        hint.unwrap_or_else(|| SizeHint::with_exact(0))
+    }
+}
+
+impl Drop for RequestBody {
+    fn drop(&mut self) {
+        if self.waits || self.is_end_stream() {
+            return;
+        }
+        if let (Some(incoming), Some(rest)) = (self.incoming.take(), self.rest.take()) {
+            // Where the connection is gone, nobody takes it.
+            let _ = rest.send(incoming);
+        }
+    }
+}
 
 tokio::task_local! {
     /// Absent in tasks that answer no request of the listener.
@@ -33,7 +121,7 @@ impl CurrentRequest {
     }
 
     fn take(&self, user: &str) -> Result<(), Full> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = lock(&self.held);
         if held.as_ref().is_some_and(|grant| grant.user() == user) {
             return Ok(());
         }

@@ -1,89 +1,10 @@
-//! The stream of a connection, which records its progress and the request lines as the client sent them.
+//! The request lines of a connection, as the client sent them.
 //!
 //! The HTTP library cuts a fragment off the target of a request before a handler sees it, and
 //! `DELETE /dav/storage/d/#1.txt` would remove `d`. So the bytes are followed as they come in, and a
 //! request whose target has a `#` is refused. The library knows the length of a body.
 
-use std::io;
-use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
-
-use axum::body::HttpBody as _;
-use axum::extract::Request;
-use hyper::body::Incoming;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-
 use crate::http::serve::BUFFER_MAX_BYTES;
-use crate::http::serve::connection::HttpConnection;
-
-/// A stream that records its progress in its connection.
-pub(super) struct MonitoredStream<S> {
-    pub(super) stream: S,
-    pub(super) connection: Arc<HttpConnection>,
-    pub(super) lines: Arc<Mutex<RequestLines>>,
-}
-
-impl<S> MonitoredStream<S> {
-    fn record(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        match &written {
-            Poll::Pending => self.connection.blocked(),
-            Poll::Ready(Ok(bytes)) => self.connection.wrote(*bytes),
-            Poll::Ready(Err(_)) => {}
-        }
-        written
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for MonitoredStream<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        let new = buffer.filled().get(before..).unwrap_or_default();
-        if !new.is_empty() {
-            self.connection.read();
-            let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
-            lines.read(new);
-        }
-        read
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for MonitoredStream<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.record(written)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
-        self.record(written)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-}
 
 /// Marks a request whose target has a fragment.
 #[derive(Clone, Copy, Debug)]
@@ -211,14 +132,9 @@ impl RequestLines {
         };
     }
 
-    /// Goes on behind the head of a request that the library has read; `true` if its target has a
-    /// fragment.
-    pub(super) fn next(&mut self, request: &Request<Incoming>) -> bool {
-        self.follow(request.body().size_hint().exact())
-    }
-
-    /// The same with the length of the body; `None` if it comes in chunks.
-    fn follow(&mut self, length: Option<u64>) -> bool {
+    /// Goes on behind the head of a request, with the length of its body, `None` if that comes in chunks.
+    /// Returns `true` if the target has a fragment.
+    pub(super) fn follow(&mut self, length: Option<u64>) -> bool {
         if self.position != StreamPosition::Head {
             return self.has_fragment;
         }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::header::{LOCATION, SET_COOKIE};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
@@ -23,6 +23,7 @@ use ureq::Agent;
 
 use super::{PageError, begin, lead_to_page, unstored};
 use crate::config::Config;
+use crate::http::call::ServerRequest;
 use crate::http::cookie::Cookie;
 use crate::http::serve::current;
 use crate::http::{Server, pool};
@@ -159,8 +160,7 @@ pub(super) async fn start(State(server): State<Arc<Server>>) -> Result<Response,
 }
 
 /// `GET /page/oidc/callback`: the end of an attempt, in the browser that began it.
-pub(super) async fn finish(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let (parts, _body) = request.into_parts();
+pub(super) async fn finish(ServerRequest { server, parts, .. }: ServerRequest) -> Response {
     let previous = server.authenticator.page_session(&parts);
     let signed_in = async {
         let (attempt, code) = answer(configured(&server)?, &parts)?;

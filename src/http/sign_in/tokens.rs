@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Request, State};
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
@@ -15,17 +14,15 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{SURFACE, arguments, expect_page, look_up, unstored};
+use crate::http::call::ServerRequest;
 use crate::http::envelope::HandlerError;
 use crate::http::identity::IdentityError;
 use crate::http::{Server, envelope};
 use crate::ops::Reply;
 
 /// `GET /page/tokens`: those that work, and whether the caller may make one.
-pub(super) async fn list(
-    State(server): State<Arc<Server>>,
-    request: Request,
-) -> Result<Response, HandlerError> {
-    let (parts, _body) = request.into_parts();
+pub(super) async fn list(request: ServerRequest) -> Result<Response, HandlerError> {
+    let ServerRequest { server, parts, .. } = request;
     let caller = owner(&server, &parts).await?;
     let listed = look_up(&server, move |core| {
         let tokens = core.admin.own_tokens(&caller)?;
@@ -60,8 +57,8 @@ struct Create {
 }
 
 /// `POST /page/tokens`: makes a token; its secret is in this answer and nowhere else.
-pub(super) async fn create(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let made = change(server, request, |core, caller, wanted: Create| {
+pub(super) async fn create(request: ServerRequest) -> Response {
+    let made = change(request, |core, caller, wanted: Create| {
         let scope = if wanted.only_reads {
             Scope::Read
         } else {
@@ -86,8 +83,8 @@ struct Revoke {
 }
 
 /// `POST /page/tokens/revoke`: ends a token, at once.
-pub(super) async fn revoke(State(server): State<Arc<Server>>, request: Request) -> Response {
-    let revoked = change(server, request, |core, caller, Revoke { id }| {
+pub(super) async fn revoke(request: ServerRequest) -> Response {
+    let revoked = change(request, |core, caller, Revoke { id }| {
         core.admin.revoke_own_token(caller, &id)?;
         Ok(Reply::new(json!({}), "The token has ended"))
     });
@@ -96,11 +93,14 @@ pub(super) async fn revoke(State(server): State<Arc<Server>>, request: Request) 
 
 /// Answers as `work` does for the owner of the tokens, with the arguments of the request.
 async fn change<A: DeserializeOwned + Send + 'static>(
-    server: Arc<Server>,
-    request: Request,
+    request: ServerRequest,
     work: impl FnOnce(&Core, &Caller, A) -> Result<Reply<Value>, Error> + Send + 'static,
 ) -> Response {
-    let (parts, body) = request.into_parts();
+    let ServerRequest {
+        server,
+        parts,
+        body,
+    } = request;
     let done = async {
         let caller = owner(&server, &parts).await?;
         let given = arguments(&server.core, body).await?;

@@ -15,51 +15,40 @@ use fileshed_core::settings::NetworkMode;
 use fileshed_core::{Core, diagnostics};
 use serde_json::{Value, json};
 
-use super::failure;
-use crate::http::{Server, health, pool};
+use crate::http::{Server, envelope, health, pool};
 
 /// What is asked without a credential, and what open-terminal has and this server does not.
 pub(super) fn routes() -> Router<Arc<Server>> {
+    let notebooks = any(|| async { envelope::failure(NotOffered::Notebooks) });
+    let ports = any(|| async { envelope::failure(NotOffered::Ports) });
+    let system = get(|server| answer(server, |core| json!({"prompt": prompt(core)})));
+    let info = get(|server| answer(server, |core| json!({"info": prompt(core)})));
     Router::new()
         .route("/health", get(health::health))
-        .route("/api/config", get(config))
-        .route("/system", get(system))
-        .route("/info", get(info))
-        .route("/notebooks", any(notebooks))
-        .route("/notebooks/{*rest}", any(notebooks))
-        .route("/proxy/{port}", any(ports))
-        .route("/proxy/{port}/", any(ports))
-        .route("/proxy/{port}/{*rest}", any(ports))
+        .route("/api/config", get(|server| answer(server, config)))
+        .route("/system", system)
+        .route("/info", info)
+        .route("/notebooks", notebooks.clone())
+        .route("/notebooks/{*rest}", notebooks)
+        .route("/proxy/{port}", ports.clone())
+        .route("/proxy/{port}/", ports.clone())
+        .route("/proxy/{port}/{*rest}", ports)
 }
 
-/// `GET /system`
-async fn system(State(server): State<Arc<Server>>) -> Response {
-    answer(server, |core| json!({"prompt": prompt(core)})).await
-}
-
-/// `GET /info`
-async fn info(State(server): State<Arc<Server>>) -> Response {
-    answer(server, |core| json!({"info": prompt(core)})).await
-}
-
-/// `GET /api/config`
-async fn config(State(server): State<Arc<Server>>) -> Response {
-    answer(server, |core| {
-        let features = json!({
-            // Only the shell of people: files and commands of models do not depend on it.
-            "terminal": core.admin.sandbox() != Sandbox::Off,
-            "notebooks": false,
-            "system": true,
-        });
-        json!({"features": features})
-    })
-    .await
+/// The features of the surface.
+fn config(core: &Core) -> Value {
+    json!({"features": {
+        // Only the shell of people: files and commands of models do not depend on it.
+        "terminal": core.admin.sandbox() != Sandbox::Off,
+        "notebooks": false,
+        "system": true,
+    }})
 }
 
 /// Answers what the core says of commands, which is tried once by starting a helper and so blocks.
-async fn answer(server: Arc<Server>, answer: fn(&Core) -> Value) -> Response {
+async fn answer(State(server): State<Arc<Server>>, answer: fn(&Core) -> Value) -> Response {
     let answered = pool::blocking(move || answer(&server.core)).await;
-    answered.map_or_else(failure::answer, |answer| Json(answer).into_response())
+    answered.map_or_else(envelope::failure, |answer| Json(answer).into_response())
 }
 
 /// The text for a model.
@@ -79,11 +68,7 @@ fn prompt(core: &Core) -> String {
         return text + "\nCommands do not run on this server: work with the file tools.";
     }
     let memory = settings.exec_memory_limit_mb;
-    let bounded = if core.runs.zygote.bounds_trees().is_ok() {
-        "command"
-    } else {
-        "process"
-    };
+    let bounded = health::memory_bound(core);
     let network = match settings.network_mode {
         NetworkMode::Disabled => "without network",
         NetworkMode::Safe => "with downloads as the only network",
@@ -138,17 +123,13 @@ pub(super) fn describe_execute(core: &Core) -> String {
         NetworkMode::Safe => "Network: downloads only",
         NetworkMode::All => "Network",
     };
-    let bounded = if core.runs.zygote.bounds_trees().is_ok() {
-        "a command"
-    } else {
-        "a process"
-    };
     format!(
         "Run a line of sh (pipes, loops, redirections) in the background. With `wait` the answer has \
          the output; else ask get_process_status. Begins in the working directory. {places} \
-         {network}; {memory} MB {bounded}, {minutes} minutes, {processes} at once. Installed: the \
+         {network}; {memory} MB a {bounded}, {minutes} minutes, {processes} at once. Installed: the \
          usual Unix tools, {there}{missing}.{added}",
         memory = settings.exec_memory_limit_mb,
+        bounded = health::memory_bound(core),
         minutes = settings.terminal_process_max_minutes,
         processes = settings.terminal_max_processes,
         there = there.join(", "),
@@ -172,16 +153,6 @@ fn added(core: &Core) -> String {
         count if count > ADDED => format!(" Added: {shown} and more."),
         _ => format!(" Added: {shown}."),
     }
-}
-
-/// `/notebooks` and everything below.
-async fn notebooks() -> Response {
-    failure::answer(NotOffered::Notebooks)
-}
-
-/// `/proxy/{port}` and everything below.
-async fn ports() -> Response {
-    failure::answer(NotOffered::Ports)
 }
 
 diagnostics! {

@@ -46,18 +46,12 @@ pub fn document() -> Value {
 
 /// The document: every address that models are offered, with these descriptions.
 fn described(description: impl Fn(&CallableTool) -> String) -> Value {
-    let mut paths = Map::new();
-    for endpoint in offered() {
-        let method = endpoint.method.as_str().to_lowercase();
+    let operations = offered().map(|endpoint| {
         let operation = operation(endpoint, &description(&endpoint.tool));
-        paths.entry(endpoint.path).or_insert_with(|| json!({}))[method] = operation;
-    }
-    openapi::of_surface(
-        TITLE,
-        "Files and commands of one user, as terminal connections call them.",
-        BASE,
-        &paths,
-    )
+        (endpoint.path.to_owned(), &endpoint.method, operation)
+    });
+    let about = "Files and commands of one user, as terminal connections call them.";
+    openapi::of_surface(TITLE, about, BASE, operations)
 }
 
 /// An address as a tool: what stands in its path and, without a body, all others are parameters.

@@ -11,8 +11,8 @@ use axum::response::Response;
 use axum::routing::{MethodFilter, on};
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::{CallerView, Channel, Error, diagnostics};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
@@ -34,10 +34,10 @@ pub(super) struct Endpoint {
 #[derive(Deserialize, ToSchema)]
 pub(super) struct Nothing {}
 
-/// An answer that says that something was done.
-#[derive(Serialize)]
-pub(super) struct Status {
-    pub(super) status: &'static str,
+/// A file or a directory, as the application names one.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct PathRequest {
+    pub(super) path: String,
 }
 
 /// An endpoint that answers as `run` does, which blocks.
@@ -149,19 +149,16 @@ fn of_query(uri: &Uri, schema: &Value) -> Map<String, Value> {
     for (name, value) in pairs(uri) {
         let name = name.strip_suffix("[]").unwrap_or(&name).to_owned();
         let kind = &schema["properties"][&name]["type"];
-        let is_list = kind == "array";
         // What a client writes for a value that it does not have.
         if kind != "string" && matches!(&*value, "" | "null" | "None" | "undefined") {
             continue;
         }
-        match arguments.get_mut(&name) {
-            Some(Value::Array(values)) => values.push(value.into()),
-            _ if is_list => {
-                arguments.insert(name, vec![value].into());
-            }
-            _ => {
-                arguments.insert(name, value.into());
-            }
+        if let Some(Value::Array(values)) = arguments.get_mut(&name) {
+            values.push(value.into());
+        } else if kind == "array" {
+            arguments.insert(name, vec![value].into());
+        } else {
+            arguments.insert(name, value.into());
         }
     }
     arguments

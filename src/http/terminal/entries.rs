@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::endpoint::Nothing;
+use super::endpoint::{Nothing, PathRequest};
 use crate::http::tool::ToolContent;
 
 /// What `list_files` takes.
@@ -99,15 +99,8 @@ pub(super) fn list_at_once(view: CallerView<'_>, request: &ListRequest) -> Optio
 /// The name of `POST /files/mkdir`.
 pub(super) const MAKE: &str = "mkdir";
 
-/// The directory.
-#[derive(Deserialize, ToSchema)]
-pub(super) struct MakeRequest {
-    /// Directory to make; one that is there stays as it is.
-    path: String,
-}
-
-/// `POST /files/mkdir`
-pub(super) fn make(view: CallerView<'_>, request: &MakeRequest) -> Result<Value, Error> {
+/// `POST /files/mkdir`; a directory that is there stays as it is.
+pub(super) fn make(view: CallerView<'_>, request: &PathRequest) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
     target.explained(|| changes::make_directory(&target.zone, "path", &target.path, MAKE))?;
     Ok(json!({"path": target.at.as_str()}))
@@ -147,15 +140,8 @@ pub(super) fn r#move(view: CallerView<'_>, request: &MoveRequest) -> Result<Valu
 /// The name of `DELETE /files/delete`.
 pub(super) const DELETE: &str = "delete_entry";
 
-/// What to remove.
-#[derive(Deserialize, ToSchema)]
-pub(super) struct DeleteRequest {
-    /// File or directory.
-    path: String,
-}
-
 /// `DELETE /files/delete`
-pub(super) fn delete(view: CallerView<'_>, request: &DeleteRequest) -> Result<Value, Error> {
+pub(super) fn delete(view: CallerView<'_>, request: &PathRequest) -> Result<Value, Error> {
     let target = view.resolve_to_change("path", &request.path)?;
     let entry = tree::remove(&target, DELETE)?;
     let kind = entry.kind().entry_type();
@@ -181,21 +167,11 @@ pub(super) fn display(view: CallerView<'_>, request: &DisplayRequest) -> Result<
 }
 
 /// `GET /files/cwd`: the directory where relative paths begin, and the one where they do at first.
-pub(super) fn working_directory(view: CallerView<'_>, _: &Nothing) -> Result<Value, Error> {
+pub(super) fn cwd(view: CallerView<'_>, _: &Nothing) -> Result<Value, Error> {
     Ok(json!({"cwd": view.existing_cwd()?.as_str(), "home": HOME}))
 }
 
-/// The directory.
-#[derive(Deserialize, ToSchema)]
-pub(super) struct SetDirectoryRequest {
-    /// Directory to work in.
-    path: String,
-}
-
 /// `POST /files/cwd`
-pub(super) fn set_working_directory(
-    view: CallerView<'_>,
-    request: &SetDirectoryRequest,
-) -> Result<Value, Error> {
+pub(super) fn set_cwd(view: CallerView<'_>, request: &PathRequest) -> Result<Value, Error> {
     Ok(json!({"cwd": view.set_cwd("path", &request.path)?.as_str()}))
 }

@@ -10,10 +10,10 @@ use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::terminal::CommandRequest;
 use fileshed_core::{CallerView, Error, diagnostics, timings};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::endpoint::{Nothing, Status};
+use super::endpoint::Nothing;
 use crate::http::tool::{Awaited, Step, ToolContent};
 use escapes::decode;
 
@@ -273,7 +273,7 @@ pub(super) struct ProcessInputRequest {
 }
 
 /// `POST /execute/{process_id}/input`
-pub(super) fn input(view: CallerView<'_>, request: &ProcessInputRequest) -> Result<Status, Error> {
+pub(super) fn input(view: CallerView<'_>, request: &ProcessInputRequest) -> Result<Value, Error> {
     let process = view.core.runs.line(view.caller, &request.process_id)?;
     let text = decode(&request.input);
     // There is no terminal that would make a signal of it.
@@ -286,7 +286,7 @@ pub(super) fn input(view: CallerView<'_>, request: &ProcessInputRequest) -> Resu
     if interrupts {
         process.stop(false);
     }
-    Ok(Status { status: "ok" })
+    Ok(json!({"status": "ok"}))
 }
 
 /// What `kill_process` takes.
@@ -299,14 +299,6 @@ pub(super) struct KillProcessRequest {
     force: bool,
 }
 
-/// How the process stands now.
-#[derive(Serialize)]
-struct KillProcessResponse {
-    status: ProcessStatus,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    detail: Option<&'static str>,
-}
-
 /// `DELETE /execute/{process_id}`
 pub(super) fn kill(view: CallerView<'_>, request: &KillProcessRequest) -> Result<Step, Error> {
     let process = view.core.runs.line(view.caller, &request.process_id)?;
@@ -314,10 +306,10 @@ pub(super) fn kill(view: CallerView<'_>, request: &KillProcessRequest) -> Result
     let patience = view.core.store.settings.timings.processes.kill;
     when_ended(view, process, patience, |_, process| {
         let (status, _) = process.status();
-        let runs = status == ProcessStatus::Running;
-        Ok(KillProcessResponse {
-            status,
-            detail: runs.then_some("it was asked to end and runs still; force=true ends it"),
-        })
+        let mut answer = json!({"status": status});
+        if status == ProcessStatus::Running {
+            answer["detail"] = "it was asked to end and runs still; force=true ends it".into();
+        }
+        Ok(answer)
     })
 }

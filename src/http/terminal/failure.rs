@@ -3,7 +3,8 @@
 
 use std::borrow::Cow;
 
-use axum::extract::{MatchedPath, Request};
+use axum::extract::MatchedPath;
+use axum::http::request::Parts;
 use axum::response::Response;
 use fileshed_core::Error;
 use fileshed_core::hint::{Argument, HintSurface, NextCall};
@@ -12,31 +13,20 @@ use serde_json::{Value, json};
 use crate::http::envelope::{self, FailureForm};
 use crate::http::route;
 
-/// An answer that says what went wrong.
-pub(super) fn answer(error: impl Into<Error>) -> Response {
-    shaped(envelope::failure(error))
-}
-
 /// The same answer; if it is a failure, in the form of this surface.
-pub(super) fn shaped(mut response: Response) -> Response {
+pub(super) async fn shaped(mut response: Response) -> Response {
     response.extensions_mut().insert(FailureForm(text));
     response
 }
 
-/// There is nothing at this address. Open WebUI takes any other status below 400 for a server of
-/// another kind.
-pub(super) async fn unknown(request: Request) -> Response {
-    answer(route::unlisted(&request, super::BASE))
-}
-
 /// The address has other methods.
-pub(super) async fn wrong_method(request: Request) -> Response {
-    let route = request.extensions().get::<MatchedPath>();
+pub(super) async fn wrong_method(request: Parts) -> Response {
+    let route = request.extensions.get::<MatchedPath>();
     let endpoint = route.and_then(|route| super::endpoints_at(route.as_str()).next());
-    shaped(match endpoint {
+    match endpoint {
         Some(endpoint) => route::refuse_method(&request, endpoint.method.clone()),
         None => route::wrong_method(request).await,
-    })
+    }
 }
 
 /// The text of a failure: what went wrong and what to do, in one string, because clients show
@@ -96,8 +86,8 @@ impl<'e> TerminalTools<'e> {
 
     /// The directory of the tree for the zone that a call names.
     fn root(&self, call: &NextCall) -> Cow<'e, str> {
-        let zone = argument_text(call, "zone");
-        match (zone, self.root, argument_text(call, "group")) {
+        let zone = call.text("zone");
+        match (zone, self.root, call.text("group")) {
             (Some(zone), Some(root), _) if self.zone == Some(zone) => Cow::Borrowed(root),
             (Some("group"), _, Some(group)) => Cow::Owned(format!("/groups/{group}")),
             (Some(zone), ..) => Cow::Owned(format!("/{zone}")),
@@ -129,17 +119,17 @@ impl HintSurface for TerminalTools<'_> {
 
     fn call(&self, call: &NextCall) -> String {
         let root = self.root(call);
-        let path = below(&root, argument_text(call, "path").unwrap_or("."));
+        let path = below(&root, call.text("path").unwrap_or("."));
         match call.operation() {
             "shed_tree" => format!("list_files(directory={})", quoted(&path)),
             "shed_delete" => run(&format!("rm -r {}", word(&path)), None),
             "shed_move_uploads_to_storage" => {
-                let from = below("/uploads", argument_text(call, "src").unwrap_or("."));
-                let to = below("/storage", argument_text(call, "dest").unwrap_or("."));
+                let from = below("/uploads", call.text("src").unwrap_or("."));
+                let to = below("/storage", call.text("dest").unwrap_or("."));
                 run(&format!("cp -r {} {}", word(&from), word(&to)), None)
             }
             "shed_exec" => {
-                let words = argument_text(call, "cmd").into_iter().map(Cow::Borrowed);
+                let words = call.text("cmd").into_iter().map(Cow::Borrowed);
                 let line: Vec<_> = words.chain(arguments(call)).collect();
                 let line: Vec<_> = line.iter().map(|text| word(text)).collect();
                 run(&line.join(" "), Some(&root))
@@ -163,32 +153,19 @@ fn below(root: &str, path: &str) -> String {
     }
 }
 
-fn argument<'c>(call: &'c NextCall, parameter: &str) -> Option<&'c Argument> {
-    let mut arguments = call.arguments().iter();
-    arguments.find_map(|(name, argument)| (*name == parameter).then_some(argument))
-}
-
-fn argument_text<'c>(call: &'c NextCall, parameter: &str) -> Option<&'c str> {
-    match argument(call, parameter)? {
-        Argument::Value(Value::String(text)) => Some(text),
-        _ => None,
-    }
-}
-
 /// The words of the parameter `args`.
 fn arguments(call: &NextCall) -> Vec<Cow<'_, str>> {
-    let words: Vec<&Value> = match argument(call, "args") {
-        Some(Argument::Value(Value::Array(items))) => items.iter().collect(),
+    match call.argument("args") {
+        Some(Argument::Value(Value::Array(items))) => items.iter().map(shown).collect(),
         Some(Argument::List(items)) => {
-            let values = items.iter().map(|item| match item {
-                Argument::Value(value) => Some(value),
+            let values = items.iter().filter_map(|item| match item {
+                Argument::Value(value) => Some(shown(value)),
                 _ => None,
             });
-            values.flatten().collect()
+            values.collect()
         }
         _ => Vec::new(),
-    };
-    words.into_iter().map(shown).collect()
+    }
 }
 
 fn shown(value: &Value) -> Cow<'_, str> {

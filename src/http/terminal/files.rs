@@ -1,19 +1,27 @@
 //! Files of the tree as people look at them, and links to them.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use axum::response::Response;
+use fileshed_core::archive::PackContent;
+use fileshed_core::comparison::Side;
 use fileshed_core::link::Purpose;
-use fileshed_core::view::Resolved;
-use fileshed_core::{CallerView, Error, Timings};
+use fileshed_core::settings::MEBIBYTE;
+use fileshed_core::storage::Entry;
+use fileshed_core::view::{Resolved, ViewPath, ViewPlace};
+use fileshed_core::{CallerView, Error, Timings, diagnostics};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::endpoint::{PathTextError, path_parameters, required_value};
+use super::endpoint::{PathRequest, PathTextError, path_parameters, required_value};
 use super::upload::to_fill;
+use crate::http::body;
 use crate::http::call::Call;
+use crate::http::files::archive::pack;
 use crate::http::files::download::{Download, Presentation};
+use crate::ops;
 
 /// `GET /files/view`. A preview of a document is the document: nothing here makes a PDF of it.
 pub(super) async fn view(call: Call) -> Result<Response, Error> {
@@ -31,11 +39,11 @@ pub(super) async fn serve(mut call: Call) -> Result<Response, Error> {
 }
 
 async fn send(mut call: Call, path: String, presentation: Presentation) -> Result<Response, Error> {
-    let permit = call.transfer_permit().await?;
+    let permit = call.transfer_permit(None).await?;
     let file = call.look(move |view| {
         let found = view.resolve("path", &path)?;
         found.file()?;
-        found.explained(|| Download::open(view.core, view.caller, &found.zone, &found.path))
+        found.explained(|| Download::open(view, &found.zone, &found.path))
     });
     Ok(file.await?.answer(&call.parts, presentation, permit))
 }
@@ -59,18 +67,8 @@ pub(super) fn upload_link(
     link(view, &found, Purpose::Upload)
 }
 
-/// What is fetched.
-#[derive(Deserialize, ToSchema)]
-pub(super) struct DownloadLinkRequest {
-    /// File to fetch.
-    path: String,
-}
-
 /// `GET /files/download/link`
-pub(super) fn download_link(
-    view: CallerView<'_>,
-    request: &DownloadLinkRequest,
-) -> Result<Value, Error> {
+pub(super) fn download_link(view: CallerView<'_>, request: &PathRequest) -> Result<Value, Error> {
     let found = view.resolve("path", &request.path)?;
     found.file()?;
     link(view, &found, Purpose::Download)
@@ -81,4 +79,171 @@ fn link(view: CallerView<'_>, found: &Resolved<'_>, purpose: Purpose) -> Result<
     let link = transfer.create_link_for(&found.zone, &found.path, purpose, AGE);
     let url = link.map_err(|error| found.explain(error))?.url;
     Ok(json!({"url": url}))
+}
+
+/// What `compare_files` takes.
+#[derive(Deserialize, ToSchema)]
+pub(super) struct CompareRequest {
+    /// The file as it was.
+    original: String,
+    /// The file as it is.
+    revised: String,
+    /// Whether blanks count; default false.
+    ignore_whitespace: Option<bool>,
+}
+
+/// `POST /files/compare`
+pub(super) fn compare(view: CallerView<'_>, request: &CompareRequest) -> Result<Value, Error> {
+    let (original, old) = file(view, "original", &request.original)?;
+    let (revised, new) = file(view, "revised", &request.revised)?;
+    let comparison = old.against(&new, request.ignore_whitespace.unwrap_or(false));
+    Ok(json!({
+        "original": original,
+        "revised": revised,
+        "additions": comparison.additions,
+        "deletions": comparison.deletions,
+        "hunks": comparison.hunks,
+    }))
+}
+
+/// A file that is compared, as the answer names it, and its lines.
+fn file(view: CallerView<'_>, parameter: &'static str, text: &str) -> Result<(Value, Side), Error> {
+    let found = view.resolve(parameter, text)?;
+    let side = Side::read(&view.core.runs, &found.zone, &found.file()?)?;
+    let path = found.at.as_str();
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let file = json!({"path": path, "name": name, "notices": side.notices});
+    Ok((file, side))
+}
+
+/// What an archive of several things is called.
+const SEVERAL: &str = "download";
+
+/// Most paths of one archive.
+const PATHS_MAX: usize = 1000;
+
+/// What to pack.
+#[derive(Deserialize, ToSchema)]
+struct Paths {
+    paths: Vec<String>,
+}
+
+/// Something to pack, and its name in the archive.
+type ArchivePart = (String, String);
+
+/// `POST /files/archive`
+pub(super) async fn archive(mut call: Call) -> Result<Response, Error> {
+    let mut permit = call.admit().await?;
+    let text = call.read_body(MEBIBYTE, &mut permit).await?;
+    let packed = call.run(permit, move |view, _| {
+        let given = body::parse(&text, |name| name == "paths")?;
+        let request: Paths = ops::request(given)?;
+        contents(view, &request.paths)
+    });
+    let (packed, permit) = packed.await?;
+    let (name, contents) = packed?;
+    drop(permit);
+    let packed = pack(call, &name, move |view, writer| {
+        write(view, &contents, writer)
+    });
+    packed.await
+}
+
+/// The name of the archive, and what goes into it under which names. Everything is there.
+fn contents(view: CallerView<'_>, paths: &[String]) -> Result<(String, Vec<ArchivePart>), Error> {
+    if paths.is_empty() {
+        return Err(ArchivePathsError::None.into());
+    }
+    if paths.len() > PATHS_MAX {
+        return Err(ArchivePathsError::Many.into());
+    }
+    let mut names = HashSet::new();
+    let mut seen = HashSet::new();
+    let mut found = Vec::new();
+    let mut called = None;
+    for text in paths {
+        let path = view.path("paths", text)?;
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        called = path.name().map(str::to_owned);
+        for path in places(view, &path)? {
+            view.resolve_path("paths", path.clone())?.entry()?;
+            // Those of one name are told apart by where they are.
+            let whole = path.as_str().trim_start_matches('/').to_owned();
+            let name = path.name().map_or_else(|| whole.clone(), str::to_owned);
+            let name = if names.insert(name.clone()) {
+                name
+            } else {
+                whole
+            };
+            found.push((path.as_str().to_owned(), name));
+        }
+    }
+    let name = called.filter(|_| seen.len() == 1);
+    Ok((name.unwrap_or_else(|| SEVERAL.to_owned()), found))
+}
+
+/// What a path stands for: the zones below it, or itself.
+fn places(view: CallerView<'_>, path: &ViewPath) -> Result<Vec<ViewPath>, Error> {
+    let groups = |groups: &ViewPath| -> Result<Vec<ViewPath>, Error> {
+        let names = view.groups()?;
+        Ok(names.iter().map(|name| groups.join(name)).collect())
+    };
+    Ok(match path.place() {
+        ViewPlace::Top => {
+            let own = ["documents", "logs", "storage", "uploads"];
+            let mut all = own.map(|name| path.join(name)).to_vec();
+            all.extend(groups(&path.join("groups"))?);
+            all
+        }
+        ViewPlace::Groups => groups(path)?,
+        _ => vec![path.clone()],
+    })
+}
+
+/// Writes the archive. What is gone by now is left out.
+fn write(
+    view: CallerView<'_>,
+    contents: &[ArchivePart],
+    writer: &mut dyn std::io::Write,
+) -> Result<(), Error> {
+    let found: Vec<(Resolved<'_>, Entry, &str)> = contents
+        .iter()
+        .filter_map(|(path, name)| {
+            let found = view.resolve("paths", path).ok()?;
+            let entry = found.entry().ok()?;
+            Some((found, entry, name.as_str()))
+        })
+        .collect();
+    let contents: Vec<PackContent<'_>> = found
+        .iter()
+        .map(|(found, entry, name)| PackContent {
+            name: Some((*name).to_owned()),
+            ..PackContent::of(&found.zone, entry)
+        })
+        .collect();
+    PackContent::stream(&contents, writer)?;
+    Ok(())
+}
+
+diagnostics! {
+    /// Nothing that could be packed.
+    #[derive(Debug, thiserror::Error)]
+    enum ArchivePathsError {
+        /// No path.
+        #[error("parameter `paths` is an empty list")]
+        None => {
+            code: MissingParameter,
+            hint: "name files and directories: {\"paths\": [\"/storage/notes\"]}",
+            details: { "parameter": "paths" },
+        },
+        /// More paths than anybody selects.
+        #[error("parameter `paths` has more than {PATHS_MAX} paths")]
+        Many => {
+            code: InvalidParameter,
+            hint: "name the directory that holds them",
+            details: { "parameter": "paths" },
+        },
+    }
 }

@@ -15,13 +15,16 @@ use axum::http::{Extensions, HeaderValue};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::processes::{ShellConnection, ShellSessionError};
 use fileshed_core::{CallerView, Channel, Error, Scope};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 use utoipa::ToSchema;
 
-use super::endpoint::{Nothing, Status};
-use super::{failure, surface};
+use super::endpoint::Nothing;
+use super::surface;
 use crate::http::admission::AdmissionError;
+use crate::http::call::ServerRequest;
+use crate::http::envelope::HandlerError;
 use crate::http::seal::Seal;
 use crate::http::serve::current;
 use crate::http::{Server, peer, pool, timer};
@@ -37,23 +40,17 @@ pub(super) struct CloseShellRequest {
 }
 
 /// `DELETE /api/terminals/{session_id}`
-pub(super) fn end(view: CallerView<'_>, request: &CloseShellRequest) -> Result<Status, Error> {
+pub(super) fn end(view: CallerView<'_>, request: &CloseShellRequest) -> Result<Value, Error> {
     view.core
         .runs
         .close_shell(view.caller, &request.session_id)?;
-    Ok(Status { status: "deleted" })
+    Ok(json!({"status": "deleted"}))
 }
 
-/// The end of what a shell shows.
-#[derive(Serialize)]
-pub(super) struct ReadShellResponse {
-    output: String,
-}
-
-/// `GET /api/terminals/user/output`
-pub(super) fn read(view: CallerView<'_>, _: &Nothing) -> Result<ReadShellResponse, Error> {
+/// `GET /api/terminals/user/output`: the end of what the shell shows.
+pub(super) fn read(view: CallerView<'_>, _: &Nothing) -> Result<Value, Error> {
     let output = view.core.runs.read_user_shell(view.caller)?;
-    Ok(ReadShellResponse { output })
+    Ok(json!({"output": output}))
 }
 
 /// What `send_user_terminal_input` takes.
@@ -64,11 +61,11 @@ pub(super) struct WriteShellRequest {
 }
 
 /// `POST /api/terminals/user/input`
-pub(super) fn write(view: CallerView<'_>, request: &WriteShellRequest) -> Result<Status, Error> {
+pub(super) fn write(view: CallerView<'_>, request: &WriteShellRequest) -> Result<Value, Error> {
     view.core
         .runs
         .write_user_shell(view.caller, &request.input)?;
-    Ok(Status { status: "ok" })
+    Ok(json!({"status": "ok"}))
 }
 
 /// Most bytes of a message: what is pasted comes as one.
@@ -79,50 +76,48 @@ pub(super) async fn connect(
     State(server): State<Arc<Server>>,
     Path(id): Path<String>,
     request: Request,
-) -> Response {
-    match address_elsewhere(&server, request.extensions(), &id).await {
-        Ok(Some((seal, address))) => {
-            let connected = peer::connect(&server, seal, &address, request).await;
-            return connected.unwrap_or_else(failure::answer);
-        }
-        Ok(None) => {}
-        Err(error) => return failure::answer(error),
+) -> Result<Response, HandlerError> {
+    let elsewhere = address_elsewhere(&server, request.extensions(), &id).await?;
+    if let Some((seal, address)) = elsewhere {
+        return Ok(peer::connect(&server, seal, &address, request).await?);
     }
     let (mut parts, body) = request.into_parts();
     let Ok(upgrade) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await else {
-        let request = Request::from_parts(parts, body);
-        let described = surface(Channel::Shell).answer(server, request, |mut call| async move {
+        let request = ServerRequest {
+            server,
+            parts,
+            body,
+        };
+        let described = surface(Channel::Shell).answer(request, |mut call| async move {
             let shell = call.look(move |view| {
                 view.core.store.expect_active(view.caller)?;
                 view.core.runs.shell(view.caller, &id)
             });
             Ok(axum::Json(shell.await?).into_response())
         });
-        return described.await;
+        return Ok(described.await);
     };
     // Who has not said who it is takes one of these places.
     // The credential of a shell takes one of its user's.
     let who = server.core.runs.processes.owner_of_shell(&id);
     let who = who.unwrap_or_else(current::client);
-    let place = match server.admission.handshakes.try_take(&who) {
-        Ok(place) => place,
-        Err(full) => return failure::answer(AdmissionError::from(full)),
-    };
-    upgrade
+    let place = server.admission.handshakes.try_take(&who);
+    let place = place.map_err(AdmissionError::from)?;
+    let upgrade = upgrade
         .max_message_size(MESSAGE_MAX)
         .max_frame_size(MESSAGE_MAX)
         .read_buffer_size(FRAME)
-        .write_buffer_size(0)
-        .on_upgrade(async move |mut socket| {
-            let clock = server.core.store.clock.clone();
-            let timings = server.core.store.settings.timings.shells.clone();
-            let client = authenticate(&server, parts, id, &mut socket).await;
-            drop((server, place));
-            match client {
-                Ok(client) => client.serve(socket).await,
-                Err(farewell) => close(&mut socket, farewell, (&clock, &timings)).await,
-            }
-        })
+        .write_buffer_size(0);
+    Ok(upgrade.on_upgrade(async move |mut socket| {
+        let clock = server.core.store.clock.clone();
+        let timings = server.core.store.settings.timings.shells.clone();
+        let client = authenticate(&server, parts, id, &mut socket).await;
+        drop((server, place));
+        match client {
+            Ok(client) => client.serve(socket).await,
+            Err(farewell) => close(&mut socket, farewell, (&clock, &timings)).await,
+        }
+    }))
 }
 
 /// Where the shell is, if it is on another server.

@@ -9,11 +9,12 @@ use std::collections::HashSet;
 use fileshed_core::storage::Kind;
 use fileshed_core::view::{HOME, ViewPath};
 use fileshed_core::{CallerView, Error, Zone, ZonePath, diagnostics};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use self::front_matter::FrontMatter;
+use crate::http::header::UNRESERVED;
 
 mod front_matter;
 
@@ -31,13 +32,6 @@ const SKILLS_MAX: usize = 200;
 
 /// Characters of a description: it is in every prompt.
 const DESCRIPTION_MAX: usize = 1024;
-
-/// What ids have percent-encoded, as Open WebUI makes them of names.
-const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
 
 /// What a model knows of a skill before it reads it.
 #[derive(Clone, Debug, Serialize)]
@@ -82,7 +76,7 @@ fn at(view: CallerView<'_>, scope: &str, place: &str) -> Option<Vec<Skill>> {
         let description: String = front.description?.chars().take(DESCRIPTION_MAX).collect();
         let name = front.name.unwrap_or_else(|| name.to_owned());
         Some(Skill {
-            id: format!("terminal:{}", utf8_percent_encode(&name, RESERVED)),
+            id: format!("terminal:{}", utf8_percent_encode(&name, UNRESERVED)),
             name,
             description,
             location: path.join(found.path.name()?).join(FILE).as_str().to_owned(),

@@ -1,20 +1,25 @@
 //! `POST /files/upload`: a file that a person or a program sends, or one from an address.
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::Duration;
+
 use axum::Json;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse as _, Response};
 use fileshed_core::transfer::{OnConflict, TransferPermit, Upload, UploadError};
 use fileshed_core::view::{Resolved, ViewError, ViewPlace};
 use fileshed_core::zone::portable_name;
-use fileshed_core::{CallerView, Error, Zone, ZoneName, ZonePath, command};
+use fileshed_core::{CallerView, Error, Timings, Zone, ZoneName, ZonePath, command};
+use moka::sync::Cache;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
 use super::endpoint::{query_value, required_value};
 use crate::http::call::Call;
 use crate::http::files::multipart::MultipartReader;
-use message_box::Sender;
-
-pub(in crate::http) mod message_box;
+use crate::http::identity::{X_SESSION_ID, X_USER_ID};
 
 /// The name in intents, for repairs.
 const OPERATION: &str = "terminal/upload";
@@ -33,7 +38,7 @@ pub(super) async fn upload(mut call: Call) -> Result<Response, Error> {
         let fetched = call.run(permit, move |view, _| fetch(view, &directory, &url));
         fetched.await?.0?
     } else {
-        let permit = call.transfer_permit().await?;
+        let permit = call.transfer_permit(None).await?;
         let sender = call.server.listings.sender(&call.parts.headers, &directory);
         let received = call.receive(move |view, parts, reader| {
             let form = MultipartReader::new(&parts.headers, reader)?;
@@ -163,6 +168,106 @@ fn name_of(zone: &Zone<'_>, directory: &ZonePath, sent: &str) -> String {
     } else {
         portable_name(name)
     }
+}
+
+/// How long after the directory was listed the file may come: a proxy collects all of it first.
+const PATIENCE: Duration = Timings::STANDARD.http.message_box;
+
+/// Where directories are listed.
+const LIST: &str = "/files/list";
+
+/// Conversations of which a listing is kept.
+const LISTINGS: u64 = 10_000;
+
+/// Who sent a file, as far as can be told before it comes.
+///
+/// Open WebUI sends what is attached to a conversation, and what is uploaded into the file browser, as the
+/// same form to the same address, by the same proxy. They differ in how the directory is spelled and in what
+/// happened before:
+///
+/// | who sends | directory | name | content |
+/// | --- | --- | --- | --- |
+/// | file browser: drop, dialog | as `/storage` | any | any |
+/// | file browser: new file | as `/storage/` | any | empty |
+/// | file browser: save | as `/storage/` | there already | any |
+/// | message box, the browser was open | as `/storage/`, where the browser is | not in that directory | some |
+/// | message box, otherwise | the working directory as it was answered, just listed so | not in that directory | some |
+///
+/// The browser itself lists no directory without the slash. `/` has no other spelling: nothing can be
+/// put there, but a browser that is still opening sends there what is dropped into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sender {
+    /// The message box of a conversation.
+    MessageBox,
+    /// The message box where the file is new and not empty, else the file browser.
+    Page,
+    /// The file browser, or a program that knows where it wants the file.
+    Other,
+}
+
+/// The directory without a slash behind its name that a page listed last, by user and conversation. All
+/// of it is hashed. On a server that did not see the listing, a file goes where it says.
+#[derive(Debug)]
+pub(in crate::http) struct Listings {
+    hasher: RandomState,
+    listed: Cache<u64, u64>,
+}
+
+impl Listings {
+    pub(in crate::http) fn new() -> Self {
+        let cache = Cache::builder().max_capacity(LISTINGS);
+        Self {
+            hasher: RandomState::new(),
+            listed: cache.time_to_live(PATIENCE).build(),
+        }
+    }
+
+    /// Looks at a call of a known user. Pages list without naming a type of content, tools of models
+    /// name one.
+    pub(in crate::http::terminal) fn notice(&self, parts: &Parts) {
+        let headers = &parts.headers;
+        if parts.method != Method::GET
+            || !parts.uri.path().ends_with(LIST)
+            || !headers.contains_key(X_USER_ID)
+            || headers.contains_key(CONTENT_TYPE)
+        {
+            return;
+        }
+        let conversation = self.conversation(headers);
+        match query_value(&parts.uri, "directory") {
+            Some(directory) if is_bare(&directory) => {
+                let directory = self.hasher.hash_one(directory);
+                self.listed.insert(conversation, directory);
+            }
+            _ => self.listed.invalidate(&conversation),
+        }
+    }
+
+    /// Who sends a file into a directory. What was listed before counts once.
+    fn sender(&self, headers: &HeaderMap, directory: &str) -> Sender {
+        if !headers.contains_key(X_USER_ID) {
+            return Sender::Other;
+        }
+        if !is_bare(directory) {
+            return Sender::Page;
+        }
+        let listed = self.listed.remove(&self.conversation(headers));
+        if listed == Some(self.hasher.hash_one(directory)) {
+            Sender::MessageBox
+        } else {
+            Sender::Other
+        }
+    }
+
+    fn conversation(&self, headers: &HeaderMap) -> u64 {
+        let name = |header| headers.get(header).map(HeaderValue::as_bytes);
+        self.hasher.hash_one((name(X_USER_ID), name(X_SESSION_ID)))
+    }
+}
+
+/// Whether the path of a directory has no slash behind its name.
+fn is_bare(directory: &str) -> bool {
+    directory == "/" || !directory.ends_with('/')
 }
 
 #[cfg(test)]

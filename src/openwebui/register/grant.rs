@@ -8,9 +8,8 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::super::account::AccountResponse;
+use super::super::account::{AccountResponse, ListedGroup};
 use super::super::client::segment;
-use super::super::groups::ListedGroup;
 use super::{CallError, OpenWebUiClient, RegisterError, asked, printable, text};
 
 /// Grants that are shown by name.

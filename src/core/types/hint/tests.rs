@@ -87,7 +87,7 @@ impl HintSurface for Addresses {
     }
 
     fn call(&self, call: &NextCall) -> String {
-        let arguments = call.arguments().iter();
+        let arguments = call.arguments.iter();
         let arguments: Vec<String> = arguments
             .map(|(name, value)| format!("{name}={value}"))
             .collect();

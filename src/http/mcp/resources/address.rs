@@ -2,7 +2,9 @@
 
 use fileshed_core::storage::Entry;
 use fileshed_core::{Caller, Core, Error, Zone, ZoneName, ZonePath, diagnostics};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{percent_decode_str, utf8_percent_encode};
+
+use crate::http::header::UNRESERVED;
 
 /// What every address begins with.
 const SCHEME: &str = "fileshed://";
@@ -12,13 +14,6 @@ pub(super) const ZONE_TEMPLATE: &str = "fileshed://{zone}/{+path}";
 
 /// The template of files in the zones of groups.
 pub(super) const GROUP_TEMPLATE: &str = "fileshed://group/{group}/{+path}";
-
-/// Bytes that an address has as `%XX`: all but those that mean themselves (RFC 3986, section 2.3).
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
 
 /// Bytes of an address that is read.
 const ADDRESS_MAX_BYTES: usize = 12 * 1024;
@@ -81,7 +76,7 @@ impl Address {
 
     /// The text of it; that of a directory ends with a slash.
     pub(super) fn text(&self, is_directory: bool) -> String {
-        let escaped = |text: &str| utf8_percent_encode(text, ESCAPED).to_string();
+        let escaped = |text: &str| utf8_percent_encode(text, UNRESERVED).to_string();
         let mut text = format!("{SCHEME}{}/", self.zone);
         if let Some(group) = &self.group {
             text.push_str(&escaped(group));
