@@ -4,7 +4,7 @@
 //! until its answer has been written out. One mebibyte of body and answer comes with the permit;
 //! what is beyond is counted against a budget.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fileshed_core::cancellation::Cancellation;
@@ -12,7 +12,7 @@ use fileshed_core::fair::{CallSlot, FairSemaphore, Full, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::transfer::TransferPermit;
-use fileshed_core::{Caller, Clock, Core, Error, diagnostics};
+use fileshed_core::{Caller, Clock, Core, Error, Mutex, diagnostics};
 use tokio::sync::oneshot;
 
 use super::timer;
@@ -88,15 +88,11 @@ impl<T> Slot<T> {
     }
 
     pub(super) fn put(&self, value: T) {
-        *self.value() = Some(value);
+        *self.0.lock() = Some(value);
     }
 
     pub(super) fn take(&self) -> Option<T> {
-        self.value().take()
-    }
-
-    fn value(&self) -> MutexGuard<'_, Option<T>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().take()
     }
 }
 

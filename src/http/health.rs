@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use fileshed_core::{Check, CheckState, Code, Core, WorkspaceMode};
+use fileshed_core::{Check, CheckState, Code, Core, Mutex, WorkspaceMode};
 use serde_json::{Value, json};
 
 use crate::http::envelope::HandlerError;
@@ -110,19 +110,15 @@ struct Counters {
 }
 
 impl Metrics {
-    fn counters(&self) -> MutexGuard<'_, Counters> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A call of a compact tool ended.
     pub(super) fn called(&self, tool: &'static str, failed: bool) {
         let outcome = if failed { "error" } else { "ok" };
-        *self.counters().calls.entry((tool, outcome)).or_default() += 1;
+        *self.0.lock().calls.entry((tool, outcome)).or_default() += 1;
     }
 
     /// A path led out of a workspace, or to a reserved name.
     pub(super) fn violated(&self, mode: WorkspaceMode) {
-        let mut counters = self.counters();
+        let mut counters = self.0.lock();
         *counters
             .boundary_violations
             .entry(mode.as_str())
@@ -131,22 +127,22 @@ impl Metrics {
 
     /// Counts a call without a valid credential.
     pub(super) fn refused(&self) {
-        self.counters().refused += 1;
+        self.0.lock().refused += 1;
     }
 
     /// A call failed.
     pub(super) fn failed(&self, code: Code) {
-        *self.counters().failures.entry(code.as_str()).or_default() += 1;
+        *self.0.lock().failures.entry(code.as_str()).or_default() += 1;
     }
 
     /// Failures of all calls since the start, by code.
     pub(super) fn failures(&self) -> BTreeMap<&'static str, u64> {
-        self.counters().failures.clone()
+        self.0.lock().failures.clone()
     }
 
     /// All of them as text.
     fn text(&self) -> String {
-        let counters = self.counters();
+        let counters = self.0.lock();
         let calls = counters.calls.iter().map(|((tool, outcome), count)| {
             let labels = format!("{{action=\"{tool}\",outcome=\"{outcome}\"}}");
             (labels, *count)

@@ -3,7 +3,7 @@
 //! The line says who, what, how long and with which result; never contents, file names or secrets.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -11,7 +11,7 @@ use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use fileshed_core::{Clock, Error, diagnostics};
+use fileshed_core::{Clock, Error, Mutex, diagnostics};
 
 use super::admission::AdmissionError;
 use super::envelope::CallSubject;
@@ -55,16 +55,12 @@ struct Called {
 impl CallOutcome {
     /// Says which operation was called.
     pub(super) fn names(&self, operation: &'static str) {
-        self.called().operation = Some(operation);
+        self.0.lock().operation = Some(operation);
     }
 
     /// Says that it failed.
     pub(super) fn failed(&self, error: Error) {
-        self.called().error = Some(Arc::new(error));
-    }
-
-    fn called(&self) -> MutexGuard<'_, Called> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().error = Some(Arc::new(error));
     }
 }
 
@@ -108,7 +104,7 @@ pub(super) async fn log_request(
     let response = next.run(request).await;
     let (mut response, mut error) = envelope::seal(response, &line.id);
     if let Some(outcome) = response.extensions_mut().remove::<CallOutcome>() {
-        let called = outcome.called();
+        let called = outcome.0.lock();
         if let Some(operation) = called.operation {
             line.operation = operation.into();
         }

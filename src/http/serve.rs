@@ -8,15 +8,15 @@ mod request_body;
 pub(super) mod stream;
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
-use fileshed_core::Clock;
 use fileshed_core::fair::{FairSemaphore, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::timings::HttpTimings;
+use fileshed_core::{Clock, Mutex};
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
@@ -277,7 +277,7 @@ impl Acceptor {
         let heads = Arc::clone(&lines);
         let service = service_fn(move |mut request: Request<Incoming>| {
             let running = connection.request();
-            let mut lines = heads.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lines = heads.lock();
             if lines.next(&request) {
                 request.extensions_mut().insert(TargetHasFragment);
             }

@@ -3,10 +3,9 @@
 //! After a few failures in a row calls fail at once. From time to time one call is let through;
 //! when it is answered, all are.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use fileshed_core::Clock;
+use fileshed_core::{Clock, Mutex};
 
 /// Failures in a row after which calls fail at once.
 const FAILURES: u32 = 3;
@@ -39,7 +38,7 @@ impl Breaker {
     /// Returns `true` if a call may be made. Its end has to be recorded.
     pub(super) fn allows(&self) -> bool {
         let now = self.clock.instant();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         match state.until {
             Some(until) if now < until => false,
             Some(_) => {
@@ -54,7 +53,7 @@ impl Breaker {
     /// Records how a call ended.
     pub(super) fn record(&self, answered: bool) {
         let now = self.clock.instant();
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if answered {
             *state = BreakerState::default();
             return;
@@ -63,10 +62,6 @@ impl Breaker {
         if state.failures >= FAILURES {
             state.until = Some(now + self.pause);
         }
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, BreakerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

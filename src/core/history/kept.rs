@@ -5,8 +5,7 @@
 //! opened anew. Objects and branches are read from disk each time, by libgit2 too: a cache of
 //! objects would hide that they are lost.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use fileshed_types::Mutex;
 use git2::Repository;
 use jiff::Timestamp;
 
@@ -41,7 +40,7 @@ impl std::fmt::Debug for KeptRepositories {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_tuple("KeptRepositories")
-            .field(&self.lock().len())
+            .field(&self.kept.lock().len())
             .finish()
     }
 }
@@ -71,7 +70,7 @@ impl KeptRepositories {
 
     fn take(&self, parent: &Root, data: &Root) -> Option<Repository> {
         let (seal, path) = (seal(parent, data)?, parent.location().join(NAME));
-        let mut kept = self.lock();
+        let mut kept = self.kept.lock();
         let is_it = |(known, repository): &(RepositoryState, Repository)| {
             *known == seal && repository.path() == path
         };
@@ -83,16 +82,12 @@ impl KeptRepositories {
         let Some(seal) = seal(&history.parent, &history.data) else {
             return;
         };
-        let mut kept = self.lock();
+        let mut kept = self.kept.lock();
         kept.retain(|(_, other)| other.path() != history.repository.path());
         if kept.len() >= MOST {
             kept.remove(0);
         }
         kept.push((seal, history.repository));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<(RepositoryState, Repository)>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

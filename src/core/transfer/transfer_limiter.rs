@@ -4,12 +4,12 @@
 //! own: neither all of a link's maker nor all of the server, and one link not all of these.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
 use fileshed_types::limiter::{Limiter, Pool};
-use fileshed_types::{Caller, Clock, Settings, diagnostics};
+use fileshed_types::{Caller, Clock, Mutex, Settings, diagnostics};
 
 /// What is under way.
 #[derive(Clone, Debug)]
@@ -130,7 +130,11 @@ impl TransferLimiter {
 
     /// The right to move bytes of who has been given these places.
     pub(crate) fn transfer_permit(&self, tenant: &str, places: Vec<Grant>) -> TransferPermit {
-        self.lanes().entry(tenant.to_owned()).or_default().transfers += 1;
+        self.arriving
+            .lock()
+            .entry(tenant.to_owned())
+            .or_default()
+            .transfers += 1;
         TransferPermit {
             transfer_limiter: self.clone(),
             tenant: tenant.to_owned(),
@@ -138,10 +142,6 @@ impl TransferLimiter {
             replaces: 0,
             _places: places,
         }
-    }
-
-    fn lanes(&self) -> MutexGuard<'_, HashMap<String, TransferLane>> {
-        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -180,7 +180,7 @@ impl TransferPermit {
         let before = self.net();
         change(self);
         let after = self.net();
-        let mut lanes = self.transfer_limiter.lanes();
+        let mut lanes = self.transfer_limiter.arriving.lock();
         let Some(lane) = lanes.get_mut(&self.tenant) else {
             return after;
         };
@@ -191,7 +191,7 @@ impl TransferPermit {
 
 impl Drop for TransferPermit {
     fn drop(&mut self) {
-        let mut lanes = self.transfer_limiter.lanes();
+        let mut lanes = self.transfer_limiter.arriving.lock();
         if let Some(lane) = lanes.get_mut(&self.tenant) {
             lane.transfers -= 1;
             lane.bytes = lane.bytes.saturating_sub(self.net());

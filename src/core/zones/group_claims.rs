@@ -5,10 +5,9 @@
 //! group must not see it for long.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use fileshed_types::{Clock, GroupClaim, Settings, UserId};
+use fileshed_types::{Clock, GroupClaim, Mutex, Settings, UserId};
 
 /// Users who are remembered.
 const USERS_MAX: usize = 10_000;
@@ -33,7 +32,7 @@ impl GroupClaimCache {
 
     /// Remembers what a call named, an empty list too.
     pub(crate) fn remember(&self, user: &UserId, claims: &[GroupClaim]) {
-        let mut users = self.users();
+        let mut users = self.users.lock();
         if users.len() >= USERS_MAX && !users.contains_key(user) {
             users.retain(|_, (at, _)| self.counts(*at));
             if users.len() >= USERS_MAX {
@@ -45,16 +44,12 @@ impl GroupClaimCache {
 
     /// What the user's last call named; nothing where that is too long ago.
     pub(crate) fn recall(&self, user: &UserId) -> Option<Vec<GroupClaim>> {
-        let users = self.users();
+        let users = self.users.lock();
         let (at, claims) = users.get(user)?;
         self.counts(*at).then(|| claims.clone())
     }
 
     fn counts(&self, at: Instant) -> bool {
         self.clock.elapsed(at) < self.counts
-    }
-
-    fn users(&self) -> MutexGuard<'_, HashMap<UserId, (Instant, Vec<GroupClaim>)>> {
-        self.users.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ use fileshed_history::packing::{self, Worth};
 use fileshed_storage::{DiskError, Root, give_way};
 use fileshed_types::fair::CallSlot;
 use fileshed_types::zone::ZonePath;
-use fileshed_types::{Clock, Error, Settings, ZoneName};
+use fileshed_types::{Clock, Error, Mutex, Settings, ZoneName};
 
 /// A history is looked at after a part of the objects that are worth a pack.
 const LOOKS: u64 = 16;
@@ -101,7 +101,7 @@ impl HistoryPacker {
             return;
         }
         let now = self.shared.clock.instant();
-        let mut touched = self.shared.lock();
+        let mut touched = self.shared.touched.lock();
         let is_first = touched.is_empty();
         let one = touched
             .entry((tenant.to_owned(), zone))
@@ -119,7 +119,7 @@ impl HistoryPacker {
 
 impl Drop for HistoryPacker {
     fn drop(&mut self) {
-        let touched = self.shared.lock();
+        let touched = self.shared.touched.lock();
         self.shared.stopping.store(true, Ordering::Relaxed);
         drop(touched);
         self.shared.changed.notify_all();
@@ -130,10 +130,6 @@ impl Drop for HistoryPacker {
 }
 
 impl PackQueue {
-    fn lock(&self) -> MutexGuard<'_, HashMap<HistoryKey, Touched>> {
-        self.touched.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn goes_on(&self) -> bool {
         !self.stopping.load(Ordering::Relaxed)
     }
@@ -168,7 +164,7 @@ impl PackThread {
     /// Waits for a history that may be worth it, and says whether it was left alone. Nothing at
     /// the end.
     fn next(&self) -> Option<(HistoryKey, bool)> {
-        let mut touched = self.shared.lock();
+        let mut touched = self.shared.touched.lock();
         while self.shared.goes_on() {
             let busy = touched
                 .iter_mut()

@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::write_lock::BusyError;
 use fileshed_types::cancellation::Cancellation;
-use fileshed_types::{Error, UserId, ZoneName};
+use fileshed_types::{Error, Mutex, UserId, ZoneName};
 
 /// All commands of this process, by number, in the order in which they were started.
 #[derive(Debug, Default)]
@@ -67,7 +66,7 @@ impl RunningCommands {
             holds,
             ended: ended.clone(),
         };
-        self.commands().insert(number, entry);
+        self.commands.lock().insert(number, entry);
         RunningCommand {
             all: self,
             number,
@@ -76,12 +75,12 @@ impl RunningCommands {
     }
     /// Returns those that run, in the order in which they were started.
     pub fn list(&self) -> Vec<CommandEntry> {
-        self.commands().values().cloned().collect()
+        self.commands.lock().values().cloned().collect()
     }
 
     /// Returns the refusal of a call that waits for a zone, if a command has its write lock.
     pub(crate) fn holder(&self, tenant: &str, zone: ZoneName) -> Option<Error> {
-        let commands = self.commands();
+        let commands = self.commands.lock();
         let held = |entry: &&CommandEntry| {
             let held = entry.holds.as_ref();
             held.is_some_and(|held| held.0 == tenant && held.1 == zone)
@@ -97,14 +96,10 @@ impl RunningCommands {
 
     /// Ends the command of this id, and returns it; `None` if it runs no more.
     pub fn end(&self, id: &str) -> Option<CommandEntry> {
-        let commands = self.commands();
+        let commands = self.commands.lock();
         let entry = commands.values().find(|entry| entry.id() == id)?;
         entry.ended.cancel();
         Some(entry.clone())
-    }
-
-    fn commands(&self) -> MutexGuard<'_, BTreeMap<u64, CommandEntry>> {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -118,6 +113,6 @@ impl RunningCommand<'_> {
 
 impl Drop for RunningCommand<'_> {
     fn drop(&mut self) {
-        self.all.commands().remove(&self.number);
+        self.all.commands.lock().remove(&self.number);
     }
 }

@@ -3,10 +3,9 @@
 //! Several commands of one user share what is left, because each measurement counts for all.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fileshed_registry::Usage;
-use fileshed_types::ZoneName;
+use fileshed_types::{Mutex, ZoneName};
 
 /// The last measurements of all commands of this process.
 #[derive(Debug, Default)]
@@ -38,7 +37,7 @@ pub struct SpaceEntry<'a> {
 impl SpaceInUse {
     /// Enters a command that takes space in a zone, or outside of all.
     pub fn enter(&self, tenant: &str, zone: Option<ZoneName>) -> SpaceEntry<'_> {
-        let mut state = self.state();
+        let mut state = self.0.lock();
         state.next += 1;
         SpaceEntry {
             all: self,
@@ -46,10 +45,6 @@ impl SpaceInUse {
             tenant: tenant.to_owned(),
             zone,
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, Measurements> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -61,7 +56,7 @@ impl SpaceEntry<'_> {
             zone: self.zone,
             bytes,
         };
-        let mut state = self.all.state();
+        let mut state = self.all.0.lock();
         state.all.insert(self.number, measurement);
     }
 
@@ -85,7 +80,7 @@ impl SpaceEntry<'_> {
     }
 
     fn of(&self, is_meant: impl Fn(Option<ZoneName>) -> bool) -> Vec<u64> {
-        let state = self.all.state();
+        let state = self.all.0.lock();
         let own = state.all.values();
         let own = own.filter(|one| one.tenant == self.tenant && is_meant(one.zone));
         own.map(|one| one.bytes).collect()
@@ -94,6 +89,6 @@ impl SpaceEntry<'_> {
 
 impl Drop for SpaceEntry<'_> {
     fn drop(&mut self) {
-        self.all.state().all.remove(&self.number);
+        self.all.0.lock().all.remove(&self.number);
     }
 }

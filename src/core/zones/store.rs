@@ -16,7 +16,7 @@ mod unfinished;
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use crate::chat_host::{ChatHost, Task, TaskEnd};
@@ -35,7 +35,7 @@ use fileshed_history::KeptRepositories;
 use fileshed_registry::{PageSessions, Registry, SessionLife, Tokens};
 use fileshed_storage::{CachedReader, DiskError, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::limiter::Limiter;
-use fileshed_types::{Caller, Clock, Error, Settings, UserId, ZoneName};
+use fileshed_types::{Caller, Clock, Error, Mutex, Settings, UserId, ZoneName};
 
 pub use hooks::Hooks;
 use hooks::NoHooks;
@@ -315,14 +315,12 @@ impl Store {
 
     /// Tenants in whose staging this process has looked.
     pub fn visited(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.visited.lock().unwrap_or_else(PoisonError::into_inner)
+        self.visited.lock()
     }
 
     /// Histories that are whole, as far as a power cut goes.
     pub fn recovered(&self) -> MutexGuard<'_, HashSet<(String, ZoneName)>> {
-        self.recovered
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.recovered.lock()
     }
 
     /// The name of this process in the registry and in staging.

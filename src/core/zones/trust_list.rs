@@ -1,7 +1,6 @@
 //! The marks of trust of what lasts in this process.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
+use fileshed_types::Mutex;
 use fileshed_types::trust::{Trust, WeakTrust};
 
 /// Fewest marks among which those that are over are looked for.
@@ -27,7 +26,7 @@ impl TrustList {
         trust: &Trust,
         watch: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut marks = self.lock();
+        let mut marks = self.0.lock();
         marks.list.extend(trust.downgrade());
         if marks.list.len() > marks.tidy_at {
             marks.list.retain(WeakTrust::is_shared);
@@ -43,14 +42,10 @@ impl TrustList {
     /// Those that last. Where none does, whoever looks may stop: the next one that is added has somebody
     /// look again.
     pub(crate) fn live(&self) -> Vec<Trust> {
-        let mut marks = self.lock();
+        let mut marks = self.0.lock();
         marks.list.retain(WeakTrust::is_shared);
         let live: Vec<Trust> = marks.list.iter().filter_map(WeakTrust::upgrade).collect();
         marks.watched = !live.is_empty();
         live
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Marks> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,13 +4,13 @@
 //! watched no more. Where a zone cannot be watched, nothing is known of it, and whoever asks walks.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::tenant::ZoneRoots;
 use fileshed_storage::{DiskError, FileIdentity, Kind, Root, Totals, Watch};
 use fileshed_types::zone::{ZonePath, is_never_made};
-use fileshed_types::{Clock, Settings, ZoneName};
+use fileshed_types::{Clock, Mutex, Settings, ZoneName};
 
 /// Zones that are watched at a time: the kernel bounds how many one account may watch.
 const ZONES_MOST: usize = 32;
@@ -90,7 +90,7 @@ impl WatchedZones {
     }
 
     fn zone(&self, zone: &ZoneRoots<'_>) -> Arc<Mutex<WatchedZone>> {
-        let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut zones = self.zones.lock();
         zones.uses += 1;
         let now = zones.uses;
         let entry = zones.watched.entry(key(zone)).or_default();
@@ -112,10 +112,10 @@ impl WatchedZones {
         ask: impl FnOnce(&mut WatchedZone) -> Option<T>,
     ) -> Option<T> {
         let watched = self.zone(zone);
-        let mut watched = lock(&watched);
+        let mut watched = watched.lock();
         let now = self.clock.instant();
         let names = watched.refresh(zone.data, now, now + self.again_after);
-        let mut zones = self.zones.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut zones = self.zones.lock();
         if let Some(entry) = zones.watched.get_mut(&key(zone)) {
             entry.names = names;
         }
@@ -173,7 +173,7 @@ impl WatchedZones {
 
     /// It is not known any more what history has.
     pub fn unsettle(&self, zone: &ZoneRoots<'_>) {
-        lock(&self.zone(zone)).unsettled = None;
+        self.zone(zone).lock().unsettled = None;
     }
 }
 
@@ -243,8 +243,4 @@ impl Extent {
 
 fn key(zone: &ZoneRoots<'_>) -> WatchKey {
     (zone.tenant.to_owned(), zone.zone)
-}
-
-fn lock(zone: &Mutex<WatchedZone>) -> MutexGuard<'_, WatchedZone> {
-    zone.lock().unwrap_or_else(PoisonError::into_inner)
 }

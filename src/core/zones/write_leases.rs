@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar};
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
@@ -16,7 +16,7 @@ use crate::process_identity::{self, ProcessIdentity};
 use fileshed_registry::{LeaseNotice, LeaseNotices, NewInstance, Registry, RegistryError};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::timings::InstanceTimings;
-use fileshed_types::{Background, Clock, Error, Settings, StopSign, ZonePath};
+use fileshed_types::{Background, Clock, Error, Mutex, Settings, StopSign, ZonePath};
 
 /// Connections of its own: nobody's calls keep it from saying that it lives.
 const CONNECTIONS: u64 = 4;
@@ -111,7 +111,7 @@ impl WriteLeases {
 
     /// A place that this process has and nobody else waits for.
     pub(crate) fn take_at_hand(&self, place: &str) -> Result<Option<WriteLease>, Error> {
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         let Some(at_hand @ PlaceState::Idle { .. }) = state.places.get_mut(place) else {
             return Ok(None);
         };
@@ -139,7 +139,7 @@ impl WriteLeases {
         }
         let taken = shared.line_up(place, until);
         if !matches!(taken, Ok(true)) {
-            shared.state().places.remove(place);
+            shared.state.lock().places.remove(place);
         }
         Ok(taken?.then(|| self.lease(place)))
     }
@@ -171,9 +171,10 @@ impl WriteLeases {
         let waits = |state: &mut LeaseState| {
             state.left.is_empty() && !shared.taken_for_dead.load(Ordering::Acquire)
         };
-        let mut state = shared
-            .clock
-            .wait_while(&shared.changed, shared.state(), deadline, waits);
+        let mut state =
+            shared
+                .clock
+                .wait_while(&shared.changed, shared.state.lock(), deadline, waits);
         std::mem::take(&mut state.left)
     }
 }
@@ -190,7 +191,7 @@ impl Drop for WriteLeases {
 
 impl Drop for WriteLease {
     fn drop(&mut self) {
-        let mut state = self.shared.state();
+        let mut state = self.shared.state.lock();
         let Some(place) = state.places.get_mut(&self.place) else {
             return;
         };
@@ -207,10 +208,6 @@ impl Drop for WriteLease {
 }
 
 impl LeaseKeeper {
-    fn state(&self) -> MutexGuard<'_, LeaseState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn enter(&self) -> Result<(), Error> {
         self.reap()?;
         let begun = now();
@@ -243,7 +240,7 @@ impl LeaseKeeper {
             |state: &mut LeaseState| matches!(state.places.get(place), Some(PlaceState::Leaving));
         let mut state = self
             .clock
-            .wait_while(&self.changed, self.state(), until, is_leaving);
+            .wait_while(&self.changed, self.state.lock(), until, is_leaving);
         if is_leaving(&mut state) {
             return false;
         }
@@ -256,7 +253,7 @@ impl LeaseKeeper {
     fn line_up(&self, place: &str, until: Instant) -> Result<bool, Error> {
         loop {
             self.expect_alive()?;
-            let told = self.state().notices;
+            let told = self.state.lock().notices;
             if self.registry.take_lease(place, &self.name)? {
                 self.expect_alive()?;
                 return Ok(true);
@@ -266,11 +263,11 @@ impl LeaseKeeper {
                 return Ok(false);
             }
             let recheck = until.min(self.clock.instant() + self.timings.recheck);
-            let waited = self
-                .clock
-                .wait_while(&self.changed, self.state(), recheck, |state| {
-                    state.notices == told
-                });
+            let waited =
+                self.clock
+                    .wait_while(&self.changed, self.state.lock(), recheck, |state| {
+                        state.notices == told
+                    });
             drop(waited);
         }
     }
@@ -281,13 +278,13 @@ impl LeaseKeeper {
             // It is given when the next round finds that others wait for it.
             tracing::warn!(%error, "a place to write in is not given back yet");
         }
-        self.state().places.remove(place);
+        self.state.lock().places.remove(place);
         self.changed.notify_all();
     }
 
     /// Others wait for a place: it is theirs as soon as nobody here writes in it.
     fn hand_over(&self, place: &str) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         match state.places.get_mut(place) {
             Some(PlaceState::Used { wanted }) => *wanted = true,
             Some(PlaceState::Leaving) => {}
@@ -333,7 +330,7 @@ impl LeaseKeeper {
     }
 
     fn tell(&self) {
-        self.state().notices += 1;
+        self.state.lock().notices += 1;
         self.changed.notify_all();
     }
 
@@ -370,7 +367,7 @@ impl LeaseKeeper {
             PlaceState::Idle { since } => self.clock.elapsed(*since) > self.timings.idle,
             _ => false,
         };
-        let state = self.state();
+        let state = self.state.lock();
         let idle = state.places.iter().filter(|(_, place)| is_idle(place));
         let idle: Vec<String> = idle.map(|(name, _)| name.clone()).collect();
         drop(state);
@@ -384,7 +381,7 @@ impl LeaseKeeper {
             .registry
             .reap_instances(|process| self.process.knows_the_end_of(process))?;
         if !left.is_empty() {
-            self.state().left.extend(left);
+            self.state.lock().left.extend(left);
             self.tell();
         }
         Ok(())

@@ -6,12 +6,12 @@
 //! many, and ends when its credential does.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::request::Parts;
 use fileshed_core::fair::{Full, Grant};
-use fileshed_core::{Caller, Core, Error, diagnostics, timings};
+use fileshed_core::{Caller, Core, Error, Mutex, diagnostics, timings};
 
 use super::SURFACE;
 use super::resources::Address;
@@ -83,12 +83,12 @@ struct BegunListener {
 
 impl BegunListeners {
     pub(super) fn keep(&self, uris: Vec<String>, listener: Result<Subscriber, Error>) {
-        locked(&self.0).push(BegunListener { uris, listener });
+        self.0.lock().push(BegunListener { uris, listener });
     }
 
     /// One that was kept; of several that hear of the same, any.
     pub(super) fn take(&self, uris: &[String]) -> Option<Result<Subscriber, Error>> {
-        let mut listeners = locked(&self.0);
+        let mut listeners = self.0.lock();
         let are_in =
             |some: &[String], others: &[String]| some.iter().all(|uri| others.contains(uri));
         let place = listeners
@@ -96,10 +96,6 @@ impl BegunListeners {
             .position(|begun| are_in(&begun.uris, uris) && are_in(uris, &begun.uris))?;
         Some(listeners.remove(place).listener)
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Looks at resources, of which not all are looked at at once; blocks nobody.
@@ -117,7 +113,7 @@ async fn looked<T: Send + 'static>(
 pub(super) async fn add(looker: Looker, to: SharedWatched, uri: String) -> Result<(), Error> {
     Address::parse(&uri)?;
     let one = looked(looker, move |looker| Watched::begin(looker, &[uri])).await?;
-    if !locked(&to).join(one) {
+    if !to.lock().join(one) {
         return Err(SubscriptionError::Many.into());
     }
     Ok(())
@@ -125,7 +121,7 @@ pub(super) async fn add(looker: Looker, to: SharedWatched, uri: String) -> Resul
 
 /// Ends the subscription to one resource.
 pub(super) fn remove(from: &SharedWatched, uri: &str) {
-    locked(from).0.retain(|one| one.uri != uri);
+    from.lock().0.retain(|one| one.uri != uri);
 }
 
 /// Tells a client of changes by `tell`, which says if it is still there, until `over`, or until the
@@ -158,9 +154,9 @@ pub(super) async fn watch<T: Future<Output = bool>>(
         let seen = Arc::clone(watched);
         let changed = looked(looker.clone(), move |(server, caller)| {
             // Who subscribes meanwhile does not wait for the look.
-            let mut watched = locked(&seen).clone();
+            let mut watched = seen.lock().clone();
             let changed = watched.changed(&server.core, caller);
-            locked(&seen).take_in(watched);
+            seen.lock().take_in(watched);
             changed
         });
         let changed = match (changed.await, parts) {

@@ -1,11 +1,11 @@
 //! The table of open connections, which has a limit, and the state of each: when it has to be closed.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fileshed_core::Clock;
 use fileshed_core::timings::HttpTimings;
+use fileshed_core::{Clock, Mutex};
 use tokio::sync::Notify;
 
 /// What a client takes of an answer while it may be slow, at the least.
@@ -57,7 +57,7 @@ impl HttpConnection {
 
     /// A request has arrived; dropping the guard completes its answer.
     pub(super) fn request(self: &Arc<Self>) -> RequestGuard {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.running += 1;
         state.served = true;
         state.head = None;
@@ -66,7 +66,7 @@ impl HttpConnection {
 
     /// Bytes have come in.
     pub(super) fn read(&self) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if state.running == 0 && state.head.is_none() {
             state.head = Some(self.clock.instant());
         }
@@ -74,7 +74,7 @@ impl HttpConnection {
 
     /// So many bytes went out.
     pub(super) fn wrote(&self, bytes: usize) {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         if let Some(blocked) = state.blocked.take() {
             state.waited += self.clock.elapsed(blocked);
         }
@@ -88,13 +88,13 @@ impl HttpConnection {
     /// Bytes wait for the client to take others.
     pub(super) fn blocked(&self) {
         let now = || self.clock.instant();
-        self.state().blocked.get_or_insert_with(now);
+        self.state.lock().blocked.get_or_insert_with(now);
     }
 
     /// Whether the client is too slow: with its first head, with another one, or in taking what it
     /// asked for.
     pub(super) fn is_too_slow(&self, timings: &HttpTimings) -> bool {
-        let state = self.state();
+        let state = self.state.lock();
         let passed = |since: Option<Instant>| {
             since.map_or(Duration::ZERO, |since| self.clock.elapsed(since))
         };
@@ -106,7 +106,7 @@ impl HttpConnection {
     /// Returns whether it had a request, and since when nothing has been under way; `None` if something is.
     /// The least is the least useful to its client.
     pub(super) fn idle(&self) -> Option<(bool, Instant)> {
-        let state = self.state();
+        let state = self.state.lock();
         let is_busy = state.running > 0 || state.blocked.is_some() || state.closing;
         (!is_busy).then_some((state.served, state.since))
     }
@@ -119,17 +119,13 @@ impl HttpConnection {
 
     /// Asks for its end.
     pub(super) fn close(&self) {
-        self.state().closing = true;
+        self.state.lock().closing = true;
         self.close.notify_one();
     }
 
     /// Waits until it has to end.
     pub(super) async fn closed(&self) {
         self.close.notified().await;
-    }
-
-    fn state(&self) -> MutexGuard<'_, ConnectionState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -139,7 +135,7 @@ pub(super) struct RequestGuard(Arc<HttpConnection>);
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         state.running -= 1;
         state.since = self.0.clock.instant();
     }
@@ -185,7 +181,7 @@ impl ConnectionTable {
     }
 
     pub(super) fn enter(self: &Arc<Self>, connection: Arc<HttpConnection>) -> TableEntry {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         open.next += 1;
         let number = open.next;
         open.connections.insert(number, connection);
@@ -196,12 +192,12 @@ impl ConnectionTable {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.open().connections.len() >= self.most
+        self.open.lock().connections.len() >= self.most
     }
 
     /// Closes the connection that is the least useful to its client; false if all are busy.
     pub(super) fn release(&self) -> bool {
-        let open = self.open();
+        let open = self.open.lock();
         let connections = open.connections.values();
         let idle = connections.filter_map(|connection| Some((connection.idle()?, connection)));
         let least = idle.min_by_key(|(idle, _)| *idle);
@@ -212,7 +208,7 @@ impl ConnectionTable {
 
     /// Closes the connections whose clients are too slow.
     pub(super) fn close_slow(&self) {
-        for connection in self.open().connections.values() {
+        for connection in self.open.lock().connections.values() {
             if connection.is_too_slow(&self.timings) {
                 connection.close();
             }
@@ -221,7 +217,7 @@ impl ConnectionTable {
 
     /// Returns the time for which no connection has had a request under way.
     pub(super) fn rested(&self) -> Duration {
-        let open = self.open();
+        let open = self.open.lock();
         let each = open
             .connections
             .values()
@@ -235,15 +231,11 @@ impl ConnectionTable {
     pub(super) async fn removed(&self) {
         self.removed.notified().await;
     }
-
-    fn open(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for TableEntry {
     fn drop(&mut self) {
-        let mut open = self.table.open();
+        let mut open = self.table.open.lock();
         open.connections.remove(&self.number);
         open.last_removed = self.table.clock.instant();
         drop(open);

@@ -6,8 +6,9 @@
 //! is known, and the user's from then on.
 
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use fileshed_core::Mutex;
 use fileshed_core::fair::{FairSemaphore, Full, Grant};
 
 tokio::task_local! {
@@ -33,7 +34,7 @@ impl CurrentRequest {
     }
 
     fn take(&self, user: &str) -> Result<(), Full> {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.held.lock();
         if held.as_ref().is_some_and(|grant| grant.user() == user) {
             return Ok(());
         }

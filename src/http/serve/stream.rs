@@ -6,11 +6,12 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::HttpBody as _;
 use axum::extract::Request;
+use fileshed_core::Mutex;
 use hyper::body::Incoming;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -46,7 +47,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for MonitoredStream<S> {
         let new = buffer.filled().get(before..).unwrap_or_default();
         if !new.is_empty() {
             self.connection.read();
-            let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut lines = self.lines.lock();
             lines.read(new);
         }
         read

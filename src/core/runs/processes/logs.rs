@@ -1,10 +1,11 @@
 //! The logs of a tenant's lines: those that are kept, and which server may write more.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 
 use super::Processes;
 use fileshed_storage::Root;
+use fileshed_types::Mutex;
 
 /// Tenants of which more is known than is in use, before those are forgotten.
 const TENANTS_KNOWN: usize = 256;
@@ -54,7 +55,7 @@ pub(crate) struct KeptLog {
 impl Processes {
     /// Returns what is known of the logs of a tenant.
     pub(crate) fn logs_of(&self, tenant: &str) -> Arc<TenantLogs> {
-        let mut known = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.logs.lock();
         if let Some(found) = known.get(tenant) {
             return Arc::clone(found);
         }
@@ -78,12 +79,12 @@ impl Processes {
 
 impl TenantLogs {
     pub(crate) fn state(&self) -> MutexGuard<'_, LogsState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Held while it is asked or said on which server the processes are.
     pub(crate) fn hosting(&self) -> MutexGuard<'_, ()> {
-        self.hosting.lock().unwrap_or_else(PoisonError::into_inner)
+        self.hosting.lock()
     }
 
     /// Notes a call that may start a process.

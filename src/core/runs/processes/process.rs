@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, MutexGuard};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -17,7 +17,7 @@ use super::log::{Output, OutputSpan, OutputStream, ProcessLog, ProcessStatus, fi
 use super::screen::{Orders, Screen};
 use fileshed_sandbox::TerminalWaker;
 use fileshed_types::fair::Grant;
-use fileshed_types::{Chat, Clock, Error, UserId};
+use fileshed_types::{Chat, Clock, Error, Mutex, UserId};
 
 /// The character that Ctrl-D sends.
 const END_OF_TRANSMISSION: u8 = 4;
@@ -253,13 +253,13 @@ impl Process {
     pub(crate) fn screen(&self) -> Option<MutexGuard<'_, Screen>> {
         match &self.streams {
             Streams::Pipes { .. } => None,
-            Streams::Terminal(screen) => Some(lock(screen)),
+            Streams::Terminal(screen) => Some(screen.lock()),
         }
     }
 
     fn log(&self) -> Option<MutexGuard<'_, ProcessLog>> {
         match &self.streams {
-            Streams::Pipes { log, .. } => Some(lock(log)),
+            Streams::Pipes { log, .. } => Some(log.lock()),
             Streams::Terminal(_) => None,
         }
     }
@@ -389,7 +389,7 @@ impl Process {
         let Streams::Pipes { input, .. } = &self.streams else {
             return Err(closed());
         };
-        let mut input = lock(input);
+        let mut input = input.lock();
         let handle = input.as_ref().ok_or_else(closed)?;
         let end = text.iter().position(|byte| *byte == END_OF_TRANSMISSION);
         let until = end.unwrap_or(text.len());
@@ -484,7 +484,7 @@ impl Process {
         drop(state);
         // A caller that types meanwhile closes it.
         if let Streams::Pipes { input, .. } = &self.streams
-            && let Ok(mut input) = input.try_lock()
+            && let Some(mut input) = input.try_lock()
         {
             *input = None;
         }
@@ -503,7 +503,7 @@ impl Process {
     }
 
     fn state(&self) -> MutexGuard<'_, ProcessState> {
-        lock(&self.state)
+        self.state.lock()
     }
 }
 
@@ -511,8 +511,4 @@ impl Process {
 pub(crate) fn wait_for(watched: &mut [PollFd<'_>], patience: Duration) {
     // Interrupted or refused, the callers look for themselves.
     let _ready = fileshed_sandbox::poll(watched, Some(patience));
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,9 +1,8 @@
 //! Changes whose end the registry did not take, because it did not answer.
 
-use std::sync::{Mutex, PoisonError};
-
 use super::Store;
 use fileshed_registry::Intent;
+use fileshed_types::Mutex;
 
 /// Changes that are not marked for repair yet, with their tenants.
 #[derive(Debug, Default)]
@@ -12,13 +11,13 @@ pub(super) struct Unfinished(Mutex<Vec<(String, Intent)>>);
 impl Unfinished {
     /// Remembers a change.
     fn add(&self, tenant: String, intent: Intent) {
-        let mut changes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changes = self.0.lock();
         changes.push((tenant, intent));
     }
 
     /// What was remembered, for who marks it.
     fn take(&self) -> Vec<(String, Intent)> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.0.lock())
     }
 }
 
