@@ -56,7 +56,7 @@ pub enum Command {
             long,
             value_name = "toolset",
             default_value = "all",
-            value_parser = one_of(&Toolset::NAMES, Toolset::parse)
+            value_parser = one_of(Toolset::NAMES, Toolset::parse)
         )]
         toolset: Toolset,
         /// The document of terminals instead

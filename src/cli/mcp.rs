@@ -27,7 +27,7 @@ names! {
 pub struct McpArguments {
     /// How the client reaches it: on its standard streams, or at /mcp of an address
     #[arg(long, value_name = "transport", default_value = "stdio",
-        value_parser = one_of(&["stdio", "streamable-http"], Transport::parse))]
+        value_parser = one_of(Transport::NAMES, Transport::parse))]
     transport: Transport,
     /// Address to listen on, with streamable-http [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]
@@ -41,7 +41,7 @@ pub struct McpArguments {
     /// Which tools: every operation, the few of core, nine compact ones for files, or
     /// files and a shell as in a terminal
     #[arg(long, value_name = "toolset", default_value = "shed",
-        value_parser = one_of(&McpToolset::NAMES, McpToolset::parse))]
+        value_parser = one_of(McpToolset::NAMES, McpToolset::parse))]
     toolset: McpToolset,
     /// Whose files, with stdio; without it the one workspace of shared mode
     #[arg(long, value_name = "ID", value_parser = UserId::parse)]

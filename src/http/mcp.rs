@@ -45,7 +45,7 @@ pub use tools::McpToolset;
 /// Every address of the surface. The first has the tools of `first`.
 pub(super) fn routes(first: McpToolset) -> Router<Arc<Server>> {
     let mut router = Router::new();
-    for toolset in McpToolset::ALL {
+    for &toolset in McpToolset::ALL {
         let path = toolset.path();
         let toolset = if toolset == McpToolset::default() {
             first

@@ -95,7 +95,7 @@ pub(crate) struct ConnectionOptions {
         long,
         conflicts_with = "terminal",
         value_name = "SET",
-        value_parser = one_of(&Toolset::NAMES, Toolset::parse),
+        value_parser = one_of(Toolset::NAMES, Toolset::parse),
         help = "Which operations [default: all]"
     )]
     toolset: Option<Toolset>,

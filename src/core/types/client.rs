@@ -18,11 +18,6 @@ names! {
     }
 }
 
-impl Toolset {
-    /// The names in addresses and on the command line.
-    pub const NAMES: [&str; 2] = [Self::All.as_str(), Self::Core.as_str()];
-}
-
 /// The length of answers (RFC 7240, part 4.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Answers {

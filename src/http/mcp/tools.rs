@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::storage::DiskError;
 use fileshed_core::terminal::ProcessUse;
-use fileshed_core::{CallerView, Core, Error, Toolset, ZonePath};
+use fileshed_core::{CallerView, Core, Error, Toolset, ZonePath, names};
 use rmcp::model::{self, CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
 use serde_json::{Map, Value, json};
 
@@ -231,34 +231,23 @@ fn image(bytes: &[u8], mime_type: &str) -> ContentBlock {
     ContentBlock::image(STANDARD.encode(bytes), mime_type)
 }
 
-/// The lists of tools that there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum McpToolset {
-    /// Every operation.
-    #[default]
-    Shed,
-    /// The operations that a small model needs.
-    Core,
-    /// The compact tools for files.
-    Files,
-    /// The tools of the terminal: files by absolute paths, and a shell.
-    Terminal,
+names! {
+    /// The lists of tools that there are.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum McpToolset {
+        /// Every operation.
+        #[default]
+        Shed = "shed",
+        /// The operations that a small model needs.
+        Core = "core",
+        /// The compact tools for files.
+        Files = "fs",
+        /// The tools of the terminal: files by absolute paths, and a shell.
+        Terminal = "terminal",
+    }
 }
 
 impl McpToolset {
-    /// Every one.
-    pub const ALL: [Self; 4] = [Self::Shed, Self::Core, Self::Files, Self::Terminal];
-
-    /// The names on the command line.
-    pub const NAMES: [&str; 4] = ["shed", "core", "fs", "terminal"];
-
-    /// Reads a name.
-    #[must_use]
-    pub fn parse(name: &str) -> Option<Self> {
-        let at = Self::NAMES.iter().position(|other| *other == name)?;
-        Self::ALL.get(at).copied()
-    }
-
     /// The address that has it.
     pub(super) fn path(self) -> &'static str {
         match self {
