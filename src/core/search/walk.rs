@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use fileshed_storage::{Directory, Entry, Kind, Name, Root};
 use fileshed_types::zone::{ZonePath, is_git_name, is_reserved};
+use serde::Deserialize;
 
 use crate::queue::Queue;
 use crate::{Bounds, Globs};
@@ -69,15 +70,18 @@ impl<'a> SearchRoot<'a> {
     }
 }
 
-/// The kinds of entries that a search looks at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Of which kind the entries are that are looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
 pub enum Wanted {
-    /// Files and directories.
-    Any,
     /// Only files.
-    Files,
+    File,
     /// Only directories.
-    Directories,
+    Directory,
+    /// Files and directories.
+    #[default]
+    Any,
 }
 
 /// The entries that a walk shows.
@@ -105,8 +109,8 @@ impl WalkScope<'_> {
     fn wants(&self, name: &Name) -> bool {
         match self.wanted {
             Wanted::Any => matches!(name.kind, Kind::File | Kind::Directory),
-            Wanted::Files => name.kind == Kind::File,
-            Wanted::Directories => name.kind == Kind::Directory,
+            Wanted::File => name.kind == Kind::File,
+            Wanted::Directory => name.kind == Kind::Directory,
         }
     }
 }

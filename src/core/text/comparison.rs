@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Encoding, is_pdf};
 use fileshed_types::Clock;
+use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices_deadline, group_diff_ops};
 
 /// Lines around a difference.
@@ -25,7 +26,7 @@ pub struct Comparison {
 }
 
 /// Lines that differ, with some around them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hunk {
     /// Which lines of each text, as `diff -u` has it.
     pub header: String,
@@ -34,8 +35,12 @@ pub struct Hunk {
 }
 
 /// A line of a hunk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ComparedLine {
+    /// `context`, `removed` or `added`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
     /// Its number in the original, counted from 1, if it is there.
     pub old_number: Option<usize>,
     /// Its number in the revised text, if it is there.
@@ -43,13 +48,14 @@ pub struct ComparedLine {
     /// The line, as the original has it where both do.
     pub content: String,
     /// The line as the revised text has it, where both do.
-    pub revised: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revised_content: Option<String>,
     /// Its parts.
     pub segments: Vec<Segment>,
 }
 
 /// A part of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Segment {
     /// The part.
     pub text: String,
@@ -104,16 +110,21 @@ pub fn compare(original: &str, revised: &str, ignores_blanks: bool, time: Durati
             let (before, after) = (op.old_range(), op.new_range());
             let line = |old_number, new_number, content: &str, segments: Option<Vec<Segment>>| {
                 ComparedLine {
+                    kind: match (old_number, new_number) {
+                        (Some(_), Some(_)) => "context",
+                        (Some(_), None) => "removed",
+                        (None, _) => "added",
+                    },
                     old_number,
                     new_number,
                     content: content.to_owned(),
-                    revised: None,
+                    revised_content: None,
                     segments: segments.unwrap_or_else(|| whole(content)),
                 }
             };
             if let DiffOp::Equal { .. } = op {
                 lines.extend(before.zip(after).map(|(x, y)| ComparedLine {
-                    revised: Some(new[y].to_owned()),
+                    revised_content: Some(new[y].to_owned()),
                     ..line(Some(x + 1), Some(y + 1), old[x], None)
                 }));
                 continue;
@@ -311,7 +322,7 @@ mod tests {
                 match (line.old_number, line.new_number) {
                     (Some(x), Some(y)) => {
                         prop_assert_eq!(&line.content, &old[x - 1]);
-                        prop_assert_eq!(line.revised.as_ref(), Some(&new[y - 1]));
+                        prop_assert_eq!(line.revised_content.as_ref(), Some(&new[y - 1]));
                     }
                     (Some(x), None) => {
                         removed += 1;

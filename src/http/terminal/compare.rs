@@ -1,7 +1,6 @@
 //! `POST /files/compare`: how two files differ, for the view of the file browser.
 
 use fileshed_core::comparison::Side;
-use fileshed_core::text::{ComparedLine, Hunk};
 use fileshed_core::{CallerView, Error};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -28,7 +27,7 @@ pub(super) fn compare(view: CallerView<'_>, request: &Request) -> Result<Value, 
         "revised": revised,
         "additions": comparison.additions,
         "deletions": comparison.deletions,
-        "hunks": comparison.hunks.into_iter().map(hunk).collect::<Value>(),
+        "hunks": comparison.hunks,
     }))
 }
 
@@ -40,31 +39,4 @@ fn file(view: CallerView<'_>, parameter: &'static str, text: &str) -> Result<(Va
     let name = path.rsplit('/').next().unwrap_or_default();
     let file = json!({"path": path, "name": name, "notices": side.notices});
     Ok((file, side))
-}
-
-/// Lines that differ, and some around them.
-fn hunk(hunk: Hunk) -> Value {
-    let lines = hunk.lines.into_iter().map(line);
-    json!({"header": hunk.header, "lines": lines.collect::<Vec<Value>>()})
-}
-
-fn line(line: ComparedLine) -> Value {
-    let kind = match (line.old_number, line.new_number) {
-        (Some(_), Some(_)) => "context",
-        (Some(_), None) => "removed",
-        (None, _) => "added",
-    };
-    let segments = line.segments.into_iter();
-    let segments = segments.map(|part| json!({"text": part.text, "changed": part.changed}));
-    let mut shown = json!({
-        "type": kind,
-        "oldNumber": line.old_number,
-        "newNumber": line.new_number,
-        "content": line.content,
-    });
-    if let Some(revised) = line.revised {
-        shown["revisedContent"] = revised.into();
-    }
-    shown["segments"] = segments.collect();
-    shown
 }

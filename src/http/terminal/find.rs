@@ -9,26 +9,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-/// Of which kind the entries are that are looked for.
-#[derive(Clone, Copy, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum EntryTypeFilter {
-    File,
-    Directory,
-    #[default]
-    Any,
-}
-
-impl From<EntryTypeFilter> for Wanted {
-    fn from(wanted: EntryTypeFilter) -> Self {
-        match wanted {
-            EntryTypeFilter::File => Self::Files,
-            EntryTypeFilter::Directory => Self::Directories,
-            EntryTypeFilter::Any => Self::Any,
-        }
-    }
-}
-
 /// The path that a request names, or the working directory.
 fn directory(view: CallerView<'_>, named: Option<&str>) -> Result<ViewPath, Error> {
     view.path("path", named.unwrap_or("."))
@@ -61,7 +41,7 @@ pub(super) struct GlobRequest {
     exclude: Option<Vec<String>>,
     /// Default any.
     #[schema(inline)]
-    r#type: Option<EntryTypeFilter>,
+    r#type: Option<Wanted>,
     /// 1 to 500, default 50.
     max_results: Option<i64>,
 }
@@ -73,7 +53,7 @@ pub(super) fn glob(view: CallerView<'_>, request: &GlobRequest) -> Result<Value,
     let glob = Glob {
         pattern: Globs::new("pattern", [request.pattern.as_str()])?,
         exclude: Globs::new("exclude", exclude.iter().map(String::as_str))?,
-        wanted: request.r#type.unwrap_or_default().into(),
+        wanted: request.r#type.unwrap_or_default(),
         most: results(request.max_results, 50, 500),
     };
     let found = below(view, &path, |trees, bounds| {
@@ -140,7 +120,7 @@ pub(super) struct SearchRequest {
     limit: Option<i64>,
     /// Default any.
     #[schema(inline)]
-    r#type: Option<EntryTypeFilter>,
+    r#type: Option<Wanted>,
     /// Default false.
     show_hidden: Option<bool>,
 }
@@ -150,7 +130,7 @@ pub(super) fn search(view: CallerView<'_>, request: &SearchRequest) -> Result<Va
     let path = directory(view, request.path.as_deref())?;
     let names = RankedNames {
         query: request.query.clone().unwrap_or_default(),
-        wanted: request.r#type.unwrap_or_default().into(),
+        wanted: request.r#type.unwrap_or_default(),
         shows_hidden: request.show_hidden.unwrap_or(false),
         most: results(request.limit, 20, 100),
     };
