@@ -17,7 +17,6 @@ mod kept_rules;
 mod kernel_accounts;
 mod memory;
 mod message;
-mod mutex;
 mod processes;
 mod pseudo_terminal;
 mod started;

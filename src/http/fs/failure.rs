@@ -120,8 +120,8 @@ impl HintSurface for CompactSurface {
     }
 
     fn call(&self, call: &NextCall) -> String {
-        let name = self.name(call.operation());
-        let path = call.arguments().iter().find(|(name, _)| *name == "path");
+        let name = self.name(call.operation);
+        let path = call.arguments.iter().find(|(name, _)| *name == "path");
         match path {
             Some((_, Argument::Value(path))) => format!("{name}(path={path})"),
             _ => name.to_owned(),

@@ -130,7 +130,7 @@ impl HintSurface for TerminalTools<'_> {
     fn call(&self, call: &NextCall) -> String {
         let root = self.root(call);
         let path = below(&root, argument_text(call, "path").unwrap_or("."));
-        match call.operation() {
+        match call.operation {
             "shed_tree" => format!("list_files(directory={})", quoted(&path)),
             "shed_delete" => run(&format!("rm -r {}", word(&path)), None),
             "shed_move_uploads_to_storage" => {
@@ -164,7 +164,7 @@ fn below(root: &str, path: &str) -> String {
 }
 
 fn argument<'c>(call: &'c NextCall, parameter: &str) -> Option<&'c Argument> {
-    let mut arguments = call.arguments().iter();
+    let mut arguments = call.arguments.iter();
     arguments.find_map(|(name, argument)| (*name == parameter).then_some(argument))
 }
 
@@ -251,7 +251,7 @@ mod tests {
                 r#"run_command(command="sed -n '1,5p' 'a b.md'", cwd="/storage")"#,
             ),
         ] {
-            let told = Hint::of(call).offered(&TerminalTools::default());
+            let told = Hint::from(call).offered(&TerminalTools::default());
             assert_eq!(told.as_deref(), Some(expected));
         }
         let hint = Hint::from("make room with shed_delete; shed_stats shows what each zone takes");
