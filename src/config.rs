@@ -10,8 +10,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::num::NonZeroU64;
 
 use axum::http::HeaderName;
-use fileshed_core::Settings;
 use fileshed_core::settings::{GroupSource, PublicUrl};
+use fileshed_core::{Settings, names};
 use tracing::Level;
 
 mod layers;
@@ -121,24 +121,26 @@ config! {
     log_level: Level = Level::INFO,
 }
 
-/// Form in which the compact tools fail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum FailureEnvelope {
-    /// As an answer like every other: status 200 and the error in it.
-    #[default]
-    Flat,
-    /// As every operation does: by a status, in the envelope.
-    Status,
-}
+names! {
+    /// Form in which the compact tools fail.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum FailureEnvelope {
+        /// As an answer like every other: status 200 and the error in it.
+        #[default]
+        Flat = "flat",
+        /// As every operation does: by a status, in the envelope.
+        Status = "status",
+    }
 
-/// Format of log lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Plain,
-    /// For machines: one JSON object a line.
-    Json,
+    /// Format of log lines.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum LogFormat {
+        /// For people.
+        #[default]
+        Plain = "plain",
+        /// For machines: one JSON object a line.
+        Json = "json",
+    }
 }
 
 impl Config {

@@ -33,7 +33,7 @@ pub fn document(toolset: Toolset) -> Value {
     }
     let groups = groups::list(|group| {
         let mut offered = offered().filter_map(|entry| groups::of(entry.id));
-        is_whole || offered.any(|other| other.name == group.name)
+        is_whole || offered.any(|other| other == group)
     });
     json!({
         "openapi": "3.1.0",
@@ -121,13 +121,9 @@ fn operation(entry: &OperationTool) -> Value {
     if let Ok(example) = serde_json::from_str::<Value>(example) {
         content.insert("example".to_owned(), example);
     }
-    let groups: Vec<&str> = groups::of(entry.id)
-        .iter()
-        .map(|group| group.name)
-        .collect();
     json!({
         "operationId": entry.id,
-        "tags": groups,
+        "tags": groups::of(entry.id).as_slice(),
         "summary": entry.summary,
         "description": entry.doc,
         "requestBody": {"content": {"application/json": content}},

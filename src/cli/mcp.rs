@@ -27,7 +27,7 @@ names! {
 pub struct McpArguments {
     /// How the client reaches it: on its standard streams, or at /mcp of an address
     #[arg(long, value_name = "transport", default_value = "stdio",
-        value_parser = one_of(&["stdio", "streamable-http"], Transport::parse))]
+        value_parser = one_of(Transport::NAMES, Transport::parse))]
     transport: Transport,
     /// Address to listen on, with streamable-http [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]

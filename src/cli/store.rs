@@ -83,16 +83,11 @@ impl RegistryCommand {
 #[derive(Debug, Args)]
 pub struct LossArguments {
     /// What is lost: the server does not start without it, and says so
-    #[arg(value_parser = one_of(&["pepper", "registry"], part))]
+    #[arg(value_parser = one_of(DataPart::NAMES, DataPart::parse))]
     part: DataPart,
     /// It is meant: without this nothing is changed
     #[arg(long)]
     yes: bool,
-}
-
-fn part(name: &str) -> Option<DataPart> {
-    let parts = [DataPart::Pepper, DataPart::Registry];
-    parts.into_iter().find(|part| part.as_str() == name)
 }
 
 impl LossArguments {

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 use fileshed_core::administration::TenantSummary;
+use fileshed_core::chat_host::counted;
 use fileshed_core::{Core, UserId};
 
 use super::tenant::or_dash;
@@ -146,13 +147,6 @@ fn what(user: &TenantSummary) -> String {
         counted(user.credentials.tokens, "token"),
         counted(user.credentials.links, "link")
     )
-}
-
-fn counted(count: u64, what: &str) -> String {
-    match count {
-        1 => format!("1 {what}"),
-        count => format!("{count} {what}s"),
-    }
 }
 
 /// A user for people and for `cut`: tabs, because an id may hold blanks. `-` is an id that nobody

@@ -265,47 +265,40 @@ impl SettingValue for Option<Secret> {
     }
 }
 
-/// Reads and shows an enumeration by a table of its names.
-macro_rules! choice {
-    ($type:ty, $($name:literal => $variant:expr),+ $(,)?) => {
+/// A setting that is one of a few names.
+macro_rules! named {
+    ($($type:ty),+ $(,)?) => {$(
         impl SettingValue for $type {
             fn read(&mut self, text: &str) -> Result<(), String> {
-                *self = match text {
-                    $($name => $variant,)+
-                    _ => return Err(format!("must be one of {}", [$($name),+].join(", "))),
-                };
+                let fault = || format!("must be one of {}", Self::NAMES.join(", "));
+                *self = Self::parse(text).ok_or_else(fault)?;
                 Ok(())
             }
 
             fn show(&self) -> String {
-                [$(($name, $variant)),+]
-                    .iter()
-                    .find(|(_, variant)| variant == self)
-                    .map(|(name, _)| quoted(name))
-                    .unwrap_or_default()
+                quoted(self.as_str())
             }
         }
-    };
+    )+};
 }
 
-choice!(NamespaceStyle, "hmac" => Self::Hmac, "plain" => Self::Plain);
-choice!(Durability, "relaxed" => Self::Relaxed, "strict" => Self::Strict);
-choice!(SandboxPolicy, "required" => Self::Required, "best_effort" => Self::BestEffort);
-choice!(NamespacePolicy, "auto" => Self::Auto, "required" => Self::Required, "off" => Self::Off);
-choice!(NetworkMode, "disabled" => Self::Disabled, "safe" => Self::Safe, "all" => Self::All);
-choice!(WriteMode, "owner" => Self::Owner, "group" => Self::Group, "owner_ro" => Self::OwnerReadOnly);
-choice!(GroupSource, "local" => Self::Local, "headers" => Self::Headers, "openwebui" => Self::Openwebui);
-choice!(LinkHost, "auto" => Self::Auto, "own" => Self::Own, "openwebui" => Self::Openwebui);
-choice!(FailureEnvelope, "flat" => Self::Flat, "status" => Self::Status);
-choice!(LogFormat, "plain" => Self::Plain, "json" => Self::Json);
-choice!(
-    Level,
-    "error" => Self::ERROR,
-    "warn" => Self::WARN,
-    "info" => Self::INFO,
-    "debug" => Self::DEBUG,
-    "trace" => Self::TRACE,
-);
+named! {
+    NamespaceStyle, Durability, SandboxPolicy, NamespacePolicy, NetworkMode, WriteMode, GroupSource,
+    LinkHost, FailureEnvelope, LogFormat,
+}
+
+impl SettingValue for Level {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        let named = |level: &Self| level.as_str().to_lowercase() == text;
+        let level = text.parse().ok().filter(named);
+        *self = level.ok_or("must be one of error, warn, info, debug, trace")?;
+        Ok(())
+    }
+
+    fn show(&self) -> String {
+        quoted(&self.as_str().to_lowercase())
+    }
+}
 
 /// Makes a parser of options of a command that have one of these names.
 pub(crate) fn one_of<T: Clone + Send + Sync + 'static>(

@@ -43,11 +43,13 @@ pub use fileshed_tables as tables;
 pub use fileshed_text as text;
 pub use fileshed_transfer as transfer;
 pub use fileshed_transfer::{Transfer, archive, attachments, link, publication};
+#[cfg(feature = "catalogue")]
+pub use fileshed_types::catalogue_test;
 pub use fileshed_types::{
     Answers, Caller, Channel, Chat, Client, Clock, Code, Diagnostic, Error, GroupClaim, Hint,
-    NextCall, Repeat, Role, Scope, Secret, Settings, Timings, Toolset, UserId, ZoneName, ZonePath,
-    caller, cancellation, catalogue_test, client, diagnostics, fair, group, hint, identifier,
-    limiter, names, nearest, random, settings, size, sync, timings,
+    Mutex, NextCall, Repeat, Role, Scope, Secret, Settings, Timings, Toolset, UserId, ZoneName,
+    ZonePath, caller, cancellation, client, diagnostics, fair, group, hint, identifier, limiter,
+    names, nearest, random, settings, size, timings,
 };
 pub use fileshed_zones::{
     GeneratedKey, Store, Zone, chat_host, chats, directory, inspect, namespace, path_suggestions,

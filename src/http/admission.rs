@@ -4,9 +4,10 @@
 //! until its answer has been written out. One mebibyte of body and answer comes with the permit;
 //! what is beyond is counted against a budget.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
+use fileshed_core::Mutex;
 use fileshed_core::cancellation::Cancellation;
 use fileshed_core::fair::{CallSlot, FairSemaphore, Full, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};

@@ -12,7 +12,7 @@ mod tree;
 mod xml;
 
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use axum::Router;
 use axum::body::Body;
@@ -23,8 +23,8 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use dav_server::davpath::DavPath;
 use dav_server::{DavHandler, DavMethod};
+use fileshed_core::Mutex;
 use fileshed_core::storage::Kind;
-use fileshed_core::sync::lock;
 use fileshed_core::view::ViewPath;
 use fileshed_core::{Channel, Error};
 use tokio::sync::OnceCell;
@@ -187,7 +187,7 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         .build_handler();
     let response = handler.handle(Request::from_parts(parts, body)).await;
     if [StatusCode::FORBIDDEN, StatusCode::LOCKED].contains(&response.status())
-        && let Some(error) = lock(&request.refusal).take()
+        && let Some(error) = request.refusal.lock().take()
     {
         return Err(error);
     }

@@ -4,13 +4,13 @@
 //! once the request id is known. A failure of the server itself is not described: the caller gets
 //! the request id, the log gets the rest.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::sync::lock;
+use fileshed_core::Mutex;
 use fileshed_core::trust::Trust;
 use fileshed_core::{Answers, Caller, Client, Code, Core, Error, diagnostics};
 use serde_json::{Value, json};
@@ -143,7 +143,7 @@ pub(super) fn seal(response: Response, request_id: &str) -> (Response, Option<Ar
     }
     .to_string();
     let held = parts.extensions.remove::<PermitSlot>();
-    let admitted = held.and_then(|held| lock(&held).take());
+    let admitted = held.and_then(|held| held.lock().take());
     let response = response_body::respond(parts, text, admitted);
     (response, Some(error))
 }

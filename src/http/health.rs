@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use fileshed_core::sync::lock;
+use fileshed_core::Mutex;
 use fileshed_core::{Check, CheckState, Code, Core, WorkspaceMode};
 use serde_json::{Value, json};
 
@@ -112,12 +112,12 @@ impl Metrics {
     /// A call of a compact tool ended.
     pub(super) fn called(&self, tool: &'static str, failed: bool) {
         let outcome = if failed { "error" } else { "ok" };
-        *lock(&self.0).calls.entry((tool, outcome)).or_default() += 1;
+        *self.0.lock().calls.entry((tool, outcome)).or_default() += 1;
     }
 
     /// A path led out of a workspace, or to a reserved name.
     pub(super) fn violated(&self, mode: WorkspaceMode) {
-        let mut counters = lock(&self.0);
+        let mut counters = self.0.lock();
         *counters
             .boundary_violations
             .entry(mode.as_str())
@@ -126,22 +126,22 @@ impl Metrics {
 
     /// Counts a call without a valid credential.
     pub(super) fn refused(&self) {
-        lock(&self.0).refused += 1;
+        self.0.lock().refused += 1;
     }
 
     /// A call failed.
     pub(super) fn failed(&self, code: Code) {
-        *lock(&self.0).failures.entry(code.as_str()).or_default() += 1;
+        *self.0.lock().failures.entry(code.as_str()).or_default() += 1;
     }
 
     /// Failures of all calls since the start, by code.
     pub(super) fn failures(&self) -> BTreeMap<&'static str, u64> {
-        lock(&self.0).failures.clone()
+        self.0.lock().failures.clone()
     }
 
     /// All of them as text.
     fn text(&self) -> String {
-        let counters = lock(&self.0);
+        let counters = self.0.lock();
         let calls = counters.calls.iter().map(|((tool, outcome), count)| {
             let labels = format!("{{action=\"{tool}\",outcome=\"{outcome}\"}}");
             (labels, *count)

@@ -5,7 +5,7 @@
 //! request does, so there is no session that somebody else could take over.
 
 use std::mem;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -15,8 +15,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
+use fileshed_core::Mutex;
 use fileshed_core::fair::CallSlot;
-use fileshed_core::sync::lock;
 use fileshed_core::{Channel, Error};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
@@ -232,6 +232,6 @@ async fn sent(response: Response, permit: PermitSlot) -> Response {
         parts.status = StatusCode::INTERNAL_SERVER_ERROR;
         return (parts.status, Body::empty()).into_response();
     };
-    let admitted = lock(&permit).take();
+    let admitted = permit.lock().take();
     response_body::respond(parts, text, admitted)
 }

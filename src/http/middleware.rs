@@ -3,7 +3,7 @@
 //! The line says who, what, how long and with which result; never contents, file names or secrets.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
@@ -11,7 +11,7 @@ use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use fileshed_core::sync::lock;
+use fileshed_core::Mutex;
 use fileshed_core::{Clock, Error, diagnostics};
 
 use super::admission::AdmissionError;
@@ -56,12 +56,12 @@ struct Called {
 impl CallOutcome {
     /// Says which operation was called.
     pub(super) fn names(&self, operation: &'static str) {
-        lock(&self.0).operation = Some(operation);
+        self.0.lock().operation = Some(operation);
     }
 
     /// Says that it failed.
     pub(super) fn failed(&self, error: Error) {
-        lock(&self.0).error = Some(Arc::new(error));
+        self.0.lock().error = Some(Arc::new(error));
     }
 }
 
@@ -105,7 +105,7 @@ pub(super) async fn log_request(
     let response = next.run(request).await;
     let (mut response, mut error) = envelope::seal(response, &line.id);
     if let Some(outcome) = response.extensions_mut().remove::<CallOutcome>() {
-        let called = lock(&outcome.0);
+        let called = outcome.0.lock();
         if let Some(operation) = called.operation {
             line.operation = operation.into();
         }

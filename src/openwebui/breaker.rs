@@ -3,11 +3,10 @@
 //! After a few failures in a row calls fail at once. From time to time one call is let through;
 //! when it is answered, all are.
 
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use fileshed_core::Clock;
-use fileshed_core::sync::lock;
+use fileshed_core::Mutex;
 
 /// Failures in a row after which calls fail at once.
 const FAILURES: u32 = 3;
@@ -40,7 +39,7 @@ impl Breaker {
     /// Returns `true` if a call may be made. Its end has to be recorded.
     pub(super) fn allows(&self) -> bool {
         let now = self.clock.instant();
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         match state.until {
             Some(until) if now < until => false,
             Some(_) => {
@@ -55,7 +54,7 @@ impl Breaker {
     /// Records how a call ended.
     pub(super) fn record(&self, answered: bool) {
         let now = self.clock.instant();
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if answered {
             *state = BreakerState::default();
             return;

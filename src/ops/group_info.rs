@@ -2,7 +2,7 @@
 
 use fileshed_core::chat_host::counted;
 use fileshed_core::directory::Member;
-use fileshed_core::sharing;
+use fileshed_core::sharing::{self, SharedFile};
 use fileshed_core::size::human_size;
 
 use super::arguments::{at_least, not_negative};
@@ -26,30 +26,6 @@ pub struct Request {
     limit: Option<i64>,
 }
 
-/// Somebody in the group.
-#[derive(Serialize, ToSchema)]
-pub struct Person {
-    /// Id of the user.
-    id: String,
-    /// Name of the user; absent where it is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-}
-
-/// One file.
-#[derive(Serialize, ToSchema)]
-pub struct GroupFile {
-    /// Path inside the group.
-    path: String,
-    /// Bytes of the file.
-    size: u64,
-    /// Name or id of the owner; absent where nobody wrote the file through the server.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    owner: Option<String>,
-    /// Who may change it: group, owner or `owner_ro` (nobody).
-    mode: &'static str,
-}
-
 /// The group.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
@@ -58,11 +34,11 @@ pub struct Response {
     /// Name of the group.
     name: String,
     /// Members that are known.
-    members: Vec<Person>,
+    members: Vec<Member>,
     /// Members in all.
     member_count: u64,
     /// Files in the order of their paths.
-    files: Vec<GroupFile>,
+    files: Vec<SharedFile>,
     /// Files in all.
     total_files: u64,
     /// Bytes of all files.
@@ -100,26 +76,16 @@ impl Operation for GroupInfo {
         let zone = core.store.group_zone(caller, Some(group.id.as_str()))?;
         let offset = not_negative("offset", request.offset)?.unwrap_or(0) as usize;
         let limit = at_least("limit", request.limit, 1, "1 to 500")?.unwrap_or(FILES);
-        let page = sharing::page(&zone, offset, limit.min(FILES) as usize)?;
+        let mut page = sharing::page(&zone, offset, limit.min(FILES) as usize)?;
         let membership = core.store.members(&group)?;
-        let person = |member: &Member| Person {
-            id: member.id.clone(),
-            name: member.name.clone(),
-        };
         let space = Space::of(
             core.store.group_usage(&group)?,
             core.store.group_quota_mb(&group)?,
         );
-        let files: Vec<GroupFile> = page
-            .files
-            .into_iter()
-            .map(|file| GroupFile {
-                path: file.path,
-                size: file.size,
-                owner: file.owner.map(|owner| membership.shown(&owner).to_owned()),
-                mode: file.mode.as_str(),
-            })
-            .collect();
+        for owner in page.files.iter_mut().filter_map(|file| file.owner.as_mut()) {
+            *owner = membership.shown(owner).to_owned();
+        }
+        let files = page.files;
         let shown = (files.len() as u64).min(page.totals.files);
         let members = counted(membership.count, "member");
         let message = if shown == page.totals.files {
@@ -135,7 +101,7 @@ impl Operation for GroupInfo {
                 group_id: group.id.as_str().to_owned(),
                 name: group.name,
                 member_count: membership.count,
-                members: membership.members.iter().map(person).collect(),
+                members: membership.members.clone(),
                 files,
                 total_files: page.totals.files,
                 total_size: page.totals.bytes,

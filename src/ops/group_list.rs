@@ -1,28 +1,17 @@
 //! `shed_group_list`: the groups of the caller.
 
+use fileshed_core::group::Group;
+
 use super::prelude::*;
 
 /// `shed_group_list`
 pub struct GroupList;
 
-/// One group.
-#[derive(Serialize, ToSchema)]
-pub struct GroupSummary {
-    /// Id of the group.
-    id: String,
-    /// Name of the group, which is good for the parameter `group` too.
-    name: String,
-    /// What the group is for, as its administrator wrote it.
-    description: String,
-    /// Members of the group.
-    member_count: u64,
-}
-
 /// All of the caller's.
 #[derive(Serialize, ToSchema)]
 pub struct Response {
     /// The groups of the caller.
-    groups: Vec<GroupSummary>,
+    groups: Vec<Group>,
     /// Number of groups.
     count: usize,
 }
@@ -43,17 +32,10 @@ impl Operation for GroupList {
     type Response = Response;
 
     fn run(core: &Core, caller: &Caller, _: NoParameters) -> Result<Reply<Response>, Error> {
-        let groups: Vec<GroupSummary> = core
-            .store
-            .groups(caller)?
-            .into_iter()
-            .map(|group| GroupSummary {
-                member_count: core.store.member_count(&group),
-                id: group.id.as_str().to_owned(),
-                name: group.name,
-                description: group.description,
-            })
-            .collect();
+        let mut groups = core.store.groups(caller)?;
+        for group in &mut groups {
+            group.member_count = core.store.member_count(group);
+        }
         let count = groups.len();
         let message = match count {
             0 => "You are in no group".to_owned(),

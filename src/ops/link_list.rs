@@ -14,7 +14,6 @@ pub struct LinkList;
 
 /// One link.
 #[derive(Serialize, ToSchema)]
-#[schema(as = ListedLink)]
 pub struct ListedLink {
     /// Id for `shed_link_delete`.
     file_id: String,

@@ -1,6 +1,6 @@
 //! `shed_maintenance`: clean up after locked edits that nobody ended.
 
-use fileshed_core::all_tenants::Numbers;
+use fileshed_core::all_tenants::CleanupCounts;
 use fileshed_core::lockedit::{self, Cleaned};
 use fileshed_core::{Zone, sharing};
 
@@ -11,34 +11,10 @@ pub struct Maintenance;
 
 /// Whose.
 #[derive(Deserialize, ToSchema)]
-#[schema(as = MaintenanceRequest)]
 pub struct Request {
     /// Administrators: of everybody
     #[serde(default)]
     all: bool,
-}
-
-/// What was found and cleaned of everybody else, in numbers.
-#[derive(Serialize, ToSchema)]
-pub struct OtherTenants {
-    /// Users whose zones were looked at.
-    users: u64,
-    /// Groups that were looked at.
-    groups: u64,
-    /// Locked edits that were too old: ended.
-    expired_locks: u64,
-    /// Locked edits that had lost their working copy: ended.
-    corrupted_locks: u64,
-    /// Zones with working copies that no lock names: removed.
-    orphan_editzones: u64,
-    /// Ownership records of files that are gone: removed.
-    orphan_ownerships: u64,
-    /// Chats whose uploads had ended, your own too: removed.
-    ended_uploads: u64,
-    /// Deletions that were in the bin for long enough, your own too: removed.
-    ended_deletions: u64,
-    /// Users and groups where it did not work; the log says why.
-    failed: u64,
 }
 
 /// What was found and cleaned.
@@ -54,7 +30,7 @@ pub struct Response {
     orphan_ownerships: Vec<String>,
     /// Numbers of all other users and groups, where `all` was given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    others: Option<OtherTenants>,
+    others: Option<CleanupCounts>,
 }
 
 impl Operation for Maintenance {
@@ -78,7 +54,7 @@ impl Operation for Maintenance {
         let mut response = Response::default();
         // In shared mode there is nobody else.
         if request.all && caller.user.is_some() {
-            response.others = Some(core.admin.clean_others(caller)?.into());
+            response.others = Some(core.admin.clean_others(caller)?);
         }
         for name in [ZoneName::Storage, ZoneName::Documents] {
             response.clean(&core.store.personal_zone(caller, name)?, name.as_str())?;
@@ -117,7 +93,7 @@ impl Response {
             &self.orphan_ownerships,
         ];
         lists.iter().all(|list| list.is_empty())
-            && self.others.as_ref().is_none_or(OtherTenants::is_empty)
+            && self.others.as_ref().is_none_or(CleanupCounts::is_empty)
     }
 
     /// Cleans one zone, which answers call `place`.
@@ -137,33 +113,5 @@ impl Response {
                 .push(format!("{place} ({orphan_copies})"));
         }
         Ok(())
-    }
-}
-
-impl OtherTenants {
-    fn is_empty(&self) -> bool {
-        let found = self.expired_locks
-            + self.corrupted_locks
-            + self.orphan_editzones
-            + self.orphan_ownerships
-            + self.ended_uploads
-            + self.ended_deletions;
-        found == 0
-    }
-}
-
-impl From<Numbers> for OtherTenants {
-    fn from(numbers: Numbers) -> Self {
-        Self {
-            users: numbers.users,
-            groups: numbers.groups,
-            expired_locks: numbers.expired_locks,
-            corrupted_locks: numbers.corrupted_locks,
-            orphan_editzones: numbers.orphan_editzones,
-            orphan_ownerships: numbers.orphan_ownerships,
-            ended_uploads: numbers.ended_uploads,
-            ended_deletions: numbers.ended_deletions,
-            failed: numbers.failed,
-        }
     }
 }

@@ -10,12 +10,10 @@ pub struct Parameters;
 
 /// Takes nothing.
 #[derive(Deserialize, ToSchema)]
-#[schema(as = ParametersRequest)]
 pub struct Request {}
 
 /// What is decided.
 #[derive(Serialize, ToSchema)]
-#[schema(as = ParametersResponse)]
 pub struct Response {
     /// MiB that the zones of a user may hold together.
     quota_per_user_mb: u64,
@@ -64,7 +62,6 @@ pub struct Response {
 
 /// What follows from it.
 #[derive(Serialize, ToSchema)]
-#[schema(as = ParametersInfo)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is an answer of its own"

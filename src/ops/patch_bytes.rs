@@ -82,7 +82,7 @@ impl Operation for PatchBytes {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
         let format = content_format(request.content_format.as_deref())?;
         let position = match request.position.as_deref() {
-            Some(position) => BytePosition::parse(position)?,
+            Some(position) => BytePosition::parse_parameter(position)?,
             None => BytePosition::End,
         };
         let mode = write_mode(request.mode.as_deref())?;

@@ -93,7 +93,7 @@ impl Operation for PatchText {
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
         let zone = ZoneName::parse_parameter("zone", &request.zone)?;
-        let position = request.position.as_deref().map(Position::parse);
+        let position = request.position.as_deref().map(Position::parse_parameter);
         let position = position.transpose()?;
         let mode = write_mode(request.mode.as_deref())?;
         let zone = core

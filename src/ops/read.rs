@@ -17,7 +17,6 @@ pub struct Read;
 
 /// What to read.
 #[derive(Deserialize, ToSchema)]
-#[schema(as = ReadRequest)]
 pub struct Request {
     /// Zone of the file
     #[schema(value_type = AnyZone)]
@@ -35,7 +34,6 @@ pub struct Request {
 
 /// The lines.
 #[derive(Serialize, ToSchema)]
-#[schema(as = ReadResponse)]
 pub struct Response {
     /// Path of the file.
     path: String,
@@ -223,7 +221,7 @@ diagnostics! {
             kind: &'static str = "application/zip",
         } => {
             code: UnsupportedFileType,
-            hint: Hint::of(NextCall::here("shed_file_type").with("path", path.as_str()))
+            hint: Hint::from(NextCall::here("shed_file_type").with("path", path.as_str()))
                 .say(" tells what it is, ")
                 .call(NextCall::here("shed_hexdump").with("path", path.as_str()))
                 .say(" shows its bytes")

@@ -4,10 +4,9 @@
 //! no `["string", "null"]`. utoipa derives the schemas; this pass flattens them, once at start.
 
 use std::any::TypeId;
-use std::collections::{BTreeMap, HashMap};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::collections::BTreeMap;
 
-use fileshed_core::Code;
+use fileshed_core::{Code, Mutex};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::{RefOr, Schema};
@@ -47,10 +46,10 @@ pub(super) fn parameters<O: Operation>() -> &'static Value {
 }
 
 /// Schemas are made once and live as long as the process: there is one for each type.
-static SCHEMAS: LazyLock<Mutex<HashMap<TypeId, &'static Value>>> = LazyLock::new(Mutex::default);
+static SCHEMAS: Mutex<BTreeMap<TypeId, &'static Value>> = Mutex::new(BTreeMap::new());
 
 fn cached<T: 'static>(make: fn() -> Value) -> &'static Value {
-    let mut schemas = SCHEMAS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut schemas = SCHEMAS.lock();
     schemas
         .entry(TypeId::of::<T>())
         .or_insert_with(|| Box::leak(Box::new(make())))

@@ -36,7 +36,6 @@ pub struct Total {
 
 /// Space of one group, against its quota.
 #[derive(Serialize, ToSchema)]
-#[schema(as = StatsGroup)]
 pub struct GroupSpace {
     /// Name of the group.
     name: String,

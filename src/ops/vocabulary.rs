@@ -47,7 +47,7 @@ pub(super) fn write_mode(mode: Option<&str>) -> Result<Option<WriteMode>, ModeEr
 
 /// The format that a parameter says; hexadecimal digits by default.
 pub(super) fn content_format(format: Option<&str>) -> Result<ContentFormat, TextError> {
-    format.map_or(Ok(ContentFormat::Hex), ContentFormat::parse)
+    format.map_or(Ok(ContentFormat::Hex), ContentFormat::parse_parameter)
 }
 
 /// The default of parameters that are true unless said otherwise.

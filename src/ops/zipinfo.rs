@@ -1,6 +1,6 @@
 //! `shed_zipinfo`: what an archive holds, without unpacking it.
 
-use fileshed_core::archive::{Archive, ArchiveMember};
+use fileshed_core::archive::{Archive, ArchiveMember, space_saved};
 use fileshed_core::size::human_size;
 
 use super::prelude::*;
@@ -39,27 +39,9 @@ pub struct Response {
     /// Space saved, such as `62.5%`.
     compression_ratio: String,
     /// The first 100 entries.
-    files: Vec<ArchiveEntry>,
+    files: Vec<ArchiveMember>,
     /// Whether there are more entries than are listed.
     truncated: bool,
-}
-
-/// One entry.
-#[derive(Serialize, ToSchema)]
-pub struct ArchiveEntry {
-    /// Path inside the archive.
-    name: String,
-    /// Bytes of the entry, unpacked.
-    size: u64,
-    /// Bytes of the entry, packed.
-    compressed: u64,
-    /// Space saved, such as `62.5%`.
-    ratio: String,
-    /// Time of the last change as the archive has it, without a time zone.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    date: Option<String>,
-    /// Whether it is a directory.
-    is_dir: bool,
 }
 
 impl Operation for Zipinfo {
@@ -92,37 +74,11 @@ impl Operation for Zipinfo {
                 total_size: listing.size,
                 total_size_human: human_size(listing.size),
                 compressed_size: listing.compressed,
-                compression_ratio: saved(listing.size, listing.compressed),
+                compression_ratio: space_saved(listing.size, listing.compressed),
                 truncated: listing.entries.len() as u64 != entries,
-                files: listing
-                    .entries
-                    .into_iter()
-                    .map(ArchiveEntry::from)
-                    .collect(),
+                files: listing.entries,
             },
             format!("{} file(s) in {path}", listing.files),
         ))
     }
-}
-
-impl From<ArchiveMember> for ArchiveEntry {
-    fn from(listed: ArchiveMember) -> Self {
-        Self {
-            ratio: saved(listed.size, listed.compressed),
-            name: listed.name,
-            size: listed.size,
-            compressed: listed.compressed,
-            date: listed.changed,
-            is_dir: listed.is_directory,
-        }
-    }
-}
-
-/// The part that compression saves, as `unzip -v` has it.
-fn saved(size: u64, compressed: u64) -> String {
-    if size == 0 {
-        return "0.0%".to_owned();
-    }
-    let saved = 1.0 - compressed as f64 / size as f64;
-    format!("{:.1}%", saved * 100.0)
 }

@@ -16,25 +16,27 @@ use fileshed_types::{Caller, Error, Hint, Repeat, ZoneName, ZonePath, diagnostic
 use fileshed_zones::store::{GROUPS, USERS};
 use fileshed_zones::tenant::{DATA, EDITZONE, TenantRoot};
 use fileshed_zones::zone::{SharedZone, Zone, expect_write_scope};
+use serde::Serialize;
 
-/// What was found and cleaned, in numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Numbers {
-    /// Users that were looked at.
+/// What was found and cleaned of everybody else, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct CleanupCounts {
+    /// Users whose zones were looked at.
     pub users: u64,
     /// Groups that were looked at.
     pub groups: u64,
-    /// Locked edits that were too old.
+    /// Locked edits that were too old: ended.
     pub expired_locks: u64,
-    /// Locked edits that had lost their working copy.
+    /// Locked edits that had lost their working copy: ended.
     pub corrupted_locks: u64,
-    /// Zones with working copies that no lock names.
+    /// Zones with working copies that no lock names: removed.
     pub orphan_editzones: u64,
-    /// Ownership records of files that are gone.
+    /// Ownership records of files that are gone: removed.
     pub orphan_ownerships: u64,
-    /// Conversations whose uploads had ended.
+    /// Chats whose uploads had ended, your own too: removed.
     pub ended_uploads: u64,
-    /// Deletions that were in the bin for long enough.
+    /// Deletions that were in the bin for long enough, your own too: removed.
     pub ended_deletions: u64,
     /// Users and groups where it did not work; the log says why.
     pub failed: u64,
@@ -42,13 +44,13 @@ pub struct Numbers {
 
 impl Admin {
     /// Cleans the zones of all users and groups but the caller's own.
-    pub fn clean_others(&self, caller: &Caller) -> Result<Numbers, Error> {
+    pub fn clean_others(&self, caller: &Caller) -> Result<CleanupCounts, Error> {
         if caller.role != Role::Admin {
             return Err(NotAdministrator.into());
         }
         expect_write_scope(caller)?;
         let own = self.own_tenants(caller)?;
-        let mut numbers = Numbers::default();
+        let mut numbers = CleanupCounts::default();
         for parent in [USERS, GROUPS] {
             for key in self.store.tenants_below(parent)? {
                 if caller.cancellation.is_cancelled() {
@@ -85,7 +87,12 @@ impl Admin {
         Ok(own)
     }
 
-    fn clean_tenant(&self, caller: &Caller, key: &str, numbers: &mut Numbers) -> Result<(), Error> {
+    fn clean_tenant(
+        &self,
+        caller: &Caller,
+        key: &str,
+        numbers: &mut CleanupCounts,
+    ) -> Result<(), Error> {
         let Some(tenant) = self.store.existing_tenant(key)? else {
             return Ok(());
         };
@@ -164,7 +171,7 @@ impl Admin {
     }
 
     /// Locks of tenants that somebody removed from the disk.
-    fn release_locks_of_nobody(&self, numbers: &mut Numbers) -> Result<(), Error> {
+    fn release_locks_of_nobody(&self, numbers: &mut CleanupCounts) -> Result<(), Error> {
         for (tenant, zone) in self.store.registry.locked_zones()? {
             if self.store.has_tenant(&tenant)? {
                 continue;
@@ -179,7 +186,19 @@ impl Admin {
     }
 }
 
-impl Numbers {
+impl CleanupCounts {
+    /// Returns `true` if nothing was cleaned.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let found = self.expired_locks
+            + self.corrupted_locks
+            + self.orphan_editzones
+            + self.orphan_ownerships
+            + self.ended_uploads
+            + self.ended_deletions;
+        found == 0
+    }
+
     fn count(&mut self, cleaned: &Cleaned) {
         self.expired_locks += cleaned.expired_locks.len() as u64;
         self.corrupted_locks += cleaned.corrupted_locks.len() as u64;
@@ -193,7 +212,7 @@ diagnostics! {
     #[error("parameter `all`: only administrators clean up for everybody")]
     pub struct NotAdministrator => {
         code: AccessDenied,
-        hint: Hint::repeat(Repeat::without("all")).say(" for your own zones and groups"),
+        hint: Hint::from(Repeat::without("all")).say(" for your own zones and groups"),
         details: { "parameter": "all" },
     }
 }

@@ -189,7 +189,7 @@ diagnostics! {
             within: ZonePath = ZonePath::found("notes".to_owned()),
         } => {
             code: FileNotFound,
-            hint: Hint::repeat(Repeat::with("path", within.display()))
+            hint: Hint::from(Repeat::with("path", within.display()))
                 .say(" to bring back the whole directory"),
             details: { "path": path.display(), "deleted": within.display() },
         },

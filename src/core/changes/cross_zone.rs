@@ -344,7 +344,7 @@ diagnostics! {
             dest: &'static str = "dest",
         } => {
             code: FileExists,
-            hint: Hint::repeat(Repeat::with("overwrite", true))
+            hint: Hint::from(Repeat::with("overwrite", true))
                 .say(format!(" to replace it, or choose another {dest}")),
             details: { "path": path.display() },
         },

@@ -1,11 +1,11 @@
 //! Storage of the compact tools, for files that are in no zone.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use fileshed_files::{MemoryLimit, MemoryProvider, Provider};
 use fileshed_types::settings::{FilesUrl, MEBIBYTE};
-use fileshed_types::{Clock, Settings};
+use fileshed_types::{Clock, Mutex, Settings};
 
 /// The files of all users; in memory, unless they are in the storage zones.
 #[derive(Debug)]
@@ -56,10 +56,7 @@ impl FileStorage {
     /// The files of a tenant; nothing where they are in its storage zone.
     pub fn of_tenant(&self, tenant: &str) -> Option<Arc<dyn Provider>> {
         let memory = self.0.as_ref()?;
-        let mut tenants = memory
-            .tenants
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut tenants = memory.tenants.lock();
         let files = tenants.entry(tenant.to_owned()).or_insert_with(|| {
             let (clock, limit) = (memory.clock.clone(), Arc::clone(&memory.limit));
             Arc::new(MemoryProvider::within(clock, limit))

@@ -28,7 +28,7 @@ use crate::judge::{EndedCommand, start_of};
 use fileshed_history::{Author, power_cut};
 use fileshed_registry::{Orphan, OwnershipChange, OwnershipEffect, TenantCondition, Usage};
 use fileshed_storage::{DiskError, Root};
-use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath, lock};
+use fileshed_types::{Clock, Error, Settings, ZoneName, ZonePath};
 use fileshed_zones::Hooks;
 use fileshed_zones::store::{Opening, Store};
 use fileshed_zones::tenant::{DATA, TenantRoot, ZoneRoots};
@@ -94,7 +94,7 @@ pub fn try_make_ready(
     known: Option<&TenantCondition>,
 ) -> Result<(), Error> {
     let is_as_known =
-        store.mark_unfinished().is_empty() && lock(&store.visited).contains(&tenant.key);
+        store.mark_unfinished().is_empty() && store.visited.lock().contains(&tenant.key);
     let undone = tidy(store, tenant);
     let arrival;
     let condition = if let Some(known) = known.filter(|_| is_as_known) {
@@ -122,7 +122,7 @@ pub fn try_make_ready(
 /// Takes into history what is on disk beyond it after a power cut, once.
 fn recover_history(store: &Store, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
     let key = (tenant.key.clone(), zone);
-    if !zone.is_versioned() || lock(&store.recovered).contains(&key) {
+    if !zone.is_versioned() || store.recovered.lock().contains(&key) {
         return Ok(());
     }
     if let Some(base) = tenant.existing_base(zone)?
@@ -140,13 +140,13 @@ fn recover_history(store: &Store, tenant: &TenantRoot, zone: ZoneName) -> Result
             store.measure(tenant, zone)?;
         }
     }
-    lock(&store.recovered).insert(key);
+    store.recovered.lock().insert(key);
     Ok(())
 }
 
 /// Undoes and removes what dead processes left in staging, once.
 fn tidy(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
-    if lock(&store.visited).contains(&tenant.key) {
+    if store.visited.lock().contains(&tenant.key) {
         return Ok(());
     }
     roll_back(store, tenant)?;
@@ -157,7 +157,7 @@ fn tidy(store: &Store, tenant: &TenantRoot) -> Result<(), Error> {
     if let Err(error) = store.sweep_bin(tenant) {
         tracing::warn!(%error, "what left the bin is still there");
     }
-    lock(&store.visited).insert(tenant.key.clone());
+    store.visited.lock().insert(tenant.key.clone());
     Ok(())
 }
 

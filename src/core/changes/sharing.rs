@@ -8,17 +8,21 @@ use fileshed_storage::{Kind, Totals};
 use fileshed_types::settings::WriteMode;
 use fileshed_types::{Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{Zone, ZonePath, is_git_name};
+use serde::Serialize;
 
-/// One file of a group.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SharedFile {
-    /// Path below the group's root.
+    /// Path inside the group.
     pub path: String,
-    /// Bytes.
+    /// Bytes of the file.
     pub size: u64,
-    /// Its owner; `None` until a member writes it, if it came from outside.
+    /// Name or id of the owner; absent where nobody wrote the file through the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Its mode.
+    /// Who may change it: group, owner or `owner_ro` (nobody).
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub mode: WriteMode,
 }
 
@@ -223,5 +227,6 @@ diagnostics! {
 }
 
 fn members(group: &str) -> Hint {
-    Hint::of(NextCall::new("shed_group_info").with("group", group)).say(" names owners and members")
+    Hint::from(NextCall::new("shed_group_info").with("group", group))
+        .say(" names owners and members")
 }

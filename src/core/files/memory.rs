@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read as _};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fileshed_types::{Clock, ZonePath};
+use fileshed_types::{Clock, Mutex, ZonePath};
 use jiff::Timestamp;
 
 use crate::provider::{FileBytes, Page, Precondition, Provider, ProviderError, Write, Written};
@@ -48,10 +48,6 @@ impl MemoryProvider {
             limit,
             tree: Mutex::default(),
         }
-    }
-
-    fn tree(&self) -> MutexGuard<'_, MemoryTree> {
-        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -170,11 +166,14 @@ impl Provider for MemoryProvider {
         if path.is_root() {
             return Ok(MemoryNode::directory(path, self.clock.now()).metadata);
         }
-        self.tree().find(path).map(|node| node.metadata.clone())
+        self.tree
+            .lock()
+            .find(path)
+            .map(|node| node.metadata.clone())
     }
 
     fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<FileBytes, ProviderError> {
-        let tree = self.tree();
+        let tree = self.tree.lock();
         let node = tree.file(path)?;
         let end = (node.content.len() as u64).min(range.end) as usize;
         let start = (range.start as usize).min(end);
@@ -194,7 +193,7 @@ impl Provider for MemoryProvider {
         let mut source = source.take(self.limit.most().saturating_add(1));
         let read = source.read_to_end(&mut content);
         read.map_err(|error| ProviderError::Unavailable(error.to_string()))?;
-        let mut tree = self.tree();
+        let mut tree = self.tree.lock();
         let old = match tree.file(path) {
             Ok(old) => Some(old),
             Err(ProviderError::NotFound(_)) => None,
@@ -248,7 +247,7 @@ impl Provider for MemoryProvider {
         after: Option<&str>,
         most: usize,
     ) -> Result<Page, ProviderError> {
-        let tree = self.tree();
+        let tree = self.tree.lock();
         if !directory.is_root() && !tree.find(directory)?.metadata.is_directory() {
             return Err(ProviderError::NotDirectory(directory.clone()));
         }
@@ -260,7 +259,7 @@ impl Provider for MemoryProvider {
     }
 
     fn remove(&self, path: &ZonePath) -> Result<(), ProviderError> {
-        let mut tree = self.tree();
+        let mut tree = self.tree.lock();
         tree.find(path)?;
         let gone = tree.take(path);
         self.limit
@@ -268,7 +267,7 @@ impl Provider for MemoryProvider {
     }
 
     fn rename(&self, from: &ZonePath, to: &ZonePath) -> Result<Metadata, ProviderError> {
-        let mut tree = self.tree();
+        let mut tree = self.tree.lock();
         tree.find(from)?;
         tree.expect_directories(to)?;
         let into_itself = to.as_str().starts_with(&format!("{}/", from.as_str()));

@@ -1,7 +1,8 @@
 //! The tools on top of a provider.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use fileshed_search::Bounds;
 use fileshed_types::cancellation::Cancellation;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Clock, Error, Timings, ZonePath};
@@ -132,14 +133,10 @@ impl<'p> Files<'p> {
         Ok(())
     }
 
-    /// The moment at which a search ends.
-    fn deadline(&self) -> Instant {
-        self.limits.clock.instant() + self.limits.time
-    }
-
-    /// Returns `true` if a search with this deadline may not go on.
-    fn is_over(&self, deadline: Instant) -> bool {
-        self.limits.cancellation.is_cancelled() || self.limits.clock.is_past(deadline)
+    /// The bounds of a search that begins now.
+    fn bounds(&self) -> Bounds {
+        let limits = &self.limits;
+        Bounds::new(limits.cancellation.clone(), &limits.clock, limits.time, 1)
     }
 }
 

@@ -10,8 +10,9 @@ mod value;
 
 use std::any::Any;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
+use fileshed_types::Mutex;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{TransactionBehavior, params_from_iter};
 
@@ -68,7 +69,7 @@ impl Registry {
     /// Takes a connection; waits for one if all are taken.
     pub(crate) fn connection(&self) -> Result<Connection<'_>> {
         Ok(match &self.database {
-            Database::Sqlite { connection, .. } => Connection::Sqlite(lock(connection)),
+            Database::Sqlite { connection, .. } => Connection::Sqlite(connection.lock()),
             Database::Postgres(pool) => Connection::Postgres(pool.take()?),
         })
     }
@@ -77,7 +78,7 @@ impl Registry {
     /// microseconds.
     pub(crate) fn reader(&self) -> Result<Connection<'_>> {
         match &self.database {
-            Database::Sqlite { reader, .. } => Ok(Connection::Sqlite(lock(reader))),
+            Database::Sqlite { reader, .. } => Ok(Connection::Sqlite(reader.lock())),
             Database::Postgres(_) => Err(RegistryError::failed("the answer takes a while")),
         }
     }
@@ -90,7 +91,7 @@ impl Registry {
         work: impl FnOnce(&Executor<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         match &self.database {
-            Database::Sqlite { connection, .. } => transact_sqlite(&mut lock(connection), work),
+            Database::Sqlite { connection, .. } => transact_sqlite(&mut connection.lock(), work),
             Database::Postgres(pool) => transact_postgres(pool, names, work),
         }
     }
@@ -110,7 +111,7 @@ impl Registry {
         else {
             return self.transact(names, work);
         };
-        let mut connection = lock(connection);
+        let mut connection = connection.lock();
         let flush = |connection: &rusqlite::Connection, mode| {
             let set = connection.pragma_update(None, "synchronous", mode);
             set.map_err(RegistryError::from)
@@ -138,10 +139,6 @@ impl Registry {
             Database::Postgres(pool) => pool.listen(channel),
         }
     }
-}
-
-fn lock(connection: &Mutex<rusqlite::Connection>) -> MutexGuard<'_, rusqlite::Connection> {
-    connection.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn transact_sqlite<T, E: From<RegistryError>>(

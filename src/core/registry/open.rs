@@ -1,7 +1,6 @@
 //! Opening of the registry, and a look at it before.
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -12,7 +11,7 @@ use super::wal_index;
 use super::{FILE_NAME, Registry, RegistryError, Result, schema};
 use fileshed_storage::Root;
 use fileshed_types::settings::{Durability, RegistryUrl, Settings};
-use fileshed_types::{Clock, Error, timings};
+use fileshed_types::{Clock, Error, Mutex, timings};
 
 /// The volume in which the registry is, as version 0.1.0 names it.
 pub const FIRST_VOLUME: &str = "volume-1";

@@ -173,8 +173,8 @@ mod tests {
     mod expansion;
 
     use std::collections::BTreeMap;
-    use std::sync::Mutex;
 
+    use fileshed_types::Mutex;
     use rusqlite::Connection;
 
     use super::*;
@@ -244,9 +244,9 @@ mod tests {
                     tables
                 }
             };
-            all.lock().expect("all").push(tables);
+            all.lock().push(tables);
         });
-        let all = all.into_inner().expect("all");
+        let all = all.into_inner();
         assert!(all[0].len() > 20, "{all:?}");
         assert!(all.iter().all(|tables| tables == &all[0]), "{all:#?}");
     }

@@ -6,7 +6,7 @@
 //! since (`PRAGMA data_version`), so a kept answer is as new as one that is asked for. On PostgreSQL nothing
 //! is kept.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use super::database::{Connection, Statements as _};
 use super::intents::{TenantCondition, Usage};
@@ -96,7 +96,7 @@ impl Registry {
         let reader = self.reader()?;
         // The version comes before the answer: a change in between makes the answer useless, not wrong.
         let version: i64 = reader.value("PRAGMA data_version", ())?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock();
         if kept.version != version || kept.answers.len() >= ANSWERS_MAX {
             kept.answers.clear();
             kept.version = version;

@@ -56,7 +56,7 @@ fn in_uploads(name: &str, args: &[String]) -> Hint {
     match name {
         "rm" | "rmdir" | "shred" => match (named.next(), named.next()) {
             (Some(path), None) if !path.contains(['*', '?']) => {
-                Hint::of(NextCall::here("shed_delete").with("path", path.as_str()))
+                Hint::from(NextCall::here("shed_delete").with("path", path.as_str()))
                     .say(" removes what is in uploads")
             }
             _ => said("@uploads-remove"),

@@ -226,6 +226,6 @@ impl CorrectedLine {
         if self.args != given.args {
             repeat = repeat.and("args", Value::from(self.args.clone()));
         }
-        Hint::repeat(repeat)
+        Hint::from(repeat)
     }
 }

@@ -116,7 +116,7 @@ impl CommandError {
 
 /// The rules have words of their own for each argument; these stand for them.
 #[cfg(test)]
-impl fileshed_types::diagnostics::Sample for CommandRefusal {
+impl fileshed_types::diagnostics::testing::Sample for CommandRefusal {
     fn samples(_field: &str) -> Vec<Self> {
         vec![Self {
             command: "grep".to_owned(),

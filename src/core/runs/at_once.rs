@@ -12,7 +12,7 @@ use crate::extraction::may_be_document;
 use fileshed_changes::listing::DirectoryListing;
 use fileshed_changes::repair::is_measured;
 use fileshed_storage::CachedFile;
-use fileshed_types::{Caller, Scope, ZoneName, ZonePath, lock};
+use fileshed_types::{Caller, Scope, ZoneName, ZonePath};
 use fileshed_zones::store::Store;
 use fileshed_zones::tenant::DATA;
 use fileshed_zones::view::{View, ViewPath, ViewPlace};
@@ -76,10 +76,10 @@ fn directory_at_once(
 /// Whether the caller is active and known by the present name, and the zone ready to use, as the
 /// registry says. Nothing where that cannot be said without waiting.
 fn is_ready_at_once(store: &Store, caller: &Caller, tenant: &str, zone: ZoneName) -> Option<bool> {
-    if !lock(&store.visited).contains(tenant) {
+    if !store.visited.lock().contains(tenant) {
         return None;
     }
-    if zone.is_versioned() && !lock(&store.recovered).contains(&(tenant.to_owned(), zone)) {
+    if zone.is_versioned() && !store.recovered.lock().contains(&(tenant.to_owned(), zone)) {
         return None;
     }
     let user = caller.user.as_ref().map_or("", |user| user.as_str());

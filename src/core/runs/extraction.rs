@@ -261,7 +261,7 @@ diagnostics! {
             program: &'static str = "pdftotext",
         } => {
             code: UnsupportedFileType,
-            hint: Hint::of(NextCall::here("shed_hexdump").with("path", path.as_str()))
+            hint: Hint::from(NextCall::here("shed_hexdump").with("path", path.as_str()))
                 .say(" shows its bytes")
                 .or("an administrator installs the package"),
             details: { "path": path, "program": program, "package": package_of(program) },

@@ -20,10 +20,11 @@ mod scrollback;
 mod tests;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use fileshed_types::Mutex;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -31,7 +32,7 @@ use fileshed_types::cancellation::Cancellation;
 use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
 use fileshed_types::limiter::{Limiter, Pool};
 use fileshed_types::timings::ShellTimings;
-use fileshed_types::{Caller, Chat, Clock, Error, Settings, UserId, lock, random};
+use fileshed_types::{Caller, Chat, Clock, Error, Settings, UserId, random};
 
 pub use connection::{ShellConnection, ShellOutput};
 pub use error::{BackgroundError, ShellSessionError};
@@ -102,17 +103,17 @@ impl Processes {
 
     /// Enters a process.
     pub(crate) fn enter(&self, process: &Arc<Process>) {
-        lock(&self.all).push(Arc::clone(process));
+        self.all.lock().push(Arc::clone(process));
     }
 
     /// Removes a process from the list.
     pub(crate) fn remove(&self, process: &Arc<Process>) {
-        lock(&self.all).retain(|other| !Arc::ptr_eq(other, process));
+        self.all.lock().retain(|other| !Arc::ptr_eq(other, process));
     }
 
     /// Returns all that run, in the order in which they were entered.
     pub fn running(&self) -> Vec<Arc<Process>> {
-        let all = lock(&self.all);
+        let all = self.all.lock();
         let running = all.iter().filter(|process| process.is_running());
         running.cloned().collect()
     }
@@ -146,7 +147,7 @@ impl Processes {
     pub(crate) fn lines(&self, tenant: &str) -> Vec<Arc<Process>> {
         let now = self.clock.now().as_second();
         let is_line = |process: &Process| process.is_line_of(tenant);
-        let mut all = lock(&self.all);
+        let mut all = self.all.lock();
         let ended = all.iter().filter(|process| is_line(process));
         let ended = ended.filter(|process| !process.is_running()).count();
         let mut too_many = ended.saturating_sub(LISTED);
@@ -195,7 +196,7 @@ impl Processes {
     pub(crate) fn resume(&self, caller: &Caller) -> Result<Option<ShellEntry>, Error> {
         let credential = self.credential(true)?;
         let now = self.clock.now();
-        let all = lock(&self.all);
+        let all = self.all.lock();
         let is_left = |shell: &&Arc<Process>| {
             let is_its = shell.is_of(&caller.chat) || shell.is_of(&Chat::default());
             let is_free = || shell.screen().is_some_and(|screen| screen.is_free(now));
@@ -234,7 +235,7 @@ impl Processes {
         let streams = Streams::Terminal(Mutex::new(Screen::new(credential, started)));
         let chat = caller.chat.clone();
         let shell = Arc::new(Process::begin(identity, chat, streams, place, &self.clock)?);
-        let mut all = lock(&self.all);
+        let mut all = self.all.lock();
         if self.is_stopping() {
             return Err(ShellSessionError::NotStarted.into());
         }
@@ -280,7 +281,7 @@ impl Processes {
     /// Returns the shells of a caller in a conversation, in the order in which they began.
     #[must_use]
     pub fn list_shells(&self, caller: &Caller) -> Vec<ShellEntry> {
-        let all = lock(&self.all);
+        let all = self.all.lock();
         let own = shells(&all, caller).filter(|shell| shell.is_of(&caller.chat));
         own.map(|shell| ShellEntry::listed(shell)).collect()
     }
@@ -291,7 +292,7 @@ impl Processes {
         user: Option<&UserId>,
         id: &str,
     ) -> Result<Arc<Process>, ShellSessionError> {
-        let all = lock(&self.all);
+        let all = self.all.lock();
         let is_meant = |shell: &&Arc<Process>| {
             let has_id = || shell.has_credential(id);
             is_shell_of(shell, user)
@@ -304,7 +305,7 @@ impl Processes {
 
     /// Returns the shell of this conversation to which its user is connected, the latest of several.
     pub(crate) fn connected(&self, caller: &Caller) -> Result<Arc<Process>, ShellSessionError> {
-        let all = lock(&self.all);
+        let all = self.all.lock();
         let is_connected = |shell: &&Arc<Process>| {
             let has_client = || shell.screen().is_some_and(|screen| screen.client.is_some());
             shell.is_of(&caller.chat) && has_client()
@@ -316,7 +317,7 @@ impl Processes {
     /// Returns the tenant whose shell has this credential.
     #[must_use]
     pub fn owner_of_shell(&self, id: &str) -> Option<String> {
-        let all = lock(&self.all);
+        let all = self.all.lock();
         let found = all.iter().find(|shell| shell.has_credential(id));
         found.map(|shell| shell.identity.tenant.clone())
     }

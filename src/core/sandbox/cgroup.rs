@@ -10,14 +10,13 @@ mod delegation;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::mutex::lock;
 pub use delegation::NotDelegated;
 use delegation::PREFIX;
-use fileshed_types::{Clock, Timings};
+use fileshed_types::{Clock, Mutex, Timings};
 
 /// Processes of the server's own that go with a command: its init, its supervisor.
 const ESCORT: u64 = 4;
@@ -80,7 +79,7 @@ impl Cgroups {
     /// Lends a group in which nothing runs, for a command that may take so many bytes of memory, and
     /// processes and threads, with all that it starts.
     pub(crate) fn lend(&self, memory: u64, processes: u64) -> io::Result<LentCgroup> {
-        let used = lock(&self.idle).pop();
+        let used = self.idle.lock().pop();
         // Another server on the same group may have taken it for a leftover.
         let limited = |mut group: Cgroup| group.limit(memory, processes).is_ok().then_some(group);
         let group = match used.and_then(limited) {
@@ -119,7 +118,7 @@ impl Cgroups {
 
 impl Drop for Cgroups {
     fn drop(&mut self) {
-        lock(&self.idle).drain(..).for_each(Cgroup::remove);
+        self.idle.lock().drain(..).for_each(Cgroup::remove);
     }
 }
 
@@ -145,7 +144,7 @@ impl Drop for LentCgroup {
             return;
         };
         let is_empty = group.end_all();
-        let mut idle = lock(&self.idle);
+        let mut idle = self.idle.lock();
         if is_empty && idle.len() < IDLE {
             idle.push(group);
         } else {

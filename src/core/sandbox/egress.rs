@@ -27,18 +27,17 @@ mod request;
 mod serve;
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 
 use grant::Grants;
 pub use grant::{EgressGrant, RefusalStyle};
 pub use reach::is_public;
 
 use super::SandboxError;
-use super::mutex::lock;
 use fileshed_types::settings::{Destination, MEBIBYTE, NetworkMode};
 use fileshed_types::timings::EgressTimings;
-use fileshed_types::{Clock, Settings};
+use fileshed_types::{Clock, Mutex, Settings};
 
 /// Connections of all commands together.
 const CONNECTIONS: usize = 256;
@@ -79,7 +78,7 @@ impl ProxyRules {
     }
 
     fn is_served(&self, port: u16) -> bool {
-        lock(&self.served).contains(&port)
+        self.served.lock().contains(&port)
     }
 }
 
@@ -130,12 +129,12 @@ impl Egress {
 
     /// Keeps commands from a port on which this server listens, whatever else is opened.
     pub fn protect(&self, port: u16) {
-        lock(&self.shared.rules.served).push(port);
+        self.shared.rules.served.lock().push(port);
     }
 
     /// The right of one command to ask the proxy, until it is dropped.
     pub fn grant(&self, style: RefusalStyle) -> Result<EgressGrant, SandboxError> {
-        let mut listener = lock(&self.listener);
+        let mut listener = self.listener.lock();
         let listener = match &mut *listener {
             Some(listener) => listener,
             none => none.insert(self.listen().map_err(SandboxError::start)?),

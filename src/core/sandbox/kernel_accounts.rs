@@ -1,9 +1,9 @@
 //! Kernel accounts of the owners of jobs: who has which at the time.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
-use super::mutex::lock;
+use fileshed_types::Mutex;
 
 /// The first number. No distribution gives such numbers to people, services or containers
 /// (<https://systemd.io/UIDS-GIDS/>).
@@ -43,7 +43,7 @@ impl KernelAccounts {
     /// Lends the account of an owner: the one that it has for its other jobs, otherwise the first that is
     /// free. There is none if more owners have jobs than a server has accounts.
     pub(super) fn lend(&self, owner: &str) -> Option<LentAccount> {
-        let mut taken = lock(&self.taken);
+        let mut taken = self.taken.lock();
         let is_free = |(_, jobs): &(String, Weak<()>)| jobs.strong_count() == 0;
         let own = taken.iter().position(|one| one.0 == owner && !is_free(one));
         let place = own.or_else(|| taken.iter().position(is_free));

@@ -16,7 +16,6 @@ mod job;
 mod kernel_accounts;
 mod memory;
 mod message;
-mod mutex;
 mod processes;
 mod pseudo_terminal;
 mod started;

@@ -4,7 +4,7 @@
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use super::SandboxError;
 use super::cgroup::{Cgroups, LentCgroup, NotDelegated};
@@ -12,9 +12,8 @@ use super::jail::ARGUMENT;
 use super::job::{Job, JobSpec};
 use super::kernel_accounts::{KernelAccounts, LentAccount};
 use super::message::{self, JobHandles, StartRequest, ZygoteRequest, pair};
-use super::mutex::lock;
 use fileshed_types::timings::CommandTimings;
-use fileshed_types::{Clock, Settings};
+use fileshed_types::{Clock, Mutex, Settings};
 
 /// Starts processes.
 #[derive(Debug)]
@@ -82,14 +81,14 @@ impl Zygote {
 
     /// Gives every owner of jobs a kernel account of its own from now on, or all that of the server.
     pub(super) fn separate_accounts(&self, separate: bool) {
-        let mut accounts = lock(&self.accounts);
+        let mut accounts = self.accounts.lock();
         *accounts = separate.then(KernelAccounts::new);
     }
 
     /// The kernel account for a job, where owners have accounts of their own.
     pub(super) fn account_for(&self, spec: &JobSpec) -> Option<LentAccount> {
         spec.mounts.as_ref()?;
-        let accounts = lock(&self.accounts);
+        let accounts = self.accounts.lock();
         accounts.as_ref()?.lend(&spec.owner)
     }
 
@@ -101,7 +100,7 @@ impl Zygote {
     /// Ends the job with most watches of epoll: for a server that cannot watch a new connection,
     /// because the account has none left. Nothing happens where no job has many.
     pub fn end_most_watches(&self) -> Result<(), SandboxError> {
-        let process = lock(&self.process);
+        let process = self.process.lock();
         if let Some(process) = &*process {
             let request = serde_json::to_vec(&ZygoteRequest::EndMostWatches);
             let request = request.map_err(SandboxError::start)?;
@@ -118,7 +117,7 @@ impl Zygote {
         request: StartRequest,
         handles: &JobHandles<BorrowedFd<'_>>,
     ) -> Result<(), SandboxError> {
-        let mut process = lock(&self.process);
+        let mut process = self.process.lock();
         let send = |process: &ZygoteProcess, request: StartRequest| {
             let sent = handles.send(&process.socket, request);
             sent.map_err(SandboxError::start)

@@ -30,7 +30,8 @@ impl Bounds {
     }
 
     /// Whether nothing more is searched.
-    pub(crate) fn are_over(&self) -> bool {
+    #[must_use]
+    pub fn are_over(&self) -> bool {
         self.cancellation.is_cancelled() || self.clock.is_past(self.deadline)
     }
 }

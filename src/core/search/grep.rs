@@ -72,7 +72,7 @@ pub fn grep(trees: &[SearchRoot<'_>], grep: &Grep, bounds: &Bounds) -> SearchRes
     let scope = WalkScope {
         shows_hidden: true,
         exclude: None,
-        wanted: Wanted::Files,
+        wanted: Wanted::File,
     };
     let best = Best::new(grep.most);
     let most = if grep.each_line { grep.most + 1 } else { 1 };

@@ -4,10 +4,9 @@
 //! only as far as the page needs them.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
 
 use fileshed_storage::{Kind, Name};
-use fileshed_types::zone::ZonePath;
+use fileshed_types::{Mutex, ZonePath};
 use serde::Serialize;
 
 use crate::grep::LineSearch;
@@ -105,7 +104,7 @@ pub fn matches(trees: &[SearchRoot<'_>], matches: &Matches, bounds: &Bounds) -> 
                 named.add(key, candidate());
             }
         } else if name.kind == Kind::File {
-            let mut others = others.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut others = others.lock();
             if others.len() < FILES {
                 others.push((key, candidate()));
             }
@@ -117,7 +116,7 @@ pub fn matches(trees: &[SearchRoot<'_>], matches: &Matches, bounds: &Bounds) -> 
     let named = named.split_off(matches.offset.min(named.len()));
     let (mut items, _) = search.in_order(&named, named.len(), true);
     if !has_more {
-        let mut others = others.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut others = others.into_inner();
         others.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
         let others: Vec<Candidate> = others.into_iter().map(|(_, other)| other).collect();
         let most = last - count.min(last);

@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, PoisonError};
+
+use fileshed_types::Mutex;
 
 use crate::Bounds;
 
@@ -40,13 +42,13 @@ impl<K: Ord + Send, J: Send> Queue<K, J> {
 
     /// Adds jobs.
     pub(crate) fn extend(&self, jobs: impl IntoIterator<Item = (K, J)>) {
-        self.state().waiting.extend(jobs);
+        self.state.lock().waiting.extend(jobs);
         self.changed.notify_all();
     }
 
     /// Drops the jobs that wait.
     pub(crate) fn close(&self) {
-        self.state().is_closed = true;
+        self.state.lock().is_closed = true;
         self.changed.notify_all();
     }
 
@@ -71,7 +73,7 @@ impl<K: Ord + Send, J: Send> Queue<K, J> {
             let mut helpers = 0;
             while next(&mut own) {
                 if helpers + 1 < bounds.threads
-                    && self.state().waiting.len() >= MANY
+                    && self.state.lock().waiting.len() >= MANY
                     && let Some(helper) = Helper::new(bounds.threads)
                 {
                     helpers += 1;
@@ -87,7 +89,7 @@ impl<K: Ord + Send, J: Send> Queue<K, J> {
 
     /// Takes the first job. `None` if none is left and none can come.
     fn take(&self) -> Option<(K, J)> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         loop {
             if state.is_closed {
                 return None;
@@ -105,10 +107,6 @@ impl<K: Ord + Send, J: Send> Queue<K, J> {
                 .unwrap_or_else(PoisonError::into_inner);
         }
     }
-
-    fn state(&self) -> MutexGuard<'_, QueueState<K, J>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// A job that is being done, however it ends.
@@ -116,7 +114,7 @@ struct Active<'a, K: Ord + Send, J: Send>(&'a Queue<K, J>);
 
 impl<K: Ord + Send, J: Send> Drop for Active<'_, K, J> {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = self.0.state.lock();
         state.active -= 1;
         if state.active == 0 && state.waiting.is_empty() {
             self.0.changed.notify_all();
@@ -164,14 +162,14 @@ impl<K: Ord, T> Best<K, T> {
     /// `true` if an item with this key could be kept. Once it could not, it never can.
     pub(crate) fn takes(&self, key: &K) -> bool {
         let is_first = || {
-            let found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = self.found.lock();
             found.last_key_value().is_none_or(|(worst, _)| key < worst)
         };
         !self.is_full.load(Ordering::Relaxed) || is_first()
     }
 
     pub(crate) fn add(&self, key: K, value: T) {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = self.found.lock();
         found.insert(key, value);
         if found.len() > self.most {
             self.is_full.store(true, Ordering::Relaxed);
@@ -184,7 +182,6 @@ impl<K: Ord, T> Best<K, T> {
     /// Returns the items that were kept, in the order of the keys, and `true` if there were more.
     pub(crate) fn finish(self) -> (Vec<T>, bool) {
         let found = self.found.into_inner();
-        let found = found.unwrap_or_else(PoisonError::into_inner);
         let has_more = found.len() > self.most;
         (found.into_values().take(self.most).collect(), has_more)
     }

@@ -165,7 +165,7 @@ proptest! {
         let wanted = Glob {
             pattern: Globs::new("pattern", [pattern.as_str()]).expect("a pattern"),
             exclude: Globs::new("exclude", ["ab"]).expect("a pattern"),
-            wanted: Wanted::Files,
+            wanted: Wanted::File,
             most,
         };
         let found = glob(&disk.tree(), &wanted, &bounds(threads));

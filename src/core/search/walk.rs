@@ -76,11 +76,9 @@ impl<'a> SearchRoot<'a> {
 #[serde(rename_all = "lowercase")]
 pub enum Wanted {
     /// Only files.
-    #[serde(rename = "file")]
-    Files,
+    File,
     /// Only directories.
-    #[serde(rename = "directory")]
-    Directories,
+    Directory,
     /// Files and directories.
     #[default]
     Any,
@@ -111,8 +109,8 @@ impl WalkScope<'_> {
     fn wants(&self, name: &Name) -> bool {
         match self.wanted {
             Wanted::Any => matches!(name.kind, Kind::File | Kind::Directory),
-            Wanted::Files => name.kind == Kind::File,
-            Wanted::Directories => name.kind == Kind::Directory,
+            Wanted::File => name.kind == Kind::File,
+            Wanted::Directory => name.kind == Kind::Directory,
         }
     }
 }

@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use std::io::IoSliceMut;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags};
@@ -20,7 +19,7 @@ use super::directory::names_of;
 use super::handle::{BENEATH, is_local};
 use super::kind::kind_of;
 use super::{DiskError, FileIdentity, Kind, Root, Stamp, WalkEntry};
-use fileshed_types::{Clock, Timings, ZonePath};
+use fileshed_types::{Clock, Mutex, Timings, ZonePath};
 
 /// Names of a directory that is listed so: to look at more would keep others waiting.
 const MOST_NAMES: usize = 200;
@@ -152,7 +151,7 @@ impl RecentDirectories {
             return Ok(false);
         }
         let now = Clock::SYSTEM.instant();
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.0.lock();
         if known.len() >= MOST_DIRECTORIES {
             known.clear();
         }

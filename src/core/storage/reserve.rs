@@ -5,9 +5,8 @@
 //! taken back as soon as there is enough. Other programs may be faster when it is given up, so empty
 //! directories are kept as well, without which no command runs.
 
-use std::sync::Mutex;
-
 use super::{DiskError, PrivateDirectory, Root, Staging};
+use fileshed_types::Mutex;
 
 /// The file, beside everything else.
 const NAME: &str = ".reserve";
@@ -48,7 +47,7 @@ impl Reserve {
 
     /// Gives it up where nothing else is left.
     pub fn release(&self) {
-        let mut is_kept = self.is_kept();
+        let mut is_kept = self.is_kept.lock();
         if self.free() >= NEEDED {
             return;
         }
@@ -68,12 +67,12 @@ impl Reserve {
     /// Whether it was given up, and there is too little to take it back.
     #[must_use]
     pub fn is_needed(&self) -> bool {
-        !*self.is_kept() && self.free() < PLENTY
+        !*self.is_kept.lock() && self.free() < PLENTY
     }
 
     /// Takes it again where there is enough.
     pub fn keep(&self) {
-        let mut is_kept = self.is_kept();
+        let mut is_kept = self.is_kept.lock();
         if *is_kept || self.free() < PLENTY {
             return;
         }
@@ -109,11 +108,5 @@ impl Reserve {
     /// Bytes that are free for this account.
     fn free(&self) -> u64 {
         self.directory.free_space().unwrap_or(u64::MAX)
-    }
-
-    fn is_kept(&self) -> std::sync::MutexGuard<'_, bool> {
-        self.is_kept
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

@@ -4,15 +4,15 @@
 //! (relaxed), or at once, with everybody who waits sharing one flush (strict).
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use super::{DiskError, Root};
-use fileshed_types::Clock;
 use fileshed_types::settings::Durability;
 use fileshed_types::timings::StorageTimings;
 use fileshed_types::zone::ZonePath;
+use fileshed_types::{Clock, Mutex};
 
 #[derive(Debug, Default)]
 struct FlushState {
@@ -67,7 +67,7 @@ impl Flusher {
 
     /// Says that something changed. Strict: comes back when it is on disk.
     pub fn changed(&self) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         // Else the thread has something to do, and looks again when it is done.
         let was_idle = state.asked == state.done;
         state.asked += 1;
@@ -88,25 +88,19 @@ impl Flusher {
     /// Whether every change so far is on disk.
     #[cfg(test)]
     pub(super) fn is_flushed(&self) -> bool {
-        let state = self.shared.lock();
+        let state = self.shared.state.lock();
         state.asked == state.done
     }
 }
 
 impl Drop for Flusher {
     fn drop(&mut self) {
-        self.shared.lock().stopping = true;
+        self.shared.state.lock().stopping = true;
         self.shared.wanted.notify_one();
         self.shared.settled.notify_all();
         if let Some(thread) = self.thread.take() {
             let _ended = thread.join();
         }
-    }
-}
-
-impl FlushQueue {
-    fn lock(&self) -> std::sync::MutexGuard<'_, FlushState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -120,7 +114,7 @@ fn flush_until_stopped(
     loop {
         let mut state = shared
             .wanted
-            .wait_while(shared.lock(), |state| {
+            .wait_while(shared.state.lock(), |state| {
                 state.asked == state.done && !state.stopping
             })
             .unwrap_or_else(PoisonError::into_inner);
@@ -134,7 +128,7 @@ fn flush_until_stopped(
         if let Err(error) = rustix::fs::syncfs(directory) {
             tracing::error!(%error, "the data could not be flushed to disk");
         }
-        let mut state = shared.lock();
+        let mut state = shared.state.lock();
         state.done = covered;
         shared.settled.notify_all();
         if stopping {

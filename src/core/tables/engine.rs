@@ -7,8 +7,8 @@
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
@@ -24,7 +24,7 @@ use super::work::{
     PRIVATE_CSV, PRIVATE_NAME, PRIVATE_SHEET, TargetDatabase,
 };
 use fileshed_storage::{DiskError, Root};
-use fileshed_types::{Clock, ZonePath, timings};
+use fileshed_types::{Clock, Mutex, ZonePath, timings};
 
 /// Instructions of SQLite between two looks at the clock.
 const INSTRUCTIONS: i32 = 1000;
@@ -214,18 +214,14 @@ impl Deadline {
     }
 
     pub(super) fn is_over(&self) -> bool {
-        Clock::SYSTEM.is_past(*self.end())
+        Clock::SYSTEM.is_past(*self.0.lock())
     }
 
     /// Stops after so much more time, unless it is earlier anyway.
     pub(super) fn shorten(&self, time: Duration) {
         let end = Clock::SYSTEM.instant() + time;
-        let mut current = self.end();
+        let mut current = self.0.lock();
         *current = end.min(*current);
-    }
-
-    fn end(&self) -> MutexGuard<'_, Instant> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -280,7 +276,7 @@ impl Engine {
             match judge(&context.action, running.load(Ordering::Relaxed)) {
                 Ok(()) => Authorization::Allow,
                 Err(what) => {
-                    *refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(what);
+                    *refused.lock() = Some(what);
                     Authorization::Deny
                 }
             }
@@ -294,11 +290,7 @@ impl Engine {
 
     /// A failure of SQLite as a refusal; with the statement, it tells which tables there are.
     pub(super) fn refusal(&self, error: rusqlite::Error, statement: Option<&str>) -> DatabaseError {
-        let refused = self
-            .refused
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let refused = self.refused.lock().take();
         let is_refused = is_denial(&error);
         match (DatabaseError::from(error), refused) {
             (DatabaseError::Failed { .. }, Some(what)) if is_refused => {

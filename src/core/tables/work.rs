@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use fileshed_types::names;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -161,28 +162,18 @@ pub struct CsvImport {
     pub has_header: Option<bool>,
 }
 
-/// What an import does when the table is there already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum IfExists {
-    /// Refuse.
-    Fail,
-    /// Drop it first.
-    Replace,
-    /// Add the rows.
-    Append,
-}
-
-impl IfExists {
-    /// The name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fail => "fail",
-            Self::Replace => "replace",
-            Self::Append => "append",
-        }
+names! {
+    /// What an import does when the table is there already.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+    #[serde(rename_all = "lowercase")]
+    pub enum IfExists {
+        /// Refuse.
+        Fail = "fail",
+        /// Drop it first.
+        Replace = "replace",
+        /// Add the rows.
+        Append = "append",
     }
 }
 

@@ -5,54 +5,42 @@ use std::fmt::Write;
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
-use serde::Deserialize;
-use serde::de::value::{Error, StrDeserializer};
+use fileshed_types::names;
 
 use super::TextError;
 
-/// Reads the word of a parameter, in any case, as the variant of an enum that serde knows by it.
-pub(super) fn word<T: for<'de> Deserialize<'de>>(
+/// Reads the word of a parameter, in any case.
+pub(super) fn word<T>(
     parameter: &'static str,
     value: &str,
+    parse: impl Fn(&str) -> Option<T>,
     allowed: &'static [&'static str],
 ) -> Result<T, TextError> {
-    let word = value.trim().to_ascii_lowercase();
-    T::deserialize(StrDeserializer::<Error>::new(&word)).map_err(|_| TextError::UnknownWord {
+    parse(&value.trim().to_ascii_lowercase()).ok_or_else(|| TextError::UnknownWord {
         parameter,
         value: value.to_owned(),
         allowed,
     })
 }
 
-/// How bytes are written in a `content` parameter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum ContentFormat {
-    /// Two digits a byte: `48656c6c6f`, `48 65 6c`, `0x48, 0x65` or `\x48\x65`.
-    Hex,
-    /// Standard or URL-safe base64, with or without padding.
-    Base64,
-    /// The UTF-8 bytes of the content itself.
-    Raw,
+names! {
+    /// How bytes are written in a `content` parameter.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+    pub enum ContentFormat {
+        /// Two digits a byte: `48656c6c6f`, `48 65 6c`, `0x48, 0x65` or `\x48\x65`.
+        Hex = "hex",
+        /// Standard or URL-safe base64, with or without padding.
+        Base64 = "base64",
+        /// The UTF-8 bytes of the content itself.
+        Raw = "raw",
+    }
 }
 
 impl ContentFormat {
-    const ALL: &[&str] = &["hex", "base64", "raw"];
-
     /// Reads the parameter `content_format`.
-    pub fn parse(value: &str) -> Result<Self, TextError> {
-        word("content_format", value, Self::ALL)
-    }
-
-    /// The name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Hex => "hex",
-            Self::Base64 => "base64",
-            Self::Raw => "raw",
-        }
+    pub fn parse_parameter(value: &str) -> Result<Self, TextError> {
+        word("content_format", value, Self::parse, Self::NAMES)
     }
 }
 
@@ -139,38 +127,27 @@ fn decode_base64(content: &str) -> Result<Vec<u8>, TextError> {
         })
 }
 
-/// Where the bytes of an edit go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum BytePosition {
-    /// Behind everything.
-    End,
-    /// Before everything.
-    Start,
-    /// Between the bytes, at an offset.
-    At,
-    /// Over the bytes from an offset on.
-    Replace,
+names! {
+    /// Where the bytes of an edit go.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+    pub enum BytePosition {
+        /// Behind everything.
+        End = "end",
+        /// Before everything.
+        Start = "start",
+        /// Between the bytes, at an offset.
+        At = "at",
+        /// Over the bytes from an offset on.
+        Replace = "replace",
+    }
 }
 
 impl BytePosition {
-    const ALL: &[&str] = &["start", "end", "at", "replace"];
-
     /// Reads the parameter `position`.
-    pub fn parse(value: &str) -> Result<Self, TextError> {
-        word("position", value, Self::ALL)
-    }
-
-    /// The name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::End => "end",
-            Self::At => "at",
-            Self::Replace => "replace",
-        }
+    pub fn parse_parameter(value: &str) -> Result<Self, TextError> {
+        let allowed = &["start", "end", "at", "replace"];
+        word("position", value, Self::parse, allowed)
     }
 }
 
@@ -394,22 +371,18 @@ mod tests {
 
     #[test]
     fn words_are_read_in_any_case() {
-        assert_eq!(ContentFormat::parse("HEX"), Ok(ContentFormat::Hex));
-        assert_eq!(BytePosition::parse("At"), Ok(BytePosition::At));
-        for format in ContentFormat::ALL {
-            assert_eq!(
-                ContentFormat::parse(format).map(ContentFormat::as_str),
-                Ok(*format)
-            );
+        let format = ContentFormat::parse_parameter;
+        let position = BytePosition::parse_parameter;
+        assert_eq!(format("HEX"), Ok(ContentFormat::Hex));
+        assert_eq!(position("At"), Ok(BytePosition::At));
+        for one in ContentFormat::ALL {
+            assert_eq!(format(one.as_str()), Ok(*one));
         }
-        for position in BytePosition::ALL {
-            assert_eq!(
-                BytePosition::parse(position).map(BytePosition::as_str),
-                Ok(*position)
-            );
+        for one in BytePosition::ALL {
+            assert_eq!(position(one.as_str()), Ok(*one));
         }
-        assert!(ContentFormat::parse("octal").is_err());
-        assert!(BytePosition::parse("before").is_err());
+        assert!(format("octal").is_err());
+        assert!(position("before").is_err());
     }
 
     fn edit(

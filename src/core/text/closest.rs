@@ -59,7 +59,7 @@ pub struct Closest {
     /// Its first line.
     pub(super) line: u64,
     /// Its lines, numbered.
-    pub(super) lines: String,
+    pub lines: String,
     pub(super) difference: Difference,
     /// The text as it stands there, where it can be told and is short. A line that ends in CR CR LF
     /// can't be told: its end would be looked for as CR LF.
@@ -72,12 +72,6 @@ impl Closest {
     pub fn quoted(&self) -> Option<String> {
         let text = self.text.as_deref().map(serde_json::Value::from);
         text.map(|text| text.to_string())
-    }
-
-    /// The lines of the place, numbered.
-    #[must_use]
-    pub fn lines(&self) -> &str {
-        &self.lines
     }
 }
 

@@ -48,8 +48,8 @@ pub struct ComparedLine {
     /// The line, as the original has it where both do.
     pub content: String,
     /// The line as the revised text has it, where both do.
-    #[serde(rename = "revisedContent", skip_serializing_if = "Option::is_none")]
-    pub revised: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revised_content: Option<String>,
     /// Its parts.
     pub segments: Vec<Segment>,
 }
@@ -118,13 +118,13 @@ pub fn compare(original: &str, revised: &str, ignores_blanks: bool, time: Durati
                     old_number,
                     new_number,
                     content: content.to_owned(),
-                    revised: None,
+                    revised_content: None,
                     segments: segments.unwrap_or_else(|| whole(content)),
                 }
             };
             if let DiffOp::Equal { .. } = op {
                 lines.extend(before.zip(after).map(|(x, y)| ComparedLine {
-                    revised: Some(new[y].to_owned()),
+                    revised_content: Some(new[y].to_owned()),
                     ..line(Some(x + 1), Some(y + 1), old[x], None)
                 }));
                 continue;
@@ -322,7 +322,7 @@ mod tests {
                 match (line.old_number, line.new_number) {
                     (Some(x), Some(y)) => {
                         prop_assert_eq!(&line.content, &old[x - 1]);
-                        prop_assert_eq!(line.revised.as_ref(), Some(&new[y - 1]));
+                        prop_assert_eq!(line.revised_content.as_ref(), Some(&new[y - 1]));
                     }
                     (Some(x), None) => {
                         removed += 1;

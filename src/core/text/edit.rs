@@ -14,7 +14,7 @@ use super::TextError;
 use super::closest::closest;
 use super::encoding::Encoding;
 use super::excerpt::{beginning, excerpt};
-use super::lines::{self, LineEnd, line_count};
+use super::lines::{self, LineEnds, line_count};
 use super::literal::{Literal, line_number};
 use super::pattern::CompiledPattern;
 use super::template;
@@ -216,7 +216,7 @@ impl TextEdit<'_> {
         first: LineParameter,
         last: LineParameter,
     ) -> Result<u64, TextError> {
-        let text = draft.text();
+        let text = draft.text;
         match self.position {
             Position::Before => draft.insert_lines(first.range(text, 1)?.start),
             Position::After => draft.insert_lines(first.range(text, 0)?.end),
@@ -230,7 +230,7 @@ impl TextEdit<'_> {
         find: &str,
         within: Option<(LineParameter, LineParameter)>,
     ) -> Result<EditCounts, TextError> {
-        let text = draft.text();
+        let text = draft.text;
         let literal = Literal::new(text, find);
         let bounds = match within {
             Some((first, last)) => first.range(text, 0)?.start..last.range(text, 0)?.end,
@@ -310,7 +310,7 @@ impl TextEdit<'_> {
     }
 
     fn at_pattern(&self, draft: &mut Draft<'_>, pattern: &str) -> Result<EditCounts, TextError> {
-        let text = draft.text();
+        let text = draft.text;
         let has_crlf = memchr::memmem::find(text, b"\r\n").is_some();
         let pattern = self.compiled(pattern, has_crlf)?;
         let meter = pattern.meter(text)?;
@@ -355,7 +355,7 @@ pub fn addition(
     ends_within_line: bool,
     content: &str,
 ) -> Result<Vec<u8>, TextError> {
-    let line_end = LineEnd::of(beginning);
+    let line_end = LineEnds::of(beginning);
     let mut added = line_end.between(ends_within_line, content).to_vec();
     line_end.push(&mut added, &encoding.encoded(content)?);
     Ok(added)

@@ -99,7 +99,7 @@ diagnostics! {
             code: InvalidParameter,
             hint: match names {
                 ["find", _] => Repeat::without("pattern").into(),
-                [first, second] => Hint::repeat(Repeat::without(*first))
+                [first, second] => Hint::from(Repeat::without(*first))
                     .or("")
                     .again(Repeat::without(*second)),
             },
@@ -481,7 +481,7 @@ fn behind_the_end(parameter: &str, lines: u64) -> Hint {
                 .and_without("end_line"),
         ),
         ("end_line", _) => {
-            Hint::repeat(Repeat::with(parameter, lines)).say(" for all lines to the last one")
+            Hint::from(Repeat::with(parameter, lines)).say(" for all lines to the last one")
         }
         _ => Hint::from(format!(
             "give `{parameter}` from 1 to {lines}; position=\"end\" without it appends"

@@ -29,8 +29,8 @@ pub use edit::{Edited, NoPattern, Position, TextEdit, addition, substitute};
 pub use encoding::{Encoding, EncodingEvidence, is_pdf};
 pub use error::TextError;
 pub use excerpt::beginning;
-pub use line_ends::{ConversionError, LineEndCount, LineEnds, converted};
-pub use lines::{line_count, lines, without_line_end};
+pub use line_ends::{ConversionError, LineEndCount, converted};
+pub use lines::{LineEnds, line_count, lines, without_line_end};
 pub use pattern::line_pattern;
 
 #[cfg(test)]

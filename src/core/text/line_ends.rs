@@ -2,8 +2,7 @@
 
 use std::io::{Read, Write};
 
-use serde::Deserialize;
-
+use super::lines::LineEnds;
 use super::{Encoding, TextError};
 
 /// Bytes that are read at once.
@@ -11,28 +10,6 @@ const PIECE: usize = 64 * 1024;
 
 const LF: u16 = 0x0a;
 const CR: u16 = 0x0d;
-
-/// How lines are to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum LineEnds {
-    /// With LF.
-    Unix,
-    /// With CR LF.
-    Windows,
-}
-
-impl LineEnds {
-    /// The name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Unix => "unix",
-            Self::Windows => "windows",
-        }
-    }
-}
 
 /// What a text had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use fileshed_types::names;
 use memchr::memchr_iter;
 
 /// The lines of a text: as many as `wc -l` counts, and one more for a last line without line end.
@@ -49,30 +50,34 @@ pub(super) fn around(text: &[u8], place: &Range<usize>) -> Range<usize> {
     start..end
 }
 
-/// How the lines of a text end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LineEnd {
-    /// With LF, or some one way and some the other, or not at all.
-    Lf,
-    /// All with CRLF.
-    Crlf,
+names! {
+    /// How lines are to end.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+    pub enum LineEnds {
+        /// With LF.
+        Unix = "unix",
+        /// With CR LF.
+        Windows = "windows",
+    }
 }
 
-impl LineEnd {
+impl LineEnds {
+    /// The line ends of a text: CR LF where all are, else LF.
     pub(super) fn of(text: &[u8]) -> Self {
         let mut ends = memchr_iter(b'\n', text).peekable();
         let has_ends = ends.peek().is_some();
         if has_ends && ends.all(|at| text[..at].ends_with(b"\r")) {
-            Self::Crlf
+            Self::Windows
         } else {
-            Self::Lf
+            Self::Unix
         }
     }
 
     pub(super) const fn as_bytes(self) -> &'static [u8] {
         match self {
-            Self::Lf => b"\n",
-            Self::Crlf => b"\r\n",
+            Self::Unix => b"\n",
+            Self::Windows => b"\r\n",
         }
     }
 
@@ -89,8 +94,8 @@ impl LineEnd {
     /// Appends new text, with the line ends of the file it goes into.
     pub(super) fn push(self, out: &mut Vec<u8>, new: &[u8]) {
         match self {
-            Self::Lf => out.extend_from_slice(new),
-            Self::Crlf => {
+            Self::Unix => out.extend_from_slice(new),
+            Self::Windows => {
                 for &byte in new {
                     if byte == b'\n' && out.last() != Some(&b'\r') {
                         out.push(b'\r');
@@ -126,24 +131,24 @@ mod tests {
 
     #[test]
     fn a_file_is_crlf_when_all_its_lines_are() {
-        let cases: [(&[u8], LineEnd); 7] = [
-            (b"", LineEnd::Lf),
-            (b"a", LineEnd::Lf),
-            (b"a\r", LineEnd::Lf),
-            (b"a\r\n", LineEnd::Crlf),
-            (b"a\r\nb", LineEnd::Crlf),
-            (b"a\r\nb\n", LineEnd::Lf),
-            (b"a\nb\r\n", LineEnd::Lf),
+        let cases: [(&[u8], LineEnds); 7] = [
+            (b"", LineEnds::Unix),
+            (b"a", LineEnds::Unix),
+            (b"a\r", LineEnds::Unix),
+            (b"a\r\n", LineEnds::Windows),
+            (b"a\r\nb", LineEnds::Windows),
+            (b"a\r\nb\n", LineEnds::Unix),
+            (b"a\nb\r\n", LineEnds::Unix),
         ];
         for (text, end) in cases {
-            assert_eq!(LineEnd::of(text), end, "{text:?}");
+            assert_eq!(LineEnds::of(text), end, "{text:?}");
         }
     }
 
     #[test]
     fn new_text_follows_the_file() {
         let mut out = b"x\r".to_vec();
-        LineEnd::Crlf.push(&mut out, b"\na\nb\r\nc");
+        LineEnds::Windows.push(&mut out, b"\na\nb\r\nc");
         assert_eq!(out, b"x\r\na\r\nb\r\nc");
     }
 }

@@ -16,7 +16,7 @@ mod timestamp;
 mod unpack;
 mod window;
 
-pub use directory::{Archive, ArchiveMember, Listing};
+pub use directory::{Archive, ArchiveMember, Listing, space_saved};
 pub use error::{ArchiveError, Bomb, EntryFault};
 pub use pack::{PackContent, Packed, file_options, options as entry_options};
 pub use sink::{ArchiveSink, ArchiveWriter, Trouble};

@@ -1,10 +1,10 @@
 //! Cache of the files that are attached to conversations.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fileshed_types::Clock;
+use fileshed_types::{Clock, Mutex};
 
 /// Conversations that are remembered.
 const CONVERSATIONS_MAX: usize = 10_000;
@@ -36,7 +36,7 @@ pub(crate) struct Refused {
 
 impl AttachmentCache {
     pub(crate) fn conversation(&self, tenant: &str, chat: &str) -> Arc<Mutex<ChatAttachments>> {
-        let mut conversations = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut conversations = self.0.lock();
         if conversations.len() >= CONVERSATIONS_MAX {
             // Those that nobody looks into now; they are asked about again.
             conversations.retain(|_, conversation| Arc::strong_count(conversation) > 1);

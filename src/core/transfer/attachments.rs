@@ -5,7 +5,6 @@
 //! once is remembered, so that it does not come back when it is deleted or moved away. Nothing
 //! that fails here fails the call: what is missing is told where the missing file is asked for.
 
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use crate::attachment_cache::{ChatAttachments, Refused};
@@ -42,7 +41,7 @@ impl Transfer {
             return;
         };
         let conversation = self.attachments.conversation(&tenant, &chat);
-        let mut conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut conversation = conversation.lock();
         if conversation.is_fresh(caller.message.as_ref(), &self.store.clock) {
             return;
         }
@@ -66,7 +65,7 @@ impl Transfer {
             return false;
         };
         let conversation = self.attachments.conversation(&tenant, &chat);
-        let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
+        let conversation = conversation.lock();
         conversation.is_known
     }
 
@@ -176,7 +175,7 @@ impl Transfer {
     pub fn attachment_refused(&self, caller: &Caller, name: &str) -> Option<String> {
         let (tenant, chat) = self.store.conversation(caller).ok()?;
         let conversation = self.attachments.conversation(&tenant, &chat);
-        let conversation = conversation.lock().unwrap_or_else(PoisonError::into_inner);
+        let conversation = conversation.lock();
         let is_meant = |refused: &&Refused| {
             refused.name.eq_ignore_ascii_case(name)
                 || portable_name(&refused.name).eq_ignore_ascii_case(name)

@@ -253,7 +253,7 @@ diagnostics! {
             limit: u64,
         } => {
             code: QuotaExceeded,
-            hint: Hint::of(NextCall::new("shed_link_list"))
+            hint: Hint::from(NextCall::new("shed_link_list"))
                 .say(" shows what is no longer needed; shed_link_delete takes it back")
                 .instead("tell the user that old links must be taken back first"),
             details: { "link_max_per_user": limit },
@@ -315,7 +315,7 @@ impl LinkError {
 }
 
 fn list() -> Hint {
-    Hint::of(NextCall::new("shed_link_list")).say(" shows the file_id of each link")
+    Hint::from(NextCall::new("shed_link_list")).say(" shows the file_id of each link")
 }
 
 #[cfg(test)]

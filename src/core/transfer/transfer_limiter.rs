@@ -4,12 +4,12 @@
 //! own: neither all of a link's maker nor all of the server, and one link not all of these.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
 use fileshed_types::limiter::{Limiter, Pool};
-use fileshed_types::{Caller, Clock, Settings, diagnostics};
+use fileshed_types::{Caller, Clock, Mutex, Settings, diagnostics};
 
 /// What is under way.
 #[derive(Clone, Debug)]
@@ -103,7 +103,11 @@ impl TransferLimiter {
 
     /// The right to move bytes of who has been given these places.
     pub(crate) fn transfer_permit(&self, tenant: &str, places: Vec<Grant>) -> TransferPermit {
-        self.lanes().entry(tenant.to_owned()).or_default().transfers += 1;
+        self.arriving
+            .lock()
+            .entry(tenant.to_owned())
+            .or_default()
+            .transfers += 1;
         TransferPermit {
             transfer_limiter: self.clone(),
             tenant: tenant.to_owned(),
@@ -111,10 +115,6 @@ impl TransferLimiter {
             replaces: 0,
             _places: places,
         }
-    }
-
-    fn lanes(&self) -> MutexGuard<'_, HashMap<String, TransferLane>> {
-        self.arriving.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -153,7 +153,7 @@ impl TransferPermit {
         let before = self.net();
         change(self);
         let after = self.net();
-        let mut lanes = self.transfer_limiter.lanes();
+        let mut lanes = self.transfer_limiter.arriving.lock();
         let Some(lane) = lanes.get_mut(&self.tenant) else {
             return after;
         };
@@ -164,7 +164,7 @@ impl TransferPermit {
 
 impl Drop for TransferPermit {
     fn drop(&mut self) {
-        let mut lanes = self.transfer_limiter.lanes();
+        let mut lanes = self.transfer_limiter.arriving.lock();
         if let Some(lane) = lanes.get_mut(&self.tenant) {
             lane.transfers -= 1;
             lane.bytes = lane.bytes.saturating_sub(self.net());

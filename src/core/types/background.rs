@@ -1,12 +1,12 @@
 //! Threads that work beside everything else until they are dropped.
 
 use std::io;
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::{Clock, lock};
+use crate::Clock;
+use crate::Mutex;
 
 /// A thread that works until this is dropped, which waits for its end.
 #[derive(Debug)]
@@ -46,12 +46,12 @@ impl StopSign {
     /// Returns `true` if the thread has to stop.
     #[must_use]
     pub fn is_given(&self) -> bool {
-        lock(&self.0).try_recv() != Err(TryRecvError::Empty)
+        self.0.lock().try_recv() != Err(TryRecvError::Empty)
     }
 
     /// Waits for a time. Returns `true` as soon as the thread has to stop.
     #[must_use]
     pub fn is_given_within(&self, clock: &Clock, time: Duration) -> bool {
-        clock.receive(&lock(&self.0), time) != Err(RecvTimeoutError::Timeout)
+        clock.receive(&self.0.lock(), time) != Err(RecvTimeoutError::Timeout)
     }
 }

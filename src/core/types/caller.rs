@@ -56,9 +56,7 @@ names! {
         #[default]
         Write = "write",
     }
-}
 
-names! {
     /// The rights of a user beyond the own workspace.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Role {

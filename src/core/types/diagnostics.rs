@@ -6,15 +6,10 @@
 
 use serde_json::Value;
 
-use crate::Error;
+#[cfg(any(test, feature = "catalogue"))]
+pub mod testing;
 
-pub mod catalogue;
-mod sample;
-
-pub use crate::error::Facts;
-#[doc(hidden)]
-pub use inventory;
-pub use sample::Sample;
+pub use crate::error::{Diagnosis, Facts};
 #[doc(hidden)]
 pub use serde_json::json;
 
@@ -28,12 +23,6 @@ pub fn facts(facts: Value) -> Facts {
     }
 }
 
-/// Makes the examples of a type: the name of each variant, and a failure of it.
-#[doc(hidden)]
-pub struct Examples(pub fn() -> Vec<(&'static str, Error)>);
-
-inventory::collect!(Examples);
-
 /// Declares an error type and its [`Diagnostic`](crate::Diagnostic).
 ///
 /// A type is an enum or a struct as `thiserror` takes it, its tuple fields with names, and behind
@@ -46,7 +35,7 @@ inventory::collect!(Examples);
 /// - `retry_after`, if it passes: seconds, or an `Option` of them;
 /// - or nothing but `same_as`, where another failure with all that it says is passed on.
 ///
-/// Examples for the catalogue are made of [`Sample`]s; `= value` or `=> [value, value]` behind the
+/// Examples for the catalogue are made of samples by type (`testing::Sample`); `= value` or `=> [value, value]` behind the
 /// type of a field gives better ones, which no program holds.
 ///
 /// ```
@@ -90,13 +79,14 @@ inventory::collect!(Examples);
 ///     }
 /// }
 ///
-/// let unknown = NoteError::Unknown { name: "list".into() };
-/// assert_eq!((unknown.code(), unknown.retry_after()), (Code::FileNotFound, None));
-/// assert_eq!(unknown.details()["name"], "list");
-/// assert_eq!(unknown.hint().to_string(), "shed_tree()");
+/// let unknown = NoteError::Unknown { name: "list".into() }.diagnosis();
+/// assert_eq!((unknown.code, unknown.retry_after), (Code::FileNotFound, None));
+/// assert_eq!(unknown.details["name"], "list");
+/// assert_eq!(unknown.hint.to_string(), "shed_tree()");
 /// let busy = NoteError::from(BusyError { count: 3 });
-/// assert_eq!((busy.code(), busy.retry_after()), (Code::Busy, Some(6)));
-/// assert_eq!((busy.to_string(), busy.details().len()), ("3 notes are being written".into(), 1));
+/// assert_eq!(busy.to_string(), "3 notes are being written");
+/// let busy = busy.diagnosis();
+/// assert_eq!((busy.code, busy.retry_after, busy.details.len()), (Code::Busy, Some(6), 1));
 /// ```
 #[macro_export]
 macro_rules! diagnostics {
@@ -131,7 +121,8 @@ macro_rules! diagnostics {
             $facts
         )+ } }
 
-        $crate::diagnostics! { @catalogue $( {
+        #[cfg(test)]
+        $crate::diagnostic_examples! { $( {
             $facts concat!(stringify!($Name), "::", stringify!($Variant)); ($Name::$Variant)
             $({ $( $field (@samples $field $type $(= $example)? $(=> [$($examples),+])?) ),+ })?
             $(( $( (
@@ -149,7 +140,8 @@ macro_rules! diagnostics {
 
         $crate::diagnostics! { @implement $Name { { Self } {} $facts } }
 
-        $crate::diagnostics! { @catalogue { $facts stringify!($Name); ($Name) } }
+        #[cfg(test)]
+        $crate::diagnostic_examples! { { $facts stringify!($Name); ($Name) } }
     };
 
     (
@@ -169,112 +161,50 @@ macro_rules! diagnostics {
             @implement $Name { { Self { $($field),+ } } { $($field)+ } $facts }
         }
 
-        $crate::diagnostics! { @catalogue {
+        #[cfg(test)]
+        $crate::diagnostic_examples! { {
             $facts stringify!($Name); ($Name)
             { $( $field (@samples $field $type $(= $example)? $(=> [$($examples),+])?) ),+ }
         } }
     };
 
-    (@implement $Name:ident $variants:tt) => {
+    (@implement $Name:ident { $( { $pattern:pat } { $($used:ident)* } $facts:tt )+ }) => {
         impl $crate::Diagnostic for $Name {
-            $crate::diagnostics! { @method code -> $crate::Code, $variants }
-            $crate::diagnostics! { @method hint -> $crate::Hint, $variants }
-            $crate::diagnostics! { @method details -> $crate::diagnostics::Facts, $variants }
-            $crate::diagnostics! { @method retry_after -> Option<u64>, $variants }
-        }
-    };
-
-    (@method $method:ident -> $answer:ty,
-        { $( { $pattern:pat } { $($used:ident)* } $facts:tt )+ }
-    ) => {
-        fn $method(&self) -> $answer {
-            match self { $( $pattern => {
-                $( let _ = $used; )*
-                $crate::diagnostics!(@$method $facts)
-            } )+ }
-        }
-    };
-
-    (@code { same_as: $error:expr $(,)? }) => { $crate::Diagnostic::code($error) };
-    (@code { code: $Code:ident, $($rest:tt)+ }) => { $crate::Code::$Code };
-    (@code { code: $code:expr, $($rest:tt)+ }) => { $code };
-
-    (@hint { same_as: $error:expr $(,)? }) => { $crate::Diagnostic::hint($error) };
-    (@hint { code: $code:expr, hint: $hint:expr $(, $($rest:tt)*)? }) => {
-        $crate::Hint::from($hint)
-    };
-
-    (@details { same_as: $error:expr $(,)? }) => { $crate::Diagnostic::details($error) };
-    (@details {
-        code: $code:expr, hint: $hint:expr, details: { $($details:tt)+ } $(, $($rest:tt)*)?
-    }) => {
-        $crate::diagnostics::facts($crate::diagnostics::json!({ $($details)+ }))
-    };
-    (@details {
-        code: $code:expr, hint: $hint:expr, details: $details:expr $(, $($rest:tt)*)?
-    }) => { $details };
-    (@details { code: $code:expr, hint: $hint:expr $(, $($rest:tt)*)? }) => {
-        $crate::diagnostics::Facts::new()
-    };
-
-    (@retry_after { same_as: $error:expr $(,)? }) => { $crate::Diagnostic::retry_after($error) };
-    (@retry_after {
-        code: $code:expr, hint: $hint:expr
-        $(, details: $details:tt $(.$method:ident)? $(($($of:tt)*))?)? $(,)?
-    }) => { None };
-    (@retry_after {
-        code: $code:expr, hint: $hint:expr
-        $(, details: $details:tt $(.$method:ident)? $(($($of:tt)*))?)?,
-        retry_after: $seconds:expr $(,)?
-    }) => { Option::<u64>::from($seconds) };
-
-    (@catalogue $( { $facts:tt $($example:tt)+ } )+) => {
-        #[cfg(test)]
-        const _: () = {
-            fn examples() -> Vec<(&'static str, $crate::Error)> {
-                let mut examples = Vec::new();
-                $( $crate::diagnostics! { @examples examples $facts $($example)+ } )+
-                examples
+            fn diagnosis(&self) -> $crate::diagnostics::Diagnosis {
+                match self { $( $pattern => {
+                    $( let _ = $used; )*
+                    $crate::diagnostics!(@diagnosis $facts)
+                } )+ }
             }
-            $crate::diagnostics::inventory::submit! { $crate::diagnostics::Examples(examples) }
-        };
-    };
-
-    (@examples $examples:ident { same_as: $($rest:tt)+ } $($example:tt)+) => {
-        let _ = &mut $examples;
-    };
-    (@examples $examples:ident $facts:tt $name:expr; ($($made:tt)+)
-        $({ $( $field:ident $samples:tt ),+ })?
-        $(( $( $part:tt ),+ ))?
-    ) => {
-        let rounds = [
-            1
-            $($( , $crate::diagnostics!$samples.len() )+)?
-            $($( , $crate::diagnostics!$part.len() )+)?
-        ];
-        for round in 0..rounds.into_iter().max().unwrap_or(1) {
-            let _ = round;
-            let made = $($made)+
-                $({ $( $field: $crate::diagnostics::catalogue::pick(
-                    $crate::diagnostics!$samples, round
-                ) ),+ })?
-                $(( $( $crate::diagnostics::catalogue::pick(
-                    $crate::diagnostics!$part, round
-                ) ),+ ))?;
-            $examples.push(($name, $crate::Error::from(made)));
         }
     };
 
-    (@samples $field:ident $type:ty) => {
-        <$type as $crate::diagnostics::Sample>::samples(stringify!($field))
+    (@diagnosis { same_as: $error:expr $(,)? }) => { $crate::Diagnostic::diagnosis($error) };
+    (@diagnosis { code: $Code:ident, $($rest:tt)+ }) => {
+        $crate::diagnostics!(@diagnosis { code: ($crate::Code::$Code), $($rest)+ })
     };
-    (@samples $field:ident $type:ty = $example:expr) => {
-        vec![$crate::diagnostics::catalogue::sample::<$type>($example)]
+    (@diagnosis {
+        code: $code:expr, hint: $hint:expr, details: { $($details:tt)+ } $($rest:tt)*
+    }) => {
+        $crate::diagnostics!(@diagnosis {
+            code: $code, hint: $hint,
+            details: $crate::diagnostics::facts($crate::diagnostics::json!({ $($details)+ }))
+            $($rest)*
+        })
     };
-    (@samples $field:ident $type:ty => [$($example:expr),+]) => {
-        vec![$( $crate::diagnostics::catalogue::sample::<$type>($example) ),+]
+    (@diagnosis {
+        code: $code:expr, hint: $hint:expr $(, details: $details:expr)?
+        $(, retry_after: $seconds:expr)? $(,)?
+    }) => {
+        $crate::diagnostics::Diagnosis {
+            code: $code,
+            hint: $crate::Hint::from($hint),
+            details: $crate::diagnostics!(@details $($details)?),
+            retry_after: $crate::diagnostics!(@retry_after $($seconds)?),
+        }
     };
+    (@details) => { $crate::diagnostics::Facts::new() };
+    (@details $details:expr) => { $details };
+    (@retry_after) => { None };
+    (@retry_after $seconds:expr) => { Option::<u64>::from($seconds) };
 }
-
-#[cfg(test)]
-mod tests;

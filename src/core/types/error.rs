@@ -151,21 +151,36 @@ pub type Facts = Map<String, Value>;
 /// `Display` is the message: a lower-case fragment that names the parameter and the value
 /// received, in backticks.
 pub trait Diagnostic: StdError + Send + Sync + 'static {
+    /// What the failure is for programs, and what to do about it.
+    fn diagnosis(&self) -> Diagnosis;
+
     /// The stable code.
-    fn code(&self) -> Code;
+    fn code(&self) -> Code {
+        self.diagnosis().code
+    }
 
-    /// The next call to make, as concrete as possible.
-    fn hint(&self) -> Hint;
+    /// The next call to make.
+    fn hint(&self) -> Hint {
+        self.diagnosis().hint
+    }
 
-    /// Facts for programs: an object. Empty unless there is something to add to the message.
+    /// Facts for programs.
     fn details(&self) -> Facts {
-        Facts::new()
+        self.diagnosis().details
     }
+}
 
+/// What a failure is for programs, and what to do about it.
+#[derive(Debug)]
+pub struct Diagnosis {
+    /// The stable code.
+    pub code: Code,
+    /// The next call to make, as concrete as possible.
+    pub hint: Hint,
+    /// Facts for programs: an object. Empty unless there is something to add to the message.
+    pub details: Facts,
     /// Seconds after which the same call may succeed, for failures that pass by themselves.
-    fn retry_after(&self) -> Option<u64> {
-        None
-    }
+    pub retry_after: Option<u64>,
 }
 
 /// The one failure that crosses the border of the core, whatever module it came from.
@@ -175,11 +190,8 @@ pub struct Error(Box<ErrorParts>);
 /// What is in an [`Error`], on the heap: results stay small.
 #[derive(Debug)]
 struct ErrorParts {
-    code: Code,
     message: String,
-    details: Map<String, Value>,
-    hint: Hint,
-    retry_after: Option<u64>,
+    diagnosis: Diagnosis,
     cause: Box<dyn StdError + Send + Sync>,
 }
 
@@ -187,7 +199,7 @@ impl Error {
     /// The stable code.
     #[must_use]
     pub fn code(&self) -> Code {
-        self.0.code
+        self.0.diagnosis.code
     }
 
     /// What went wrong, naming the parameter and the value received.
@@ -199,19 +211,19 @@ impl Error {
     /// Facts for programs.
     #[must_use]
     pub fn details(&self) -> &Map<String, Value> {
-        &self.0.details
+        &self.0.diagnosis.details
     }
 
     /// The next call to make.
     #[must_use]
     pub fn hint(&self) -> &Hint {
-        &self.0.hint
+        &self.0.diagnosis.hint
     }
 
     /// Seconds after which the same call may succeed.
     #[must_use]
     pub fn retry_after(&self) -> Option<u64> {
-        self.0.retry_after
+        self.0.diagnosis.retry_after
     }
 
     /// The module's failure, where it is of this kind.
@@ -224,21 +236,21 @@ impl Error {
     /// they can be made as they stand.
     #[must_use]
     pub fn in_zone(mut self, zone: &str) -> Self {
-        self.0.hint.in_zone(zone);
+        self.0.diagnosis.hint.in_zone(zone);
         self.with_detail("zone", zone)
     }
 
     /// Says which group the failure was met in: as a fact, and in the calls of the hint.
     #[must_use]
     pub fn in_group(mut self, group: &str) -> Self {
-        self.0.hint.in_group(group);
+        self.0.diagnosis.hint.in_group(group);
         self.with_detail("group", group)
     }
 
     /// Completes the calls of the hint from the arguments of the call that failed.
     #[must_use]
     pub fn of_call(mut self, arguments: &Map<String, Value>) -> Self {
-        self.0.hint.complete(arguments);
+        self.0.diagnosis.hint.complete(arguments);
         self
     }
 
@@ -250,21 +262,25 @@ impl Error {
         given: &Map<String, Value>,
         is_missing: impl Fn(&str) -> bool,
     ) -> Self {
-        self.0.hint.without_commands(given, is_missing);
+        self.0.diagnosis.hint.without_commands(given, is_missing);
         self
     }
 
     /// The same failure with a better next call.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<Hint>) -> Self {
-        self.0.hint = hint.into();
+        self.0.diagnosis.hint = hint.into();
         self
     }
 
     /// Adds a fact for programs, unless the failure already has one of that name.
     #[must_use]
     pub fn with_detail(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.0.details.entry(name).or_insert_with(|| value.into());
+        self.0
+            .diagnosis
+            .details
+            .entry(name)
+            .or_insert_with(|| value.into());
         self
     }
 }
@@ -285,11 +301,8 @@ impl StdError for Error {
 impl<E: Diagnostic> From<E> for Error {
     fn from(error: E) -> Self {
         Self(Box::new(ErrorParts {
-            code: error.code(),
             message: error.to_string(),
-            details: error.details(),
-            hint: error.hint(),
-            retry_after: error.retry_after(),
+            diagnosis: error.diagnosis(),
             cause: Box::new(error),
         }))
     }

@@ -8,11 +8,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 use crate::cancellation::Cancellation;
-use crate::{Clock, Timings};
+use crate::{Clock, Mutex, Timings};
 
 /// How often somebody who waits looks whether the caller is gone.
 const ATTENTION: Duration = Timings::STANDARD.calls.attention;
@@ -103,7 +103,7 @@ impl fmt::Debug for FairSemaphore {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("FairSemaphore")
-            .field("held", &self.state().held)
+            .field("held", &self.state.lock().held)
             .finish_non_exhaustive()
     }
 }
@@ -178,7 +178,7 @@ impl FairSemaphore {
 
     /// Takes so many places now, or waits for them: `wake` gets them then.
     pub fn request(&self, user: &str, amount: u64, wake: GrantCallback) -> Result<Grant, Waiting> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let amount = amount.min(state.shares.total);
         let waits = !state.lane(user).waiting.is_empty();
         if !waits && state.fits(user, amount).is_ok() {
@@ -203,7 +203,7 @@ impl FairSemaphore {
 
     /// Takes one place if one is free for this user now.
     pub fn try_take(&self, user: &str) -> Result<Grant, Full> {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         state.fits(user, 1)?;
         Ok(state.grant(self, user, 1))
     }
@@ -253,27 +253,27 @@ impl FairSemaphore {
     /// there already.
     #[must_use]
     pub fn force(&self, user: &str, amount: u64) -> Grant {
-        self.state().grant(self, user, amount)
+        self.state.lock().grant(self, user, amount)
     }
 
     /// Why a user gets no place now.
     #[must_use]
     pub fn full(&self, user: &str) -> Full {
-        let state = self.state();
+        let state = self.state.lock();
         state.fits(user, 1).err().unwrap_or(Full::All)
     }
 
     /// Calls of this user that wait.
     #[must_use]
     pub fn waiting_of(&self, user: &str) -> usize {
-        let state = self.state();
+        let state = self.state.lock();
         state.lanes.get(user).map_or(0, |lane| lane.waiting.len())
     }
 
     /// How far the places are taken now.
     #[must_use]
     pub fn occupancy(&self) -> Occupancy {
-        let state = self.state();
+        let state = self.state.lock();
         let waiting = state.lanes.values().map(|lane| lane.waiting.len() as u64);
         Occupancy {
             held: state.held,
@@ -282,13 +282,9 @@ impl FairSemaphore {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, LimiterState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Changes what is held, and hands on what became free.
     fn change<T>(&self, change: impl FnOnce(&mut LimiterState) -> T) -> T {
-        let mut state = self.state();
+        let mut state = self.state.lock();
         let changed = change(&mut state);
         let granted = state.hand_on(self);
         drop(state);
@@ -446,14 +442,14 @@ impl Drop for Grant {
         if self.amount > 0 {
             self.resize(0);
         }
-        let mut state = self.semaphore.state();
+        let mut state = self.semaphore.state.lock();
         state.forget_if_idle(&self.user);
     }
 }
 
 impl Drop for Waiting {
     fn drop(&mut self) {
-        let mut state = self.semaphore.state();
+        let mut state = self.semaphore.state.lock();
         let lane = state.lane(&self.user);
         let at = lane
             .waiting
@@ -488,7 +484,7 @@ impl CallSlot {
         let Some(grant) = &self.0 else {
             return Some(wait());
         };
-        let lock = || grant.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || grant.lock();
         if !lock().set_aside() {
             return None;
         }

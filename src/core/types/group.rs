@@ -1,5 +1,7 @@
 //! Groups by id and name, and why one cannot be had.
 
+use serde::Serialize;
+
 use crate::identifier::{is_placeholder, is_plain_name};
 use crate::nearest::nearest;
 use crate::{Hint, NextCall, Repeat, diagnostics};
@@ -12,7 +14,7 @@ pub const NAME_MAX_BYTES: usize = 256;
 
 /// Identifies a group for good, and names its directory: a UUID, or 1 to 64 of
 /// `A-Z a-z 0-9 . _ -` not beginning with a dot.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct GroupId(String);
 
 impl GroupId {
@@ -32,25 +34,29 @@ impl GroupId {
     }
 }
 
-/// One group of the caller.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// One group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Group {
-    /// Its id.
+    /// Id of the group.
+    #[cfg_attr(feature = "schema", schema(value_type = String))]
     pub id: GroupId,
-    /// Its name; the id where none is known.
+    /// Name of the group, which is good for the parameter `group` too.
     pub name: String,
-    /// What it is for.
+    /// What the group is for, as its administrator wrote it.
     pub description: String,
-    /// How many are in it, as far as this server knows.
+    /// Members of the group.
     pub member_count: u64,
 }
 
-/// Somebody in a group.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Somebody in the group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Member {
-    /// The user id.
+    /// Id of the user.
     pub id: String,
-    /// The name, where it is known.
+    /// Name of the user; absent where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
@@ -174,7 +180,7 @@ fn listed(own: &[String]) -> &[String] {
 }
 
 fn list() -> Hint {
-    Hint::of(NextCall::new("shed_group_list"))
+    Hint::from(NextCall::new("shed_group_list"))
         .say(" shows your groups; give the name or id of one in `group`")
         .instead("ask the user for the name of the group and give it in `group`")
 }

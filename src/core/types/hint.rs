@@ -46,8 +46,10 @@ enum HintPart {
 /// A call to be made as it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NextCall {
-    operation: &'static str,
-    arguments: Vec<(&'static str, Argument)>,
+    /// The operation that is called.
+    pub operation: &'static str,
+    /// The arguments, by the names of their parameters.
+    pub arguments: Vec<(&'static str, Argument)>,
     /// Whether it is about the zone of the failure, which is added once it is known.
     here: bool,
 }
@@ -74,18 +76,6 @@ impl Hint {
     /// A sentence. It may name operations; a call of one is added with [`Hint::call`].
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
         Self::default().or(text)
-    }
-
-    /// A hint that begins with a call.
-    #[must_use]
-    pub fn of(call: NextCall) -> Self {
-        Self::new("").call(call)
-    }
-
-    /// A hint that begins with the failed call, changed.
-    #[must_use]
-    pub fn repeat(repeat: Repeat) -> Self {
-        Self::new("").again(repeat)
     }
 
     /// Another clause: a further step, or another way.
@@ -207,7 +197,7 @@ impl Hint {
         if self.clauses.iter().any(|clause| clause.lost)
             && self.clauses.iter().all(|clause| clause.lost)
         {
-            *self = Self::of(NextCall::new("shed_allowed_commands"))
+            *self = Self::from(NextCall::new("shed_allowed_commands"))
                 .say(" lists the commands that are installed");
         }
     }
@@ -262,13 +252,13 @@ impl From<String> for Hint {
 
 impl From<NextCall> for Hint {
     fn from(call: NextCall) -> Self {
-        Self::of(call)
+        Self::new("").call(call)
     }
 }
 
 impl From<Repeat> for Hint {
     fn from(repeat: Repeat) -> Self {
-        Self::repeat(repeat)
+        Self::new("").again(repeat)
     }
 }
 

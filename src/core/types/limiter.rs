@@ -5,14 +5,28 @@
 //! another way, and nothing by a total alone.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
-use crate::Clock;
 use crate::fair::{FairSemaphore, Occupancy, Shares};
+use crate::{Clock, Mutex};
 
-/// A pool of places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Pool {
+/// Declares the pools, and the list of all of them.
+macro_rules! pools {
+    ($($(#[$about:meta])* $Pool:ident,)+) => {
+        /// A pool of places.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Pool {
+            $($(#[$about])* $Pool,)+
+        }
+
+        impl Pool {
+            /// Every pool.
+            pub const ALL: [Self; [$(Self::$Pool),+].len()] = [$(Self::$Pool),+];
+        }
+    };
+}
+
+pools! {
     /// Requests whose answers are not complete, by user, or by address until the user is known.
     Requests,
     /// Calls that run.
@@ -55,32 +69,6 @@ pub enum Pool {
     Writers,
 }
 
-impl Pool {
-    /// Every pool.
-    pub const ALL: [Self; 20] = [
-        Self::Requests,
-        Self::Calls,
-        Self::Bytes,
-        Self::Waits,
-        Self::Handshakes,
-        Self::Lookups,
-        Self::Sessions,
-        Self::SignedSessions,
-        Self::SignIns,
-        Self::Subscriptions,
-        Self::Looks,
-        Self::Refusals,
-        Self::Commands,
-        Self::Processes,
-        Self::Lines,
-        Self::Shells,
-        Self::Transfers,
-        Self::LinkTransfers,
-        Self::OneLinkTransfers,
-        Self::Writers,
-    ];
-}
-
 /// All pools of a server.
 #[derive(Clone, Debug)]
 pub struct Limiter {
@@ -107,7 +95,7 @@ impl Limiter {
     /// Returns a pool, which has these shares from now on.
     #[must_use]
     pub fn open(&self, pool: Pool, shares: Shares) -> FairSemaphore {
-        let mut pools = self.pools();
+        let mut pools = self.pools.lock();
         if let Some(found) = pools.get(&pool) {
             found.set_shares(shares);
             return found.clone();
@@ -120,16 +108,12 @@ impl Limiter {
     /// Returns a pool; `None` if no part of the server uses it.
     #[must_use]
     pub fn get(&self, pool: Pool) -> Option<FairSemaphore> {
-        self.pools().get(&pool).cloned()
+        self.pools.lock().get(&pool).cloned()
     }
 
     /// Returns how far a pool is taken.
     #[must_use]
     pub fn occupancy(&self, pool: Pool) -> Option<Occupancy> {
         self.get(pool).map(|places| places.occupancy())
-    }
-
-    fn pools(&self) -> MutexGuard<'_, BTreeMap<Pool, FairSemaphore>> {
-        self.pools.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

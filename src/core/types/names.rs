@@ -1,8 +1,8 @@
 //! Enums whose values have names.
 
-/// Declares an enum from a table of its values and their names.
+/// Declares enums from tables of their values and names.
 ///
-/// It has the list of all values, that of their names, the name of each, and the way back from a name.
+/// Each has the list of all values and of their names, the name of each, and the way back from a name.
 ///
 /// ```
 /// fileshed_types::names! {
@@ -16,13 +16,14 @@
 ///
 /// assert_eq!((Colour::Blue.as_str(), Colour::parse("blue")), ("blue", Some(Colour::Blue)));
 /// assert_eq!((Colour::parse("red"), Colour::ALL), (None, [Colour::Blue].as_slice()));
+/// assert_eq!(Colour::NAMES, ["blue"]);
 /// ```
 #[macro_export]
 macro_rules! names {
-    (
+    ($(
         $(#[$meta:meta])*
         $vis:vis enum $Name:ident { $($(#[$doc:meta])* $Variant:ident = $name:literal,)+ }
-    ) => {
+    )+) => {$(
         $(#[$meta])*
         $vis enum $Name {
             $($(#[$doc])* $Variant,)+
@@ -49,5 +50,5 @@ macro_rules! names {
                 Self::ALL.iter().copied().find(|one| one.as_str() == name)
             }
         }
-    };
+    )+};
 }

@@ -21,50 +21,50 @@ pub use program_name::ProgramName;
 /// Bytes of a mebibyte, the unit of the quota settings.
 pub const MEBIBYTE: u64 = 1024 * 1024;
 
-/// How a user's directory is named.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NamespaceStyle {
-    /// 32 hex digits of HMAC-SHA256(pepper, user id): listing the directory tells nobody who uses
-    /// the server.
-    #[default]
-    Hmac,
-    /// The user id itself, so that an existing Fileshed tree is adopted in place.
-    Plain,
-}
-
-/// What a power cut may take.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
-    /// At most the last second of acknowledged changes, and never a torn or empty file.
-    #[default]
-    Relaxed,
-    /// Nothing that was acknowledged.
-    Strict,
-}
-
-/// What commands may do when the kernel cannot confine them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SandboxPolicy {
-    /// They are refused.
-    #[default]
-    Required,
-    /// They run with whatever the kernel offers.
-    BestEffort,
-}
-
-/// Whether commands get files and processes of their own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NamespacePolicy {
-    /// Where the machine can do that.
-    #[default]
-    Auto,
-    /// Always: without, they are refused.
-    Required,
-    /// Never.
-    Off,
-}
-
 names! {
+    /// How a user's directory is named.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum NamespaceStyle {
+        /// 32 hex digits of HMAC-SHA256(pepper, user id): listing the directory tells nobody who uses
+        /// the server.
+        #[default]
+        Hmac = "hmac",
+        /// The user id itself, so that an existing Fileshed tree is adopted in place.
+        Plain = "plain",
+    }
+
+    /// What a power cut may take.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum Durability {
+        /// At most the last second of acknowledged changes, and never a torn or empty file.
+        #[default]
+        Relaxed = "relaxed",
+        /// Nothing that was acknowledged.
+        Strict = "strict",
+    }
+
+    /// What commands may do when the kernel cannot confine them.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum SandboxPolicy {
+        /// They are refused.
+        #[default]
+        Required = "required",
+        /// They run with whatever the kernel offers.
+        BestEffort = "best_effort",
+    }
+
+    /// Whether commands get files and processes of their own.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum NamespacePolicy {
+        /// Where the machine can do that.
+        #[default]
+        Auto = "auto",
+        /// Always: without, they are refused.
+        Required = "required",
+        /// Never.
+        Off = "off",
+    }
+
     /// Which network the commands see.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum NetworkMode {
@@ -76,9 +76,7 @@ names! {
         /// Everything.
         All = "all",
     }
-}
 
-names! {
     /// Who may write a file of a group.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
     #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
@@ -93,30 +91,30 @@ names! {
         #[serde(rename = "owner_ro")]
         OwnerReadOnly = "owner_ro",
     }
-}
 
-/// Who says which groups there are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum GroupSource {
-    /// The registry: `fileshed group create`.
-    #[default]
-    Local,
-    /// The gateway, with each call.
-    Headers,
-    /// Open WebUI, when it is asked.
-    Openwebui,
-}
+    /// Who says which groups there are.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum GroupSource {
+        /// The registry: `fileshed group create`.
+        #[default]
+        Local = "local",
+        /// The gateway, with each call.
+        Headers = "headers",
+        /// Open WebUI, when it is asked.
+        Openwebui = "openwebui",
+    }
 
-/// Where the files of links are opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LinkHost {
-    /// In Open WebUI where the caller has an account there, else here.
-    #[default]
-    Auto,
-    /// Here, by whoever has the link.
-    Own,
-    /// In Open WebUI, by its user alone.
-    Openwebui,
+    /// Where the files of links are opened.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub enum LinkHost {
+        /// In Open WebUI where the caller has an account there, else here.
+        #[default]
+        Auto = "auto",
+        /// Here, by whoever has the link.
+        Own = "own",
+        /// In Open WebUI, by its user alone.
+        Openwebui = "openwebui",
+    }
 }
 
 /// Declares the settings with their defaults.

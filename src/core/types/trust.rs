@@ -6,12 +6,12 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 use std::task::{Context, Poll, Waker};
 
 use crate::group::GroupId;
 use crate::user_id::UserId;
-use crate::{Hint, Secret, diagnostics};
+use crate::{Hint, Mutex, Secret, diagnostics};
 
 /// The account and the credential behind a call.
 #[derive(Clone, Debug)]
@@ -93,7 +93,7 @@ impl Trust {
     /// Notes that the work is in a group, so that it ends with the membership too.
     pub fn rely_on(&self, group: &GroupId) {
         if let Some(state) = &self.0 {
-            let mut dependents = state.dependents();
+            let mut dependents = state.dependents.lock();
             if !dependents.groups.contains(group) {
                 dependents.groups.push(group.clone());
             }
@@ -104,13 +104,13 @@ impl Trust {
     #[must_use]
     pub fn groups(&self) -> Vec<GroupId> {
         let state = self.0.as_ref();
-        state.map_or_else(Vec::new, |state| state.dependents().groups.clone())
+        state.map_or_else(Vec::new, |state| state.dependents.lock().groups.clone())
     }
 
     /// Runs `action` when it ends, before the mark is seen; at once if it has ended.
     pub fn on_end(&self, action: impl FnOnce(Revocation) + Send + 'static) {
         let Some(state) = &self.0 else { return };
-        let mut dependents = state.dependents();
+        let mut dependents = state.dependents.lock();
         match state.ended.get() {
             Some(reason) => {
                 drop(dependents);
@@ -125,7 +125,7 @@ impl Trust {
         let Some(state) = &self.0 else {
             return Poll::Pending;
         };
-        let mut dependents = state.dependents();
+        let mut dependents = state.dependents.lock();
         if let Some(reason) = state.ended.get() {
             return Poll::Ready(*reason);
         }
@@ -146,7 +146,7 @@ impl Trust {
     /// Ends it. The first reason stays.
     pub fn end(&self, reason: Revocation) {
         let Some(state) = &self.0 else { return };
-        let mut dependents = state.dependents();
+        let mut dependents = state.dependents.lock();
         for action in std::mem::take(&mut dependents.actions) {
             action(reason);
         }
@@ -174,14 +174,6 @@ impl WeakTrust {
     #[must_use]
     pub fn is_shared(&self) -> bool {
         self.0.strong_count() > 0
-    }
-}
-
-impl TrustState {
-    fn dependents(&self) -> MutexGuard<'_, Dependents> {
-        self.dependents
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

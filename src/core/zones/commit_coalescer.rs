@@ -6,13 +6,13 @@
 //! before it, as long as that one is the last: a commit of anybody else ends the save.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 
+use fileshed_types::Mutex;
 use jiff::Timestamp;
 
 use fileshed_history::{Author, CommitId};
 use fileshed_types::timings::HistoryTimings;
-use fileshed_types::{Settings, ZoneName, lock};
+use fileshed_types::{Settings, ZoneName};
 
 /// A zone: the key of its tenant, and which one.
 type ZoneKey = (String, ZoneName);
@@ -48,7 +48,7 @@ impl CommitCoalescer {
 
     /// The commit that may take in another change of this author now.
     pub(crate) fn open(&self, zone: &ZoneKey, author: &Author, now: Timestamp) -> Option<CommitId> {
-        let saves = lock(&self.all);
+        let saves = self.all.lock();
         let save = saves.get(zone)?;
         (save.author == *author && !self.is_over(save, now)).then(|| save.commit.clone())
     }
@@ -61,7 +61,7 @@ impl CommitCoalescer {
         commit: CommitId,
         (now, joined): (Timestamp, bool),
     ) {
-        let mut saves = lock(&self.all);
+        let mut saves = self.all.lock();
         saves.retain(|_, save| !self.is_over(save, now));
         let begun = match saves.get(&zone) {
             Some(save) if joined => save.begun,

@@ -5,10 +5,10 @@
 //! group must not see it for long.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use fileshed_types::{Clock, GroupClaim, Settings, UserId, lock};
+use fileshed_types::Mutex;
+use fileshed_types::{Clock, GroupClaim, Settings, UserId};
 
 /// Users who are remembered.
 const USERS_MAX: usize = 10_000;
@@ -33,7 +33,7 @@ impl GroupClaimCache {
 
     /// Remembers what a call named, an empty list too.
     pub fn remember(&self, user: &UserId, claims: &[GroupClaim]) {
-        let mut users = lock(&self.users);
+        let mut users = self.users.lock();
         if users.len() >= USERS_MAX && !users.contains_key(user) {
             users.retain(|_, (at, _)| self.counts(*at));
             if users.len() >= USERS_MAX {
@@ -45,7 +45,7 @@ impl GroupClaimCache {
 
     /// What the user's last call named; nothing where that is too long ago.
     pub(crate) fn recall(&self, user: &UserId) -> Option<Vec<GroupClaim>> {
-        let users = lock(&self.users);
+        let users = self.users.lock();
         let (at, claims) = users.get(user)?;
         self.counts(*at).then(|| claims.clone())
     }

@@ -1,8 +1,8 @@
 //! Lists of what is under way: an entry is gone with its last holder.
 
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Weak};
 
-use fileshed_types::lock;
+use fileshed_types::Mutex;
 
 /// A list that does not keep its entries alive.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ impl<T> LiveList<T> {
     /// Adds an entry, which its holder keeps.
     pub(crate) fn add(&self, entry: T) -> Arc<T> {
         let entry = Arc::new(entry);
-        let mut list = lock(&self.0);
+        let mut list = self.0.lock();
         list.retain(|other| other.strong_count() > 0);
         list.push(Arc::downgrade(&entry));
         entry
@@ -26,6 +26,6 @@ impl<T> LiveList<T> {
 
     /// Returns all entries, in the order in which they were added.
     pub(crate) fn all(&self) -> Vec<Arc<T>> {
-        lock(&self.0).iter().filter_map(Weak::upgrade).collect()
+        self.0.lock().iter().filter_map(Weak::upgrade).collect()
     }
 }

@@ -5,16 +5,17 @@
 //! when it was left alone for a while. What it does not get to is as before, only larger.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::tenant::TenantRoot;
 use crate::write_lock::WriteLocks;
 use fileshed_history::packing::{self, Worth};
 use fileshed_storage::{DiskError, Root, give_way};
+use fileshed_types::Mutex;
 use fileshed_types::fair::CallSlot;
-use fileshed_types::{Background, Clock, Error, Settings, StopSign, ZoneName, ZonePath, lock};
+use fileshed_types::{Background, Clock, Error, Settings, StopSign, ZoneName, ZonePath};
 
 /// A history is looked at after a part of the objects that are worth a pack.
 const LOOKS: u64 = 16;
@@ -86,7 +87,7 @@ impl HistoryPacker {
     /// Says that something was done to a history.
     pub(crate) fn touched(&self, tenant: &str, zone: ZoneName) {
         let now = self.clock.instant();
-        let mut touched = lock(&self.touched);
+        let mut touched = self.touched.lock();
         let is_first = touched.is_empty();
         let one = touched
             .entry((tenant.to_owned(), zone))
@@ -136,7 +137,7 @@ impl PackThread {
     /// end.
     fn next(&self, stop: &StopSign) -> Option<(HistoryKey, bool)> {
         while !stop.is_given() {
-            let mut touched = lock(&self.touched);
+            let mut touched = self.touched.lock();
             let busy = touched
                 .iter_mut()
                 .max_by_key(|(_, one)| one.times)

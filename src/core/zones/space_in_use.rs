@@ -2,11 +2,12 @@
 //!
 //! Several commands of one user share what is left, because each measurement counts for all.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use crate::live_list::LiveList;
 use fileshed_registry::Usage;
-use fileshed_types::{ZoneName, lock};
+use fileshed_types::Mutex;
+use fileshed_types::ZoneName;
 
 /// The last measurements of all commands of this process.
 #[derive(Debug, Default)]
@@ -43,7 +44,7 @@ impl SpaceInUse {
 impl SpaceEntry<'_> {
     /// Enters a measurement: of the zone, or of what this command takes outside.
     pub fn measured(&self, bytes: u64) {
-        *lock(&self.own.bytes) = Some(bytes);
+        *self.own.bytes.lock() = Some(bytes);
     }
 
     /// Bytes that all commands of the tenant take outside the zones.
@@ -69,6 +70,6 @@ impl SpaceEntry<'_> {
     fn of(&self, zone: Option<&str>) -> Vec<u64> {
         let mut all = self.all.0.all();
         all.retain(|one| one.tenant == self.own.tenant && one.zone.map(ZoneName::as_str) == zone);
-        all.iter().filter_map(|one| *lock(&one.bytes)).collect()
+        all.iter().filter_map(|one| *one.bytes.lock()).collect()
     }
 }

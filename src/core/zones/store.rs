@@ -16,7 +16,7 @@ mod unfinished;
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use crate::chat_host::{ChatHost, Task, TaskEnd};
@@ -34,7 +34,7 @@ use crate::write_lock::{BusyError, WriteLock};
 use fileshed_registry::{Intent, PageSessions, Registry, SessionLife, Tokens};
 use fileshed_storage::{CachedReader, FileIdentity, Flusher, Remover, Reserve, Root};
 use fileshed_types::limiter::Limiter;
-use fileshed_types::{Caller, Clock, Error, Settings, UserId, ZoneName};
+use fileshed_types::{Caller, Clock, Error, Mutex, Settings, UserId, ZoneName};
 
 pub use hooks::Hooks;
 use hooks::NoHooks;

@@ -1,8 +1,6 @@
 //! The marks of trust of what lasts in this process.
 
-use std::sync::Mutex;
-
-use fileshed_types::lock;
+use fileshed_types::Mutex;
 use fileshed_types::trust::{Trust, WeakTrust};
 
 /// Fewest marks among which those that are over are looked for.
@@ -28,7 +26,7 @@ impl TrustList {
         trust: &Trust,
         watch: impl FnOnce() -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut marks = lock(&self.0);
+        let mut marks = self.0.lock();
         marks.list.extend(trust.downgrade());
         if marks.list.len() > marks.tidy_at {
             marks.list.retain(WeakTrust::is_shared);
@@ -44,7 +42,7 @@ impl TrustList {
     /// Those that last. Where none does, whoever looks may stop: the next one that is added has somebody
     /// look again.
     pub(crate) fn live(&self) -> Vec<Trust> {
-        let mut marks = lock(&self.0);
+        let mut marks = self.0.lock();
         marks.list.retain(WeakTrust::is_shared);
         let live: Vec<Trust> = marks.list.iter().filter_map(WeakTrust::upgrade).collect();
         marks.watched = !live.is_empty();

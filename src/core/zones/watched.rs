@@ -4,13 +4,14 @@
 //! watched no more. Where a zone cannot be watched, nothing is known of it, and whoever asks walks.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::tenant::ZoneRoots;
 use fileshed_storage::{DiskError, FileIdentity, Kind, Root, Totals, Watch};
+use fileshed_types::Mutex;
 use fileshed_types::zone::{ZonePath, is_never_made};
-use fileshed_types::{Clock, Settings, ZoneName, lock};
+use fileshed_types::{Clock, Settings, ZoneName};
 
 /// Zones that are watched at a time: the kernel bounds how many one account may watch.
 const ZONES_MOST: usize = 32;
@@ -90,7 +91,7 @@ impl WatchedZones {
     }
 
     fn zone(&self, zone: &ZoneRoots<'_>) -> Arc<Mutex<WatchedZone>> {
-        let mut zones = lock(&self.zones);
+        let mut zones = self.zones.lock();
         zones.uses += 1;
         let now = zones.uses;
         let entry = zones.watched.entry(key(zone)).or_default();
@@ -112,10 +113,10 @@ impl WatchedZones {
         ask: impl FnOnce(&mut WatchedZone) -> Option<T>,
     ) -> Option<T> {
         let watched = self.zone(zone);
-        let mut watched = lock(&watched);
+        let mut watched = watched.lock();
         let now = self.clock.instant();
         let names = watched.refresh(zone.data, now, now + self.again_after);
-        let mut zones = lock(&self.zones);
+        let mut zones = self.zones.lock();
         if let Some(entry) = zones.watched.get_mut(&key(zone)) {
             entry.names = names;
         }
@@ -173,7 +174,7 @@ impl WatchedZones {
 
     /// It is not known any more what history has.
     pub fn unsettle(&self, zone: &ZoneRoots<'_>) {
-        lock(&self.zone(zone)).unsettled = None;
+        self.zone(zone).lock().unsettled = None;
     }
 }
 

@@ -7,16 +7,17 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar};
 use std::time::{Duration, Instant};
 
+use fileshed_types::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::process_identity::{self, ProcessIdentity};
 use fileshed_registry::{LeaseNotice, LeaseNotices, NewInstance, Registry, RegistryError};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::timings::InstanceTimings;
-use fileshed_types::{Background, Clock, Error, Settings, StopSign, ZonePath, lock};
+use fileshed_types::{Background, Clock, Error, Settings, StopSign, ZonePath};
 
 /// Connections of its own: nobody's calls keep it from saying that it lives.
 const CONNECTIONS: u64 = 4;
@@ -111,7 +112,7 @@ impl WriteLeases {
 
     /// A place that this process has and nobody else waits for.
     pub(crate) fn take_at_hand(&self, place: &str) -> Result<Option<WriteLease>, Error> {
-        let mut state = lock(&self.shared.state);
+        let mut state = self.shared.state.lock();
         let Some(at_hand @ PlaceState::Idle { .. }) = state.places.get_mut(place) else {
             return Ok(None);
         };
@@ -139,7 +140,7 @@ impl WriteLeases {
         }
         let taken = shared.line_up(place, until);
         if !matches!(taken, Ok(true)) {
-            lock(&shared.state).places.remove(place);
+            shared.state.lock().places.remove(place);
         }
         Ok(taken?.then(|| self.lease(place)))
     }
@@ -154,7 +155,7 @@ impl WriteLeases {
         let mut state =
             shared
                 .clock
-                .wait_while(&shared.changed, lock(&shared.state), deadline, waits);
+                .wait_while(&shared.changed, shared.state.lock(), deadline, waits);
         std::mem::take(&mut state.left)
     }
 }
@@ -171,7 +172,7 @@ impl Drop for WriteLeases {
 
 impl Drop for WriteLease {
     fn drop(&mut self) {
-        let mut state = lock(&self.shared.state);
+        let mut state = self.shared.state.lock();
         let Some(place) = state.places.get_mut(&self.place) else {
             return;
         };
@@ -221,7 +222,7 @@ impl LeaseKeeper {
             |state: &mut LeaseState| matches!(state.places.get(place), Some(PlaceState::Leaving));
         let mut state = self
             .clock
-            .wait_while(&self.changed, lock(&self.state), until, is_leaving);
+            .wait_while(&self.changed, self.state.lock(), until, is_leaving);
         if is_leaving(&mut state) {
             return false;
         }
@@ -234,7 +235,7 @@ impl LeaseKeeper {
     fn line_up(&self, place: &str, until: Instant) -> Result<bool, Error> {
         loop {
             self.expect_alive()?;
-            let told = lock(&self.state).notices;
+            let told = self.state.lock().notices;
             if self.registry.take_lease(place, &self.name)? {
                 self.expect_alive()?;
                 return Ok(true);
@@ -246,7 +247,7 @@ impl LeaseKeeper {
             let recheck = until.min(self.clock.instant() + self.timings.recheck);
             let waited =
                 self.clock
-                    .wait_while(&self.changed, lock(&self.state), recheck, |state| {
+                    .wait_while(&self.changed, self.state.lock(), recheck, |state| {
                         state.notices == told
                     });
             drop(waited);
@@ -259,13 +260,13 @@ impl LeaseKeeper {
             // It is given when the next round finds that others wait for it.
             tracing::warn!(%error, "a place to write in is not given back yet");
         }
-        lock(&self.state).places.remove(place);
+        self.state.lock().places.remove(place);
         self.changed.notify_all();
     }
 
     /// Others wait for a place: it is theirs as soon as nobody here writes in it.
     fn hand_over(&self, place: &str) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         match state.places.get_mut(place) {
             Some(PlaceState::Used { wanted }) => *wanted = true,
             Some(PlaceState::Leaving) => {}
@@ -311,7 +312,7 @@ impl LeaseKeeper {
     }
 
     fn tell(&self) {
-        lock(&self.state).notices += 1;
+        self.state.lock().notices += 1;
         self.changed.notify_all();
     }
 
@@ -348,7 +349,7 @@ impl LeaseKeeper {
             PlaceState::Idle { since } => self.clock.elapsed(*since) > self.timings.idle,
             _ => false,
         };
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let idle = state.places.iter().filter(|(_, place)| is_idle(place));
         let idle: Vec<String> = idle.map(|(name, _)| name.clone()).collect();
         drop(state);
@@ -362,7 +363,7 @@ impl LeaseKeeper {
             .registry
             .reap_instances(|process| self.process.knows_the_end_of(process))?;
         if !left.is_empty() {
-            lock(&self.state).left.extend(left);
+            self.state.lock().left.extend(left);
             self.tell();
         }
         Ok(())

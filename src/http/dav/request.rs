@@ -7,15 +7,15 @@
 
 use std::io::SeekFrom;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, Method};
 use dav_server::DavMethod;
 use dav_server::davpath::DavPath;
 use dav_server::fs::{DavFile, DavMetaData, FsError, FsFuture, FsResult, OpenOptions};
+use fileshed_core::Mutex;
 use fileshed_core::storage::Kind;
-use fileshed_core::sync::lock;
 use fileshed_core::transfer::{TransferPermit, UploadError};
 use fileshed_core::view::{Resolved, ViewError, ViewPath};
 use fileshed_core::{Caller, CallerView, Code, Error};
@@ -70,7 +70,7 @@ pub(super) struct DavRequest {
 impl DavRequest {
     /// Remembers why the request is refused; the library only knows that it is.
     pub(super) fn refuse(&self, error: Error) -> FsError {
-        *lock(&self.refusal) = Some(error);
+        *self.refusal.lock() = Some(error);
         FsError::Forbidden
     }
 
@@ -132,7 +132,7 @@ pub(super) async fn take_in(
     options: OpenOptions,
 ) -> FsResult<Node> {
     let IncomingFile { body, size, permit } =
-        lock(&request.file).take().ok_or(FsError::GeneralFailure)?;
+        request.file.lock().take().ok_or(FsError::GeneralFailure)?;
     let work = Arc::clone(request);
     let clock = &request.server.core.store.clock;
     let stored = body::receive(clock, body, size, move |reader| match sidecar {

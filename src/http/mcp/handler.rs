@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use fileshed_core::sync::lock;
 use fileshed_core::{CallerView, Error, WorkspaceMode};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
@@ -292,7 +291,7 @@ impl ServerHandler for McpHandler {
         let work = self.work(context.request_context())?;
         work.call_context.outcome.names("mcp.listen");
         // Who listens holds nobody up.
-        drop(lock(&work.call_context.permit).take());
+        drop(work.call_context.permit.lock().take());
         let uris = context.accepted().resource_subscriptions.as_deref();
         let uris = uris.unwrap_or_default();
         let listening = async {

@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use axum::http::request::Parts;
-use fileshed_core::sync::lock;
 use fileshed_core::{Answers, Caller, CallerView, Channel, Error};
 use rmcp::RoleServer;
 use rmcp::model::ProgressNotificationParam;
@@ -107,7 +106,7 @@ impl<'a> RequestInProgress<'a> {
     /// The caller, with the permit of the call.
     async fn admit(&self) -> Result<(Caller, CallPermit), Error> {
         let mut caller = self.call_context.caller.clone();
-        let kept = lock(&self.call_context.permit).take();
+        let kept = self.call_context.permit.lock().take();
         let admitted = if let Some(kept) = kept {
             kept
         } else {
@@ -131,7 +130,7 @@ impl<'a> RequestInProgress<'a> {
     /// not block.
     pub(super) async fn admitted(&self) -> Result<Caller, Error> {
         let (caller, admitted) = self.admit().await?;
-        *lock(&self.call_context.permit) = Some(admitted);
+        *self.call_context.permit.lock() = Some(admitted);
         Ok(caller)
     }
 
@@ -146,7 +145,7 @@ impl<'a> RequestInProgress<'a> {
         let work = call::run(&self.server.core, caller, permit, work);
         let done = self.waiting(work, || cancellation.cancel()).await;
         let (done, permit) = done?;
-        *lock(&self.call_context.permit) = Some(permit);
+        *self.call_context.permit.lock() = Some(permit);
         done
     }
 

@@ -6,12 +6,12 @@
 //! many, and ends when its credential does.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::request::Parts;
+use fileshed_core::Mutex;
 use fileshed_core::fair::{Full, Grant};
-use fileshed_core::sync::lock;
 use fileshed_core::{Caller, Core, Error, diagnostics, timings};
 
 use super::SURFACE;
@@ -84,12 +84,12 @@ struct BegunListener {
 
 impl BegunListeners {
     pub(super) fn keep(&self, uris: Vec<String>, listener: Result<Subscriber, Error>) {
-        lock(&self.0).push(BegunListener { uris, listener });
+        self.0.lock().push(BegunListener { uris, listener });
     }
 
     /// One that was kept; of several that hear of the same, any.
     pub(super) fn take(&self, uris: &[String]) -> Option<Result<Subscriber, Error>> {
-        let mut listeners = lock(&self.0);
+        let mut listeners = self.0.lock();
         let are_in =
             |some: &[String], others: &[String]| some.iter().all(|uri| others.contains(uri));
         let place = listeners
@@ -114,7 +114,7 @@ async fn looked<T: Send + 'static>(
 pub(super) async fn add(looker: Looker, to: SharedWatched, uri: String) -> Result<(), Error> {
     Address::parse(&uri)?;
     let one = looked(looker, move |looker| Watched::begin(looker, &[uri])).await?;
-    if !lock(&to).join(one) {
+    if !to.lock().join(one) {
         return Err(SubscriptionError::Many.into());
     }
     Ok(())
@@ -122,7 +122,7 @@ pub(super) async fn add(looker: Looker, to: SharedWatched, uri: String) -> Resul
 
 /// Ends the subscription to one resource.
 pub(super) fn remove(from: &SharedWatched, uri: &str) {
-    lock(from).0.retain(|one| one.uri != uri);
+    from.lock().0.retain(|one| one.uri != uri);
 }
 
 /// Tells a client of changes by `tell`, which says if it is still there, until `over`, or until the
@@ -155,9 +155,9 @@ pub(super) async fn watch<T: Future<Output = bool>>(
         let seen = Arc::clone(watched);
         let changed = looked(looker.clone(), move |(server, caller)| {
             // Who subscribes meanwhile does not wait for the look.
-            let mut watched = lock(&seen).clone();
+            let mut watched = seen.lock().clone();
             let changed = watched.changed(&server.core, caller);
-            lock(&seen).take_in(watched);
+            seen.lock().take_in(watched);
             changed
         });
         let changed = match (changed.await, parts) {

@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fileshed_core::storage::DiskError;
-use fileshed_core::sync::lock;
 use fileshed_core::terminal::ProcessUse;
 use fileshed_core::{CallerView, Core, Error, Toolset, ZonePath, names};
 use rmcp::model::{self, CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
@@ -175,7 +174,7 @@ pub(super) async fn call(
     };
     let starts = tool.call.processes == Some(ProcessUse::Starts);
     // A call that waits holds nobody up.
-    drop(lock(&work.call_context.permit).take());
+    drop(work.call_context.permit.lock().take());
     let waiting = async {
         tokio::select! {
             waited = awaited.wait(work.server, &work.call_context.caller, tool.changes) => waited,

@@ -4,14 +4,14 @@
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use axum::body::HttpBody as _;
 use axum::extract::Request;
 use fileshed_core::Clock;
-use fileshed_core::sync::lock;
+use fileshed_core::Mutex;
 use fileshed_core::timings::HttpTimings;
 use hyper::body::Incoming;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -70,7 +70,7 @@ impl HttpConnection {
 
     /// A request has arrived; dropping the guard completes its answer.
     pub(super) fn request(self: &Arc<Self>) -> RequestGuard {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         state.running += 1;
         state.served = true;
         state.head = None;
@@ -79,8 +79,8 @@ impl HttpConnection {
 
     /// Bytes have come in.
     pub(super) fn read(&self, bytes: &[u8]) {
-        lock(&self.lines).read(bytes);
-        let mut state = lock(&self.state);
+        self.lines.lock().read(bytes);
+        let mut state = self.state.lock();
         if state.running == 0 && state.head.is_none() {
             state.head = Some(self.clock.instant());
         }
@@ -89,12 +89,12 @@ impl HttpConnection {
     /// Goes on behind the head of a request that the library has read; `true` if its target has a
     /// fragment.
     pub(super) fn has_fragment(&self, request: &Request<Incoming>) -> bool {
-        lock(&self.lines).follow(request.body().size_hint().exact())
+        self.lines.lock().follow(request.body().size_hint().exact())
     }
 
     /// So many bytes went out.
     pub(super) fn wrote(&self, bytes: usize) {
-        let mut state = lock(&self.state);
+        let mut state = self.state.lock();
         if let Some(blocked) = state.blocked.take() {
             state.waited += self.clock.elapsed(blocked);
         }
@@ -108,13 +108,13 @@ impl HttpConnection {
     /// Bytes wait for the client to take others.
     pub(super) fn blocked(&self) {
         let now = || self.clock.instant();
-        lock(&self.state).blocked.get_or_insert_with(now);
+        self.state.lock().blocked.get_or_insert_with(now);
     }
 
     /// Whether the client is too slow: with its first head, with another one, or in taking what it
     /// asked for.
     pub(super) fn is_too_slow(&self, timings: &HttpTimings) -> bool {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let passed = |since: Option<Instant>| {
             since.map_or(Duration::ZERO, |since| self.clock.elapsed(since))
         };
@@ -126,7 +126,7 @@ impl HttpConnection {
     /// Returns whether it had a request, and since when nothing has been under way; `None` if something is.
     /// The least is the least useful to its client.
     pub(super) fn idle(&self) -> Option<(bool, Instant)> {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let is_busy = state.running > 0 || state.blocked.is_some() || state.closing;
         (!is_busy).then_some((state.served, state.since))
     }
@@ -139,7 +139,7 @@ impl HttpConnection {
 
     /// Asks for its end.
     pub(super) fn close(&self) {
-        lock(&self.state).closing = true;
+        self.state.lock().closing = true;
         self.close.notify_one();
     }
 
@@ -155,7 +155,7 @@ pub(super) struct RequestGuard(Arc<HttpConnection>);
 
 impl Drop for RequestGuard {
     fn drop(&mut self) {
-        let mut state = lock(&self.0.state);
+        let mut state = self.0.state.lock();
         state.running -= 1;
         state.since = self.0.clock.instant();
     }
@@ -266,7 +266,7 @@ impl ConnectionTable {
     }
 
     pub(super) fn enter(self: &Arc<Self>, connection: Arc<HttpConnection>) -> TableEntry {
-        let mut open = lock(&self.open);
+        let mut open = self.open.lock();
         open.next += 1;
         let number = open.next;
         open.connections.insert(number, connection);
@@ -277,12 +277,12 @@ impl ConnectionTable {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        lock(&self.open).connections.len() >= self.most
+        self.open.lock().connections.len() >= self.most
     }
 
     /// Closes the connection that is the least useful to its client; false if all are busy.
     pub(super) fn release(&self) -> bool {
-        let open = lock(&self.open);
+        let open = self.open.lock();
         let connections = open.connections.values();
         let idle = connections.filter_map(|connection| Some((connection.idle()?, connection)));
         let least = idle.min_by_key(|(idle, _)| *idle);
@@ -293,7 +293,7 @@ impl ConnectionTable {
 
     /// Closes the connections whose clients are too slow.
     pub(super) fn close_slow(&self) {
-        for connection in lock(&self.open).connections.values() {
+        for connection in self.open.lock().connections.values() {
             if connection.is_too_slow(&self.timings) {
                 connection.close();
             }
@@ -302,7 +302,7 @@ impl ConnectionTable {
 
     /// Returns the time for which no connection has had a request under way.
     pub(super) fn rested(&self) -> Duration {
-        let open = lock(&self.open);
+        let open = self.open.lock();
         let each = open
             .connections
             .values()
@@ -320,7 +320,7 @@ impl ConnectionTable {
 
 impl Drop for TableEntry {
     fn drop(&mut self) {
-        let mut open = lock(&self.table.open);
+        let mut open = self.table.open.lock();
         open.connections.remove(&self.number);
         open.last_removed = self.table.clock.instant();
         drop(open);

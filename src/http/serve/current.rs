@@ -11,7 +11,7 @@
 
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ use axum::body::{Bytes, HttpBody};
 use axum::http::Request;
 use axum::http::header::EXPECT;
 use fileshed_core::Clock;
+use fileshed_core::Mutex;
 use fileshed_core::fair::{FairSemaphore, Full, Grant};
-use fileshed_core::sync::lock;
 use http_body_util::BodyExt as _;
 use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::sync::oneshot;
@@ -121,7 +121,7 @@ impl CurrentRequest {
     }
 
     fn take(&self, user: &str) -> Result<(), Full> {
-        let mut held = lock(&self.held);
+        let mut held = self.held.lock();
         if held.as_ref().is_some_and(|grant| grant.user() == user) {
             return Ok(());
         }

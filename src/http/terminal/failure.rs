@@ -228,7 +228,7 @@ mod tests {
                 r#"run_command(command="sed -n '1,5p' 'a b.md'", cwd="/storage")"#,
             ),
         ] {
-            let told = Hint::of(call).offered(&TerminalTools::default());
+            let told = Hint::from(call).offered(&TerminalTools::default());
             assert_eq!(told.as_deref(), Some(expected));
         }
         let hint = Hint::from("make room with shed_delete; shed_stats shows what each zone takes");

@@ -190,7 +190,7 @@ diagnostics! {
             size: u64,
         } => {
             code: UnsupportedFileType,
-            hint: Hint::of(NextCall::new("display_file").with("path", path.as_str()))
+            hint: Hint::from(NextCall::new("display_file").with("path", path.as_str()))
                 .say(" shows it to the user")
                 .or("run_command reads it with a program"),
             details: { "path": path, "content_type": kind, "size_bytes": size },

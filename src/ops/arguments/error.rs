@@ -66,7 +66,7 @@ diagnostics! {
         } => {
             code: MissingParameter,
             hint: match meant {
-                Some(meant) => Hint::repeat((**meant).clone()),
+                Some(meant) => Hint::from((**meant).clone()),
                 None => format!("add `{parameter}` to the call{meaning}").into(),
             },
             details: { "parameter": parameter },
@@ -87,7 +87,7 @@ diagnostics! {
         } => {
             code: InvalidParameter,
             hint: match meant {
-                Meant::Call(meant) => Hint::repeat(meant.clone()),
+                Meant::Call(meant) => Hint::from(meant.clone()),
                 Meant::OneOf(names) if names.is_empty() => format!(
                     "nothing was done: leave `{parameter}` out if the call is meant without it; it takes {}",
                     allowed.join(", ")
@@ -163,7 +163,7 @@ diagnostics! {
         } => {
             code: InvalidParameter,
             hint: match meant {
-                Some(meant) => Hint::repeat(Repeat::with(parameter, meant.as_str())),
+                Some(meant) => Hint::from(Repeat::with(parameter, meant.as_str())),
                 None => format!("give one of {} in `{parameter}`", allowed.join(", ")).into(),
             },
             details: { "parameter": parameter, "received": received.shown, "allowed": allowed },
@@ -181,8 +181,8 @@ diagnostics! {
         } => {
             code: InvalidParameter,
             hint: match meant {
-                Some(meant) => Hint::repeat(Repeat::with("howto", meant.as_str())),
-                None => Hint::of(NextCall::new("shed_help")).say(" lists the topics"),
+                Some(meant) => Hint::from(Repeat::with("howto", meant.as_str())),
+                None => Hint::from(NextCall::new("shed_help")).say(" lists the topics"),
             },
             details: { "parameter": "howto", "received": received.shown },
         },

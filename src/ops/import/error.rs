@@ -36,7 +36,7 @@ diagnostics! {
         )]
         NotKnown(missing: MissingSource => [MissingSource::Connection, MissingSource::Credential, MissingSource::Chat]) => {
             code: FileNotFound,
-            hint: Hint::of(NextCall::new("shed_link_create").with("upload", true))
+            hint: Hint::from(NextCall::new("shed_link_create").with("upload", true))
                 .say(" makes a page where the person brings files"),
             details: with_setting(Facts::new(), Some(*missing)),
         },

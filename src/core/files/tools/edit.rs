@@ -122,7 +122,7 @@ impl Files<'_> {
 }
 
 fn nearest(closest: &Closest) -> String {
-    let lines = closest.lines().trim_end();
+    let lines = closest.lines.trim_end();
     match closest.quoted() {
         Some(text) => {
             format!("; the file has, to be given as old_string: {text}; nearest lines:\n{lines}")

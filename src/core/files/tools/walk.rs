@@ -41,7 +41,7 @@ impl Files<'_> {
         start: &ZonePath,
         mut visit: impl FnMut(&Named) -> Result<ControlFlow<()>, Error>,
     ) -> Result<Unseen, Error> {
-        let deadline = self.deadline();
+        let bounds = self.bounds();
         let kind = self.stat(given, start)?.kind;
         let mut unseen = Unseen::default();
         if kind != EntryType::Directory {
@@ -55,7 +55,7 @@ impl Files<'_> {
             let mut below = Vec::new();
             let mut after: Option<String> = None;
             loop {
-                if left == 0 || self.is_over(deadline) {
+                if left == 0 || bounds.are_over() {
                     unseen.add(&directory);
                     break;
                 }
@@ -80,7 +80,7 @@ impl Files<'_> {
                         below.clear();
                         break 'directories;
                     }
-                    if self.is_over(deadline) {
+                    if bounds.are_over() {
                         unseen.add(&directory);
                         break;
                     }

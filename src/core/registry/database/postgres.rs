@@ -2,11 +2,11 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::Condvar;
 use std::time::{Duration, Instant};
 
 use fileshed_types::timings::RegistryTimings;
-use fileshed_types::{Clock, Timings};
+use fileshed_types::{Clock, Mutex, Timings};
 use postgres::fallible_iterator::FallibleIterator as _;
 use postgres::types::ToSql;
 use postgres::{Client, Config, Statement};
@@ -199,7 +199,7 @@ impl ConnectionPool {
     /// A connection for as long as it is needed. Waits where all are taken.
     pub(crate) fn take(&self) -> Result<PooledConnection<'_>> {
         let until = Clock::SYSTEM.instant() + TIMINGS.pool;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             let idle = state.idle.pop();
             if idle.is_some() || state.taken < self.most {
@@ -219,15 +219,11 @@ impl ConnectionPool {
         client.batch_execute(&format!("LISTEN {channel}"))?;
         Ok(Notifications(Some(client)))
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, PoolState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for ConnectionPool {
     fn drop(&mut self) {
-        end(std::mem::take(&mut self.lock().idle));
+        end(std::mem::take(&mut self.state.lock().idle));
     }
 }
 
@@ -282,7 +278,7 @@ impl Drop for PooledConnection<'_> {
         {
             end(broken);
         }
-        let mut state = self.pool.lock();
+        let mut state = self.pool.state.lock();
         state.taken -= 1;
         state
             .idle

@@ -43,7 +43,7 @@ diagnostics! {
             command: String => ["git".to_owned(), "jq".to_owned()],
         } => {
             code: if command == "git" { Code::GitNotAvailable } else { Code::CommandNotFound },
-            hint: Hint::of(NextCall::new("shed_allowed_commands"))
+            hint: Hint::from(NextCall::new("shed_allowed_commands"))
                 .say(" lists what is installed")
                 .instead("use another command in `cmd`"),
             details: { "command": command, "package": package_of(command) },
@@ -76,7 +76,7 @@ diagnostics! {
         } => {
             code: Timeout,
             hint: if seconds < most {
-                Hint::repeat(Repeat::with("timeout", *most))
+                Hint::from(Repeat::with("timeout", *most))
                     .say(" to give it more time, or give it less work")
             } else {
                 "give it less work: fewer files, a smaller range".into()
@@ -184,7 +184,7 @@ diagnostics! {
             path: String,
         } => {
             code: InvalidParameter,
-            hint: Hint::repeat(
+            hint: Hint::from(
                 Repeat::with("redirect_stderr_to_stdout", true).and_without("stderr_file"),
             )
             .say(" to have both in one file"),

@@ -219,13 +219,13 @@ fn around(path: &str, beside: &[String], is_kept: bool, is_there: bool) -> Hint 
         .with("query", "SELECT name FROM sqlite_schema");
     let delete = |path: &str| NextCall::here("shed_delete").with("path", path);
     match beside.first() {
-        Some(first) if !is_there => Hint::of(delete(first)).say(" takes it away for good"),
-        Some(first) if !is_kept => Hint::of(read)
+        Some(first) if !is_there => Hint::from(delete(first)).say(" takes it away for good"),
+        Some(first) if !is_kept => Hint::from(read)
             .say(" reads the database without it")
             .or("")
             .call(delete(first))
             .say(" takes it away for good"),
-        _ => Hint::of(read).say(" reads a private copy"),
+        _ => Hint::from(read).say(" reads a private copy"),
     }
 }
 

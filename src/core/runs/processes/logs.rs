@@ -1,11 +1,11 @@
 //! The logs of a tenant's lines: those that are kept, and which server may write more.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, MutexGuard, Weak};
 
 use super::Processes;
 use fileshed_storage::Root;
-use fileshed_types::lock;
+use fileshed_types::Mutex;
 
 /// Tenants of which more is known than is in use, before those are forgotten.
 const TENANTS_KNOWN: usize = 256;
@@ -55,7 +55,7 @@ pub(crate) struct KeptLog {
 impl Processes {
     /// Returns what is known of the logs of a tenant.
     pub(crate) fn logs_of(&self, tenant: &str) -> Arc<TenantLogs> {
-        let mut known = lock(&self.logs);
+        let mut known = self.logs.lock();
         if let Some(found) = known.get(tenant) {
             return Arc::clone(found);
         }
@@ -79,12 +79,12 @@ impl Processes {
 
 impl TenantLogs {
     pub(crate) fn state(&self) -> MutexGuard<'_, LogsState> {
-        lock(&self.state)
+        self.state.lock()
     }
 
     /// Held while it is asked or said on which server the processes are.
     pub(crate) fn hosting(&self) -> MutexGuard<'_, ()> {
-        lock(&self.hosting)
+        self.hosting.lock()
     }
 
     /// Notes a call that may start a process.

@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Condvar, MutexGuard};
 use std::time::{Duration, Instant};
 
+use fileshed_types::Mutex;
 use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
@@ -17,7 +18,7 @@ use super::log::{Output, OutputSpan, OutputStream, ProcessLog, ProcessStatus, fi
 use super::screen::{Orders, Screen};
 use fileshed_sandbox::TerminalWaker;
 use fileshed_types::fair::Grant;
-use fileshed_types::{Chat, Clock, Error, UserId, lock};
+use fileshed_types::{Chat, Clock, Error, UserId};
 
 /// The character that Ctrl-D sends.
 const END_OF_TRANSMISSION: u8 = 4;
@@ -232,13 +233,13 @@ impl Process {
     pub(crate) fn screen(&self) -> Option<MutexGuard<'_, Screen>> {
         match &self.streams {
             Streams::Pipes { .. } => None,
-            Streams::Terminal(screen) => Some(lock(screen)),
+            Streams::Terminal(screen) => Some(screen.lock()),
         }
     }
 
     fn log(&self) -> Option<MutexGuard<'_, ProcessLog>> {
         match &self.streams {
-            Streams::Pipes { log, .. } => Some(lock(log)),
+            Streams::Pipes { log, .. } => Some(log.lock()),
             Streams::Terminal(_) => None,
         }
     }
@@ -368,7 +369,7 @@ impl Process {
         let Streams::Pipes { input, .. } = &self.streams else {
             return Err(closed());
         };
-        let mut input = lock(input);
+        let mut input = input.lock();
         let handle = input.as_ref().ok_or_else(closed)?;
         let end = text.iter().position(|byte| *byte == END_OF_TRANSMISSION);
         let until = end.unwrap_or(text.len());
@@ -463,7 +464,7 @@ impl Process {
         drop(state);
         // A caller that types meanwhile closes it.
         if let Streams::Pipes { input, .. } = &self.streams
-            && let Ok(mut input) = input.try_lock()
+            && let Some(mut input) = input.try_lock()
         {
             *input = None;
         }
@@ -482,7 +483,7 @@ impl Process {
     }
 
     fn state(&self) -> MutexGuard<'_, ProcessState> {
-        lock(&self.state)
+        self.state.lock()
     }
 }
 

@@ -1,12 +1,10 @@
 //! What an executable file is: machine code, or a script.
 
+use fileshed_types::Mutex;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-
-use fileshed_types::lock;
 
 /// Longest first line of a script, as the kernel has it, with the mark before it.
 const LINE_BYTES: usize = 256;
@@ -51,7 +49,7 @@ impl ProgramFormat {
 
 /// The file that a loader is.
 fn real_loader(named: PathBuf) -> Option<PathBuf> {
-    let mut loaders = lock(&LOADERS);
+    let mut loaders = LOADERS.lock();
     if let Some((_, real)) = loaders.iter().find(|(loader, _)| *loader == named) {
         return real.clone();
     }

@@ -1,7 +1,7 @@
 //! The lines of a caller that run in the background: their start, their list, and how long their logs
 //! are kept.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -17,7 +17,7 @@ use fileshed_sandbox::StandardStreams;
 use fileshed_storage::{DiskError, Kind, LogFile, Root, Totals};
 use fileshed_types::fair::{CallSlot, Full};
 use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Caller, Chat, Error, UserId, ZonePath, random};
+use fileshed_types::{Caller, Chat, Error, Mutex, UserId, ZonePath, random};
 use fileshed_zones::tenant::TenantRoot;
 use fileshed_zones::view::ViewPath;
 

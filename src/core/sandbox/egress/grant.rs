@@ -3,16 +3,16 @@
 
 use std::collections::HashMap;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use fileshed_types::Mutex;
 use sha2::{Digest, Sha256};
 
 use super::refusal::EgressRefusal;
 use super::{ProxyListener, ProxyState};
-use crate::mutex::lock;
 use fileshed_types::random::{self, RandomError};
 
 /// The user of the proxy; the token is the password.
@@ -81,7 +81,7 @@ impl Grants {
         let token = decoded.strip_prefix(USER.as_bytes())?.strip_prefix(b":")?;
         // Compared by hash: time tells nothing about the token.
         let key: [u8; 32] = Sha256::digest(token).into();
-        let access = lock(&self.running).get(&key).cloned();
+        let access = self.running.lock().get(&key).cloned();
         access.filter(|_| scheme.eq_ignore_ascii_case("basic"))
     }
 }
@@ -98,7 +98,11 @@ impl EgressGrant {
             style,
             ..Session::default()
         });
-        lock(&shared.grants.running).insert(key, Arc::clone(&access));
+        shared
+            .grants
+            .running
+            .lock()
+            .insert(key, Arc::clone(&access));
         Ok(Self {
             shared: Arc::clone(shared),
             listeners: Mutex::default(),
@@ -134,13 +138,15 @@ impl EgressGrant {
     /// Serves on a socket of a network that only this command has, until the grant is dropped.
     pub fn listen(&self, socket: TcpListener) {
         // Without a thread nobody answers, and the tool says so.
-        lock(&self.listeners).extend(ProxyListener::start(socket, &self.shared));
+        self.listeners
+            .lock()
+            .extend(ProxyListener::start(socket, &self.shared));
     }
 
     /// Returns what was refused, in words for the caller.
     #[must_use]
     pub fn remarks(&self) -> Vec<String> {
-        let remarks = lock(&self.access.remarks);
+        let remarks = self.access.remarks.lock();
         remarks
             .iter()
             .map(|refusal| format!("fileshed: {refusal}"))
@@ -150,9 +156,9 @@ impl EgressGrant {
 
 impl Drop for EgressGrant {
     fn drop(&mut self) {
-        lock(&self.shared.grants.running).remove(&self.key);
-        lock(&self.listeners).clear();
-        let mut streams = lock(&self.access.streams);
+        self.shared.grants.running.lock().remove(&self.key);
+        self.listeners.lock().clear();
+        let mut streams = self.access.streams.lock();
         streams.ended = true;
         for stream in streams.open.drain().flat_map(|(_, streams)| streams) {
             let _already_closed = stream.shutdown(Shutdown::Both);
@@ -175,7 +181,7 @@ impl Session {
     /// Begins a connection of this command.
     pub(super) fn enter(self: &Arc<Self>, client: &TcpStream) -> Result<Visit, EgressRefusal> {
         self.connections.fetch_add(1, Ordering::Relaxed);
-        let mut streams = lock(&self.streams);
+        let mut streams = self.streams.lock();
         if streams.ended {
             return Err(EgressRefusal::Token);
         }
@@ -195,7 +201,7 @@ impl Session {
     /// Notes a refusal for the caller.
     pub(super) fn note(&self, refusal: &EgressRefusal) {
         self.refused.fetch_add(1, Ordering::Relaxed);
-        let mut remarks = lock(&self.remarks);
+        let mut remarks = self.remarks.lock();
         if remarks.len() < REMARKS && !remarks.contains(refusal) {
             remarks.push(refusal.clone());
         }
@@ -225,7 +231,7 @@ impl Visit {
         let upstream = upstream
             .try_clone()
             .map_err(|_| EgressRefusal::Connections)?;
-        let mut streams = lock(&self.access.streams);
+        let mut streams = self.access.streams.lock();
         match streams.open.get_mut(&self.id) {
             Some(open) => open.push(upstream),
             None => return Err(EgressRefusal::Token),
@@ -236,6 +242,6 @@ impl Visit {
 
 impl Drop for Visit {
     fn drop(&mut self) {
-        lock(&self.access.streams).open.remove(&self.id);
+        self.access.streams.lock().open.remove(&self.id);
     }
 }

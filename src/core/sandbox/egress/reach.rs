@@ -179,7 +179,7 @@ mod tests {
                 .collect(),
             ..ProxyRules::new(1)
         };
-        rules.served.lock().expect("free").push(8000);
+        rules.served.lock().push(8000);
         match judge(&rules, host, address.parse().expect("read"), &[80, 8080]) {
             Reach::Good => "good",
             Reach::Port => "port",

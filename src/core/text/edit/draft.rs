@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::TextError;
-use crate::lines::{self, LineEnd, line_count};
+use crate::lines::{self, LineEnds, line_count};
 use crate::pattern::{CompiledPattern, Meter, SearchedText};
 use crate::template::TemplatePiece;
 
@@ -12,9 +12,10 @@ const PLACES: usize = 16;
 
 /// The new text while it is written.
 pub(super) struct Draft<'a> {
-    text: &'a [u8],
+    /// The text before the edit.
+    pub(super) text: &'a [u8],
     content: &'a str,
-    line_end: LineEnd,
+    line_end: LineEnds,
     limit: u64,
     out: Vec<u8>,
     /// Up to here the text was kept or left out.
@@ -28,17 +29,12 @@ impl<'a> Draft<'a> {
         Self {
             text,
             content,
-            line_end: LineEnd::of(text),
+            line_end: LineEnds::of(text),
             limit,
             out: Vec::with_capacity(text.len() + content.len()),
             done: 0,
             places: Vec::new(),
         }
-    }
-
-    /// The text before the edit.
-    pub(super) fn text(&self) -> &'a [u8] {
-        self.text
     }
 
     /// The text after the edit, and where it is new.
@@ -122,7 +118,7 @@ impl<'a> Draft<'a> {
         let start = self.begin(place.start);
         // Line ends that the text itself had there say more than those of the rest.
         let line_end = if replaced.contains(&b'\n') {
-            LineEnd::of(replaced)
+            LineEnds::of(replaced)
         } else {
             self.line_end
         };

@@ -1,35 +1,38 @@
 //! Position of an edit.
 
-use serde::Deserialize;
+use fileshed_types::names;
 
 use crate::TextError;
 use crate::bytes::word;
 
-/// Where the content of an edit goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
-#[serde(rename_all = "lowercase")]
-pub enum Position {
-    /// Behind everything.
-    #[serde(alias = "append")]
-    End,
-    /// Before everything.
-    #[serde(alias = "prepend")]
-    Start,
-    /// As lines of its own before a line.
-    Before,
-    /// As lines of its own behind a line.
-    After,
-    /// In the place of lines, or of what a pattern matches.
-    Replace,
+names! {
+    /// Where the content of an edit goes.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[cfg_attr(feature = "schema", derive(utoipa::ToSchema), schema(rename_all = "lowercase"))]
+    pub enum Position {
+        /// Behind everything.
+        End = "end",
+        /// Before everything.
+        Start = "start",
+        /// As lines of its own before a line.
+        Before = "before",
+        /// As lines of its own behind a line.
+        After = "after",
+        /// In the place of lines, or of what a pattern matches.
+        Replace = "replace",
+    }
 }
 
 impl Position {
-    pub(super) const ALL: &[&str] = &["start", "end", "before", "after", "replace"];
-
     /// Reads the parameter `position`.
-    pub fn parse(value: &str) -> Result<Self, TextError> {
-        word("position", value, Self::ALL)
+    pub fn parse_parameter(value: &str) -> Result<Self, TextError> {
+        let position = |word: &str| match word {
+            "append" => Some(Self::End),
+            "prepend" => Some(Self::Start),
+            word => Self::parse(word),
+        };
+        let allowed = &["start", "end", "before", "after", "replace"];
+        word("position", value, position, allowed)
     }
 
     /// What an edit means that does not say its position: with text or a pattern to look for, or
@@ -43,18 +46,6 @@ impl Position {
             (true, ..) | (false, Some(_), Some(_)) => Ok(Self::Replace),
             (false, Some(line), None) => Err(TextError::NoPosition { line }),
             (false, None, _) => Ok(Self::End),
-        }
-    }
-
-    /// The name on the wire.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::End => "end",
-            Self::Before => "before",
-            Self::After => "after",
-            Self::Replace => "replace",
         }
     }
 }

@@ -224,14 +224,11 @@ fn parameters_that_contradict_are_refused() {
 
 #[test]
 fn positions_are_read_in_any_case() {
-    assert_eq!(Position::parse(" Before"), Ok(Position::Before));
+    assert_eq!(Position::parse_parameter(" Before"), Ok(Position::Before));
     for position in Position::ALL {
-        assert_eq!(
-            Position::parse(position).map(Position::as_str),
-            Ok(*position)
-        );
+        assert_eq!(Position::parse_parameter(position.as_str()), Ok(*position));
     }
-    assert!(Position::parse("middle").is_err());
+    assert!(Position::parse_parameter("middle").is_err());
 }
 
 #[test]
@@ -636,8 +633,8 @@ fn an_edit_that_does_not_say_where_is_understood_or_refused() {
     ] {
         assert_eq!(Position::meant(is_looking, line, end_line), expected);
     }
-    assert_eq!(Position::parse("append"), Ok(Position::End));
-    assert_eq!(Position::parse("prepend"), Ok(Position::Start));
+    assert_eq!(Position::parse_parameter("append"), Ok(Position::End));
+    assert_eq!(Position::parse_parameter("prepend"), Ok(Position::Start));
 }
 
 #[test]
@@ -765,7 +762,7 @@ proptest! {
         let added = added.unwrap_or_default();
         prop_assert!(added.starts_with(&text));
         let kept: Vec<&str> = added.split('\n').take(lines.len()).collect();
-        let is_crlf = LineEnd::of(text.as_bytes()) == LineEnd::Crlf;
+        let is_crlf = LineEnds::of(text.as_bytes()) == LineEnds::Windows;
         prop_assert!(
             is_crlf || text.ends_with('\n') || text.is_empty() || kept == lines,
             "{:?} {:?}", text, added

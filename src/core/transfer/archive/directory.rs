@@ -19,6 +19,7 @@ use fileshed_changes::SizeError;
 use fileshed_storage::Entry;
 use fileshed_types::Error;
 use fileshed_zones::zone::{Zone, ZonePath};
+use serde::Serialize;
 
 /// What every file of an archive begins with, unless something stands before it.
 const BEGINNING: &[u8] = b"PK";
@@ -46,19 +47,33 @@ pub struct Listing {
     pub entries: Vec<ArchiveMember>,
 }
 
-/// One entry, as the archive says.
-#[derive(Debug)]
+/// One entry.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ArchiveMember {
-    /// The name as it stands there, which need not be a path.
+    /// Path inside the archive.
     pub name: String,
-    /// Bytes, unpacked.
+    /// Bytes of the entry, unpacked.
     pub size: u64,
-    /// Bytes in the archive.
+    /// Bytes of the entry, packed.
     pub compressed: u64,
-    /// When it was changed, at the place where it was packed.
-    pub changed: Option<String>,
-    /// `true` if it is a directory.
-    pub is_directory: bool,
+    /// Space saved, such as `62.5%`.
+    pub ratio: String,
+    /// Time of the last change as the archive has it, without a time zone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// Whether it is a directory.
+    pub is_dir: bool,
+}
+
+/// The part that compression saves, as `unzip -v` has it.
+#[must_use]
+pub fn space_saved(size: u64, compressed: u64) -> String {
+    if size == 0 {
+        return "0.0%".to_owned();
+    }
+    let saved = 1.0 - compressed as f64 / size as f64;
+    format!("{:.1}%", saved * 100.0)
 }
 
 /// One entry that may be unpacked.
@@ -128,8 +143,9 @@ impl Archive {
                     name: name_of(&entry),
                     size: entry.size(),
                     compressed: entry.compressed_size(),
-                    changed: entry.last_modified().map(written),
-                    is_directory,
+                    ratio: space_saved(entry.size(), entry.compressed_size()),
+                    date: entry.last_modified().map(written),
+                    is_dir: is_directory,
                 });
             }
         }

@@ -26,7 +26,7 @@ fn calls_are_written_out_in_one_form() {
 
 #[test]
 fn the_zone_and_group_of_the_failure_are_added_where_they_belong() {
-    let mut hint = Hint::of(look()).or("").call(NextCall::new("shed_stats"));
+    let mut hint = Hint::from(look()).or("").call(NextCall::new("shed_stats"));
     hint.in_zone("group");
     hint.in_group("team");
     hint.in_zone("storage");
@@ -34,7 +34,7 @@ fn the_zone_and_group_of_the_failure_are_added_where_they_belong() {
         hint.to_string(),
         r#"shed_tree(zone="group", group="team", path="notes \"a\""); shed_stats()"#
     );
-    let mut hint = Hint::of(look());
+    let mut hint = Hint::from(look());
     hint.in_zone("storage");
     hint.in_group("team");
     assert_eq!(
@@ -46,7 +46,7 @@ fn the_zone_and_group_of_the_failure_are_added_where_they_belong() {
 #[test]
 fn what_the_failed_call_has_is_taken_from_it() {
     let shown = Argument::List(vec!["-n".into(), Argument::Given("path")]);
-    let mut hint = Hint::of(
+    let mut hint = Hint::from(
         NextCall::here("shed_exec")
             .with("cmd", "cat")
             .with("args", shown),
@@ -73,9 +73,9 @@ fn only_what_is_offered_is_told() {
         "make room with shed_delete; or with shed_exec"
     );
     assert_eq!(hint.told(&Tools(|_| false)), NOTHING_OFFERED);
-    assert_eq!(Hint::of(look()).told(&Tools(|_| true)), NOTHING_OFFERED);
+    assert_eq!(Hint::from(look()).told(&Tools(|_| true)), NOTHING_OFFERED);
     let long = Repeat::with("cmd", "x".repeat(CLAUSE_MAX_BYTES));
-    assert_eq!(Hint::repeat(long).told(&Tools(|_| true)), NOTHING_OFFERED);
+    assert_eq!(Hint::from(long).told(&Tools(|_| true)), NOTHING_OFFERED);
 }
 
 /// A surface that calls operations by their addresses.
@@ -91,7 +91,7 @@ impl HintSurface for Addresses {
         let arguments: Vec<String> = arguments
             .map(|(name, value)| format!("{name}={value}"))
             .collect();
-        format!("GET /{}?{}", call.operation(), arguments.join("&"))
+        format!("GET /{}?{}", call.operation, arguments.join("&"))
     }
 }
 
@@ -118,12 +118,12 @@ fn clauses_that_need_a_missing_command_are_left_out() {
     assert_eq!(without(any(), &[]), "use awk, sed or jq here");
     assert_eq!(without(any(), &["jq"]), "use awk or sed here");
     let file = NextCall::new("shed_exec").with("cmd", "file");
-    let look = || Hint::of(file.clone()).instead("look at it");
+    let look = || Hint::from(file.clone()).instead("look at it");
     assert_eq!(without(look(), &[]), "shed_exec(cmd=\"file\")");
     assert_eq!(without(look(), &["file"]), "look at it");
     // The failed call again runs the same command.
     let list = "shed_allowed_commands() lists the commands that are installed";
-    let again = || Hint::repeat(Repeat::with("args", "."));
+    let again = || Hint::from(Repeat::with("args", "."));
     assert_eq!(without(again(), &["jq"]), list);
     assert_ne!(without(again(), &["sed"]), list);
 }

@@ -2,7 +2,6 @@
 
 use serde::Deserialize;
 
-use crate::diagnostics::Sample;
 use crate::nearest::nearest;
 use crate::{Hint, Repeat, diagnostics};
 
@@ -154,11 +153,5 @@ fn meant(parameter: &str, zone: &str) -> Hint {
     match nearest(zone, ["uploads", "storage", "documents"]) {
         Some(meant) => Repeat::with(parameter, meant).into(),
         None => ZONES.into(),
-    }
-}
-
-impl Sample for ZoneName {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![Self::Storage]
     }
 }

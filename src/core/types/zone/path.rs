@@ -7,7 +7,6 @@
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::ZoneName;
-use crate::diagnostics::Sample;
 use crate::{Hint, NextCall, Repeat, diagnostics};
 
 /// Longest name of one file or directory, in bytes: the limit of the usual file systems.
@@ -549,7 +548,7 @@ diagnostics! {
                     format!("give `{parameter}` without a drive, relative to the zone").into()
                 }
                 "args" => Hint::from(format!("give the argument as `{meant}`")),
-                _ => Hint::repeat(Repeat::with(*parameter, meant.as_str())),
+                _ => Hint::from(Repeat::with(*parameter, meant.as_str())),
             },
             details: { "parameter": parameter, "path": path },
         },
@@ -603,12 +602,6 @@ fn inside(parameter: &str, zone: ZoneName, named: ZoneName, corrected: &ZonePath
     }
     Hint::new("paths are already inside the zone: ")
         .again(repeat.and(parameter, corrected.display()))
-}
-
-impl Sample for ZonePath {
-    fn samples(_field: &str) -> Vec<Self> {
-        vec![Self::found("notes/todo.md".to_owned())]
-    }
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 //! the notes, so a server that is killed forgets at most that minute.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use super::{SHARED, Store};
 use fileshed_storage::DiskError;
-use fileshed_types::{Background, Caller, Error, UserId, lock};
+use fileshed_types::Mutex;
+use fileshed_types::{Background, Caller, Error, UserId};
 
 /// Unix seconds of calls that are not recorded yet, by user.
 #[derive(Debug, Default)]
@@ -14,18 +15,18 @@ pub(super) struct LastCalls(Mutex<HashMap<Option<UserId>, i64>>);
 
 impl LastCalls {
     fn note(&self, user: Option<&UserId>, now: i64) {
-        let mut known = lock(&self.0);
+        let mut known = self.0.lock();
         let last = known.entry(user.cloned()).or_default();
         *last = now.max(*last);
     }
 
     fn noted(&self) -> HashMap<Option<UserId>, i64> {
-        lock(&self.0).clone()
+        self.0.lock().clone()
     }
 
     /// Forgets what is recorded by now.
     fn forget(&self, recorded: &HashMap<Option<UserId>, i64>) {
-        let mut known = lock(&self.0);
+        let mut known = self.0.lock();
         known.retain(|user, at| recorded.get(user).is_none_or(|old| *at > *old));
     }
 }

@@ -68,7 +68,7 @@ diagnostics! {
         #[error("there is no directory `{0}`")]
         NoDirectory(path: String = "/storage/a.md".to_owned()) => {
             code: FileNotFound,
-            hint: Hint::of(list(above(path))).say(" shows what is there"),
+            hint: Hint::from(list(above(path))).say(" shows what is there"),
             details: { "path": path },
         },
         /// Something is where something was to go.
@@ -93,7 +93,7 @@ fn list(path: &str) -> NextCall {
 }
 
 fn listing(path: &str) -> Hint {
-    Hint::of(list(path)).say(" shows what there is")
+    Hint::from(list(path)).say(" shows what there is")
 }
 
 /// The directory that holds what is at a path.

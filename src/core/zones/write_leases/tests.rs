@@ -49,7 +49,7 @@ fn no_two_have_a_place_at_once() {
             scope.spawn(move || {
                 let _ends = EndOfWork(working);
                 for number in 0..50 {
-                    let asks = asking.lock().expect("asks");
+                    let asks = asking.lock();
                     let lease = leases.take("home/zone", Clock::SYSTEM.instant() + PATIENCE);
                     let lease = lease.expect("asked").expect("in time");
                     let before = inside.fetch_add(1, Ordering::SeqCst);
