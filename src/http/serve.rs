@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use fileshed_core::Clock;
 use fileshed_core::fair::{FairSemaphore, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::timings::HttpTimings;
-use fileshed_core::Clock;
 use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;

@@ -75,7 +75,9 @@ pub fn end_deletions(store: &Store, goes_on: &dyn Fn() -> bool) -> Result<u64, E
             break;
         }
         let Some(tenant) = store.existing_tenant(&row.tenant)? else {
-            store.registry.forget_in_bin(&row.tenant, &[row.clone()])?;
+            store
+                .registry
+                .forget_in_bin(&row.tenant, std::slice::from_ref(&row))?;
             continue;
         };
         ended += store.end_in_bin(&tenant, &[row])?;

@@ -27,6 +27,7 @@ fn links_that_a_command_swaps_lead_nowhere() {
         .env("FILESHED_API_KEYS", "service-key")
         .env("FILESHED_NAMESPACE", "plain")
         .env("FILESHED_EXEC_PROGRAMS", "*")
+        .env("FILESHED_EXEC_CPU_LIMIT_SECONDS", "3600")
         .start();
     let ada = server.as_user("ada");
     for user in ["ada", "grace"] {

@@ -128,7 +128,9 @@ impl<T: ToRow + ?Sized> ToRow for &T {
 
 impl<T: ToRow> ToRow for [T] {
     fn add_to<'v>(&'v self, row: &mut Vec<Value<'v>>) {
-        self.iter().for_each(|value| value.add_to(row));
+        for value in self {
+            value.add_to(row);
+        }
     }
 }
 
