@@ -73,3 +73,21 @@ pub(super) fn list(has: impl Fn(&str) -> bool) -> Value {
         .map(|(name, description, _)| json!({"name": name, "description": description}))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ops::OPERATIONS;
+
+    #[test]
+    fn every_operation_is_in_one_group() {
+        let listed = GROUPS
+            .iter()
+            .flat_map(|(.., operations)| operations.split_whitespace());
+        let mut listed: Vec<String> = listed.map(|name| format!("shed_{name}")).collect();
+        listed.sort_unstable();
+        let mut ids: Vec<&str> = OPERATIONS.iter().map(|operation| operation.id).collect();
+        ids.sort_unstable();
+        assert_eq!(listed, ids);
+    }
+}

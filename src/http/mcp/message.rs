@@ -55,8 +55,9 @@ impl Message {
         name.filter(|_| self.method() == Some("tools/call"))
     }
 
-    /// The resources that a message asks to hear of; `None` if it asks for something else.
-    pub(super) fn awaited_resources(&self) -> Option<Vec<String>> {
+    /// The resources that a message asks to hear of; `None` if it asks for something else. What was read of
+    /// the message is given up: a call may take minutes.
+    pub(super) fn awaited_resources(self) -> Option<Vec<String>> {
         if self.method() != Some("subscriptions/listen") {
             return None;
         }
