@@ -8,10 +8,10 @@
 //! Everything here blocks, and nothing here touches a file, a clock or the network: providers do.
 //!
 //! ```
-//! use fileshed_files::{Files, Limits, Memory, ReadFile, WriteFile};
+//! use fileshed_files::{Files, MemoryProvider, ReadFile, ToolLimits, WriteFile};
 //!
-//! let memory = Memory::default();
-//! let files = Files::new(&memory, Limits::default());
+//! let memory = MemoryProvider::default();
+//! let files = Files::new(&memory, ToolLimits::default());
 //! let written = files.write_file(&WriteFile::new("notes/todo.md", "# To do\nBread\n"))?;
 //! assert_eq!((written.status, written.bytes_written), ("created", 14));
 //! let read = files.read_file(&ReadFile::new("notes/todo.md"))?;

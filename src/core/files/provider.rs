@@ -32,8 +32,8 @@ use crate::{EntryType, Metadata, Version};
 /// use std::sync::{Mutex, MutexGuard, PoisonError};
 ///
 /// use fileshed_files::{
-///     Condition, Content, EntryType, Files, Limits, Metadata, Page, Provider, ProviderError,
-///     ReadFile, Version, Write, WriteFile, Written, ZonePath,
+///     EntryType, FileBytes, Files, Metadata, Page, Precondition, Provider, ProviderError, ReadFile,
+///     ToolLimits, Version, Write, WriteFile, Written, ZonePath,
 /// };
 /// use jiff::Timestamp;
 ///
@@ -103,7 +103,7 @@ use crate::{EntryType, Metadata, Version};
 ///         find(&self.objects(), path)
 ///     }
 ///
-///     fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<Content, ProviderError> {
+///     fn read(&self, path: &ZonePath, range: Range<u64>) -> Result<FileBytes, ProviderError> {
 ///         let objects = self.objects();
 ///         if find(&objects, path)?.is_directory() {
 ///             return Err(ProviderError::IsDirectory(path.clone()));
@@ -111,7 +111,7 @@ use crate::{EntryType, Metadata, Version};
 ///         let (metadata, content) = &objects[path.as_str()];
 ///         let end = range.end.min(content.len() as u64);
 ///         let start = range.start.min(end);
-///         Ok(Content {
+///         Ok(FileBytes {
 ///             bytes: content[start as usize..end as usize].to_vec(),
 ///             metadata: metadata.clone(),
 ///         })
@@ -133,8 +133,8 @@ use crate::{EntryType, Metadata, Version};
 ///         }
 ///         let old = objects.get(path.as_str()).map(|(metadata, _)| metadata.clone());
 ///         match (&write.condition, &old) {
-///             (Condition::Absent, Some(_)) => return Err(ProviderError::Exists(path.clone())),
-///             (Condition::Version(wanted), old)
+///             (Precondition::Absent, Some(_)) => return Err(ProviderError::Exists(path.clone())),
+///             (Precondition::Version(wanted), old)
 ///                 if old.as_ref().is_none_or(|old| old.version != *wanted) =>
 ///             {
 ///                 return Err(ProviderError::Changed(path.clone()));
@@ -206,7 +206,7 @@ use crate::{EntryType, Metadata, Version};
 /// }
 ///
 /// let bucket = Bucket::default();
-/// let files = Files::new(&bucket, Limits::default());
+/// let files = Files::new(&bucket, ToolLimits::default());
 /// files.write_file(&WriteFile::new("notes/todo.md", "# To do\n"))?;
 /// let read = files.read_file(&ReadFile::new("notes/todo.md"))?;
 /// assert_eq!(read.text(), Some("     1→# To do"));

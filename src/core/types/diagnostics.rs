@@ -39,7 +39,7 @@ pub fn facts(facts: Value) -> Facts {
 /// type of a field gives better ones, which no program holds.
 ///
 /// ```
-/// use fileshed_types::{Call, Code, Diagnostic, diagnostics};
+/// use fileshed_types::{Code, Diagnostic, NextCall, diagnostics};
 ///
 /// diagnostics! {
 ///     /// A note that cannot be read.
@@ -52,7 +52,7 @@ pub fn facts(facts: Value) -> Facts {
 ///             name: String => ["todo".into(), "../todo".into()],
 ///         } => {
 ///             code: if name.contains("..") { Code::PathEscape } else { Code::FileNotFound },
-///             hint: Call::here("shed_tree"),
+///             hint: NextCall::here("shed_tree"),
 ///             details: { "name": name },
 ///         },
 ///         /// The disk failed.

@@ -2,13 +2,13 @@
 //!
 //! [`keeps_every_promise`] tries one after the other, each in a directory of its own;
 //! [`loses_no_update`] lets many write at once, over as many providers of the same files as there
-//! are; [`agrees_with_memory`] does the same [`Step`]s with a provider and with [`Memory`], and
+//! are; [`agrees_with_memory`] does the same [`Step`]s with a provider and with [`MemoryProvider`], and
 //! compares every answer. All of them panic where a promise is broken.
 //!
 //! ```
-//! use fileshed_files::{Memory, conformance};
+//! use fileshed_files::{MemoryProvider, conformance};
 //!
-//! conformance::keeps_every_promise(&Memory::default());
+//! conformance::keeps_every_promise(&MemoryProvider::default());
 //! ```
 
 mod steps;
