@@ -253,11 +253,6 @@ impl Default for Access {
 }
 
 impl Access {
-    /// Files and directories of the system that the command needs, and what it reads besides.
-    pub(crate) fn system(&self) -> impl Iterator<Item = &Path> {
-        self.code().chain(self.read.iter().map(PathBuf::as_path))
-    }
-
     /// Returns the directories of all programs, if any of them may be executed.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &Path> {
         let places: &[_] = if self.any_program { &PROGRAMS } else { &[] };

@@ -47,8 +47,7 @@ fn system_root(
     for directory in SYSTEM {
         root.show_system(Path::new(directory))?;
     }
-    let is_own = |path: &Path| targets.iter().any(|target| path.starts_with(target));
-    for path in single(access.system()).filter(|path| !is_own(path)) {
+    for path in single(access.common().chain(access.programs())) {
         root.show(path)?;
     }
     for path in devices(access, counted) {
@@ -59,6 +58,11 @@ fn system_root(
         root.attach(&device, path)?;
     }
     furnish(&root, access, counted, account)?;
+    let is_own = |path: &Path| targets.iter().any(|target| path.starts_with(target));
+    let named = access.execute.iter().chain(&access.read);
+    for path in single(named.map(PathBuf::as_path)).filter(|path| !is_own(path)) {
+        root.show(path)?;
+    }
     let listed = access.list.iter().map(PathBuf::as_path);
     for target in targets.iter().copied().chain(listed) {
         root.make_place_for(target, FileType::Directory)?;
