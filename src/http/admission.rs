@@ -7,12 +7,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use fileshed_core::Mutex;
 use fileshed_core::cancellation::Cancellation;
 use fileshed_core::fair::{CallSlot, FairSemaphore, Full, Grant, Shares};
 use fileshed_core::limiter::{Limiter, Pool};
 use fileshed_core::settings::MEBIBYTE;
-use fileshed_core::{Clock, diagnostics};
+use fileshed_core::{Clock, Mutex, diagnostics};
 use tokio::sync::oneshot;
 
 use super::timer;

@@ -23,10 +23,9 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use dav_server::davpath::DavPath;
 use dav_server::{DavHandler, DavMethod};
-use fileshed_core::Mutex;
 use fileshed_core::storage::Kind;
 use fileshed_core::view::ViewPath;
-use fileshed_core::{Channel, Error};
+use fileshed_core::{Channel, Error, Mutex};
 use tokio::sync::OnceCell;
 
 use super::call::{Call, ServerRequest, Surface, expect_scope};

@@ -10,9 +10,8 @@ use axum::Json;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use fileshed_core::Mutex;
 use fileshed_core::trust::Trust;
-use fileshed_core::{Answers, Caller, Client, Code, Core, Error, diagnostics};
+use fileshed_core::{Answers, Caller, Client, Code, Core, Error, Mutex, diagnostics};
 use serde_json::{Value, json};
 
 use super::admission::{CallPermit, PermitSlot};

@@ -10,8 +10,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
-use fileshed_core::Mutex;
-use fileshed_core::{Check, CheckState, Code, Core, WorkspaceMode};
+use fileshed_core::{Check, CheckState, Code, Core, Mutex, WorkspaceMode};
 use serde_json::{Value, json};
 
 use crate::http::envelope::HandlerError;

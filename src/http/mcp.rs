@@ -15,9 +15,8 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
-use fileshed_core::Mutex;
 use fileshed_core::fair::CallSlot;
-use fileshed_core::{Channel, Error};
+use fileshed_core::{Channel, Error, Mutex};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 

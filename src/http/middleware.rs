@@ -11,8 +11,7 @@ use axum::http::header::{CACHE_CONTROL, X_CONTENT_TYPE_OPTIONS};
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use fileshed_core::Mutex;
-use fileshed_core::{Clock, Error, diagnostics};
+use fileshed_core::{Clock, Error, Mutex, diagnostics};
 
 use super::admission::AdmissionError;
 use super::envelope::CallSubject;

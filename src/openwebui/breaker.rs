@@ -5,8 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use fileshed_core::Clock;
-use fileshed_core::Mutex;
+use fileshed_core::{Clock, Mutex};
 
 /// Failures in a row after which calls fail at once.
 const FAILURES: u32 = 3;

@@ -24,7 +24,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use fileshed_types::Mutex;
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -32,7 +31,7 @@ use fileshed_types::cancellation::Cancellation;
 use fileshed_types::fair::{FairSemaphore, Full, Grant, Shares};
 use fileshed_types::limiter::{Limiter, Pool};
 use fileshed_types::timings::ShellTimings;
-use fileshed_types::{Caller, Chat, Clock, Error, Settings, UserId, random};
+use fileshed_types::{Caller, Chat, Clock, Error, Mutex, Settings, UserId, random};
 
 pub use connection::{ShellConnection, ShellOutput};
 pub use error::{BackgroundError, ShellSessionError};

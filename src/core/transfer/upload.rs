@@ -207,6 +207,7 @@ impl<'a> Upload<'a> {
         })
     }
 
+    /// Refuses the next file where its name alone says that it cannot be taken.
     fn expect_acceptable(&mut self, parameter: &'static str, path: &ZonePath) -> Result<(), Error> {
         if self.files.len() == FILES_MAX {
             return Err(UploadError::TooMany.into());

@@ -5,8 +5,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel}
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::Clock;
-use crate::Mutex;
+use crate::{Clock, Mutex};
 
 /// A thread that works until this is dropped, which waits for its end.
 #[derive(Debug)]

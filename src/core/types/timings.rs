@@ -117,7 +117,7 @@ timings! {
         recheck: seconds(1),
         /// For how long a thread listens without a look at whether it has to stop.
         listening: milliseconds(200),
-        /// For how long the thread that takes over waits before it looks whether it has to stop.
+        /// For how long the thread of instance recovery waits before it looks whether it has to stop.
         recovery: milliseconds(500),
     }
 

@@ -7,12 +7,11 @@
 
 use std::collections::HashMap;
 
-use fileshed_types::Mutex;
 use jiff::Timestamp;
 
 use fileshed_history::{Author, CommitId};
 use fileshed_types::timings::HistoryTimings;
-use fileshed_types::{Settings, ZoneName};
+use fileshed_types::{Mutex, Settings, ZoneName};
 
 /// A zone: the key of its tenant, and which one.
 type ZoneKey = (String, ZoneName);

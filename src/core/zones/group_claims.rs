@@ -7,8 +7,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use fileshed_types::Mutex;
-use fileshed_types::{Clock, GroupClaim, Settings, UserId};
+use fileshed_types::{Clock, GroupClaim, Mutex, Settings, UserId};
 
 /// Users who are remembered.
 const USERS_MAX: usize = 10_000;

@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use crate::live_list::LiveList;
 use fileshed_registry::Usage;
-use fileshed_types::Mutex;
-use fileshed_types::ZoneName;
+use fileshed_types::{Mutex, ZoneName};
 
 /// The last measurements of all commands of this process.
 #[derive(Debug, Default)]

@@ -9,9 +9,8 @@ use std::time::{Duration, Instant};
 
 use crate::tenant::ZoneRoots;
 use fileshed_storage::{DiskError, FileIdentity, Kind, Root, Totals, Watch};
-use fileshed_types::Mutex;
 use fileshed_types::zone::{ZonePath, is_never_made};
-use fileshed_types::{Clock, Settings, ZoneName};
+use fileshed_types::{Clock, Mutex, Settings, ZoneName};
 
 /// Zones that are watched at a time: the kernel bounds how many one account may watch.
 const ZONES_MOST: usize = 32;

@@ -10,14 +10,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar};
 use std::time::{Duration, Instant};
 
-use fileshed_types::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::process_identity::{self, ProcessIdentity};
 use fileshed_registry::{LeaseNotice, LeaseNotices, NewInstance, Registry, RegistryError};
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::timings::InstanceTimings;
-use fileshed_types::{Background, Clock, Error, Settings, StopSign, ZonePath};
+use fileshed_types::{Background, Clock, Error, Mutex, Settings, StopSign, ZonePath};
 
 /// Connections of its own: nobody's calls keep it from saying that it lives.
 const CONNECTIONS: u64 = 4;

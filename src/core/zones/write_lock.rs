@@ -30,8 +30,8 @@ const LONGEST_QUEUE: usize = 256;
 pub(crate) struct WriteLocks {
     /// Queues of writers: one place a zone, first come, first served.
     turns: FairSemaphore,
-    /// The leases that keep other processes apart; `None` if locked files do.
-    /// Leases of the registry, if servers of several machines share the data.
+    /// Leases of the registry, if servers of several machines share the data; otherwise locked files keep
+    /// other processes apart.
     pub(crate) leases: Option<WriteLeases>,
     clock: Clock,
     timings: CallTimings,

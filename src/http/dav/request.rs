@@ -14,11 +14,10 @@ use axum::http::{HeaderMap, Method};
 use dav_server::DavMethod;
 use dav_server::davpath::DavPath;
 use dav_server::fs::{DavFile, DavMetaData, FsError, FsFuture, FsResult, OpenOptions};
-use fileshed_core::Mutex;
 use fileshed_core::storage::Kind;
 use fileshed_core::transfer::{TransferPermit, UploadError};
 use fileshed_core::view::{Resolved, ViewError, ViewPath};
-use fileshed_core::{Caller, CallerView, Code, Error};
+use fileshed_core::{Caller, CallerView, Code, Error, Mutex};
 use hyper::body::Buf;
 use tokio::sync::OnceCell;
 

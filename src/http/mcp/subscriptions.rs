@@ -10,9 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::request::Parts;
-use fileshed_core::Mutex;
 use fileshed_core::fair::{Full, Grant};
-use fileshed_core::{Caller, Core, Error, diagnostics, timings};
+use fileshed_core::{Caller, Core, Error, Mutex, diagnostics, timings};
 
 use super::SURFACE;
 use super::resources::Address;

@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 
 use axum::body::HttpBody as _;
 use axum::extract::Request;
-use fileshed_core::Clock;
-use fileshed_core::Mutex;
 use fileshed_core::timings::HttpTimings;
+use fileshed_core::{Clock, Mutex};
 use hyper::body::Incoming;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;

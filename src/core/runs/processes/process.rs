@@ -8,7 +8,6 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, MutexGuard};
 use std::time::{Duration, Instant};
 
-use fileshed_types::Mutex;
 use jiff::Timestamp;
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
@@ -18,7 +17,7 @@ use super::log::{Output, OutputSpan, OutputStream, ProcessLog, ProcessStatus, fi
 use super::screen::{Orders, Screen};
 use fileshed_sandbox::TerminalWaker;
 use fileshed_types::fair::Grant;
-use fileshed_types::{Chat, Clock, Error, UserId};
+use fileshed_types::{Chat, Clock, Error, Mutex, UserId};
 
 /// The character that Ctrl-D sends.
 const END_OF_TRANSMISSION: u8 = 4;

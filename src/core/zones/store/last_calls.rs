@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use super::{SHARED, Store};
 use fileshed_storage::DiskError;
-use fileshed_types::Mutex;
-use fileshed_types::{Background, Caller, Error, UserId};
+use fileshed_types::{Background, Caller, Error, Mutex, UserId};
 
 /// Unix seconds of calls that are not recorded yet, by user.
 #[derive(Debug, Default)]
