@@ -103,10 +103,12 @@ pub fn try_make_ready(
         arrival = store.registry.arrival("", &tenant.key)?;
         &arrival.condition
     };
-    if condition.is_unfinished && orphan_of(store, tenant, zone)?.is_some() {
+    if condition.is_unfinished
+        && let Some(orphan) = orphan_of(store, tenant, zone)?
+    {
         // The zones of a journal have orphans: the others need not wait for it.
         undone?;
-        repair_interrupted(store, tenant, zone)?;
+        repair_interrupted(store, tenant, zone, orphan)?;
     }
     recover_history(store, tenant, zone)?;
     measure_first(store, tenant, zone, &condition.usage)?;
@@ -238,14 +240,22 @@ fn orphan_of(store: &Store, tenant: &TenantRoot, zone: ZoneName) -> Result<Optio
     Ok(store.registry.orphan_of(&tenant.key, zone.as_str())?)
 }
 
-/// Ends the interrupted changes of a zone, until there are none.
-fn repair_interrupted(store: &Store, tenant: &TenantRoot, zone: ZoneName) -> Result<(), Error> {
-    while let Some(orphan) = orphan_of(store, tenant, zone)? {
+/// Ends the interrupted changes of a zone, of which these are the first found, until there are none.
+fn repair_interrupted(
+    store: &Store,
+    tenant: &TenantRoot,
+    zone: ZoneName,
+    first: Orphan,
+) -> Result<(), Error> {
+    let mut next = Some(first);
+    while let Some(orphan) = next {
         roll_back(store, tenant)?;
         let write_lock = store.write_lock(tenant, zone)?;
         if orphan_of(store, tenant, zone)?.as_ref() == Some(&orphan) {
             repair_locked(store, tenant, zone, &orphan, &write_lock)?;
         }
+        drop(write_lock);
+        next = orphan_of(store, tenant, zone)?;
     }
     Ok(())
 }
