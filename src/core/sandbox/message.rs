@@ -34,6 +34,10 @@ pub(crate) enum ZygoteRequest {
 /// All that the zygote is told of a job: how its process begins, and how it is ended. It holds no
 /// data of a user, because the memory of the zygote is in every copy.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "independent facts of one job, written out as JSON"
+)]
 pub(crate) struct StartRequest {
     /// `true` if it runs in namespaces of files and processes, which the machine must offer.
     pub(crate) in_namespaces: bool,
@@ -41,6 +45,8 @@ pub(crate) struct StartRequest {
     pub(crate) in_network: bool,
     /// `true` if processes of it may leave its process group.
     pub(crate) makes_groups: bool,
+    /// `true` if a way into a control group comes with it, without which it must not run.
+    pub(crate) has_group: bool,
     /// The kernel account of its owner, where owners have accounts of their own.
     pub(crate) account: Option<u32>,
 }
@@ -82,7 +88,7 @@ impl JobHandles<BorrowedFd<'_>> {
 
 impl JobHandles<OwnedFd> {
     /// Returns the handles that came with a request, if they are all there.
-    pub(crate) fn new(handles: Vec<OwnedFd>) -> Option<Self> {
+    pub(crate) fn new(handles: Vec<OwnedFd>, has_group: bool) -> Option<Self> {
         let mut handles = handles.into_iter();
         let mut next = || handles.next();
         Some(Self {
@@ -92,7 +98,7 @@ impl JobHandles<OwnedFd> {
             output: next()?,
             error: next()?,
             directory: next()?,
-            group: next(),
+            group: if has_group { Some(next()?) } else { None },
         })
     }
 }

@@ -72,6 +72,7 @@ pub fn start<'n>(
         in_namespaces,
         in_network: in_namespaces && spec.access.network != NetworkAccess::None,
         makes_groups: spec.makes_groups,
+        has_group: entrance.is_some(),
         account: account.as_ref().map(|account| account.number),
     };
     let written = written(spec).map_err(SandboxError::start)?;
@@ -186,7 +187,7 @@ impl StartedJob<'_> {
             Err(Errno::INTR | Errno::CONNRESET) => return Ok(None),
             Err(error) => return Err(SandboxError::wait(error)),
         };
-        // Nothing comes from a zygote that has ended.
+        // A zygote that has ended sends nothing.
         let ended = |_| SandboxError::wait(ErrorKind::UnexpectedEof);
         let event = serde_json::from_slice(&received.text).map_err(ended)?;
         Ok(Some((event, received.handles.pop())))

@@ -139,6 +139,7 @@ impl Helper {
             "in_namespaces": is_separate,
             "in_network": is_separate && network["proxy"].is_object(),
             "makes_groups": order["makes_groups"] == true,
+            "has_group": false,
             "account": (is_separate && self.separates).then_some(ACCOUNTS + self.child.id()),
         });
         let request = json!({"start": request});

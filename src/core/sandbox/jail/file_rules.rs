@@ -65,7 +65,7 @@ pub(super) fn confine(
         rules = rules.add_rule(NetPort::new(port, AccessNet::ConnectTcp))?;
     }
     for (path, rights) in of_system(access).chain(of_job(access, limits, separate)) {
-        // What is not on this machine needs no rule.
+        // A path that is not on this machine needs no rule.
         if let Ok(file) = open(path, OFlags::PATH) {
             let rights = rights & AccessFs::from_all(newest);
             rules = rules.add_rule(PathBeneath::new(file, rights))?;

@@ -69,7 +69,7 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
             children::end_most_watches(&mut children);
             continue;
         };
-        let Some(handles) = JobHandles::new(handles) else {
+        let Some(handles) = JobHandles::new(handles, request.has_group) else {
             continue;
         };
         // Without a map the job has the account of the server.
