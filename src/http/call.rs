@@ -28,7 +28,7 @@ use super::{Server, body, header, timer};
 /// An answer that is being made.
 pub(super) type Answering = Pin<Box<dyn Future<Output = Response> + Send>>;
 
-/// How the requests of a surface are identified.
+/// The rules by which the requests of a surface are identified.
 #[derive(Clone, Copy)]
 pub(super) struct Surface {
     pub(super) accepts: Accepts,

@@ -198,7 +198,7 @@ impl OpenWebUi {
         };
         let group = |listed: ListedGroup| {
             Some(Group {
-                // What cannot name a directory cannot be a group here.
+                // A name that no directory can have cannot be a group here.
                 id: GroupId::parse(&listed.id).ok()?,
                 member_count: count(&listed.id).unwrap_or(1),
                 name: Some(listed.name.trim().to_owned())

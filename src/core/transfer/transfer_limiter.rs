@@ -75,7 +75,7 @@ impl TransferLimiter {
         }
     }
 
-    /// Where a transfer of `tenant` has to queue, one after the other, and as whom; with `link`, one
+    /// The queues of a transfer of `tenant`, one after the other, each with a user; with `link`, one
     /// that comes through this link of its.
     pub(crate) fn queues(&self, tenant: &str, link: Option<&str>) -> Vec<(TransferQueue, String)> {
         match link {

@@ -151,7 +151,7 @@ pub type Facts = Map<String, Value>;
 /// `Display` is the message: a lower-case fragment that names the parameter and the value
 /// received, in backticks.
 pub trait Diagnostic: StdError + Send + Sync + 'static {
-    /// What the failure is for programs, and what to do about it.
+    /// Returns the code of the failure, its hint, its details, and when to repeat the call.
     fn diagnosis(&self) -> Diagnosis;
 
     /// The stable code.
@@ -170,7 +170,7 @@ pub trait Diagnostic: StdError + Send + Sync + 'static {
     }
 }
 
-/// What a failure is for programs, and what to do about it.
+/// The code of a failure, its hint, its details, and when to repeat the call.
 #[derive(Debug)]
 pub struct Diagnosis {
     /// The stable code.

@@ -26,16 +26,16 @@ use tokio::sync::oneshot;
 
 use crate::http::timer;
 
-/// What a client sends. Who drops it before its end leaves the rest to [`UnreadBody`].
+/// The body of a request. Dropped before its end, it leaves the rest to [`UnreadBody`].
 pub(super) struct RequestBody {
-    /// Nothing only while it is dropped.
+    /// `None` only while it is dropped.
     incoming: Option<Incoming>,
     /// The client sends it when it is asked to, which the first look at it does.
     waits: bool,
     rest: Option<oneshot::Sender<Incoming>>,
 }
 
-/// What whoever answered left of a body.
+/// The part of a body that nobody read.
 pub(super) struct UnreadBody(oneshot::Receiver<Incoming>);
 
 /// A request whose body can be left unread.
@@ -91,7 +91,7 @@ impl Drop for RequestBody {
             return;
         }
         if let (Some(incoming), Some(rest)) = (self.incoming.take(), self.rest.take()) {
-            // Where the connection is gone, nobody takes it.
+            // The receiver is gone with its connection.
             let _ = rest.send(incoming);
         }
     }

@@ -116,7 +116,7 @@ fn file(view: CallerView<'_>, parameter: &'static str, text: &str) -> Result<(Va
     Ok((file, side))
 }
 
-/// What an archive of several things is called.
+/// The name of an archive of several entries.
 const SEVERAL: &str = "download";
 
 /// Most paths of one archive.
@@ -228,7 +228,7 @@ fn write(
 }
 
 diagnostics! {
-    /// Nothing that could be packed.
+    /// None of the paths can be packed.
     #[derive(Debug, thiserror::Error)]
     enum ArchivePathsError {
         /// No path.

@@ -170,7 +170,7 @@ fn name_of(zone: &Zone<'_>, directory: &ZonePath, sent: &str) -> String {
     }
 }
 
-/// How long after the directory was listed the file may come: a proxy collects all of it first.
+/// The time in which the file may follow the listing: a proxy collects all of it first.
 const PATIENCE: Duration = Timings::STANDARD.http.message_box;
 
 /// Where directories are listed.
@@ -179,7 +179,7 @@ const LIST: &str = "/files/list";
 /// Conversations of which a listing is kept.
 const LISTINGS: u64 = 10_000;
 
-/// Who sent a file, as far as can be told before it comes.
+/// The sender of a file, as far as it is known before the file comes.
 ///
 /// Open WebUI sends what is attached to a conversation, and what is uploaded into the file browser, as the
 /// same form to the same address, by the same proxy. They differ in how the directory is spelled and in what
@@ -265,7 +265,7 @@ impl Listings {
     }
 }
 
-/// Whether the path of a directory has no slash behind its name.
+/// Returns `true` if the path of a directory has no slash behind its name.
 fn is_bare(directory: &str) -> bool {
     directory == "/" || !directory.ends_with('/')
 }

@@ -194,7 +194,7 @@ impl<'a> DatabaseCall<'a> {
             return Ok((file(&uploads, &path)?, Some(from)));
         }
         let path = ZonePath::parse("import_csv", text)?;
-        // What is missing is missing in the zone that was named.
+        // A missing file is missing in the zone that was named.
         file(&uploads, &path).map_or(Err(error), |entry| Ok((entry, Some(from))))
     }
 

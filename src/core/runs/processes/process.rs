@@ -28,7 +28,7 @@ pub type WakeCallback = Box<dyn Fn() + Send>;
 /// A line of the shell, or an interactive shell.
 #[derive(Debug)]
 pub struct Process {
-    /// Whose process it is, and where it was started.
+    /// The owner of the process, and the place where it was started.
     pub identity: Identity,
     streams: Streams,
     state: Mutex<ProcessState>,

@@ -85,7 +85,7 @@ pub fn sample<T>(sample: T) -> T {
     sample
 }
 
-/// What the failed call had.
+/// The arguments of the failed call.
 fn arguments() -> Map<String, Value> {
     let arguments = json!({"zone": "storage", "path": "notes/todo.md", "import_csv": "a.csv"});
     super::facts(arguments)
@@ -149,7 +149,7 @@ macro_rules! catalogue_test {
     };
 }
 
-/// What stands for a value of this type in the catalogue of failures.
+/// A value of a type, for the catalogue of failures.
 ///
 /// Of a type whose values lead to different hints there are several.
 pub trait Sample: Sized {
