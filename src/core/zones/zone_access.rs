@@ -167,10 +167,12 @@ impl Store {
 
     /// Space of each of the caller's zones.
     pub fn usage(&self, caller: &Caller) -> Result<Vec<Usage>, Error> {
-        let tenant = self.tenant(caller)?;
+        let (tenant, arrival) = self.tenant_for(caller, &self.tenant_key(caller)?)?;
         for &zone in tenant.zones {
             // One that cannot be repaired has the space that it had.
-            let _as_it_was = self.hooks().make_ready(self, &tenant, zone, None);
+            let _as_it_was = self
+                .hooks()
+                .make_ready(self, &tenant, zone, Some(&arrival.condition));
         }
         Ok(self.registry.usage(&tenant.key)?)
     }
