@@ -4,7 +4,7 @@ use fileshed_core::Repeat;
 use fileshed_core::changes::{FileWrite, WrittenFile};
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
-    Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
+    Edited, Leniency, Position, TextEdit, TextError, addition, expect_editable, line_count,
 };
 
 use super::prelude::*;
@@ -120,6 +120,7 @@ impl Operation for PatchText {
             pattern: request.pattern.as_deref(),
             regex_flags: request.regex_flags.as_deref().unwrap_or(""),
             match_all: request.match_all,
+            finds_alike: true,
         };
         if !request.overwrite {
             edit.check().map_err(|error| at_an_end(&edit, error))?;
@@ -140,14 +141,7 @@ impl Operation for PatchText {
             None => line_count(request.content.as_bytes()),
         };
         let matches = edited.as_ref().map_or(0, |edited| edited.matches);
-        let literally = edited.as_ref().and_then(|edited| {
-            Some(match edited.taken_literally? {
-                NoPattern::Invalid => "`pattern` is no regular expression and was taken literally",
-                NoPattern::NoMatch => {
-                    "as a regular expression `pattern` matches nothing, so it was taken literally"
-                }
-            })
-        });
+        let leniency = edited.as_ref().and_then(|edited| edited.leniency);
         let lines = edited.map(|edited| edited.lines);
         let response = Response {
             position: write::position(request.overwrite, edit.position.as_str()),
@@ -157,7 +151,7 @@ impl Operation for PatchText {
             lines: lines.filter(|_| !written.created),
             ..Response::default()
         };
-        write::reply(&zone, &written, literally, response)
+        write::reply(&zone, &written, leniency.map(Leniency::as_str), response)
     }
 }
 

@@ -25,6 +25,8 @@ const LIKENESS: usize = 50;
 pub(super) enum Difference {
     /// In blanks, tabs and line ends.
     WhiteSpace,
+    /// In white space at the ends of lines, and in blanks, quotes, dashes and accents that look alike.
+    Typography,
     /// In characters that look alike, or in these and in white space.
     LookAlike,
     /// In capitals, or in these and in what looks alike.
@@ -42,7 +44,7 @@ impl Difference {
     pub(super) const fn as_str(self) -> Option<&'static str> {
         match self {
             Self::WhiteSpace => Some("in white space"),
-            Self::LookAlike => {
+            Self::Typography | Self::LookAlike => {
                 Some("in characters that look alike (blanks, quotes, dashes, accents)")
             }
             Self::Case => Some("in capitals"),
@@ -110,6 +112,20 @@ pub(super) fn closest(text: &[u8], find: &str) -> Option<Closest> {
         return Some(found(text, place, Difference::Case, true));
     }
     likest_lines(text, find).map(|place| found(text, place, Difference::Words, false))
+}
+
+/// The only place within `bounds` of a text that reads as `find` does: it differs in white space at the
+/// ends of lines, and in blanks, quotes, dashes and accents that look alike.
+pub(super) fn alike_place(text: &[u8], find: &str, bounds: &Range<usize>) -> Option<Range<usize>> {
+    if text.len() > TEXT_LIMIT {
+        return None;
+    }
+    let folded = Folded::new(text, Difference::Typography);
+    let mut places = folded.typographic_places(find);
+    let place = places.find(|place| bounds.contains(&place.start))?;
+    places
+        .all(|other| !bounds.contains(&other.start))
+        .then_some(place)
 }
 
 fn found(text: &[u8], place: Range<usize>, difference: Difference, is_sure: bool) -> Closest {
@@ -199,24 +215,52 @@ impl<'t> Folded<'t> {
                 at += 1;
             }
         }
+        if fold == Difference::Typography {
+            folded.drop_blanks_at_the_end();
+        }
         folded
+    }
+
+    /// Leaves out the blanks and the CR before the end of a line, and returns where they begin.
+    fn drop_blanks_at_the_end(&mut self) -> Option<u32> {
+        let is_blank = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r');
+        let blanks = self.text.iter().rev().take_while(is_blank).count();
+        let end = self.text.len() - blanks;
+        let start = self.places.get(end).map(|place| place.start);
+        self.text.truncate(end);
+        self.places.truncate(end);
+        start
     }
 
     fn add(&mut self, character: char, place: Range<usize>) {
         let mut encoded = [0; 4];
-        if character.is_ascii_whitespace() {
+        let keeps_blanks = self.fold == Difference::Typography;
+        if keeps_blanks && character == '\n' {
+            let start = self.drop_blanks_at_the_end();
+            let start = start.map_or(place.start, |start| start as usize);
+            return self.push(b"\n", start..place.end);
+        }
+        if character.is_ascii_whitespace() && !keeps_blanks {
             return;
         }
         if self.fold == Difference::WhiteSpace {
             return self.push(character.encode_utf8(&mut encoded).as_bytes(), place);
         }
         let alike = match character {
+            '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
+                if keeps_blanks =>
+            {
+                ' '
+            }
+            '\u{2018}'..='\u{201b}' => '\'',
+            '\u{201c}'..='\u{201f}' => '"',
+            '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => '-',
+            other if keeps_blanks => other,
             _ if character.is_whitespace() => return,
             // Characters without width, and the hyphen of a line's end.
             '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => return,
-            '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2039}' | '\u{203a}' | '`' | '\u{b4}' => '\'',
-            '\u{201c}'..='\u{201f}' | '\u{2033}' | '\u{ab}' | '\u{bb}' => '"',
-            '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => '-',
+            '\u{2032}' | '\u{2039}' | '\u{203a}' | '`' | '\u{b4}' => '\'',
+            '\u{2033}' | '\u{ab}' | '\u{bb}' => '"',
             '\u{2026}' => return self.push(b"...", place),
             other => other,
         };
@@ -237,13 +281,8 @@ impl<'t> Folded<'t> {
         self.places.resize(self.text.len(), place);
     }
 
-    /// Where a text stands, in whole characters; with as much white space at both ends as the text
-    /// has.
-    fn place(&self, find: &str) -> Option<Range<usize>> {
-        let folded = Folded::new(find.as_bytes(), self.fold).text;
-        if folded.is_empty() {
-            return None;
-        }
+    /// Where a folded text begins, in whole characters.
+    fn places_of(&self, folded: &[u8]) -> impl Iterator<Item = usize> {
         let is_whole = |at: &usize| {
             let (first, last) = (*at, at + folded.len() - 1);
             let begins = first == 0 || self.places[first - 1] != self.places[first];
@@ -255,7 +294,30 @@ impl<'t> Folded<'t> {
             });
             begins && next != Some(&self.places[last]) && !accent
         };
-        let at = memmem::find_iter(&self.text, &folded).find(is_whole)?;
+        let folded = (!folded.is_empty()).then_some(folded);
+        folded
+            .into_iter()
+            .flat_map(move |folded| memmem::find_iter(&self.text, folded).filter(is_whole))
+    }
+
+    /// Where a text stands that reads as `find` does, at the end of a line where `find` ends in blanks.
+    fn typographic_places(&self, find: &str) -> impl Iterator<Item = Range<usize>> {
+        let folded = Folded::new(find.as_bytes(), self.fold).text;
+        let ends_line = find.ends_with([' ', '\t', '\r']);
+        let places: Vec<usize> = self.places_of(&folded).collect();
+        places.into_iter().filter_map(move |at| {
+            let end = at + folded.len();
+            let is_there = !ends_line || self.text.get(end).is_none_or(|next| *next == b'\n');
+            let last = self.places[end - 1].end;
+            is_there.then(|| self.places[at].start as usize..last as usize)
+        })
+    }
+
+    /// Where a text stands, in whole characters; with as much white space at both ends as the text
+    /// has.
+    fn place(&self, find: &str) -> Option<Range<usize>> {
+        let folded = Folded::new(find.as_bytes(), self.fold).text;
+        let at = self.places_of(&folded).next()?;
         let start = self.places[at].start as usize;
         let end = self.places[at + folded.len() - 1].end as usize;
         let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
@@ -413,6 +475,47 @@ mod tests {
         assert_eq!(told("", "a"), None);
         let untold = Some((Difference::Case, 1, None));
         assert_eq!(told("B\r\r\naa", "bA"), untold);
+    }
+
+    #[test]
+    fn a_place_that_reads_alike_is_found_where_it_is_the_only_one() {
+        for (text, find, expected) in [
+            ("a = 1;  \nb = 2\n", "a = 1;\nb", Some("a = 1;  \nb")),
+            ("a = 1;\t\r\nb = 2\r\n", "a = 1;\nb", Some("a = 1;\t\r\nb")),
+            ("a\nb\n", "a  \nb\t", Some("a\nb")),
+            ("a \nb\n", "a\n", Some("a \n")),
+            ("x\na  \r\nb", "\nb", Some("  \r\nb")),
+            ("24 Stunden\n", "24 Stunden ", Some("24 Stunden")),
+            ("24 Stunden an\n", "24 Stunden  ", None),
+            ("5\u{a0}EUR", "5 EUR", Some("5\u{a0}EUR")),
+            ("5 EUR", "5\u{202f}EUR", Some("5 EUR")),
+            ("5  EUR", "5 EUR", None),
+            (
+                "\u{201e}ja\u{201c}, it\u{2019}s",
+                "\"ja\", it's",
+                Some("\u{201e}ja\u{201c}, it\u{2019}s"),
+            ),
+            ("10\u{2013}12", "10-12", Some("10\u{2013}12")),
+            ("u\u{308}ber", "\u{fc}ber", Some("u\u{308}ber")),
+            ("\u{fc}ber", "u\u{308}ber", Some("\u{fc}ber")),
+            ("o\u{308}", "o", None),
+            ("`a`", "'a'", None),
+            ("a\u{200b}b", "ab", None),
+            ("it\u{2019}s it\u{2018}s", "it's", None),
+            ("a", " ", None),
+        ] {
+            let place = alike_place(text.as_bytes(), find, &(0..text.len()));
+            assert_eq!(
+                place.map(|place| &text[place]),
+                expected,
+                "{find:?} in {text:?}"
+            );
+        }
+        let text = "it\u{2019}s it\u{2018}s";
+        assert_eq!(
+            alike_place(text.as_bytes(), "it's", &(2..text.len())),
+            Some(7..13)
+        );
     }
 
     /// What looks the same comes before what else it could be.

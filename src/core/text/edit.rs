@@ -11,7 +11,7 @@ pub use position::Position;
 pub use substitution::substitute;
 
 use super::TextError;
-use super::closest::closest;
+use super::closest::{alike_place, closest};
 use super::encoding::Encoding;
 use super::excerpt::{beginning, excerpt};
 use super::lines::{self, LineEnds, line_count};
@@ -41,6 +41,9 @@ pub struct TextEdit<'a> {
     pub regex_flags: &'a str,
     /// Whether to edit at every match of the pattern or the text instead of one.
     pub match_all: bool,
+    /// Whether the only place that reads as `find` does is taken where `find` itself is not there: it
+    /// may differ in white space at the ends of lines, and in blanks, quotes, dashes and accents.
+    pub finds_alike: bool,
 }
 
 /// A text after an edit.
@@ -54,17 +57,19 @@ pub struct Edited {
     pub matches: u64,
     /// A few lines around the places that were edited, numbered.
     pub lines: String,
-    /// Why the pattern was taken as literal text, where it was.
-    pub taken_literally: Option<NoPattern>,
+    /// How the place was found, where not as it was asked for.
+    pub leniency: Option<Leniency>,
 }
 
-/// Why a pattern is none.
+/// A way in which a place is found that is not exactly the one of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoPattern {
-    /// It is not a regular expression that can be searched.
-    Invalid,
-    /// It matches nothing.
-    NoMatch,
+pub enum Leniency {
+    /// The pattern is not a regular expression that can be searched, and stands there literally.
+    InvalidPattern,
+    /// The pattern matches nothing, and stands there literally.
+    UnmatchedPattern,
+    /// The only place that reads as the text of `find`, in other characters.
+    Alike,
 }
 
 /// The place of an edit, read from its parameters.
@@ -91,7 +96,7 @@ impl TextEdit<'_> {
         let place = self.place()?;
         if let EditPlace::Pattern(pattern) = place
             && let Err(error) = self.compiled(pattern, false)
-            && NoPattern::of(&error).is_none()
+            && Leniency::of(&error).is_none()
         {
             return Err(error);
         }
@@ -133,21 +138,23 @@ impl TextEdit<'_> {
 
     fn apply_to_bytes(&self, text: &[u8], max_bytes: u64) -> Result<Edited, TextError> {
         let mut draft = Draft::new(text, self.content, max_bytes);
-        let mut taken_literally = None;
+        let mut leniency = None;
         let (lines_affected, matches) = match self.place()? {
             EditPlace::Start => (draft.insert_raw(0)?, 0),
             EditPlace::End => (draft.append()?, 0),
             EditPlace::Lines(first, last) => (self.at_lines(&mut draft, first, last)?, 0),
-            EditPlace::Text(find, within) => self.at_text(&mut draft, find, within)?,
+            EditPlace::Text(find, within) => {
+                self.at_text(&mut draft, find, within, &mut leniency)?
+            }
             EditPlace::Pattern(pattern) => match self.at_pattern(&mut draft, pattern) {
                 Ok(counts) => counts,
                 Err(error) => {
-                    let reason = NoPattern::of(&error);
+                    let reason = Leniency::of(&error);
                     let place = reason.and_then(|_| Literal::new(text, pattern).only_place());
                     let Some(edit) = self.edits(text, place.into_iter()).next() else {
                         return Err(error.near(|| closest(text, pattern)));
                     };
-                    taken_literally = reason;
+                    leniency = reason;
                     draft = Draft::new(text, self.content, max_bytes);
                     (self.at_edit(&mut draft, edit)?, 1)
                 }
@@ -159,7 +166,7 @@ impl TextEdit<'_> {
             bytes,
             lines_affected,
             matches,
-            taken_literally,
+            leniency,
         })
     }
 
@@ -229,6 +236,7 @@ impl TextEdit<'_> {
         draft: &mut Draft<'_>,
         find: &str,
         within: Option<(LineParameter, LineParameter)>,
+        leniency: &mut Option<Leniency>,
     ) -> Result<EditCounts, TextError> {
         let text = draft.text;
         let literal = Literal::new(text, find);
@@ -242,7 +250,14 @@ impl TextEdit<'_> {
         };
         let edits = || self.edits(text, places());
         match edits().count() as u64 {
-            0 => Err(self.not_found(text, &literal, find)),
+            0 => {
+                let alike = self.finds_alike.then(|| alike_place(text, find, &bounds));
+                let Some(edit) = self.edits(text, alike.flatten().into_iter()).next() else {
+                    return Err(self.not_found(text, &literal, find));
+                };
+                *leniency = Some(Leniency::Alike);
+                Ok((self.at_edit(draft, edit)?, 1))
+            }
             count if count > 1 && !self.match_all => Err(TextError::FoundSeveral {
                 find: beginning(find),
                 count,
@@ -361,15 +376,30 @@ pub fn addition(
     Ok(added)
 }
 
-impl NoPattern {
+impl Leniency {
     /// Why a pattern may have been meant as literal text, where this failure says so.
     fn of(error: &TextError) -> Option<Self> {
         match error {
             TextError::InvalidPattern { .. } | TextError::ExpensivePattern { .. } => {
-                Some(Self::Invalid)
+                Some(Self::InvalidPattern)
             }
-            TextError::NotFound { .. } => Some(Self::NoMatch),
+            TextError::NotFound { .. } => Some(Self::UnmatchedPattern),
             _ => None,
+        }
+    }
+
+    /// What the answer says about it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::InvalidPattern => "`pattern` is no regular expression and was taken literally",
+            Self::UnmatchedPattern => {
+                "as a regular expression `pattern` matches nothing, so it was taken literally"
+            }
+            Self::Alike => {
+                "`find` was matched at the only place that differs from it just in white space at \
+                line ends, or in blanks, quotes, dashes or accents that look alike"
+            }
         }
     }
 }

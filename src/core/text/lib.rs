@@ -25,7 +25,7 @@ pub use binary::{expect_editable, is_binary_kind};
 pub use bytes::{BytePosition, BytesEdit, ContentFormat, EditedBytes, decode, hexdump};
 pub use closest::Closest;
 pub use comparison::{ComparedLine, Comparison, Hunk, Segment, compare, readable};
-pub use edit::{Edited, NoPattern, Position, TextEdit, addition, substitute};
+pub use edit::{Edited, Leniency, Position, TextEdit, addition, substitute};
 pub use encoding::{Encoding, EncodingEvidence, is_pdf};
 pub use error::TextError;
 pub use excerpt::beginning;

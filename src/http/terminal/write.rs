@@ -123,6 +123,7 @@ impl Replacement {
             pattern: None,
             regex_flags: "",
             match_all: self.allow_multiple,
+            finds_alike: false,
         };
         let edited = edit.apply(text, largest);
         Ok(edited.map_err(|error| renamed(number, error))?.bytes)

@@ -212,6 +212,40 @@ fn edits_of_literal_text() {
     ]);
 }
 
+/// The compact tools and the terminal stay exact, as their contracts say.
+#[test]
+fn text_that_reads_alike_is_replaced_and_said() {
+    let server = TestApp::start();
+    let client = server.client();
+    for (text, find, expected) in [
+        ("a = 1;  \nb = 2\n", "a = 1;\nb", "X = 2\n"),
+        ("Preis:\u{a0}5\u{202f}EUR\n", "Preis: 5 EUR", "X\n"),
+        (
+            "say \u{201c}hi\u{201d}, it\u{2019}s 10\u{2013}12\r\n",
+            "say \"hi\", it's 10-12",
+            "X\r\n",
+        ),
+        ("Pru\u{308}fung\n", "Pr\u{fc}fung", "X\n"),
+    ] {
+        file(&client, "storage", "a.md", text);
+        let exact = json!({"path": "a.md", "old_string": find, "new_string": "X"});
+        let refused = client.call("fs/edit_file", &exact);
+        assert!(
+            refused.body["error"].is_string(),
+            "{find}: {}",
+            refused.text
+        );
+        let answer = client.call("shed_patch_text", &with(&json!({"find": find})));
+        assert_eq!(answer.data()["pattern_matches"], 1, "{}", answer.text);
+        let message = answer.body["message"].as_str().unwrap();
+        assert!(message.contains("look alike"), "{message}");
+        assert_eq!(content(&client, "storage", "a.md"), expected);
+    }
+    file(&client, "storage", "a.md", "it\u{2019}s\nit\u{2018}s\n");
+    let several = client.call("shed_patch_text", &with(&json!({"find": "it's"})));
+    several.refused(400, "PATTERN_NOT_FOUND");
+}
+
 #[test]
 fn text_that_is_not_there_is_told_as_it_stands() {
     let server = TestApp::start();

@@ -97,6 +97,7 @@ impl Files<'_> {
             pattern: None,
             regex_flags: "",
             match_all: request.replace_all.unwrap_or(false),
+            finds_alike: false,
         };
         let limit = self.limits.text_bytes;
         let edited = edit.apply(text, limit).map_err(|error| {

@@ -15,6 +15,7 @@ fn edit(position: Position, content: &str) -> TextEdit<'_> {
         pattern: None,
         regex_flags: "",
         match_all: false,
+        finds_alike: false,
     }
 }
 
@@ -595,16 +596,59 @@ fn text_has_to_stand_there_once() {
 }
 
 #[test]
+fn text_that_reads_alike_is_edited_where_that_is_asked_for() {
+    let exact = at_text(Position::Replace, "'new'", "it's old");
+    let alike = TextEdit {
+        finds_alike: true,
+        ..exact
+    };
+    let text = "a\r\nit\u{2019}s\u{a0}old\r\n";
+    assert!(edited(&exact, text).is_err());
+    let answer = alike.apply(text.as_bytes(), ROOM);
+    let told = answer.as_ref().map(|edited| edited.leniency);
+    assert_eq!(told, Ok(Some(Leniency::Alike)));
+    assert_eq!(shown(answer), Ok(("a\r\n'new'\r\n".into(), 1, 1)));
+    let after = TextEdit {
+        position: Position::After,
+        ..alike
+    };
+    assert_eq!(
+        edited(&after, text).as_deref(),
+        Ok("a\r\nit\u{2019}s\u{a0}old\r\n'new'\r\n")
+    );
+    let twice = text.repeat(2);
+    assert!(edited(&alike, &twice).is_err());
+    let second = TextEdit {
+        line: Some(4),
+        ..alike
+    };
+    assert_eq!(
+        edited(&second, &twice),
+        Ok(text.to_owned() + "a\r\n'new'\r\n")
+    );
+    // The text itself comes first.
+    assert_eq!(
+        edited(&alike, "it's old it\u{2019}s old").as_deref(),
+        Ok("'new' it\u{2019}s old")
+    );
+}
+
+#[test]
 fn a_pattern_that_is_none_is_text() {
     for (pattern, text, expected, reason) in [
-        ("f(x", "y = f(x)\n", "y = z)\n", NoPattern::Invalid),
-        ("f(x)", "y = f(x)\n", "y = z\n", NoPattern::NoMatch),
-        ("a[0]", "a[0] = 1\n", "z = 1\n", NoPattern::NoMatch),
-        ("a\n(b)", "a\r\n(b)\r\n", "z\r\n", NoPattern::NoMatch),
+        ("f(x", "y = f(x)\n", "y = z)\n", Leniency::InvalidPattern),
+        ("f(x)", "y = f(x)\n", "y = z\n", Leniency::UnmatchedPattern),
+        ("a[0]", "a[0] = 1\n", "z = 1\n", Leniency::UnmatchedPattern),
+        (
+            "a\n(b)",
+            "a\r\n(b)\r\n",
+            "z\r\n",
+            Leniency::UnmatchedPattern,
+        ),
     ] {
         let edit = at_match(Position::Replace, "z", pattern);
         let edited = edit.apply(text.as_bytes(), ROOM);
-        let told = edited.as_ref().map(|edited| edited.taken_literally);
+        let told = edited.as_ref().map(|edited| edited.leniency);
         assert_eq!(told, Ok(Some(reason)), "{pattern}");
         assert_eq!(
             shown(edited),
