@@ -1,7 +1,9 @@
 //! The content type of a file that is downloaded: by its name, or by its first bytes if the name
 //! says nothing.
 
-/// Bytes at the beginning of a file that show whether it is text.
+use fileshed_core::text::Encoding;
+
+/// Bytes at the beginning of a large file that show whether it is text.
 pub const BEGINNING: usize = 8 * 1024;
 
 const TEXT: &str = "text/plain";
@@ -37,27 +39,37 @@ pub fn is_page(content_type: &str) -> bool {
     kind == "text/html"
 }
 
-/// The value of the header `Content-Type`, with the encoding of a text.
+/// The value of the header `Content-Type`, with the encoding of a text. `whole` where `beginning` is
+/// all that the file has. Without a parameter, JSON and the like are in UTF-8.
 #[must_use]
-pub fn header(name: &str, beginning: &[u8]) -> String {
-    let guessed = by_name(name);
-    let is_text = is_text(beginning);
-    let kind = guessed.unwrap_or(if is_text { TEXT } else { BYTES });
-    if is_text && kind.starts_with("text/") {
-        format!("{kind}; charset=utf-8")
+pub fn header(name: &str, beginning: &[u8], whole: bool) -> String {
+    let encoding = if beginning.is_empty() {
+        Encoding::Ascii
     } else {
-        kind.to_owned()
+        Encoding::of(beginning, whole)
+    };
+    let kind = by_name(name).unwrap_or(if encoding.is_text() { TEXT } else { BYTES });
+    let charset = match &encoding {
+        // Browsers do not know the latter.
+        Encoding::Binary | Encoding::Utf32(_) => None,
+        Encoding::Ascii | Encoding::Utf8 => kind.starts_with("text/").then_some("utf-8"),
+        encoding => is_text(kind).then(|| encoding.name()),
+    };
+    match charset {
+        Some(charset) => format!("{kind}; charset={charset}"),
+        None => kind.to_owned(),
     }
 }
 
-/// Returns `true` if this may be the beginning of a text in UTF-8.
-fn is_text(beginning: &[u8]) -> bool {
-    let is_utf8 = match std::str::from_utf8(beginning) {
-        Ok(_) => true,
-        // A character that the end cuts in two.
-        Err(error) => error.error_len().is_none() && beginning.len() == BEGINNING,
+/// Returns `true` if files of this type are text in some encoding.
+fn is_text(kind: &str) -> bool {
+    let application = kind.strip_prefix("application/");
+    let is_source = |kind: &str| {
+        ["json", "javascript", "xml", "sql", "toml", "yaml", "x-sh"]
+            .iter()
+            .any(|text| kind.ends_with(text))
     };
-    is_utf8 && !beginning.contains(&0)
+    kind.starts_with("text/") || kind == "image/svg+xml" || application.is_some_and(is_source)
 }
 
 #[cfg(test)]
@@ -70,15 +82,28 @@ mod tests {
         for (name, beginning, expected) in [
             ("a.md", &b"x"[..], "text/markdown; charset=utf-8"),
             ("a.HTML", b"x", "text/html; charset=utf-8"),
-            ("a.csv", b"\xff", "text/csv"),
+            (
+                "a.csv",
+                b"gr\xf6\xdfer als gro\xdf",
+                "text/csv; charset=iso-8859-1",
+            ),
+            ("a.txt", b"\xff\xfea\0", "text/plain; charset=utf-16le"),
+            ("a.txt", b"\0\0\xfe\xff\0\0\0a", "text/plain"),
+            (
+                "a.json",
+                b"\xff\xfe{\0}\0",
+                "application/json; charset=utf-16le",
+            ),
+            ("a.txt", b"", "text/plain; charset=utf-8"),
+            ("a.zip", b"gr\xf6\xdfer als gro\xdf", "application/zip"),
             ("a.png", b"x", "image/png"),
             ("a.json", b"{}", "application/json"),
             ("Makefile", b"all:", "text/plain; charset=utf-8"),
             ("Makefile", &cut, "text/plain; charset=utf-8"),
             ("core", b"\0\x01", "application/octet-stream"),
-            ("cut", b"\xc3", "application/octet-stream"),
         ] {
-            assert_eq!(header(name, beginning), expected, "{name}");
+            let whole = beginning.len() < BEGINNING;
+            assert_eq!(header(name, beginning, whole), expected, "{name}");
         }
     }
 }

@@ -27,8 +27,7 @@ impl PackedFile {
     pub(super) fn new(name: &str, plain: Bytes) -> Self {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         let packed = encoder.write_all(&plain).and_then(|()| encoder.finish());
-        let beginning = plain.get(..content_type::BEGINNING).unwrap_or(&plain);
-        let kind = HeaderValue::try_from(content_type::header(name, beginning));
+        let kind = HeaderValue::try_from(content_type::header(name, &plain, true));
         Self {
             // A writer to memory does not fail.
             gzip: packed.ok().map(Bytes::from),

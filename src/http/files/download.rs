@@ -121,9 +121,8 @@ impl FileDownload {
     /// A file that was read without blocking.
     fn of_cached(path: &ZonePath, file: CachedFile) -> Self {
         let name = path.name().unwrap_or_default().to_owned();
-        let beginning = &file.bytes[..file.bytes.len().min(content_type::BEGINNING)];
         Self {
-            content_type: content_type::header(&name, beginning),
+            content_type: content_type::header(&name, &file.bytes, true),
             stamp: file.stamp,
             content: FileContent::Read(file.bytes.into()),
             name,
@@ -147,9 +146,8 @@ impl FileDownload {
             .read_at(&mut bytes, 0)
             .map_err(|error| DiskError::of("read", entry.path(), error))?;
         let name = entry.path().name().unwrap_or_default().to_owned();
-        let beginning = &bytes[..length.min(content_type::BEGINNING)];
         Ok(Self {
-            content_type: content_type::header(&name, beginning),
+            content_type: content_type::header(&name, &bytes[..length], length == size),
             content: if is_small && length == size {
                 FileContent::Read(bytes.into())
             } else {

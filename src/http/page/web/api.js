@@ -110,10 +110,13 @@ export function archive(zone, path, names) {
 }
 
 /** The bytes of a file, or of its beginning. @param {Zone} zone @param {string} path @param {number} [most] */
-export async function bytes(zone, path, most) {
+export async function text(zone, path, most) {
   const headers = most ? { Range: `bytes=0-${most - 1}` } : {};
   const response = await request(address(zone, path), { headers, cache: "no-cache" });
-  return new Uint8Array(await response.arrayBuffer());
+  const raw = new Uint8Array(await response.arrayBuffer());
+  const charset = response.headers.get("Content-Type")?.match(/charset=([\w-]+)/)?.[1];
+  if (!charset && raw.subarray(0, 8000).includes(0)) return null;
+  return new TextDecoder(charset).decode(raw);
 }
 
 /**

@@ -1,7 +1,7 @@
 // One file: shown as what it is, and edited where it is text.
 
 import { html, signal, useEffect, useRef } from "./lib/core.js";
-import { address, bytes, call, place, Refusal } from "./api.js";
+import { address, call, place, Refusal, text as textOf } from "./api.js";
 import { actionsFor, open } from "./actions.js";
 import { ask } from "./dialog.js";
 import { showText } from "./editor.js";
@@ -69,11 +69,15 @@ function FileView({ entry }) {
     if (await leave()) go({ path });
   };
   const begin = async () => {
-    const opened = await attempt(() => call("shed_lockedit_open", { ...place(zone), path: full }));
+    const given = { ...place(zone), path: full };
+    const isReadable = await attempt(async () => (await textOf(zone, full)) !== null);
+    const opened = isReadable && (await attempt(() => call("shed_lockedit_open", given)));
     if (opened && !opened.is_binary) edit.value = { text: opened.content, changed: false };
+    if (opened?.is_binary) await attempt(() => call("shed_lockedit_cancel", given));
+    if (isReadable === false || opened?.is_binary) tell(word("not_text"));
   };
   const save = async () => {
-    const text = edit.value?.read?.() ?? "";
+    const text = withEndsOf(edit.value?.text ?? "", edit.value?.read?.() ?? "");
     const done = await attempt(async () => {
       const given = { ...place(zone), path: full };
       await call("shed_lockedit_overwrite", { ...given, content: text });
@@ -122,6 +126,12 @@ function FileView({ entry }) {
   </dialog>`;
 }
 
+/** An edited text with the line ends that the text had. @param {string} old @param {string} edited */
+function withEndsOf(old, edited) {
+  const end = old.match(/\r\n|\r|\n/)?.[0] ?? "\n";
+  return end === "\n" ? edited : edited.replace(/\n/g, end);
+}
+
 /** Whether a file is text only to programs. @param {string} name */
 function isShownOtherwise(name) {
   const end = extension(name);
@@ -147,11 +157,10 @@ function Shown({ zone, path, entry }) {
 
 /** Something that is text, or turns out not to be. */
 function AsText({ zone, path, entry }) {
-  const content = useContent(() => bytes(zone, path, entry.size > TEXT_MAX ? TEXT_MAX : undefined));
+  const content = useContent(async () => ({ text: await textOf(zone, path, entry.size > TEXT_MAX ? TEXT_MAX : undefined) }));
   if (!content.value) return html`<p class="nothing" role="status">${content.error?.message ?? word("loading")}</p>`;
-  const raw = content.value;
-  if (raw.subarray(0, 8000).includes(0)) return html`<p class="nothing">${word("no_preview")}</p>`;
-  const text = new TextDecoder().decode(raw);
+  const { text } = content.value;
+  if (text === null) return html`<p class="nothing">${word("no_preview")}</p>`;
   const end = extension(entry.name);
   if (end === "csv" || end === "tsv") return html`<${CsvTable} text=${text} name=${entry.name} />`;
   if (end === "md" || end === "markdown") return html`<${Markdown} text=${text} zone=${zone} path=${path} />`;

@@ -25,10 +25,10 @@ export function CsvTable({ text, name }) {
   return html`<${Table} head=${head} rows=${rest.slice(0, ROWS)} isCut=${rest.length > ROWS} label=${name} />`;
 }
 
-/** The character that the first line has most of. @param {string} text */
+/** The character that one of the first lines has most of. @param {string} text */
 function delimiter(text) {
-  const line = text.slice(0, text.indexOf("\n") + 1 || undefined);
-  const count = (/** @type {string} */ mark) => line.split(mark).length;
+  const lines = text.slice(0, 10_000).split(/[\r\n]+/, 10);
+  const count = (/** @type {string} */ mark) => Math.max(...lines.map((line) => line.split(mark).length));
   return [",", ";", "\t", "|"].reduce((best, mark) => (count(mark) > count(best) ? mark : best));
 }
 
@@ -50,7 +50,7 @@ function parse(text, mark) {
     else if (character === mark) {
       row.push(field);
       field = "";
-    } else if (character === "\n") {
+    } else if (character === "\n" || (character === "\r" && text[at + 1] !== "\n")) {
       rows.push([...row, field]);
       row = [];
       field = "";

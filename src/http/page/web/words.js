@@ -151,6 +151,7 @@ const WORDS = {
   loading: ["Loading", "Wird geladen"],
   retry: ["Try again", "Erneut versuchen"],
   preview: ["Preview", "Vorschau"],
+  not_text: ["This file is not text that can be edited.", "Diese Datei ist kein Text, der bearbeitet werden kann."],
   no_preview: ["There is no preview of this file.", "Für diese Datei gibt es keine Vorschau."],
   too_large: ["This file is too large for a preview.", "Diese Datei ist für eine Vorschau zu groß."],
   previous: ["Previous", "Vorherige"],
