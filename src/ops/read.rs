@@ -1,10 +1,12 @@
 //! `shed_read`: a file as a model reads it: numbered lines, the text of a document, or a picture.
 
 use fileshed_core::extraction::{document_text, may_be_document};
-use fileshed_core::files::Numbered;
+use std::fmt::Write as _;
+use std::io::{Read as _, Seek as _};
+
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::storage::{DiskError, Entry};
-use fileshed_core::text::Encoding;
+use fileshed_core::text::{Encoding, LineRequest, SelectedLines, count_lines};
 use fileshed_core::{Hint, NextCall, Runs, Settings, Zone, ZonePath, at_once, diagnostics};
 
 use super::arguments::{ArgumentError, at_least};
@@ -23,17 +25,22 @@ pub struct Request {
     zone: String,
     /// Relative to the zone
     path: String,
-    /// First line, from 1
+    /// More files
+    #[serde(default)]
+    paths: Vec<String>,
+    /// First line, from 1; -9: the last 9
     #[schema(default = 1)]
     offset: Option<i64>,
     /// Most lines
     limit: Option<i64>,
+    /// First character of the first line
+    column: Option<i64>,
     /// For zone group
     group: Option<String>,
 }
 
 /// The lines.
-#[derive(Serialize, ToSchema)]
+#[derive(Default, Serialize, ToSchema)]
 pub struct Response {
     /// Path of the file.
     path: String,
@@ -81,38 +88,66 @@ impl Operation for Read {
         text_limit(settings)
     }
 
+    fn prepare(arguments: &mut Map<String, Value>) {
+        let list = |name: &str| arguments.get(name).and_then(Value::as_array).cloned();
+        let mut paths = list("path").unwrap_or_default();
+        if paths.len() < 2 && arguments.contains_key("path") {
+            return;
+        }
+        paths.extend(list("paths").unwrap_or_default());
+        if let [first, others @ ..] = paths.as_slice() {
+            arguments.insert("path".to_owned(), first.clone());
+            arguments.insert("paths".to_owned(), others.into());
+        }
+    }
+
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
+        let lines = lines_of(&request)?;
         let zone = core
             .store
             .zone(caller, &request.zone, request.group.as_deref())?;
-        let path = zone.path("path", &request.path)?;
-        let first = line("offset", request.offset)?.unwrap_or(1);
-        let limit = line("limit", request.limit)?.unwrap_or(u64::MAX);
-        let entry = zone.entry(&path)?;
-        let is_file = entry.expect_file();
-        is_file.map_err(|error| zone.explain_disk(error))?;
-        let (text, picture) = match document(&core.runs, &zone, &entry)? {
-            Some(text) => (text, None),
-            None => content(&zone, &entry)?,
-        };
         let most = core.store.settings.output_of(caller.client) as usize;
-        let shown = Numbered::of(&text, first, limit, most);
-        Ok(reply(&path, entry.size(), (first, shown), picture))
+        let reader = Reader {
+            runs: &core.runs,
+            zone: &zone,
+            lines,
+        };
+        if !request.paths.is_empty() {
+            return reader.several(request, most);
+        }
+        let file = reader.file("path", &request.path, most)?;
+        let message = file.message();
+        let more = file.more();
+        let picture = file.picture;
+        let reply = Reply::new(file.response, message).noting(more);
+        Ok(Reply { picture, ..reply })
     }
 }
 
-/// Bytes of the largest text that is read at once.
-fn text_limit(settings: &Settings) -> u64 {
-    settings.fs_text_limit_mb.saturating_mul(MEBIBYTE)
+/// The lines that a call asks for.
+fn lines_of(request: &Request) -> Result<LineRequest, ArgumentError> {
+    let number = |parameter, value| at_least(parameter, value, 1, "1 or more");
+    if request.offset == Some(0) {
+        return Err(ArgumentError::Range {
+            parameter: "offset",
+            received: 0,
+            range: "1 or more, or negative to count from the end",
+        });
+    }
+    Ok(LineRequest {
+        offset: request.offset.unwrap_or(1),
+        limit: number("limit", request.limit)?.unwrap_or(u64::MAX),
+        column: number("column", request.column)?.unwrap_or(1),
+    })
 }
 
 /// A small text that is in memory.
 fn small_text(core: &Core, caller: &Caller, request: &Request) -> Option<Reply<Response>> {
     let zone = ZoneName::parse_parameter("zone", &request.zone).ok()?;
     let path = ZonePath::parse("path", &request.path).ok()?;
-    let first = line("offset", request.offset).ok()?.unwrap_or(1);
-    let limit = line("limit", request.limit).ok()?.unwrap_or(u64::MAX);
-    if request.group.is_some() || path.name().is_none_or(may_be_document) {
+    let lines = lines_of(request).ok()?;
+    let is_one = request.paths.is_empty() && request.group.is_none();
+    if !is_one || path.name().is_none_or(may_be_document) {
         return None;
     }
     let file = at_once::file_at_once(&core.store, caller, zone, &path)?;
@@ -121,48 +156,201 @@ fn small_text(core: &Core, caller: &Caller, request: &Request) -> Option<Reply<R
     }
     let text = Encoding::text_of(&file.bytes)?;
     let most = core.store.settings.output_of(caller.client) as usize;
-    let shown = Numbered::of(&text, first, limit, most);
-    Some(reply(&path, file.stamp.size(), (first, shown), None))
+    let file = ReadFile::text(&path, file.stamp.size(), &lines.of(&text, most));
+    let (message, more) = (file.message(), file.more());
+    Some(Reply::new(file.response, message).noting(more))
 }
 
-/// The answer of a file of so many bytes, of which these lines are shown.
-fn reply(
-    path: &ZonePath,
-    size: u64,
-    (first, shown): (u64, Numbered),
+/// A file that was read.
+struct ReadFile {
+    response: Response,
+    /// The line and the character at which the rest begins.
+    rest: Option<(u64, u64)>,
     picture: Option<Picture>,
-) -> Reply<Response> {
-    let message = match (&picture, shown.count) {
-        (Some(_), _) => format!("{path} is a picture of {size} bytes"),
-        (None, 0) => format!("{path} has {} lines", shown.total),
-        (None, count) => format!(
-            "Lines {first} to {} of {} of {path}",
-            first + count - 1,
-            shown.total
-        ),
-    };
-    let more = shown.truncated.then(|| {
-        let next = first + shown.count;
-        format!("more with offset={next}")
-    });
-    let reply = Reply::new(
-        Response {
-            path: path.as_str().to_owned(),
-            total_lines: shown.total,
-            start_line: first,
-            num_lines: shown.count,
-            truncated: shown.truncated,
-            content: shown.content,
-            file_size: size,
-            mime_type: content_type::by_name(path.name().unwrap_or_default()),
-        },
-        message,
-    );
-    Reply { picture, ..reply }.noting(more)
 }
 
-fn line(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, ArgumentError> {
-    at_least(parameter, value, 1, "1 or more")
+impl ReadFile {
+    fn text(path: &ZonePath, size: u64, lines: &SelectedLines) -> Self {
+        Self {
+            response: Response {
+                path: path.as_str().to_owned(),
+                content: lines.numbered(),
+                total_lines: lines.total,
+                start_line: lines.first,
+                num_lines: lines.count(),
+                truncated: lines.rest.is_some(),
+                file_size: size,
+                mime_type: content_type::by_name(path.name().unwrap_or_default()),
+            },
+            rest: lines.rest,
+            picture: None,
+        }
+    }
+
+    fn picture(path: &ZonePath, picture: Picture) -> Self {
+        let size = picture.bytes.len() as u64;
+        let nothing = SelectedLines {
+            first: 1,
+            ..SelectedLines::default()
+        };
+        Self {
+            picture: Some(picture),
+            ..Self::text(path, size, &nothing)
+        }
+    }
+
+    fn message(&self) -> String {
+        let Response {
+            path,
+            total_lines,
+            start_line,
+            num_lines,
+            file_size,
+            ..
+        } = &self.response;
+        match (&self.picture, num_lines) {
+            (Some(_), _) => format!("{path} is a picture of {file_size} bytes"),
+            (None, 0) => format!("{path} has {total_lines} lines"),
+            (None, count) => format!(
+                "Lines {start_line} to {} of {total_lines} of {path}",
+                start_line + count - 1
+            ),
+        }
+    }
+
+    /// How the rest is read.
+    fn more(&self) -> Option<String> {
+        self.rest.map(|rest| match rest {
+            (line, 1) => format!("more with offset={line}"),
+            (line, column) => format!("more with offset={line}, column={column}"),
+        })
+    }
+}
+
+/// The zone that files are read from, and what of them.
+struct Reader<'a> {
+    runs: &'a Runs,
+    zone: &'a Zone<'a>,
+    lines: LineRequest,
+}
+
+impl Reader<'_> {
+    /// Several files one after the other, each below a line with its name and with its share of the
+    /// answer. One that cannot be read says why in its place, unless none can.
+    fn several(&self, request: Request, most: usize) -> Result<Reply<Response>, Error> {
+        let mut data = Response::default();
+        let (mut notes, mut failures) = (Vec::new(), Vec::new());
+        let first = std::iter::once(("path", request.path));
+        let others = request.paths.into_iter().map(|path| ("paths", path));
+        let files: Vec<_> = first.chain(others).collect();
+        let count = files.len();
+        for (index, (parameter, name)) in files.iter().enumerate() {
+            let share = most.saturating_sub(data.content.len()) / (count - index);
+            let text = match self.file(parameter, name, share) {
+                Ok(file) => {
+                    let more = file.more();
+                    notes.extend(more.map(|more| format!("{more} of {name}")));
+                    data.total_lines += file.response.total_lines;
+                    data.num_lines += file.response.num_lines;
+                    data.file_size += file.response.file_size;
+                    data.truncated |= file.response.truncated;
+                    match file.picture {
+                        Some(_) => format!("[{}: read it alone]", file.message()),
+                        None => file.response.content,
+                    }
+                }
+                Err(error) => {
+                    let text = format!("[{}]", error.message());
+                    failures.push(error);
+                    text
+                }
+            };
+            let between = if index == 0 { "" } else { "\n\n" };
+            let _written = write!(data.content, "{between}==> {name} <==\n{text}");
+        }
+        if failures.len() == count
+            && let Some(error) = failures.pop()
+        {
+            return Err(error);
+        }
+        let names: Vec<&str> = files.iter().map(|(_, name)| name.as_str()).collect();
+        data.path = names.join(", ");
+        data.start_line = 1;
+        let failed = match failures.len() {
+            0 => String::new(),
+            failed => format!(", {failed} of which cannot be read"),
+        };
+        let message = format!("{} lines of {count} files{failed}", data.num_lines);
+        let reply = Reply::new(data, message);
+        Ok(notes.into_iter().map(Some).fold(reply, Reply::noting))
+    }
+
+    fn file(&self, parameter: &'static str, path: &str, most: usize) -> Result<ReadFile, Error> {
+        let path = self.zone.path(parameter, path)?;
+        let entry = self.zone.entry(&path)?;
+        let is_file = entry.expect_file();
+        is_file.map_err(|error| self.zone.explain_disk(error))?;
+        let lines = match document(self.runs, self.zone, &entry)? {
+            Some(text) => self.lines.of(&text, most),
+            None if entry.size() > self.zone.text_limit() => self.long_text(&entry, most)?,
+            None => {
+                let bytes = entry
+                    .content()
+                    .map_err(|error| self.zone.explain_disk(error))?;
+                let Some(text) = Encoding::text_of(&bytes) else {
+                    let mime_type = self.picture_type(&entry)?.into();
+                    let picture = Picture { mime_type, bytes };
+                    return Ok(ReadFile::picture(&path, picture));
+                };
+                self.lines.of(&text, most)
+            }
+        };
+        Ok(ReadFile::text(&path, entry.size(), &lines))
+    }
+
+    /// Lines of a text that is too long to be held.
+    fn long_text(&self, entry: &Entry, most: usize) -> Result<SelectedLines, Error> {
+        let fail = |error| {
+            let error = DiskError::of("read", entry.path(), error);
+            self.zone.explain_disk(error)
+        };
+        let mut file = entry
+            .open()
+            .map_err(|error| self.zone.explain_disk(error))?;
+        let encoding = Encoding::of_file(&mut file).map_err(fail)?;
+        if !encoding.is_text() {
+            self.picture_type(entry)?;
+            let path = entry.path().as_str().to_owned();
+            let (size, limit) = (entry.size(), self.zone.text_limit());
+            return Err(self
+                .zone
+                .explain(ReadError::TooLarge { path, size, limit }.into()));
+        }
+        // Not more than it had, should it grow meanwhile.
+        let size = entry.size();
+        let count = || {
+            let count = count_lines(&mut (&mut file).take(size), encoding.clone())?;
+            file.rewind().map(|()| count)
+        };
+        let range = self.lines.range(most, count).map_err(fail)?;
+        range.read(&mut file.take(size), encoding).map_err(fail)
+    }
+
+    /// The type of a file that is a picture.
+    fn picture_type(&self, entry: &Entry) -> Result<&'static str, Error> {
+        let kind = content_type::by_name(entry.path().name().unwrap_or_default());
+        kind.filter(|kind| content_type::is_picture(kind))
+            .ok_or_else(|| {
+                let path = entry.path().as_str().to_owned();
+                let kind = kind.unwrap_or(content_type::BYTES);
+                self.zone.explain(ReadError::Binary { path, kind }.into())
+            })
+    }
+}
+
+/// Bytes of the largest text that is read at once.
+fn text_limit(settings: &Settings) -> u64 {
+    settings.fs_text_limit_mb.saturating_mul(MEBIBYTE)
 }
 
 /// The text of a document; `None` for a file that is none.
@@ -178,36 +366,6 @@ pub(crate) fn document(
             document.text
         }
     }))
-}
-
-/// The text of a file, or the picture that it is.
-fn content(zone: &Zone<'_>, entry: &Entry) -> Result<(String, Option<Picture>), Error> {
-    let path = entry.path().as_str().to_owned();
-    let limit = zone.text_limit();
-    if entry.size() > limit {
-        let size = entry.size();
-        return Err(zone.explain(ReadError::TooLarge { path, size, limit }.into()));
-    }
-    let bytes = entry
-        .content()
-        .map_err(|error: DiskError| zone.explain_disk(error))?;
-    if let Some(text) = Encoding::text_of(&bytes) {
-        return Ok((text.into_owned(), None));
-    }
-    let kind = content_type::by_name(entry.path().name().unwrap_or_default());
-    match kind.filter(|kind| content_type::is_picture(kind)) {
-        Some(mime_type) => {
-            let mime_type = mime_type.into();
-            Ok((String::new(), Some(Picture { mime_type, bytes })))
-        }
-        None => Err(zone.explain(
-            ReadError::Binary {
-                path,
-                kind: kind.unwrap_or(content_type::BYTES),
-            }
-            .into(),
-        )),
-    }
 }
 
 diagnostics! {
@@ -229,14 +387,14 @@ diagnostics! {
             details: { "path": path, "content_type": kind },
         },
         /// More than is held at once.
-        #[error("`{path}` has {size} bytes, a text that is read may have {limit}")]
+        #[error("`{path}` has {size} bytes, a picture that is read may have {limit}")]
         TooLarge {
-            path: String = "all.log".to_owned(),
+            path: String = "all.png".to_owned(),
             size: u64 = 60_000_000,
             limit: u64 = 10_485_760,
         } => {
             code: FileTooLarge,
-            hint: "read a part of it with shed_exec, with `sed -n` or `head`",
+            hint: "make a smaller one with shed_exec, with `convert` and `-resize`",
             details: { "path": path, "size_bytes": size, "limit_bytes": limit },
         },
     }

@@ -43,7 +43,7 @@ pub use tools::entries::{
 };
 pub use tools::glob::{GlobAnswer, GlobSearch};
 pub use tools::grep::{GrepAnswer, GrepMatch, GrepSearch, OutputMode};
-pub use tools::read::{Numbered, ReadAnswer, ReadFile, ReadLines};
+pub use tools::read::{ReadAnswer, ReadFile, ReadLines};
 pub use tools::write::{ContentEncoding, WriteAnswer, WriteFile};
 pub use tools::{Files, ToolLimits};
 

@@ -115,14 +115,17 @@ impl<'p> Files<'p> {
 
     /// A whole file of no more bytes than a text may have.
     fn whole(&self, given: &str, path: &ZonePath) -> Result<FileBytes, Error> {
-        let limit = self.limits.text_bytes;
-        // One byte more shows that there is more.
-        let range = 0..limit.saturating_add(1);
-        let content = self.provider.read(&self.at(path), range);
-        let content = content.map_err(|error| ToolError::of_provider(given, error))?;
+        let content = self.beginning(given, path)?;
         let size = content.metadata.size.max(content.bytes.len() as u64);
         self.expect_size(size)?;
         Ok(content)
+    }
+
+    /// As many bytes of a file as a text may have, and one more that shows that there is more.
+    fn beginning(&self, given: &str, path: &ZonePath) -> Result<FileBytes, Error> {
+        let range = 0..self.limits.text_bytes.saturating_add(1);
+        let content = self.provider.read(&self.at(path), range);
+        content.map_err(|error| ToolError::of_provider(given, error))
     }
 
     fn expect_size(&self, size: u64) -> Result<(), ToolError> {

@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::io::{self, Read, Seek};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 
 use super::TextError;
+
+/// Bytes of a file that show its encoding.
+const BEGINNING: u64 = 64 * 1024;
 
 /// An encoding of text, or none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +61,14 @@ impl Encoding {
         evidence.encoding()
     }
 
+    /// The encoding of a file of any size, by its beginning. The file is left there.
+    pub fn of_file(file: &mut (impl Read + Seek)) -> io::Result<Self> {
+        let mut beginning = Vec::new();
+        file.take(BEGINNING).read_to_end(&mut beginning)?;
+        file.rewind()?;
+        Ok(Self::of(&beginning, (beginning.len() as u64) < BEGINNING))
+    }
+
     /// The text that a whole file is: an empty one where it has no bytes, nothing where they are no text.
     #[must_use]
     pub fn text_of(bytes: &[u8]) -> Option<Cow<'_, str>> {
@@ -82,20 +94,7 @@ impl Encoding {
         match self {
             Self::Binary | Self::Ascii | Self::Utf8 => String::from_utf8_lossy(bytes),
             Self::Utf16(_) => by_name(self.name(), bytes.get(2..).unwrap_or_default()),
-            Self::Utf32(is_big) => bytes
-                .get(4..)
-                .unwrap_or_default()
-                .chunks(4)
-                .map(|unit| {
-                    let unit = unit.try_into().unwrap_or([0xff; 4]);
-                    let code = if *is_big {
-                        u32::from_be_bytes(unit)
-                    } else {
-                        u32::from_le_bytes(unit)
-                    };
-                    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
-                })
-                .collect(),
+            Self::Utf32(is_big) => from_utf32(bytes.get(4..).unwrap_or_default(), *is_big).into(),
             Self::Guessed(name) => by_name(name, bytes),
         }
     }
@@ -212,6 +211,88 @@ impl Encoding {
             Self::Guessed(name) => name,
         }
     }
+}
+
+/// Characters of a text that comes piece by piece.
+pub(super) struct TextDecoder {
+    encoding: Encoding,
+    /// Bytes of the mark that are still to come.
+    mark: usize,
+    /// Nothing for UTF-32, and for ASCII until a byte shows that it is more.
+    decoder: Option<encoding_rs::Decoder>,
+    /// The beginning of a character of UTF-32.
+    unit: Vec<u8>,
+}
+
+impl TextDecoder {
+    pub(super) fn new(encoding: Encoding) -> Self {
+        let mark = match encoding {
+            Encoding::Utf16(_) => 2,
+            Encoding::Utf32(_) => 4,
+            _ => 0,
+        };
+        let decoder = match encoding {
+            Encoding::Ascii | Encoding::Utf32(_) => None,
+            _ => Some(decoder(&encoding)),
+        };
+        Self {
+            encoding,
+            mark,
+            decoder,
+            unit: Vec::new(),
+        }
+    }
+
+    /// The characters that this piece ends; what stands for none becomes U+FFFD.
+    pub(super) fn decode<'p>(&mut self, piece: &'p [u8], is_last: bool) -> Cow<'p, str> {
+        let mark = self.mark.min(piece.len());
+        self.mark -= mark;
+        let piece = &piece[mark..];
+        if let Encoding::Utf32(is_big) = self.encoding {
+            self.unit.extend_from_slice(piece);
+            let whole = if is_last {
+                self.unit.len()
+            } else {
+                self.unit.len() / 4 * 4
+            };
+            return from_utf32(&self.unit.drain(..whole).collect::<Vec<u8>>(), is_big).into();
+        }
+        if self.decoder.is_none() {
+            if piece.is_ascii() {
+                return String::from_utf8_lossy(piece);
+            }
+            self.encoding = Encoding::of(piece, false);
+        }
+        let new = || decoder(&self.encoding);
+        let decoder = self.decoder.get_or_insert_with(new);
+        let most = decoder.max_utf8_buffer_length(piece.len());
+        let mut text = String::with_capacity(most.unwrap_or(piece.len()));
+        let (..) = decoder.decode_to_string(piece, &mut text, is_last);
+        text.into()
+    }
+}
+
+/// A decoder that leaves marks to its caller.
+fn decoder(encoding: &Encoding) -> encoding_rs::Decoder {
+    match encoding {
+        Encoding::Guessed(_) | Encoding::Utf16(_) => named(encoding.name()),
+        _ => encoding_rs::UTF_8,
+    }
+    .new_decoder_without_bom_handling()
+}
+
+/// The characters of UTF-32 behind its mark.
+fn from_utf32(bytes: &[u8], is_big: bool) -> String {
+    let units = bytes.chunks(4).map(|unit| {
+        let unit = unit.try_into().unwrap_or([0xff; 4]);
+        let code = if is_big {
+            u32::from_be_bytes(unit)
+        } else {
+            u32::from_le_bytes(unit)
+        };
+        char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+    });
+    units.collect()
 }
 
 /// The encoding of a name that a guess has.
@@ -357,6 +438,38 @@ mod tests {
         ] {
             assert_eq!(Encoding::of(bytes, whole).name(), name, "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn a_text_is_decoded_piece_by_piece() {
+        for (bytes, encoding) in [
+            (&b"gr\xf6\xdfer\nals gro\xdf"[..], None),
+            (b"\xff\xfea\0\xf6\0=\xd8\0\xde", None),
+            (b"\xfe\xff\0a\0", None),
+            (b"\xff\xfe\0\0a\0\0\0b", None),
+            (b"\0\0\xfe\xff\0\0\0a", None),
+            (b"\xef\xbb\xbfa \xe6\x97\xa5\xe6", None),
+            (b"ascii, then \xc3\xb6", Some(Encoding::Ascii)),
+        ] {
+            let encoding = encoding.unwrap_or_else(|| Encoding::of(bytes, true));
+            let expected = encoding.decode(bytes);
+            for size in 1..5 {
+                let mut decoder = TextDecoder::new(encoding.clone());
+                let pieces = bytes.chunks(size).chain([&b""[..]]).collect::<Vec<_>>();
+                let last = pieces.len() - 1;
+                let text: String = (0..)
+                    .zip(pieces)
+                    .map(|(at, piece)| decoder.decode(piece, at == last))
+                    .collect();
+                assert_eq!(text, expected, "{encoding:?} by {size}");
+            }
+        }
+        let mut late = TextDecoder::new(Encoding::Ascii);
+        assert_eq!(late.decode(b"plain ", false), "plain ");
+        assert_eq!(
+            late.decode(b"gr\xf6\xdfer als gro\xdf", false),
+            "größer als groß"
+        );
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod excerpt;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod line_ends;
+mod line_range;
 mod lines;
 mod literal;
 mod pattern;
@@ -30,6 +31,7 @@ pub use encoding::{Encoding, EncodingEvidence, is_pdf};
 pub use error::TextError;
 pub use excerpt::beginning;
 pub use line_ends::{ConversionError, LineEndCount, converted};
+pub use line_range::{LineRange, LineRequest, SelectedLines, count_lines};
 pub use lines::{LineEnds, line_count, lines, without_line_end};
 pub use pattern::line_pattern;
 

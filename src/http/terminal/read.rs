@@ -1,11 +1,9 @@
 //! `GET /files/read`: the text of a file, or of some of its lines; pictures as they are.
 
-mod lines;
-
-use std::io::{Read as _, Seek as _};
+use std::io::Read as _;
 
 use fileshed_core::storage::{DiskError, Entry};
-use fileshed_core::text::Encoding;
+use fileshed_core::text::{Encoding, LineRange, SelectedLines};
 use fileshed_core::view::{Resolved, ViewPath};
 use fileshed_core::{CallerView, Code, Error, Hint, NextCall, at_once, diagnostics};
 use serde::{Deserialize, Serialize};
@@ -15,10 +13,6 @@ use crate::content_type;
 use crate::http::files::download::FileDownload;
 use crate::http::tool::ToolContent;
 use crate::ops::read::document;
-use lines::{LineRange, SelectedLines};
-
-/// Bytes of a file that show whether it is text, and in which encoding.
-const BEGINNING: usize = 64 * 1024;
 
 /// Bytes of a file that is given as it is.
 const RAW_MAX: u64 = 20 * 1024 * 1024;
@@ -47,13 +41,13 @@ struct TextLines {
 
 /// `GET /files/read`
 pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolContent, Error> {
-    let range = LineRange::new(request.start_line, request.end_line)?;
+    let limit = view.core.store.settings.max_output_absolute;
+    let range = line_range(request, limit)?;
     let file = view.resolve("path", &request.path)?;
     let entry = file.file()?;
     if request.force_binary {
         return raw(&file, &entry);
     }
-    let limit = view.core.store.settings.max_output_absolute;
     let kind = kind(&entry);
     let mut prefixes = view
         .core
@@ -69,16 +63,15 @@ pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolConten
         }
         document => document.map_err(|error| file.explain(error))?,
     };
-    if let Some(text) = document {
-        let SelectedLines { total, content } = range.of(&text);
-        let size = content.len() as u64;
-        if size > limit {
-            return Err(too_large(&file, size, limit));
-        }
-        return Ok(answer(&file.at, total, content.to_owned()));
-    }
-    if let Some((total, content)) = text_of(&file, &entry, &range, limit)? {
-        return Ok(answer(&file.at, total, content));
+    let lines = match document {
+        Some(text) => Some(range.of(&text)),
+        None => text_of(&file, &entry, &range)?,
+    };
+    if let Some(lines) = lines {
+        return match lines.rest {
+            Some(_) => Err(too_large(&file, entry.size(), limit)),
+            None => Ok(answer(&file.at, lines)),
+        };
     }
     if is_sent_raw {
         return raw(&file, &entry);
@@ -93,24 +86,38 @@ pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolConten
 
 /// A small text that is in memory.
 pub(super) fn read_at_once(view: CallerView<'_>, request: &Request) -> Option<ToolContent> {
-    let range = LineRange::new(request.start_line, request.end_line).ok()?;
+    let limit = view.core.store.settings.max_output_absolute;
+    let range = line_range(request, limit).ok()?;
     if request.force_binary {
         return None;
     }
     let (at, file) = at_once::view_file_at_once(&view, &request.path)?;
-    if file.stamp.size() > view.core.store.settings.max_output_absolute {
+    if file.stamp.size() > limit {
         return None;
     }
     let text = Encoding::text_of(&file.bytes)?;
-    let lines = range.of(&text);
-    Some(answer(&at, lines.total, lines.content.to_owned()))
+    Some(answer(&at, range.of(&text)))
 }
 
-fn answer(at: &ViewPath, total_lines: u64, content: String) -> ToolContent {
+fn line_range(request: &Request, limit: u64) -> Result<LineRange, FileReadError> {
+    let number = |parameter, line: Option<i64>| match line {
+        Some(value) if value < 1 => Err(FileReadError::Line { parameter, value }),
+        line => Ok(line.map(i64::unsigned_abs)),
+    };
+    Ok(LineRange {
+        first: number("start_line", request.start_line)?.unwrap_or(1),
+        last: number("end_line", request.end_line)?.unwrap_or(u64::MAX),
+        column: 1,
+        most: limit as usize,
+        numbered: false,
+    })
+}
+
+fn answer(at: &ViewPath, lines: SelectedLines) -> ToolContent {
     ToolContent::data(TextLines {
         path: at.as_str().to_owned(),
-        total_lines,
-        content,
+        total_lines: lines.total,
+        content: lines.content,
     })
 }
 
@@ -129,44 +136,25 @@ fn raw(file: &Resolved<'_>, entry: &Entry) -> Result<ToolContent, Error> {
         .map(ToolContent::File)
 }
 
-/// How many lines a text has and what those of the range hold; nothing of a file that is no text.
+/// The lines of a text; nothing of a file that is no text.
 fn text_of(
     file: &Resolved<'_>,
     entry: &Entry,
     range: &LineRange,
-    limit: u64,
-) -> Result<Option<(u64, String)>, Error> {
+) -> Result<Option<SelectedLines>, Error> {
     let fail = |error| file.explain(DiskError::of("read", entry.path(), error).into());
     let mut source = entry.open().map_err(|error| file.explain(error.into()))?;
-    let mut beginning = Vec::new();
-    let read = (&mut source)
-        .take(BEGINNING as u64)
-        .read_to_end(&mut beginning);
-    read.map_err(fail)?;
-    if beginning.is_empty() {
-        return Ok(Some((0, String::new())));
-    }
-    let encoding = Encoding::of(&beginning, beginning.len() < BEGINNING);
-    if !encoding.is_text() {
+    let encoding = Encoding::of_file(&mut source).map_err(fail)?;
+    let size = entry.size();
+    if size > 0 && !encoding.is_text() {
         return Ok(None);
     }
-    if entry.size() <= limit {
-        let mut bytes = beginning;
-        // Not more than it had, should it grow meanwhile.
-        let read = (&mut source).take(limit).read_to_end(&mut bytes);
-        read.map_err(fail)?;
-        let text = encoding.decode(&bytes);
-        let lines = range.of(&text);
-        return Ok(Some((lines.total, lines.content.to_owned())));
+    if range.is_whole() && size > range.most as u64 {
+        return Err(too_large(file, size, range.most as u64));
     }
-    if range.is_whole() || !encoding.has_line_bytes() {
-        return Err(too_large(file, entry.size(), limit));
-    }
-    source.rewind().map_err(fail)?;
-    let found = range.read(&mut source, limit as usize).map_err(fail)?;
-    let SelectedLines { total, content } =
-        found.ok_or_else(|| too_large(file, entry.size(), limit))?;
-    Ok(Some((total, encoding.decode(&content).into_owned())))
+    // Not more than it had, should it grow meanwhile.
+    let lines = range.read(&mut source.take(size), encoding);
+    lines.map(Some).map_err(fail)
 }
 
 fn too_large(file: &Resolved<'_>, size: u64, limit: u64) -> Error {

@@ -21,10 +21,10 @@ pub(crate) const PROVOKED: Provoked = &[
     }),
     ("FILE_TOO_LARGE", |stage| {
         stage.file("storage", "kept", "x");
-        let place = stage.place("storage").join("large.txt");
+        let place = stage.place("storage").join("large.png");
         let made = std::fs::File::create(place).unwrap();
         made.set_len(11 << 20).unwrap();
-        stage.refuses_example("path", "large.txt", &["`large.txt`", "10485760"]);
+        stage.refuses_example("path", "large.png", &["`large.png`", "10485760"]);
     }),
     ("UNSUPPORTED_FILE_TYPE", |stage| {
         stage.file("storage", "kept", "x");
@@ -106,6 +106,116 @@ fn what_is_too_long_says_where_it_goes_on() {
         more["content"].as_str().unwrap().ends_with("→line"),
         "{more}"
     );
+}
+
+#[test]
+fn a_line_that_is_longer_than_an_answer_is_read_in_parts() {
+    let server = TestApp::start();
+    let client = server.client();
+    let line = "0123456789ä".repeat(20_000);
+    file(&client, "storage", "a.json", &format!("{line}\nlast\n"));
+    let (mut whole, mut next) = (String::new(), json!({}));
+    for _ in 0..100 {
+        let mut arguments = json!({"zone": "storage", "path": "a.json", "limit": 1});
+        let given = arguments.as_object_mut().unwrap();
+        given.extend(next.as_object().unwrap().clone());
+        let answer = client.call("shed_read", &arguments);
+        let content = answer.data()["content"].as_str().unwrap().to_owned();
+        whole += content.strip_prefix("     1→").unwrap();
+        if answer.data()["truncated"] == false {
+            break;
+        }
+        let message = answer.body["message"].as_str().unwrap();
+        let (_, said) = message.split_once("more with ").unwrap();
+        let (offset, column) = said.split_once(", ").unwrap();
+        assert_eq!(offset, "offset=1");
+        let column: u64 = column.strip_prefix("column=").unwrap().parse().unwrap();
+        next = json!({"offset": 1, "column": column});
+    }
+    assert!(whole == line, "{} of {} bytes", whole.len(), line.len());
+}
+
+#[test]
+fn lines_are_read_from_the_end() {
+    let server = TestApp::start();
+    let client = server.client();
+    file(&client, "storage", "a.log", "one\ntwo\nthree\n");
+    let arguments = json!({"zone": "storage", "path": "a.log", "offset": -2});
+    let read = done(&client, "shed_read", &arguments);
+    assert_eq!(read["content"], "     2→two\n     3→three");
+    assert_eq!(
+        (&read["start_line"], &read["num_lines"]),
+        (&json!(2), &json!(2))
+    );
+}
+
+#[test]
+fn lines_are_read_from_a_file_of_any_size() {
+    let server = TestApp::start();
+    let client = server.client();
+    let line = "Grüße aus Köln\n".repeat(100);
+    let count = (11 << 20) / line.len() + 1;
+    upload(&client, "long.txt", line.repeat(count));
+    let total = (count * 100) as u64;
+    let mut arguments = json!({"zone": "uploads", "path": "long.txt", "offset": total, "limit": 3});
+    let read = done(&client, "shed_read", &arguments);
+    assert_eq!(read["content"], format!("{total:>6}→Grüße aus Köln"));
+    arguments["offset"] = json!(-1);
+    assert_eq!(
+        done(&client, "shed_read", &arguments)["content"],
+        read["content"]
+    );
+    arguments["path"] = json!("wide.txt");
+    let text = line.repeat(count);
+    let wide = std::iter::once(0xfeff).chain(text.encode_utf16());
+    upload(
+        &client,
+        "wide.txt",
+        wide.flat_map(u16::to_le_bytes).collect::<Vec<u8>>(),
+    );
+    assert_eq!(
+        done(&client, "shed_read", &arguments)["content"],
+        read["content"]
+    );
+}
+
+#[test]
+fn several_files_are_read_in_one_call() {
+    let server = TestApp::start();
+    let client = server.client();
+    file(&client, "storage", "a.md", "one\ntwo\n");
+    file(&client, "storage", "d/b.md", "three\n");
+    let expected = "==> a.md <==\n     1→one\n     2→two\n\n==> d/b.md <==\n     1→three";
+    for paths in [
+        json!({"path": "a.md", "paths": ["d/b.md"]}),
+        json!({"paths": ["a.md", "d/b.md"]}),
+        json!({"path": ["a.md", "d/b.md"]}),
+    ] {
+        let mut arguments = json!({"zone": "storage"});
+        let given = arguments.as_object_mut().unwrap();
+        given.extend(paths.as_object().unwrap().clone());
+        let answer = client.call("shed_read", &arguments);
+        let read = answer.data();
+        assert_eq!(read["content"], expected, "{paths}");
+        assert_eq!(
+            (&read["path"], &read["num_lines"]),
+            (&json!("a.md, d/b.md"), &json!(3))
+        );
+        assert_eq!(answer.body["message"], "3 lines of 2 files");
+    }
+    let arguments = json!({"zone": "storage", "path": "a.md", "paths": ["no.md"]});
+    let answer = client.call("shed_read", &arguments);
+    let content = answer.data()["content"].as_str().unwrap();
+    assert!(
+        content.contains("==> no.md <==\n[") && content.contains("`no.md`"),
+        "{content}"
+    );
+    let message = answer.body["message"].as_str().unwrap();
+    assert!(message.contains("1 of which cannot be read"), "{message}");
+    let arguments = json!({"zone": "storage", "path": "no.md", "paths": ["none.md"]});
+    client
+        .call("shed_read", &arguments)
+        .refused(404, "FILE_NOT_FOUND");
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! `read_file`: lines of a text, a picture, or bytes.
 
-use std::fmt::Write as _;
+use std::io;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fileshed_text::Encoding;
+use fileshed_text::{Encoding, LineRequest, SelectedLines, count_lines};
 use fileshed_types::Error;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +12,10 @@ use super::write::ContentEncoding;
 use super::{Files, is_binary};
 use crate::error::ToolError;
 use crate::path;
+use crate::provider::{FileBytes, ProviderError};
+
+/// Bytes of a long file that are read at once.
+const PIECE: u64 = 1 << 20;
 
 /// What to read.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -23,6 +27,8 @@ pub struct ReadFile {
     pub offset: Option<i64>,
     /// Most lines
     pub limit: Option<i64>,
+    /// First character of the first line
+    pub column: Option<i64>,
     /// base64: bytes, not lines
     #[cfg_attr(feature = "schema", schema(inline))]
     pub encoding: Option<ContentEncoding>,
@@ -89,6 +95,12 @@ pub struct ReadLines {
     /// Whether the answer ends before what was asked for, because it would be too long.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
+    /// The line with which what is left begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<u64>,
+    /// The character of that line, where a part of it was shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_column: Option<u64>,
     /// What the file is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
@@ -112,10 +124,32 @@ impl Files<'_> {
     pub fn read_file(&self, request: &ReadFile) -> Result<ReadAnswer, Error> {
         let given = request.path.as_str();
         let path = path::inside(given)?;
-        let first = number("offset", request.offset)?.unwrap_or(1);
-        let limit = number("limit", request.limit)?.unwrap_or(u64::MAX);
-        let content = self.whole(given, &path)?;
+        let lines = LineRequest {
+            offset: match request.offset {
+                Some(0) => {
+                    return Err(ToolError::Below {
+                        parameter: "offset",
+                        value: 0,
+                    }
+                    .into());
+                }
+                offset => offset.unwrap_or(1),
+            },
+            limit: number("limit", request.limit)?.unwrap_or(u64::MAX),
+            column: number("column", request.column)?.unwrap_or(1),
+        };
+        let content = self.beginning(given, &path)?;
         let (mime_type, size) = (content.metadata.mime_type(), content.metadata.size);
+        let is_text = !is_binary(&content.bytes);
+        let is_range = request.offset.is_some() || request.limit.is_some();
+        let is_long = self.expect_size(size).is_err();
+        let lines = if is_long && is_range && is_text && request.encoding.is_none() {
+            Some(self.long_text(given, lines, &content)?)
+        } else {
+            self.expect_size(size)?;
+            let of_text = || lines.of(&decoded(&content.bytes), self.limits.answer_bytes);
+            is_text.then(of_text)
+        };
         let bytes = content.bytes;
         if request.encoding == Some(ContentEncoding::Base64) {
             return Ok(ReadAnswer::Bytes {
@@ -133,22 +167,86 @@ impl Files<'_> {
             let mime_type = mime_type.clone();
             return Ok(ReadAnswer::Image { mime_type, bytes });
         }
-        if is_binary(&bytes) {
+        let Some(lines) = lines else {
             return Err(ToolError::Binary(given.to_owned()).into());
-        }
-        let text = decoded(&bytes);
-        let numbered = Numbered::of(&text, first, limit, self.limits.answer_bytes);
+        };
         Ok(ReadAnswer::Lines(ReadLines {
             status: "ok",
             path: given.to_owned(),
-            content: numbered.content,
-            total_lines: numbered.total,
-            start_line: first,
-            num_lines: numbered.count,
-            truncated: numbered.truncated,
+            content: lines.numbered(),
+            total_lines: lines.total,
+            start_line: lines.first,
+            num_lines: lines.count(),
+            truncated: lines.rest.is_some(),
+            next_offset: lines.rest.map(|(line, _)| line),
+            next_column: lines
+                .rest
+                .map(|(_, column)| column)
+                .filter(|column| *column > 1),
             mime_type,
             size,
         }))
+    }
+
+    /// Lines of a text that is too long to be held, of which this is the beginning.
+    fn long_text(
+        &self,
+        given: &str,
+        lines: LineRequest,
+        beginning: &FileBytes,
+    ) -> Result<SelectedLines, Error> {
+        let encoding = match Encoding::of(&beginning.bytes, false) {
+            // Control characters, but no NUL: shown as they are.
+            Encoding::Binary => Encoding::Utf8,
+            encoding => encoding,
+        };
+        let source = || FileReader {
+            files: self,
+            beginning,
+            piece: Vec::new(),
+            position: 0,
+        };
+        let count = || count_lines(&mut source(), encoding.clone());
+        let selected = lines
+            .range(self.limits.answer_bytes, count)
+            .and_then(|range| range.read(&mut source(), encoding.clone()));
+        selected.map_err(|error| {
+            let changed = || ProviderError::Changed(beginning.metadata.path.clone());
+            let error = error.downcast().unwrap_or_else(|_| changed());
+            ToolError::of_provider(given, error)
+        })
+    }
+}
+
+/// The content of a file, read in pieces, all of the same state.
+struct FileReader<'f> {
+    files: &'f Files<'f>,
+    beginning: &'f FileBytes,
+    /// What was read last.
+    piece: Vec<u8>,
+    position: u64,
+}
+
+impl io::Read for FileReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.piece.is_empty() {
+            let metadata = &self.beginning.metadata;
+            let range = self.position..self.position + PIECE;
+            let provider = self.files.provider;
+            let read = provider
+                .read(&metadata.path, range)
+                .map_err(io::Error::other)?;
+            if read.metadata.version != metadata.version {
+                let changed = ProviderError::Changed(metadata.path.clone());
+                return Err(io::Error::other(changed));
+            }
+            self.position += read.bytes.len() as u64;
+            self.piece = read.bytes;
+        }
+        let count = self.piece.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.piece[..count]);
+        self.piece.drain(..count);
+        Ok(count)
     }
 }
 
@@ -173,52 +271,5 @@ pub(crate) fn number(
     match given {
         Some(value) if value < 1 => Err(ToolError::Below { parameter, value }),
         given => Ok(given.map(|value| value as u64)),
-    }
-}
-
-/// Lines with their numbers in front.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Numbered {
-    /// The lines: `     1→text`.
-    pub content: String,
-    /// Lines of the whole text.
-    pub total: u64,
-    /// How many are shown.
-    pub count: u64,
-    /// Whether they end because there would be too many bytes.
-    pub truncated: bool,
-}
-
-impl Numbered {
-    /// The lines of a text from the one numbered `first` on, at most `limit` of them and about
-    /// `most_bytes`.
-    #[must_use]
-    pub fn of(text: &str, first: u64, limit: u64, most_bytes: usize) -> Self {
-        let (mut content, mut total, mut count, mut truncated) = (String::new(), 0, 0, false);
-        for line in text.lines() {
-            total += 1;
-            if total < first || count >= limit || truncated {
-                continue;
-            }
-            let left = most_bytes.saturating_sub(content.len());
-            if line.len() > left {
-                truncated = true;
-                if count > 0 {
-                    continue;
-                }
-            }
-            if count > 0 {
-                content.push('\n');
-            }
-            let shown = &line[..line.floor_char_boundary(left)];
-            let _written = write!(content, "{total:>6}→{shown}");
-            count += 1;
-        }
-        Self {
-            content,
-            total,
-            count,
-            truncated,
-        }
     }
 }

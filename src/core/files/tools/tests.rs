@@ -168,6 +168,47 @@ fn content_that_exceeds_the_limit() {
 }
 
 #[test]
+fn lines_of_a_file_of_any_size() {
+    let memory = MemoryProvider::default();
+    let large = Files::new(&memory, ToolLimits::default());
+    let text = "größer\n".repeat(100);
+    large
+        .write_file(&WriteFile::new("a", &text))
+        .expect("a file");
+    let limits = ToolLimits {
+        text_bytes: 64,
+        answer_bytes: 40,
+        ..ToolLimits::default()
+    };
+    let files = Files::new(&memory, limits);
+    let read = |offset, limit, column| {
+        let request = ReadFile {
+            offset: Some(offset),
+            limit,
+            column,
+            ..ReadFile::new("a")
+        };
+        match files.read_file(&request).expect("lines") {
+            ReadAnswer::Lines(lines) => lines,
+            other => panic!("{other:?}"),
+        }
+    };
+    let lines = read(99, Some(1), Some(3));
+    assert_eq!(
+        (lines.content.as_str(), lines.total_lines),
+        ("    99→ößer", 100)
+    );
+    assert_eq!((lines.start_line, lines.num_lines), (99, 1));
+    let lines = read(-2, None, None);
+    assert_eq!(lines.content, "    99→größer\n   100→größer");
+    let lines = read(1, None, None);
+    assert_eq!(
+        (lines.num_lines, lines.next_offset, lines.next_column),
+        (2, Some(3), None)
+    );
+}
+
+#[test]
 fn edit_file_replaces_the_only_place() {
     with(&[("a.md", "one\ntwo\none\n")], |files| {
         let edited = files.edit_file(&edit("a.md", "two", "2")).expect("an edit");
