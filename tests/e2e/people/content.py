@@ -136,6 +136,25 @@ def edit(world: World) -> None:
     page.see("button", "Edit")
     check.equal("it is saved", world.content("documents", "editing/note.md"), b"after\n")
     page.click("button", "Close")
+    for name, encoding in (("old.txt", "cp1252"), ("wide.txt", "utf-16"), ("chinese.txt", "gbk")):
+        word = "文件" if encoding == "gbk" else "größer"
+        world.store("documents", f"editing/{name}", f"{word} 1\r\n{word} 2\r\n".encode(encoding))
+        world.open(f"documents/editing?open={name}")
+        page.click("button", "Edit")
+        page.write("textbox", name, f"{word} 3\n{word} 4\n")
+        page.click("button", "Save")
+        page.see("button", "Edit")
+        kept = f"{word} 3\r\n{word} 4\r\n".encode(encoding)
+        check.equal(f"{name} keeps its encoding and line ends", world.content("documents", f"editing/{name}"), kept)
+        page.click("button", "Close")
+    world.store("documents", "editing/bytes.txt", bytes(range(256)))
+    world.open("documents/editing?open=bytes.txt")
+    page.click("button", "Edit")
+    check.until("the page says that it is no text", lambda: "not text" in world.told_by_page())
+    page.click("button", "Close")
+    written = {"zone": "documents", "path": "editing/bytes.txt", "content": "x", "overwrite": True}
+    unlocked = world.server.call("shed_patch_text", written, headers={"X-OpenWebUI-Chat-Id": "another"})
+    check.equal("it is not locked", unlocked.status, 200)
     other = {"X-OpenWebUI-Chat-Id": "another"}
     locked = world.server.call("shed_lockedit_open", {"zone": "documents", "path": "editing/note.md"}, headers=other)
     check.equal("somebody else has it", locked.status, 200)

@@ -63,7 +63,7 @@ _WAYS = {
 
 #: Files that are not what their names say.
 _ODD = {
-    "empty.bin": "nothing", "empty.csv": "table", "utf-16.txt": "nothing", "broken.png": "picture",
+    "empty.bin": "nothing", "empty.csv": "table", "broken.png": "picture",
 }
 
 #: Films and sounds that every browser plays.
@@ -154,6 +154,8 @@ def _preview(world: World, name: str, view: str) -> None:
     has_word = expected in ("text", "table", "extracted", "markdown") and not name.startswith(("empty", "sample.zip"))
     if has_word:
         check.that(f"{name} has its text", samples.WORD in shown["text"], shown["text"][:300])
+    if name in ("utf-16.txt", "latin-1.txt"):
+        check.that(f"{name} is decoded", "größer" in shown["text"], shown["text"][:300])
     boxes.fit(world, f"the preview of {name}, {view}")
     if name in _MEASURED:
         boxes.same(world, f"{name}-{view}")
