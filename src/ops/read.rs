@@ -1,13 +1,15 @@
 //! `shed_read`: a file as a model reads it: numbered lines, the text of a document, or a picture.
 
-use fileshed_core::extraction::{document_text, may_be_document};
+use std::io::{Read as _, Seek as _, SeekFrom};
+
+use fileshed_core::extraction::{document_text, may_be_document, page_picture};
 use fileshed_core::files::Numbered;
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::storage::{DiskError, Entry};
-use fileshed_core::text::Encoding;
-use fileshed_core::{Hint, NextCall, Runs, Settings, Zone, ZonePath, at_once, diagnostics};
+use fileshed_core::text::{ContentFormat, Encoding};
+use fileshed_core::{Hint, NextCall, Settings, Zone, ZonePath, at_once, diagnostics};
 
-use super::arguments::{ArgumentError, at_least};
+use super::arguments::{ArgumentError, at_least, not_negative};
 use super::prelude::*;
 use super::{ImmediateRun, Picture};
 use crate::content_type;
@@ -28,8 +30,22 @@ pub struct Request {
     offset: Option<i64>,
     /// Most lines
     limit: Option<i64>,
+    /// Page of a PDF as an image
+    page: Option<i64>,
+    /// Bytes: offset from 0 and limit count them
+    #[schema(value_type = Option<ByteEncoding>)]
+    encoding: Option<String>,
     /// For zone group
     group: Option<String>,
+}
+
+/// How bytes are written.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "it is a schema: `ContentFormat` reads it")]
+enum ByteEncoding {
+    Hex,
+    Base64,
 }
 
 /// The lines.
@@ -37,7 +53,7 @@ pub struct Request {
 pub struct Response {
     /// Path of the file.
     path: String,
-    /// The lines with their numbers: `     1→text`; empty where a picture is the answer.
+    /// The lines with their numbers: `     1→text`, or the bytes; empty where a picture is the answer.
     content: String,
     /// Lines of the whole file.
     total_lines: u64,
@@ -86,18 +102,35 @@ impl Operation for Read {
             .store
             .zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
+        if let Some(encoding) = &request.encoding {
+            return bytes(
+                core,
+                &zone,
+                &path,
+                &request,
+                ContentFormat::of_bytes(encoding)?,
+            );
+        }
+        if let Some(page) = at_least("page", request.page, 1, "1 or more")? {
+            return page_of(core, &zone, &path, page);
+        }
         let first = line("offset", request.offset)?.unwrap_or(1);
         let limit = line("limit", request.limit)?.unwrap_or(u64::MAX);
         let entry = zone.entry(&path)?;
         let is_file = entry.expect_file();
         is_file.map_err(|error| zone.explain_disk(error))?;
-        let (text, picture) = match document(&core.runs, &zone, &entry)? {
-            Some(text) => (text, None),
+        let document = document_text(&core.runs, &zone, &entry)?;
+        let scanned = document
+            .as_ref()
+            .and_then(|document| document.page_without_text);
+        let scanned = scanned.map(|page| as_picture(core, &path, page));
+        let (text, picture) = match document {
+            Some(document) => (document.shown(), None),
             None => content(&zone, &entry)?,
         };
         let most = core.store.settings.output_of(caller.client) as usize;
         let shown = Numbered::of(&text, first, limit, most);
-        Ok(reply(&path, entry.size(), (first, shown), picture))
+        Ok(reply(&path, entry.size(), (first, shown), picture).noting(scanned))
     }
 }
 
@@ -112,7 +145,8 @@ fn small_text(core: &Core, caller: &Caller, request: &Request) -> Option<Reply<R
     let path = ZonePath::parse("path", &request.path).ok()?;
     let first = line("offset", request.offset).ok()?.unwrap_or(1);
     let limit = line("limit", request.limit).ok()?.unwrap_or(u64::MAX);
-    if request.group.is_some() || path.name().is_none_or(may_be_document) {
+    let is_plain = request.page.is_none() && request.encoding.is_none();
+    if !is_plain || request.group.is_some() || path.name().is_none_or(may_be_document) {
         return None;
     }
     let file = at_once::file_at_once(&core.store, caller, zone, &path)?;
@@ -161,23 +195,86 @@ fn reply(
     Reply { picture, ..reply }.noting(more)
 }
 
-fn line(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, ArgumentError> {
-    at_least(parameter, value, 1, "1 or more")
+/// How to read a page without text, which is probably a scan.
+fn as_picture(core: &Core, path: &ZonePath, page: u64) -> Hint {
+    let see = NextCall::here("shed_read")
+        .with("path", path.as_str())
+        .with("page", page);
+    let hint = Hint::new(format!("page {page} has no text, as of a scan; "))
+        .call(see)
+        .say(" shows it as an image");
+    if !core.runs.programs.has("ocrmypdf") {
+        return hint;
+    }
+    let arguments = vec![path.as_str(), "with-text.pdf"];
+    let recognise = NextCall::here("shed_exec")
+        .with("cmd", "ocrmypdf")
+        .with("args", arguments);
+    hint.or("").call(recognise).say(" gives all pages text")
 }
 
-/// The text of a document; `None` for a file that is none.
-pub(crate) fn document(
-    runs: &Runs,
+/// A page of a PDF as a picture.
+fn page_of(
+    core: &Core,
     zone: &Zone<'_>,
-    entry: &Entry,
-) -> Result<Option<String>, Error> {
-    Ok(document_text(runs, zone, entry)?.map(|document| {
-        if document.truncated {
-            document.text + "\n[cut here: the document has more text]\n"
-        } else {
-            document.text
-        }
-    }))
+    path: &ZonePath,
+    page: u64,
+) -> Result<Reply<Response>, Error> {
+    let entry = zone.entry(path)?;
+    let is_file = entry.expect_file();
+    is_file.map_err(|error| zone.explain_disk(error))?;
+    let bytes = page_picture(&core.runs, zone, &entry, page)?;
+    let picture = Picture {
+        mime_type: "image/jpeg".into(),
+        bytes,
+    };
+    let nothing = Numbered::of("", 1, 0, 0);
+    let mut answer = reply(path, entry.size(), (1, nothing), Some(picture));
+    answer.data.mime_type = Some("image/jpeg");
+    answer.message = format!("Page {page} of {path} as an image");
+    Ok(answer)
+}
+
+/// Bytes of a file as digits.
+fn bytes(
+    core: &Core,
+    zone: &Zone<'_>,
+    path: &ZonePath,
+    request: &Request,
+    format: ContentFormat,
+) -> Result<Reply<Response>, Error> {
+    let first = not_negative("offset", request.offset)?.unwrap_or(0);
+    let asked = line("limit", request.limit)?.unwrap_or(u64::MAX);
+    // Two digits a byte, or four for three.
+    let limit = asked.min(core.store.settings.output_of(zone.caller.client) / 2);
+    let entry = zone.entry(path)?;
+    let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
+    let (mut bytes, size) = (Vec::new(), entry.size());
+    let read = file
+        .seek(SeekFrom::Start(first.min(size)))
+        .and_then(|_| file.take(limit).read_to_end(&mut bytes));
+    read.map_err(|error| zone.explain_disk(DiskError::of("read", path, error)))?;
+    let count = bytes.len() as u64;
+    let next = first.saturating_add(count);
+    let truncated = count < asked && next < size;
+    let name = format.as_str();
+    let message = format!("{count} bytes from {first} of {size} bytes of {path}, as {name}");
+    let more = truncated.then(|| format!("more with offset={next}"));
+    let data = Response {
+        path: path.as_str().to_owned(),
+        content: format.encode(&bytes),
+        total_lines: 0,
+        start_line: 0,
+        num_lines: 0,
+        truncated,
+        file_size: size,
+        mime_type: content_type::by_name(path.name().unwrap_or_default()),
+    };
+    Ok(Reply::new(data, message).noting(more))
+}
+
+fn line(parameter: &'static str, value: Option<i64>) -> Result<Option<u64>, ArgumentError> {
+    at_least(parameter, value, 1, "1 or more")
 }
 
 /// The text of a file, or the picture that it is.
@@ -210,6 +307,21 @@ fn content(zone: &Zone<'_>, entry: &Entry) -> Result<(String, Option<Picture>), 
     }
 }
 
+/// A hint for a file that is no text; for a document of an old format first what has its text.
+pub(crate) fn saved_otherwise(path: &str, hint: Hint) -> Hint {
+    let end = path.rsplit('.').next().unwrap_or_default();
+    let format = match end.to_ascii_lowercase().as_str() {
+        "msg" => ".eml",
+        "doc" | "pages" => ".docx",
+        "ppt" | "key" => ".pptx",
+        "numbers" => ".xlsx",
+        _ => return hint,
+    };
+    Hint::new(format!(
+        "tell the user to save it as {format} or PDF, and to upload that"
+    ))
+}
+
 diagnostics! {
     /// A file that is not read as text.
     #[derive(Debug, thiserror::Error)]
@@ -221,11 +333,14 @@ diagnostics! {
             kind: &'static str = "application/zip",
         } => {
             code: UnsupportedFileType,
-            hint: Hint::from(NextCall::here("shed_file_type").with("path", path.as_str()))
-                .say(" tells what it is, ")
-                .call(NextCall::here("shed_hexdump").with("path", path.as_str()))
-                .say(" shows its bytes")
-                .instead("read it with a command of shed_exec"),
+            hint: saved_otherwise(
+                path,
+                Hint::from(NextCall::here("shed_file_type").with("path", path.as_str()))
+                    .say(" tells what it is, ")
+                    .call(NextCall::here("shed_hexdump").with("path", path.as_str()))
+                    .say(" shows its bytes")
+                    .instead("read it with a command of shed_exec"),
+            ),
             details: { "path": path, "content_type": kind },
         },
         /// More than is held at once.

@@ -4,6 +4,7 @@ mod lines;
 
 use std::io::{Read as _, Seek as _};
 
+use fileshed_core::extraction::document_text;
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::Encoding;
 use fileshed_core::view::{Resolved, ViewPath};
@@ -14,7 +15,7 @@ use utoipa::ToSchema;
 use crate::content_type;
 use crate::http::files::download::FileDownload;
 use crate::http::tool::ToolContent;
-use crate::ops::read::document;
+use crate::ops::read::saved_otherwise;
 use lines::{LineRange, SelectedLines};
 
 /// Bytes of a file that show whether it is text, and in which encoding.
@@ -62,14 +63,15 @@ pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolConten
         .terminal_binary_mime_prefixes
         .iter();
     let is_sent_raw = prefixes.any(|prefix| prefix.is_of(kind));
-    let document = match document(&view.core.runs, &file.zone, &entry) {
+    let document = match document_text(&view.core.runs, &file.zone, &entry) {
         // No program here reads it.
         Err(error) if error.code() == Code::UnsupportedFileType && is_sent_raw => {
             return raw(&file, &entry);
         }
         document => document.map_err(|error| file.explain(error))?,
     };
-    if let Some(text) = document {
+    if let Some(document) = document {
+        let text = document.shown();
         let SelectedLines { total, content } = range.of(&text);
         let size = content.len() as u64;
         if size > limit {
@@ -190,9 +192,12 @@ diagnostics! {
             size: u64,
         } => {
             code: UnsupportedFileType,
-            hint: Hint::from(NextCall::new("display_file").with("path", path.as_str()))
-                .say(" shows it to the user")
-                .or("run_command reads it with a program"),
+            hint: saved_otherwise(
+                path,
+                Hint::from(NextCall::new("display_file").with("path", path.as_str()))
+                    .say(" shows it to the user")
+                    .or("run_command reads it with a program"),
+            ),
             details: { "path": path, "content_type": kind, "size_bytes": size },
         },
         /// More than an answer holds.

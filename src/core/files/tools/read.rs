@@ -1,5 +1,6 @@
 //! `read_file`: lines of a text, a picture, or bytes.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use base64::Engine as _;
@@ -116,6 +117,10 @@ impl Files<'_> {
         let limit = number("limit", request.limit)?.unwrap_or(u64::MAX);
         let content = self.whole(given, &path)?;
         let (mime_type, size) = (content.metadata.mime_type(), content.metadata.size);
+        let document = match request.encoding {
+            None => self.document(path.as_str(), &content).transpose()?,
+            Some(_) => None,
+        };
         let bytes = content.bytes;
         if request.encoding == Some(ContentEncoding::Base64) {
             return Ok(ReadAnswer::Bytes {
@@ -127,16 +132,17 @@ impl Files<'_> {
                 size,
             });
         }
-        if let Some(mime_type) = mime_type.as_ref().filter(|kind| is_picture(kind))
+        if document.is_none()
+            && let Some(mime_type) = mime_type.as_ref().filter(|kind| is_picture(kind))
             && is_binary(&bytes)
         {
             let mime_type = mime_type.clone();
             return Ok(ReadAnswer::Image { mime_type, bytes });
         }
-        if is_binary(&bytes) {
+        if document.is_none() && is_binary(&bytes) {
             return Err(ToolError::Binary(given.to_owned()).into());
         }
-        let text = decoded(&bytes);
+        let text = document.map_or_else(|| decoded(&bytes), Cow::Owned);
         let numbered = Numbered::of(&text, first, limit, self.limits.answer_bytes);
         Ok(ReadAnswer::Lines(ReadLines {
             status: "ok",
@@ -153,7 +159,7 @@ impl Files<'_> {
 }
 
 /// The characters of a text, whatever its encoding.
-pub(super) fn decoded(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+pub(super) fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     match Encoding::of(bytes, true) {
         // Control characters, but no NUL: shown as they are.
         Encoding::Binary => String::from_utf8_lossy(bytes),
