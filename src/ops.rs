@@ -37,6 +37,7 @@ pub mod copy_storage_to_documents;
 pub mod copy_to_group;
 pub mod create_file;
 pub mod delete;
+pub mod diff;
 pub mod exec;
 pub mod file_type;
 pub mod force_unlock;
@@ -116,6 +117,7 @@ pub static OPERATIONS: &[OperationTool] = &[
     OperationTool::of::<file_type::FileType>(),
     OperationTool::of::<convert_eol::ConvertEol>(),
     OperationTool::of::<hexdump::Hexdump>(),
+    OperationTool::of::<diff::Diff>(),
     OperationTool::of::<link_create::LinkCreate>(),
     OperationTool::of::<link_list::LinkList>(),
     OperationTool::of::<link_delete::LinkDelete>(),

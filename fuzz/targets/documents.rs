@@ -1,23 +1,28 @@
-//! Documents of Word, PowerPoint and LibreOffice: whatever is in them, their text is no longer than
+//! Office documents, books, RTF and mails: whatever is in them, their text is no longer than
 //! asked for, and with less room it is the beginning of the same text.
 #![no_main]
 
 use std::io::{Cursor, Write as _};
 
-use fileshed_extraction::{Kind, Text, extract};
+use fileshed_extraction::{DocumentKind, TextBuilder, extract};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 /// Parts that are looked for.
-const PARTS: [&str; 9] = [
+const PARTS: [&str; 14] = [
     "word/document.xml",
     "word/footnotes.xml",
     "word/endnotes.xml",
     "word/comments.xml",
+    "word/numbering.xml",
+    "word/styles.xml",
+    "ppt/presentation.xml",
+    "ppt/_rels/presentation.xml.rels",
     "ppt/slides/slide1.xml",
-    "ppt/slides/slide12.xml",
     "ppt/slides/_rels/slide1.xml.rels",
     "ppt/notesSlides/notesSlide1.xml",
     "content.xml",
+    "META-INF/container.xml",
+    "a.opf",
 ];
 
 /// More room than any document here fills.
@@ -36,8 +41,8 @@ fn archive(parts: &[(u8, &[u8])]) -> Vec<u8> {
     archive.finish().expect("in memory").into_inner()
 }
 
-fn text(kind: Kind, document: &[u8], room: usize) -> Option<(String, bool)> {
-    let mut text = Text::new(room);
+fn text(kind: DocumentKind, document: &[u8], room: usize) -> Option<(String, bool)> {
+    let mut text = TextBuilder::new(room);
     extract(kind, Cursor::new(document), &mut text).ok()?;
     Some(text.finish())
 }
@@ -45,7 +50,14 @@ fn text(kind: Kind, document: &[u8], room: usize) -> Option<(String, bool)> {
 libfuzzer_sys::fuzz_target!(|input: (Vec<(u8, &[u8])>, &[u8], bool, u8)| {
     let (parts, bytes, is_raw, less) = input;
     let document = if is_raw { bytes.to_vec() } else { archive(&parts) };
-    for kind in [Kind::Docx, Kind::Pptx, Kind::OpenDocument] {
+    for kind in [
+        DocumentKind::Docx,
+        DocumentKind::Pptx,
+        DocumentKind::OpenDocument,
+        DocumentKind::Epub,
+        DocumentKind::Rtf,
+        DocumentKind::Mail,
+    ] {
         let Some((whole, truncated)) = text(kind, &document, ROOM) else {
             continue;
         };

@@ -44,7 +44,7 @@ const SURROUNDINGS: u64 = 256 * 1024;
 pub(super) static TOOLS: LazyLock<Vec<CallableTool>> = LazyLock::new(|| {
     const READS: Effect = Effect::READS;
     const REPLACES: Effect = Effect::REPLACES;
-    let read = "Read a text file as numbered lines, or an image.";
+    let read = "Read a text or document as numbered lines, or an image.";
     let output = Effect::ADDS.each_time().outside();
     vec![
         tool("fs/read_file", read, READS, read_file),

@@ -1,15 +1,15 @@
 //! `shed_read`: a file as a model reads it: numbered lines, the text of a document, or a picture.
 
-use fileshed_core::extraction::{document_text, may_be_document};
+use fileshed_core::extraction::{document_text, may_be_document, page_picture};
 use std::fmt::Write as _;
-use std::io::{Read as _, Seek as _};
+use std::io::{Read as _, Seek as _, SeekFrom};
 
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::storage::{DiskError, Entry};
-use fileshed_core::text::{Encoding, LineRequest, SelectedLines, count_lines};
+use fileshed_core::text::{ContentFormat, Encoding, LineRequest, SelectedLines, count_lines};
 use fileshed_core::{Hint, NextCall, Runs, Settings, Zone, ZonePath, at_once, diagnostics};
 
-use super::arguments::{ArgumentError, at_least};
+use super::arguments::{ArgumentError, at_least, not_negative};
 use super::prelude::*;
 use super::{ImmediateRun, Picture};
 use crate::content_type;
@@ -35,8 +35,22 @@ pub struct Request {
     limit: Option<i64>,
     /// First character of the first line
     column: Option<i64>,
+    /// Page of a PDF as an image
+    page: Option<i64>,
+    /// Bytes: offset from 0 and limit count them
+    #[schema(value_type = Option<ByteEncoding>)]
+    encoding: Option<String>,
     /// For zone group
     group: Option<String>,
+}
+
+/// How bytes are written.
+#[derive(ToSchema)]
+#[schema(rename_all = "lowercase")]
+#[expect(dead_code, reason = "it is a schema: `ContentFormat` reads it")]
+enum ByteEncoding {
+    Hex,
+    Base64,
 }
 
 /// The lines.
@@ -44,7 +58,7 @@ pub struct Request {
 pub struct Response {
     /// Path of the file.
     path: String,
-    /// The lines with their numbers: `     1→text`; empty where a picture is the answer.
+    /// The lines with their numbers: `     1→text`, or the bytes; empty where a picture is the answer.
     content: String,
     /// Lines of the whole file.
     total_lines: u64,
@@ -102,24 +116,29 @@ impl Operation for Read {
     }
 
     fn run(core: &Core, caller: &Caller, request: Request) -> Result<Reply<Response>, Error> {
-        let lines = lines_of(&request)?;
         let zone = core
             .store
             .zone(caller, &request.zone, request.group.as_deref())?;
         let most = core.store.settings.output_of(caller.client) as usize;
+        if let Some(encoding) = &request.encoding {
+            let format = ContentFormat::of_bytes(encoding)?;
+            return bytes(&zone, &request, most, format);
+        }
         let reader = Reader {
             runs: &core.runs,
             zone: &zone,
-            lines,
+            lines: lines_of(&request)?,
         };
         if !request.paths.is_empty() {
             return reader.several(request, most);
         }
-        let file = reader.file("path", &request.path, most)?;
-        let message = file.message();
-        let more = file.more();
-        let picture = file.picture;
-        let reply = Reply::new(file.response, message).noting(more);
+        let page = at_least("page", request.page, 1, "1 or more")?;
+        let file = reader.file("path", &request.path, page, most)?;
+        let (message, more) = (file.message(), file.more());
+        let (scanned, picture) = (file.scanned, file.picture);
+        let reply = Reply::new(file.response, message)
+            .noting(scanned)
+            .noting(more);
         Ok(Reply { picture, ..reply })
     }
 }
@@ -147,7 +166,8 @@ fn small_text(core: &Core, caller: &Caller, request: &Request) -> Option<Reply<R
     let path = ZonePath::parse("path", &request.path).ok()?;
     let lines = lines_of(request).ok()?;
     let is_one = request.paths.is_empty() && request.group.is_none();
-    if !is_one || path.name().is_none_or(may_be_document) {
+    let is_plain = request.page.is_none() && request.encoding.is_none();
+    if !is_one || !is_plain || path.name().is_none_or(may_be_document) {
         return None;
     }
     let file = at_once::file_at_once(&core.store, caller, zone, &path)?;
@@ -167,6 +187,10 @@ struct ReadFile {
     /// The line and the character at which the rest begins.
     rest: Option<(u64, u64)>,
     picture: Option<Picture>,
+    /// The page that the picture shows.
+    page: Option<u64>,
+    /// How to read a page without text.
+    scanned: Option<Hint>,
 }
 
 impl ReadFile {
@@ -184,11 +208,12 @@ impl ReadFile {
             },
             rest: lines.rest,
             picture: None,
+            page: None,
+            scanned: None,
         }
     }
 
-    fn picture(path: &ZonePath, picture: Picture) -> Self {
-        let size = picture.bytes.len() as u64;
+    fn picture(path: &ZonePath, size: u64, picture: Picture) -> Self {
         let nothing = SelectedLines {
             first: 1,
             ..SelectedLines::default()
@@ -208,6 +233,9 @@ impl ReadFile {
             file_size,
             ..
         } = &self.response;
+        if let Some(page) = self.page {
+            return format!("Page {page} of {path} as an image");
+        }
         match (&self.picture, num_lines) {
             (Some(_), _) => format!("{path} is a picture of {file_size} bytes"),
             (None, 0) => format!("{path} has {total_lines} lines"),
@@ -246,7 +274,7 @@ impl Reader<'_> {
         let count = files.len();
         for (index, (parameter, name)) in files.iter().enumerate() {
             let share = most.saturating_sub(data.content.len()) / (count - index);
-            let text = match self.file(parameter, name, share) {
+            let text = match self.file(parameter, name, None, share) {
                 Ok(file) => {
                     let more = file.more();
                     notes.extend(more.map(|more| format!("{more} of {name}")));
@@ -285,27 +313,53 @@ impl Reader<'_> {
         Ok(notes.into_iter().map(Some).fold(reply, Reply::noting))
     }
 
-    fn file(&self, parameter: &'static str, path: &str, most: usize) -> Result<ReadFile, Error> {
+    /// Reads a file, or as a picture a page of it.
+    fn file(
+        &self,
+        parameter: &'static str,
+        path: &str,
+        page: Option<u64>,
+        most: usize,
+    ) -> Result<ReadFile, Error> {
         let path = self.zone.path(parameter, path)?;
         let entry = self.zone.entry(&path)?;
         let is_file = entry.expect_file();
         is_file.map_err(|error| self.zone.explain_disk(error))?;
-        let lines = match document(self.runs, self.zone, &entry)? {
-            Some(text) => self.lines.of(&text, most),
-            None if entry.size() > self.zone.text_limit() => self.long_text(&entry, most)?,
-            None => {
-                let bytes = entry
-                    .content()
-                    .map_err(|error| self.zone.explain_disk(error))?;
-                let Some(text) = Encoding::text_of(&bytes) else {
-                    let mime_type = self.picture_type(&entry)?.into();
-                    let picture = Picture { mime_type, bytes };
-                    return Ok(ReadFile::picture(&path, picture));
-                };
-                self.lines.of(&text, most)
-            }
+        let size = entry.size();
+        if let Some(page) = page {
+            let picture = Picture {
+                mime_type: "image/jpeg".into(),
+                bytes: page_picture(self.runs, self.zone, &entry, page)?,
+            };
+            let mut file = ReadFile::picture(&path, size, picture);
+            file.response.mime_type = Some("image/jpeg");
+            return Ok(ReadFile {
+                page: Some(page),
+                ..file
+            });
+        }
+        if let Some(document) = document_text(self.runs, self.zone, &entry)? {
+            let page = document.page_without_text;
+            let lines = self.lines.of(&document.shown(), most);
+            return Ok(ReadFile {
+                scanned: page.map(|page| as_picture(self.runs, &path, page)),
+                ..ReadFile::text(&path, size, &lines)
+            });
+        }
+        if size > self.zone.text_limit() {
+            let lines = self.long_text(&entry, most)?;
+            return Ok(ReadFile::text(&path, size, &lines));
+        }
+        let bytes = entry
+            .content()
+            .map_err(|error| self.zone.explain_disk(error))?;
+        let Some(text) = Encoding::text_of(&bytes) else {
+            let mime_type = self.picture_type(&entry)?.into();
+            let picture = Picture { mime_type, bytes };
+            return Ok(ReadFile::picture(&path, size, picture));
         };
-        Ok(ReadFile::text(&path, entry.size(), &lines))
+        let lines = self.lines.of(&text, most);
+        Ok(ReadFile::text(&path, size, &lines))
     }
 
     /// Lines of a text that is too long to be held.
@@ -353,19 +407,75 @@ fn text_limit(settings: &Settings) -> u64 {
     settings.fs_text_limit_mb.saturating_mul(MEBIBYTE)
 }
 
-/// The text of a document; `None` for a file that is none.
-pub(crate) fn document(
-    runs: &Runs,
+/// How to read a page without text, which is probably a scan.
+fn as_picture(runs: &Runs, path: &ZonePath, page: u64) -> Hint {
+    let see = NextCall::here("shed_read")
+        .with("path", path.as_str())
+        .with("page", page);
+    let hint = Hint::new(format!("page {page} has no text, as of a scan; "))
+        .call(see)
+        .say(" shows it as an image");
+    if !runs.programs.has("ocrmypdf") {
+        return hint;
+    }
+    let arguments = vec![path.as_str(), "with-text.pdf"];
+    let recognise = NextCall::here("shed_exec")
+        .with("cmd", "ocrmypdf")
+        .with("args", arguments);
+    hint.or("").call(recognise).say(" gives all pages text")
+}
+
+/// Bytes of a file as digits.
+fn bytes(
     zone: &Zone<'_>,
-    entry: &Entry,
-) -> Result<Option<String>, Error> {
-    Ok(document_text(runs, zone, entry)?.map(|document| {
-        if document.truncated {
-            document.text + "\n[cut here: the document has more text]\n"
-        } else {
-            document.text
-        }
-    }))
+    request: &Request,
+    most: usize,
+    format: ContentFormat,
+) -> Result<Reply<Response>, Error> {
+    let first = not_negative("offset", request.offset)?.unwrap_or(0);
+    let asked = at_least("limit", request.limit, 1, "1 or more")?.unwrap_or(u64::MAX);
+    // Two digits a byte, or four for three.
+    let limit = asked.min(most as u64 / 2);
+    let path = &zone.path("path", &request.path)?;
+    let entry = zone.entry(path)?;
+    let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
+    let (mut bytes, size) = (Vec::new(), entry.size());
+    let read = file
+        .seek(SeekFrom::Start(first.min(size)))
+        .and_then(|_| file.take(limit).read_to_end(&mut bytes));
+    read.map_err(|error| zone.explain_disk(DiskError::of("read", path, error)))?;
+    let count = bytes.len() as u64;
+    let next = first.saturating_add(count);
+    let truncated = count < asked && next < size;
+    let name = format.as_str();
+    let message = format!("{count} bytes from {first} of {size} bytes of {path}, as {name}");
+    let more = truncated.then(|| format!("more with offset={next}"));
+    let data = Response {
+        path: path.as_str().to_owned(),
+        content: format.encode(&bytes),
+        total_lines: 0,
+        start_line: 0,
+        num_lines: 0,
+        truncated,
+        file_size: size,
+        mime_type: content_type::by_name(path.name().unwrap_or_default()),
+    };
+    Ok(Reply::new(data, message).noting(more))
+}
+
+/// A hint for a file that is no text; for a document of an old format first what has its text.
+pub(crate) fn saved_otherwise(path: &str, hint: Hint) -> Hint {
+    let end = path.rsplit('.').next().unwrap_or_default();
+    let format = match end.to_ascii_lowercase().as_str() {
+        "msg" => ".eml",
+        "doc" | "pages" => ".docx",
+        "ppt" | "key" => ".pptx",
+        "numbers" => ".xlsx",
+        _ => return hint,
+    };
+    Hint::new(format!(
+        "tell the user to save it as {format} or PDF, and to upload that"
+    ))
 }
 
 diagnostics! {
@@ -379,11 +489,14 @@ diagnostics! {
             kind: &'static str = "application/zip",
         } => {
             code: UnsupportedFileType,
-            hint: Hint::from(NextCall::here("shed_file_type").with("path", path.as_str()))
-                .say(" tells what it is, ")
-                .call(NextCall::here("shed_hexdump").with("path", path.as_str()))
-                .say(" shows its bytes")
-                .instead("read it with a command of shed_exec"),
+            hint: saved_otherwise(
+                path,
+                Hint::from(NextCall::here("shed_file_type").with("path", path.as_str()))
+                    .say(" tells what it is, ")
+                    .call(NextCall::here("shed_hexdump").with("path", path.as_str()))
+                    .say(" shows its bytes")
+                    .instead("read it with a command of shed_exec"),
+            ),
             details: { "path": path, "content_type": kind },
         },
         /// More than is held at once.

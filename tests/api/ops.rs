@@ -33,6 +33,7 @@ mod copy_storage_to_documents;
 mod copy_to_group;
 mod create_file;
 mod delete;
+mod diff;
 mod exec;
 mod file_type;
 mod force_unlock;
@@ -79,6 +80,7 @@ const FILES: &[(&str, stage::Provoked)] = &[
     ("copy_to_group", copy_to_group::PROVOKED),
     ("create_file", create_file::PROVOKED),
     ("delete", delete::PROVOKED),
+    ("diff", diff::PROVOKED),
     ("exec", exec::PROVOKED),
     ("file_type", file_type::PROVOKED),
     ("force_unlock", force_unlock::PROVOKED),

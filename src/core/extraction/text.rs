@@ -16,7 +16,15 @@ pub enum Unreadable {
     },
     /// A part that every document of its kind has.
     #[error("it has no part `{0}`")]
-    Missing(&'static str),
+    Missing(String),
+    /// Its bytes.
+    #[error("{0}")]
+    Read(std::io::Error),
+}
+
+/// The mark in the place of a footnote, endnote or comment, which stands behind the text.
+pub(crate) fn note_mark(number: usize) -> String {
+    format!("[^{number}]")
 }
 
 /// The text of a document, so far.
@@ -25,6 +33,8 @@ pub struct TextBuilder {
     most: usize,
     content: String,
     truncated: bool,
+    /// Where the last tracked change ended.
+    change_end: usize,
 }
 
 impl TextBuilder {
@@ -35,6 +45,7 @@ impl TextBuilder {
             most,
             content: String::new(),
             truncated: false,
+            change_end: 0,
         }
     }
 
@@ -45,12 +56,85 @@ impl TextBuilder {
     }
 
     /// Bytes that still fit.
-    pub(crate) fn room(&self) -> usize {
+    fn room(&self) -> usize {
         self.most - self.content.len()
+    }
+
+    /// Text apart from this one, with the room that is left here.
+    pub(crate) fn nested(&self) -> Self {
+        Self::new(self.room())
+    }
+
+    /// Begins a tracked change: `+` of an insertion, `-` of a deletion. One behind another of its kind
+    /// goes on with that.
+    pub(crate) fn begin_change(&mut self, sign: char) {
+        let end = format!("{sign}]");
+        if self.change_end == self.content.len() && self.content.ends_with(&end) {
+            self.content.truncate(self.content.len() - end.len());
+        } else {
+            self.push(&format!("[{sign}"));
+        }
+    }
+
+    /// Ends a tracked change. Nothing stays of one without text.
+    pub(crate) fn end_change(&mut self, sign: char) {
+        let begin = format!("[{sign}");
+        if self.content.ends_with(&begin) {
+            self.content.truncate(self.content.len() - begin.len());
+        } else {
+            self.push(&format!("{sign}]"));
+            self.change_end = self.content.len();
+        }
+    }
+
+    /// A text whose runs of white space are one blank each, as pages are shown.
+    pub(crate) fn push_collapsed(&mut self, text: &str) {
+        let is_open = |content: &str| content.is_empty() || content.ends_with([' ', '\n', '\t']);
+        let mut words = text.split_ascii_whitespace().peekable();
+        if text.starts_with(|c: char| c.is_ascii_whitespace()) && !is_open(&self.content) {
+            self.push(" ");
+        }
+        while let Some(word) = words.next() {
+            self.push(word);
+            if words.peek().is_some() || text.ends_with(|c: char| c.is_ascii_whitespace()) {
+                self.push(" ");
+            }
+        }
+    }
+
+    /// Lines for the notes, in the order of their marks.
+    pub(crate) fn notes<'n>(&mut self, notes: impl Iterator<Item = &'n str>) {
+        for (note, number) in notes.zip(1..) {
+            if number == 1 {
+                self.blank_line();
+            }
+            let words = note.split_whitespace().collect::<Vec<_>>().join(" ");
+            self.push(&format!("{}: {words}\n", note_mark(number)));
+        }
+    }
+
+    /// Adds a text that was collected apart.
+    pub(crate) fn append(&mut self, other: Self) {
+        let (content, is_cut) = other.finish();
+        self.push(&content);
+        self.truncated |= is_cut;
+    }
+
+    /// `true` if there is no text.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.content.trim().is_empty()
+    }
+
+    /// Takes nothing more: something is missing here.
+    pub(crate) fn cut(&mut self) {
+        self.truncated = true;
     }
 
     /// What fits.
     pub fn push(&mut self, text: &str) {
+        if self.truncated {
+            return;
+        }
         let left = self.room();
         if text.len() <= left {
             self.content.push_str(text);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fileshed_search::Bounds;
+use fileshed_search::{Bounds, Documents};
 use fileshed_types::cancellation::Cancellation;
 use fileshed_types::settings::MEBIBYTE;
 use fileshed_types::{Clock, Error, Timings, ZonePath};
@@ -65,6 +65,7 @@ pub struct Files<'p> {
     /// not be there yet.
     root: ZonePath,
     limits: ToolLimits,
+    documents: &'p dyn Documents,
 }
 
 impl<'p> Files<'p> {
@@ -81,7 +82,24 @@ impl<'p> Files<'p> {
             provider,
             root,
             limits,
+            documents: &(),
         }
+    }
+
+    /// The same tools, for which `documents` takes the text out of documents.
+    #[must_use]
+    pub fn reading(self, documents: &'p dyn Documents) -> Self {
+        Self { documents, ..self }
+    }
+
+    /// The text of a file that is a document, `None` if it is none; `path` is its path in answers.
+    fn document(&self, path: &str, content: &FileBytes) -> Option<Result<String, Error>> {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let size = content.bytes.len() as u64;
+        self.documents
+            .may_be(name)
+            .then(|| self.documents.text(path, size, &mut &*content.bytes))
+            .flatten()
     }
 
     /// The path that the provider has for a path of the workspace.

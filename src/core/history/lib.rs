@@ -7,8 +7,8 @@
 //! setting changes them. Names that are not UTF-8, special files, empty directories and whatever
 //! git takes for a `.git` are not versioned.
 //!
-//! Callers hold the writer lock of the zone around every call, opening included; only packing goes
-//! on beside commits.
+//! Callers hold the writer lock of the zone around every call, opening included; only packing and
+//! [`file_at`], which reads, go on beside commits.
 
 mod author;
 mod capture;
@@ -38,6 +38,7 @@ fileshed_types::catalogue_test!("../../../tests/texts/failures/history.md");
 #[cfg(test)]
 mod tests;
 mod tree;
+mod version;
 
 pub use author::Author;
 pub use capture::Captured;
@@ -51,3 +52,4 @@ pub use large::PreparedContent;
 pub use line::{HeldLine, KeptTip, ReferenceState};
 pub use moved::MovedFile;
 pub use object::CommitId;
+pub use version::{FileVersion, file_at};

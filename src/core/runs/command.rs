@@ -14,10 +14,11 @@ mod line;
 mod names;
 mod outcome;
 mod output;
-mod pdf_text;
+mod pdf;
 mod pipeline;
 mod places;
 mod run;
+mod unsearched;
 
 use crate::runs::Runs;
 use fileshed_sandbox::egress::{EgressGrant, RefusalStyle};
@@ -29,7 +30,7 @@ pub use error::ExecError;
 pub use fetch::fetch;
 pub use limit::Limit;
 pub(crate) use names::NamesBefore;
-pub(crate) use pdf_text::{PDF_COMMAND, pdf_text};
+pub(crate) use pdf::{PDF_COMMAND, PICTURE_COMMAND, pdf_page, pdf_text};
 pub use run::{run, run_on_copy};
 
 impl Runs {

@@ -1,14 +1,15 @@
-//! Two files of anybody's zones against each other, documents by their text.
+//! Two files of anybody's zones, or versions of them, against each other: documents by their text.
 
 use std::time::Duration;
 
-use crate::extraction::document_text;
+use crate::extraction::{DocumentSource, DocumentText, document_text, text_of_source};
 use crate::runs::Runs;
+use fileshed_history::{FileVersion, file_at};
 use fileshed_storage::Entry;
 use fileshed_text::{Comparison, compare, readable};
 use fileshed_types::settings::MEBIBYTE;
-use fileshed_types::{Error, Timings, diagnostics};
-use fileshed_zones::zone::Zone;
+use fileshed_types::{Error, Hint, NextCall, Timings, diagnostics};
+use fileshed_zones::zone::{Zone, ZonePath};
 
 /// The largest file that is compared, in bytes.
 const LARGEST: u64 = 50 * MEBIBYTE;
@@ -24,6 +25,8 @@ const TIME: Duration = Timings::STANDARD.work.comparison;
 #[derive(Debug)]
 pub struct Side {
     text: String,
+    /// `true` if its lines are rows of a table, with tabs between cells.
+    pub is_table: bool,
     /// What is not compared of it.
     pub notices: Vec<&'static str>,
 }
@@ -31,41 +34,109 @@ pub struct Side {
 impl Side {
     /// Reads a file.
     pub fn read(runs: &Runs, zone: &Zone<'_>, entry: &Entry) -> Result<Self, Error> {
-        let path = || entry.path().as_str().to_owned();
-        let too_large = || zone.explain(ComparisonError::TooLarge { path: path() }.into());
-        let no_text = || zone.explain(ComparisonError::NoText { path: path() }.into());
         entry
             .expect_file()
             .map_err(|error| zone.explain_disk(error))?;
+        let path = entry.path();
         if entry.size() > LARGEST {
-            return Err(too_large());
+            return Err(too_large(zone, path));
         }
-        let side = match document_text(runs, zone, entry)? {
-            Some(document) if document.truncated => {
-                return Err(too_large());
+        let document = document_text(runs, zone, entry)?;
+        // Whatever its encoding, it has more characters than are compared.
+        if document.is_none() && entry.size() > 4 * CHARACTERS as u64 {
+            return Err(too_large(zone, path));
+        }
+        Self::of(zone, path, document, || Ok(entry.content()?))
+    }
+
+    /// Reads a file as it was in a commit; one that was not there is empty.
+    pub fn read_version(
+        runs: &Runs,
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        version: &str,
+    ) -> Result<Self, Error> {
+        let refused = |error: ComparisonError| Err(zone.explain(error.into()));
+        let (path_text, version_text) = (path.as_str().to_owned(), version.to_owned());
+        if !zone.name.is_versioned() {
+            let zone = zone.name.as_str();
+            return refused(ComparisonError::NoHistory { zone });
+        }
+        let bytes = match file_at(&zone.base, version, path, LARGEST)? {
+            FileVersion::Content(bytes) => bytes,
+            FileVersion::TooLarge(_) => return Err(too_large(zone, path)),
+            FileVersion::NoCommit => {
+                return refused(ComparisonError::NoCommit {
+                    path: path_text,
+                    version: version_text,
+                });
             }
-            Some(document) if document.text.trim().is_empty() => {
-                return Err(no_text());
+            FileVersion::Absent => {
+                return Ok(Self {
+                    text: String::new(),
+                    is_table: false,
+                    notices: vec![
+                        "The file is not in that commit: it is compared as an empty one.",
+                    ],
+                });
             }
+        };
+        let source = DocumentSource {
+            path: path.as_str(),
+            size: bytes.len() as u64,
+            content: &mut &*bytes,
+        };
+        let document = text_of_source(runs, zone, source)?;
+        Self::of(zone, path, document, || Ok(bytes.clone()))
+    }
+
+    fn of(
+        zone: &Zone<'_>,
+        path: &ZonePath,
+        document: Option<DocumentText>,
+        content: impl FnOnce() -> Result<Vec<u8>, Error>,
+    ) -> Result<Self, Error> {
+        let no_text = || {
+            let path = path.as_str().to_owned();
+            zone.explain(ComparisonError::NoText { path }.into())
+        };
+        let name = path.name().unwrap_or_default().to_ascii_lowercase();
+        let ends = |ends: &[&str]| ends.iter().any(|end| name.ends_with(end));
+        let side = match document {
+            Some(document) if document.truncated => return Err(too_large(zone, path)),
+            Some(document) if document.text.trim().is_empty() => return Err(no_text()),
             Some(document) => Self {
                 text: document.text,
+                is_table: ends(&[".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"]),
                 notices: vec!["Only the text is compared: no formatting, pictures or layout."],
             },
-            // Whatever its encoding, it has more characters than are compared.
-            None if entry.size() > 4 * CHARACTERS as u64 => {
-                return Err(too_large());
-            }
             None => Self {
-                text: readable(&entry.content()?).ok_or_else(no_text)?,
+                text: readable(&content()?).ok_or_else(no_text)?,
+                is_table: ends(&[".csv", ".tsv"]),
                 notices: Vec::new(),
             },
         };
         if side.text.len() > CHARACTERS && side.text.chars().count() > CHARACTERS
             || side.text.lines().nth(LINES).is_some()
         {
-            return Err(too_large());
+            return Err(too_large(zone, path));
         }
         Ok(side)
+    }
+
+    /// The same table in a form that CSV and spreadsheets have in common: rows with tabs between
+    /// cells. A single sheet needs no name.
+    #[must_use]
+    pub fn as_rows(mut self) -> Self {
+        let is_heading = |line: &str| line.starts_with("--- ") && line.ends_with(" ---");
+        if self.notices.is_empty() {
+            self.text = rows(&self.text);
+        } else if let Some((_, below)) = self.text.split_once('\n')
+            && !below.lines().any(is_heading)
+        {
+            self.text = below.to_owned();
+        }
+        self
     }
 
     /// How another one differs from this one.
@@ -73,6 +144,34 @@ impl Side {
     pub fn against(&self, revised: &Self, ignores_blanks: bool) -> Comparison {
         compare(&self.text, &revised.text, ignores_blanks, TIME)
     }
+}
+
+fn too_large(zone: &Zone<'_>, path: &ZonePath) -> Error {
+    let path = path.as_str().to_owned();
+    zone.explain(ComparisonError::TooLarge { path }.into())
+}
+
+/// The rows of CSV with tabs between their cells.
+fn rows(text: &str) -> String {
+    let first = text.lines().next().unwrap_or_default();
+    let count = |delimiter: &char| first.matches(*delimiter).count();
+    let delimiter = ['\t', '|', ';', ','].into_iter().max_by_key(count);
+    let delimiter = delimiter.unwrap_or(',');
+    let (mut rows, mut is_quoted) = (String::with_capacity(text.len()), false);
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' if is_quoted && characters.peek() == Some(&'"') => {
+                characters.next();
+                rows.push('"');
+            }
+            '"' => is_quoted = !is_quoted,
+            '\n' | '\t' if is_quoted => rows.push(' '),
+            character if character == delimiter && !is_quoted => rows.push('\t'),
+            character => rows.push(character),
+        }
+    }
+    rows
 }
 
 diagnostics! {
@@ -88,6 +187,33 @@ diagnostics! {
             code: InvalidFormat,
             hint: "compare files of text, or documents that have text",
             details: { "path": path },
+        },
+        /// A version of a file in a zone without history.
+        #[error("zone {zone} keeps no versions of its files")]
+        NoHistory {
+            /// The zone.
+            zone: &'static str = "storage",
+        } => {
+            code: InvalidParameter,
+            hint: "compare with another file: name it in to_path",
+            details: { "parameter": "version", "zone": zone },
+        },
+        /// No commit has this name.
+        #[error("`{version}` is no commit of this zone")]
+        NoCommit {
+            /// The file.
+            path: String = "report.md".to_owned(),
+            /// What was given.
+            version: String = "abc1234".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: Hint::from(
+                NextCall::here("shed_exec")
+                    .with("cmd", "git")
+                    .with("args", vec!["log", "--oneline", "--", path.as_str()]),
+            )
+            .say(" lists the commits of the file"),
+            details: { "parameter": "version", "received": version },
         },
         /// One of them has too much.
         #[error("`{path}` is too large to be compared: 50 MiB, 2 million characters and 50000 lines are the most")]

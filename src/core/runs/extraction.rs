@@ -3,16 +3,17 @@
 //! No parser of a document runs in the server: a file may be made to break it. PDF is read by a
 //! command in its jail, everything else by a built-in job in a confined process.
 
+use std::fmt::Write as _;
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::command::{PDF_COMMAND, pdf_text};
+use crate::command::{PDF_COMMAND, PICTURE_COMMAND, pdf_page, pdf_text};
 use crate::process::{JobBounds, JobEnd, run_job};
 use crate::runs::Runs;
-use fileshed_extraction::{DocumentKind, TextBuilder, extract};
+use fileshed_extraction::{DocumentKind, TextBuilder, extract, is_encrypted};
 use fileshed_rules::package_of;
 use fileshed_sandbox::{BuiltInJob, PreparedJob};
 use fileshed_storage::{DiskError, Entry, Root};
@@ -32,13 +33,43 @@ const LARGEST: u64 = 50 * MEBIBYTE;
 /// The most text of a document, in bytes.
 const MOST: usize = 4 * MEBIBYTE as usize;
 
+/// The largest picture of a page, in bytes.
+const PICTURE_MOST: usize = 8 * MEBIBYTE as usize;
+
+/// Bytes at the beginning of a file that show whether it is a document.
+const BEGINNING: u64 = 1024;
+
 /// The text of a document.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DocumentText {
     /// Lines; a page, sheet or slide begins with a line such as `--- Page 2 ---`.
     pub text: String,
     /// Whether something is missing at its end.
     pub truncated: bool,
+    /// The first page that has no text, of a document whose pages can be seen as pictures.
+    pub page_without_text: Option<u64>,
+}
+
+impl DocumentText {
+    /// The text, with a last line that says so if it is cut.
+    #[must_use]
+    pub fn shown(self) -> String {
+        if self.truncated {
+            self.text + "\n[cut here: the document has more text]\n"
+        } else {
+            self.text
+        }
+    }
+}
+
+/// A file that may be a document, wherever it is stored.
+pub struct DocumentSource<'s> {
+    /// Its path in messages, which ends with its name.
+    pub path: &'s str,
+    /// Its bytes.
+    pub size: u64,
+    /// What it holds.
+    pub content: &'s mut dyn Read,
 }
 
 /// The text of a file that is a document by its name and its first bytes; nothing where it is none.
@@ -47,39 +78,97 @@ pub fn document_text(
     zone: &Zone<'_>,
     entry: &Entry,
 ) -> Result<Option<DocumentText>, Error> {
-    let name = entry.path().name().unwrap_or_default();
+    if !entry.path().name().is_some_and(may_be_document) {
+        return Ok(None);
+    }
+    let mut file = entry.open().map_err(|error| zone.explain_disk(error))?;
+    let source = DocumentSource {
+        path: entry.path().as_str(),
+        size: entry.size(),
+        content: &mut file,
+    };
+    text_of_source(runs, zone, source)
+}
+
+/// The text of a file that is a document, read by processes of `zone`; nothing where it is none.
+pub fn text_of_source(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    source: DocumentSource<'_>,
+) -> Result<Option<DocumentText>, Error> {
+    let (path, size) = (source.path.to_owned(), source.size);
+    let name = path.rsplit('/').next().unwrap_or_default();
     let Some(reading) = Reading::of(name) else {
         return Ok(None);
     };
-    let looked = entry.state_and_beginning();
-    let (_, beginning) = looked.map_err(|error| zone.explain_disk(error))?;
+    let (mut beginning, content) = (Vec::new(), source.content);
+    let read = Read::take(&mut *content, BEGINNING).read_to_end(&mut beginning);
+    read.map_err(|error| zone.explain_disk(DiskError::of("read", &ZonePath::root(), error)))?;
     if !reading.begins(&beginning) {
         return Ok(None);
     }
-    let path = entry.path().as_str().to_owned();
     let explain = |error: DocumentError| zone.explain(error.into());
-    if entry.size() > LARGEST {
-        return Err(explain(DocumentError::TooLarge {
-            path,
-            size: entry.size(),
-            limit: LARGEST,
-        }));
+    if size > LARGEST {
+        let limit = LARGEST;
+        return Err(explain(DocumentError::TooLarge { path, size, limit }));
     }
+    let mut content = beginning.as_slice().chain(content).take(LARGEST);
     let read = match reading {
         Reading::Pdf if !runs.programs.has(PDF_COMMAND) => {
             let program = PDF_COMMAND;
             return Err(explain(DocumentError::NoProgram { path, program }));
         }
-        Reading::Pdf => pdf_text(runs, zone, entry, MOST)?.map(|pages| paged(&pages)),
-        Reading::Document(_) | Reading::Sheets => match run(runs, zone, entry, name)? {
+        Reading::Pdf => {
+            let pages = pdf_text(runs, zone, &mut content, MOST)?;
+            pages
+                .map(|pages| paged(&pages))
+                .map_err(ExtractionFault::of_program)
+        }
+        Reading::Document(_) | Reading::Sheets => match run(runs, zone, &mut content, name)? {
             JobEnd::Answered(read) => read,
             JobEnd::TooLong | JobEnd::Died => {
                 return Err(explain(DocumentError::TooMuch { path }));
             }
         },
     };
-    read.map(Some)
-        .map_err(|reason| explain(DocumentError::Unreadable { path, reason }))
+    read.map(Some).map_err(|fault| match fault {
+        ExtractionFault::Encrypted => explain(DocumentError::Encrypted { path }),
+        ExtractionFault::Unreadable(reason) => explain(DocumentError::Unreadable { path, reason }),
+    })
+}
+
+/// A page of a PDF as a JPEG.
+pub fn page_picture(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    entry: &Entry,
+    page: u64,
+) -> Result<Vec<u8>, Error> {
+    let path = entry.path().as_str().to_owned();
+    let explain = |error: DocumentError| zone.explain(error.into());
+    let pdf = entry.begins_with(b"%PDF");
+    if !pdf.map_err(|error| zone.explain_disk(error))? {
+        return Err(explain(DocumentError::NoPages { path }));
+    }
+    let program = PICTURE_COMMAND;
+    if !runs.programs.has(program) {
+        return Err(explain(DocumentError::NoProgram { path, program }));
+    }
+    let mut content = entry.open().map_err(|error| zone.explain_disk(error))?;
+    let picture = pdf_page(runs, zone, &mut content, page, PICTURE_MOST)?;
+    match picture.map_err(ExtractionFault::of_program) {
+        Ok(bytes) if bytes.is_empty() || bytes.len() > PICTURE_MOST => {
+            Err(explain(DocumentError::NoPage { path, page }))
+        }
+        Ok(bytes) => Ok(bytes),
+        Err(ExtractionFault::Encrypted) => Err(explain(DocumentError::Encrypted { path })),
+        Err(ExtractionFault::Unreadable(reason)) if reason.contains("page range") => {
+            Err(explain(DocumentError::NoPage { path, page }))
+        }
+        Err(ExtractionFault::Unreadable(reason)) => {
+            Err(explain(DocumentError::Unreadable { path, reason }))
+        }
+    }
 }
 
 /// Whether a file of this name is a document, if its first bytes say so too.
@@ -103,6 +192,9 @@ impl Reading {
             "docx" => Self::Document(DocumentKind::Docx),
             "pptx" => Self::Document(DocumentKind::Pptx),
             "odt" | "odp" => Self::Document(DocumentKind::OpenDocument),
+            "epub" => Self::Document(DocumentKind::Epub),
+            "rtf" => Self::Document(DocumentKind::Rtf),
+            "eml" => Self::Document(DocumentKind::Mail),
             "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => Self::Sheets,
             _ => return None,
         })
@@ -110,11 +202,19 @@ impl Reading {
 
     /// Whether a file that begins so may be one.
     fn begins(&self, bytes: &[u8]) -> bool {
-        let old = b"\xd0\xcf\x11\xe0";
+        // A document of Microsoft's that is old, or encrypted.
+        let is_compound = bytes.starts_with(b"\xd0\xcf\x11\xe0");
         match self {
             Self::Pdf => bytes.windows(4).any(|window| window == b"%PDF"),
-            Self::Document(_) => bytes.starts_with(b"PK"),
-            Self::Sheets => bytes.starts_with(b"PK") || bytes.starts_with(old),
+            Self::Document(DocumentKind::Rtf) => bytes.starts_with(b"{\\rtf"),
+            Self::Document(DocumentKind::Mail) => {
+                let line = bytes
+                    .split(|byte| *byte == b'\n')
+                    .next()
+                    .unwrap_or_default();
+                line.contains(&b':') && !bytes.contains(&0)
+            }
+            Self::Document(_) | Self::Sheets => bytes.starts_with(b"PK") || is_compound,
         }
     }
 }
@@ -126,29 +226,61 @@ fn paged(bytes: &[u8]) -> DocumentText {
     let mut text = String::with_capacity(whole.len());
     // Every page ends with a form feed.
     let pages = whole.strip_suffix('\u{c}').unwrap_or(&whole);
+    let count = pages.split('\u{c}').count();
+    let mut page_without_text = None;
     for (page, number) in pages.split('\u{c}').zip(1_u64..) {
         text.extend(["--- Page ", &number.to_string(), " ---\n"]);
         let page = page.trim_end();
-        if !page.is_empty() {
+        if page.trim().is_empty() {
+            page_without_text.get_or_insert(number);
+            let _written = write!(
+                text,
+                "[page {number} of {count} has no text: see it as an image]"
+            );
+        } else {
             text.push_str(page);
-            text.push('\n');
         }
+        text.push('\n');
     }
-    DocumentText { text, truncated }
+    DocumentText {
+        text,
+        truncated,
+        page_without_text,
+    }
 }
 
 /// The text of a document, or why it cannot be read.
-type ExtractionResult = Result<DocumentText, String>;
+type ExtractionResult = Result<DocumentText, ExtractionFault>;
+
+/// Why a document cannot be read.
+#[derive(Debug, Serialize, Deserialize)]
+enum ExtractionFault {
+    /// It needs a password.
+    Encrypted,
+    /// What is wrong with it.
+    Unreadable(String),
+}
+
+impl ExtractionFault {
+    /// The fault of which a program for PDF speaks.
+    fn of_program(said: String) -> Self {
+        if said.contains("password") {
+            Self::Encrypted
+        } else {
+            Self::Unreadable(said)
+        }
+    }
+}
 
 /// Has a confined process read a copy of the document.
 fn run(
     runs: &Runs,
     zone: &Zone<'_>,
-    entry: &Entry,
+    content: &mut impl Read,
     name: &str,
 ) -> Result<JobEnd<ExtractionResult>, Error> {
     let private = zone.store.private_directory(&zone.tenant)?;
-    private.receive(DOCUMENT, &mut entry.open()?)?;
+    private.receive(DOCUMENT, content)?;
     let work = ExtractionJob {
         name: name.to_owned(),
         directory: private.location().to_owned(),
@@ -192,31 +324,79 @@ fn prepare(spec: &str) -> io::Result<PreparedJob> {
         read: None,
         write: None,
         work: Box::new(move || {
-            let answer: ExtractionResult = text_of(&job.name, document)
-                .map(|(text, truncated)| DocumentText { text, truncated })
-                .map_err(|reason| reason.chars().take(200).collect());
+            let answer = text_of(&job.name, document);
             serde_json::to_string(&answer).unwrap_or_default()
         }),
     })
 }
 
-fn text_of(name: &str, mut document: File) -> Result<(String, bool), String> {
-    match Reading::of(name) {
+fn text_of(name: &str, mut document: File) -> ExtractionResult {
+    let unreadable = |reason: String| {
+        let reason = reason.chars().take(200).collect();
+        ExtractionFault::Unreadable(reason)
+    };
+    match is_encrypted(&mut document) {
+        Ok(false) => {}
+        Ok(true) => return Err(ExtractionFault::Encrypted),
+        Err(error) => return Err(unreadable(error.to_string())),
+    }
+    let (text, truncated) = match Reading::of(name) {
         Some(Reading::Document(kind)) => {
             let mut text = TextBuilder::new(MOST);
-            extract(kind, document, &mut text).map_err(|error| error.to_string())?;
-            Ok(text.finish())
+            let read = extract(kind, document, &mut text);
+            read.map_err(|error| unreadable(error.to_string()))?;
+            text.finish()
         }
-        Some(Reading::Sheets) => sheets_as_text(&mut document, MOST),
-        Some(Reading::Pdf) | None => Err("it is no document of this job".to_owned()),
-    }
+        Some(Reading::Sheets) => sheets_as_text(&mut document, MOST).map_err(unreadable)?,
+        Some(Reading::Pdf) | None => {
+            return Err(unreadable("it is no document of this job".to_owned()));
+        }
+    };
+    Ok(DocumentText {
+        text,
+        truncated,
+        page_without_text: None,
+    })
 }
 
 diagnostics! {
     /// A document that has no text for anybody.
     #[derive(Debug, thiserror::Error)]
     pub enum DocumentError {
-        /// It is broken, or encrypted, or something else.
+        /// It needs a password.
+        #[error("`{path}` is encrypted: without its password nobody can read it")]
+        Encrypted {
+            /// The document.
+            path: String = "report.docx".to_owned(),
+        } => {
+            code: InvalidFormat,
+            hint: "tell the user to save it without a password and to upload that",
+            details: { "path": path, "encrypted": true },
+        },
+        /// It is no PDF, and only a PDF has pages that can be seen.
+        #[error("`{path}` has no pages that can be shown as images: it is no PDF")]
+        NoPages {
+            /// The file.
+            path: String = "report.docx".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "leave `page` out to read its text",
+            details: { "parameter": "page", "path": path },
+        },
+        /// The PDF has fewer pages, or one that is too large.
+        #[error("page {page} of `{path}` cannot be shown as an image")]
+        NoPage {
+            /// The document.
+            path: String = "report.pdf".to_owned(),
+            /// The page.
+            page: u64 = 99,
+        } => {
+            code: InvalidParameter,
+            hint: Hint::new("its text has a line for each page: ")
+                .call(NextCall::here("shed_read").with("path", path.as_str())),
+            details: { "parameter": "page", "received": page, "path": path },
+        },
+        /// It is broken, or something else.
         #[error("the text of `{path}` cannot be read: {reason}")]
         Unreadable {
             /// The document.
@@ -228,8 +408,7 @@ diagnostics! {
             hint: Hint::new("see what it is with the command `")
                 .commands(["file"])
                 .say("`")
-                .instead("see what it is with shed_file_type")
-                .or("a document that needs a password must be saved without it"),
+                .instead("see what it is with shed_file_type"),
             details: { "path": path, "reason": reason },
         },
         /// It has more bytes than are read.
@@ -265,6 +444,12 @@ diagnostics! {
                 .say(" shows its bytes")
                 .or("an administrator installs the package"),
             details: { "path": path, "program": program, "package": package_of(program) },
+        },
+        /// A search had read as many documents as it may.
+        #[error("the documents of this search took more time or space than they may")]
+        NoTime => {
+            code: ExecError,
+            hint: "search in a part of the directory",
         },
         /// Reading it takes more memory or time than there is.
         #[error("reading the text of `{path}` took more memory or time than it may")]

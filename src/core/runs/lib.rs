@@ -14,11 +14,13 @@ pub mod process;
 pub mod processes;
 pub mod programs;
 mod runs;
+mod searched_documents;
 pub mod terminal;
 
 use fileshed_sandbox::BuiltInJob;
 
 pub use runs::Runs;
+pub use searched_documents::SearchedDocuments;
 
 /// Built-in jobs of confined processes, for [`fileshed_sandbox::serve`].
 pub const BUILT_IN_JOBS: &[BuiltInJob] = &[databases::DATABASE_JOB, extraction::DOCUMENT_JOB];

@@ -12,7 +12,9 @@ use serde::Serialize;
 use crate::bounds::BoundedFile;
 use crate::queue::Best;
 use crate::walk::{Here, WalkScope, join, walk};
-use crate::{Bounds, Globs, Pattern, SearchResults, SearchRoot, Wanted};
+use crate::{
+    Bounds, Documents, Globs, Pattern, SearchResults, SearchRoot, Wanted, documents, section,
+};
 
 /// The longest line that is searched, in bytes: with one that is longer the search of a file ends.
 const LINE: usize = 16 << 20;
@@ -66,9 +68,15 @@ pub struct MatchingLine {
     pub content: Option<String>,
 }
 
-/// Searches the lines of every file. Files that are not text are passed by.
+/// Searches the lines of every file, and the text of documents. Other files that are not text are
+/// passed by.
 #[must_use]
-pub fn grep(trees: &[SearchRoot<'_>], grep: &Grep, bounds: &Bounds) -> SearchResults<MatchingLine> {
+pub fn grep(
+    trees: &[SearchRoot<'_>],
+    grep: &Grep,
+    bounds: &Bounds,
+    readers: &dyn Documents,
+) -> SearchResults<MatchingLine> {
     let scope = WalkScope {
         shows_hidden: true,
         exclude: None,
@@ -76,7 +84,7 @@ pub fn grep(trees: &[SearchRoot<'_>], grep: &Grep, bounds: &Bounds) -> SearchRes
     };
     let best = Best::new(grep.most);
     let most = if grep.each_line { grep.most + 1 } else { 1 };
-    let visit = |search: &mut LineSearch, here: &Here, name: &Name| {
+    let visit = |search: &mut LineSearch<'_>, here: &Here, name: &Name| {
         let path = || join(&here.below, &name.text);
         if !grep.include.is_empty() && !grep.include.fit(&name.text, path) {
             return;
@@ -85,6 +93,11 @@ pub fn grep(trees: &[SearchRoot<'_>], grep: &Grep, bounds: &Bounds) -> SearchRes
             return;
         };
         let shown = || trees[here.number].show(&here.directory.path().join(&name.text));
+        let file = SearchedFile {
+            file,
+            name: &name.text,
+            shown: &shown,
+        };
         for found in search.lines(file, most, bounds) {
             let key = (here.place_of(name), found.line);
             if !best.takes(&key) {
@@ -99,19 +112,28 @@ pub fn grep(trees: &[SearchRoot<'_>], grep: &Grep, bounds: &Bounds) -> SearchRes
         }
     };
     let has_enough = |place: &[u8]| !best.takes(&(place.to_vec(), 0));
-    let worker = || LineSearch::new(&grep.pattern);
+    let worker = || LineSearch::new(&grep.pattern, readers);
     let is_whole = walk(trees, &scope, bounds, worker, has_enough, visit);
     SearchResults::new(best, is_whole)
 }
 
-/// The pattern and buffers with which one thread searches files.
-pub(crate) struct LineSearch {
-    pattern: Pattern,
-    searcher: Searcher,
+/// A file that is searched.
+pub(crate) struct SearchedFile<'f> {
+    pub(crate) file: File,
+    pub(crate) name: &'f str,
+    /// Its path in answers.
+    pub(crate) shown: &'f dyn Fn() -> String,
 }
 
-impl LineSearch {
-    pub(crate) fn new(pattern: &Pattern) -> Self {
+/// The pattern and buffers with which one thread searches files.
+pub(crate) struct LineSearch<'d> {
+    pattern: Pattern,
+    searcher: Searcher,
+    documents: &'d dyn Documents,
+}
+
+impl<'d> LineSearch<'d> {
+    pub(crate) fn new(pattern: &Pattern, documents: &'d dyn Documents) -> Self {
         let searcher = SearcherBuilder::new()
             .binary_detection(BinaryDetection::quit(0))
             .line_terminator(LineTerminator::crlf())
@@ -121,17 +143,42 @@ impl LineSearch {
         Self {
             pattern: pattern.clone(),
             searcher,
+            documents,
         }
     }
 
     /// Returns the first `most` lines of a file that match, up to its first NUL: the bytes behind it
-    /// are not text. A file that cannot be read has those before the fault.
-    pub(crate) fn lines(&mut self, file: File, most: usize, bounds: &Bounds) -> Vec<ContentMatch> {
+    /// are not text. A file that cannot be read has those before the fault. Lines of a document begin
+    /// with the page, slide or sheet that has them.
+    pub(crate) fn lines(
+        &mut self,
+        searched: SearchedFile<'_>,
+        most: usize,
+        bounds: &Bounds,
+    ) -> Vec<ContentMatch> {
+        let mut file = searched.file;
         let mut lines = Lines {
             pattern: &self.pattern,
             most,
             found: Vec::new(),
         };
+        if self.documents.may_be(searched.name) {
+            if bounds.are_over() {
+                return lines.found;
+            }
+            match documents::text_of(self.documents, &(searched.shown)(), &mut file) {
+                Ok(Some(Ok(text))) => {
+                    let matcher = &self.pattern.matcher;
+                    let _whole = self
+                        .searcher
+                        .search_slice(matcher, text.as_bytes(), &mut lines);
+                    lines.found.iter_mut().for_each(|line| locate(line, &text));
+                    return lines.found;
+                }
+                Ok(None) => {}
+                Ok(Some(Err(_))) | Err(_) => return lines.found,
+            }
+        }
         let mut reader = BoundedFile { file, bounds };
         let mut beginning = Vec::new();
         let read = (&mut reader).take(BEGINNING).read_to_end(&mut beginning);
@@ -156,6 +203,15 @@ impl LineSearch {
             self.searcher.search_reader(matcher, whole, &mut lines)
         };
         lines.found
+    }
+}
+
+/// Puts the page, slide or sheet in front of a line of a document.
+fn locate(line: &mut ContentMatch, text: &str) {
+    if let Some(section) = section(text, line.line) {
+        let prefix = format!("[{section}] ");
+        line.column += prefix.encode_utf16().count();
+        line.text.insert_str(0, &prefix);
     }
 }
 

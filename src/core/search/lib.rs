@@ -5,9 +5,11 @@
 //! a link. What is found is bounded, and so is the time; what a search answers does not depend on
 //! the number of threads or on which of them was first. Patterns are searched in linear time. Files
 //! are read through the handles of [`fileshed_storage`] and never mapped into memory: a mapping of
-//! a file that a command cuts short would end the server.
+//! a file that a command cuts short would end the server. The text of documents comes from
+//! [`Documents`], since no parser of one runs here.
 
 mod bounds;
+mod documents;
 mod error;
 mod grep;
 mod matches;
@@ -19,6 +21,7 @@ mod tests;
 mod walk;
 
 pub use bounds::Bounds;
+pub use documents::{Documents, section};
 pub use error::SearchError;
 pub use grep::{ContentMatch, Grep, MatchingLine, grep};
 pub use matches::{Match, MatchPage, Matches, matches};

@@ -9,11 +9,11 @@ use fileshed_storage::{Kind, Name};
 use fileshed_types::{Mutex, ZonePath};
 use serde::Serialize;
 
-use crate::grep::LineSearch;
+use crate::grep::{LineSearch, SearchedFile};
 use crate::names::{Rank, nearness};
 use crate::queue::{Best, Queue};
 use crate::walk::{Here, WalkScope, join, walk};
-use crate::{Bounds, ContentMatch, Pattern, SearchRoot, Wanted};
+use crate::{Bounds, ContentMatch, Documents, Pattern, SearchRoot, Wanted};
 
 /// Lines that are shown of a file.
 const LINES: usize = 3;
@@ -65,12 +65,18 @@ pub struct MatchPage {
 
 /// Looks at every name, and at contents as far as the page needs them.
 #[must_use]
-pub fn matches(trees: &[SearchRoot<'_>], matches: &Matches, bounds: &Bounds) -> MatchPage {
+pub fn matches(
+    trees: &[SearchRoot<'_>],
+    matches: &Matches,
+    bounds: &Bounds,
+    documents: &dyn Documents,
+) -> MatchPage {
     let last = matches.offset.saturating_add(matches.most);
     let search = PageSearch {
         trees,
         matches,
         bounds,
+        documents,
     };
     let named = Best::new(last);
     let count = AtomicUsize::new(0);
@@ -144,6 +150,7 @@ struct PageSearch<'a> {
     trees: &'a [SearchRoot<'a>],
     matches: &'a Matches,
     bounds: &'a Bounds,
+    documents: &'a dyn Documents,
 }
 
 impl PageSearch<'_> {
@@ -157,7 +164,7 @@ impl PageSearch<'_> {
     ) -> (Vec<Match>, bool) {
         let best = Best::new(most);
         let queue = Queue::new((0..candidates.len()).map(|number| (number, ())));
-        let worker = || LineSearch::new(&self.matches.pattern);
+        let worker = || LineSearch::new(&self.matches.pattern, self.documents);
         queue.run(self.bounds, worker, |search, number, ()| {
             let candidate = &candidates[number];
             if !best.takes(&number) {
@@ -180,14 +187,19 @@ impl PageSearch<'_> {
         best.finish()
     }
 
-    fn lines(&self, search: &mut LineSearch, candidate: &Candidate) -> Vec<ContentMatch> {
+    fn lines(&self, search: &mut LineSearch<'_>, candidate: &Candidate) -> Vec<ContentMatch> {
         if candidate.kind == Kind::Directory || self.bounds.are_over() {
             return Vec::new();
         }
-        let root = self.trees[candidate.number].root;
-        match root.open_as_named(&candidate.path) {
-            Ok(file) => search.lines(file, LINES, self.bounds),
-            Err(_) => Vec::new(),
-        }
+        let tree = &self.trees[candidate.number];
+        let Ok(file) = tree.root.open_as_named(&candidate.path) else {
+            return Vec::new();
+        };
+        let file = SearchedFile {
+            file,
+            name: &candidate.name,
+            shown: &|| tree.show(&candidate.path),
+        };
+        search.lines(file, LINES, self.bounds)
     }
 }

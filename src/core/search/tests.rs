@@ -133,7 +133,7 @@ proptest! {
             each_line,
             most,
         };
-        let found = grep(&disk.tree(), &wanted, &bounds(threads));
+        let found = grep(&disk.tree(), &wanted, &bounds(threads), &());
         let a_file = if each_line { usize::MAX } else { 1 };
         let mut expected = naive_grep(&files, &text, ignores_case, a_file);
         prop_assert_eq!(found.truncated, expected.len() > most);
@@ -198,7 +198,7 @@ proptest! {
                 offset,
                 most,
             };
-            matches(&disk.tree(), &wanted, &bounds(threads))
+            matches(&disk.tree(), &wanted, &bounds(threads), &())
         };
         let whole = page(0, 1000);
         prop_assert_eq!(whole.next_offset, None);
@@ -263,7 +263,7 @@ fn what_comes_first_is_found_whoever_finds_it() {
         most: 1,
     };
     for _ in 0..200 {
-        let found = grep(&disk.tree(), &wanted, &bounds(3));
+        let found = grep(&disk.tree(), &wanted, &bounds(3), &());
         assert_eq!(found.items[0].file, "/storage/a/a/a/a/a/a/a/a/1");
         assert!(found.truncated);
     }
@@ -286,7 +286,7 @@ fn a_search_that_nobody_waits_for_ends() {
     let gone = Bounds::new(cancellation, &Clock::SYSTEM, minutes(1), 2);
     let late = Bounds::new(Cancellation::default(), &Clock::SYSTEM, Duration::ZERO, 2);
     for bounds in [gone, late] {
-        let found = grep(&disk.tree(), &wanted, &bounds);
+        let found = grep(&disk.tree(), &wanted, &bounds, &());
         assert_eq!((found.items.len(), found.truncated), (0, true));
     }
 }
@@ -302,7 +302,7 @@ fn a_long_line_shows_its_match() {
         each_line: true,
         most: 10,
     };
-    let found = grep(&disk.tree(), &wanted, &bounds(1));
+    let found = grep(&disk.tree(), &wanted, &bounds(1), &());
     let shown = found.items[0].content.as_deref().unwrap_or_default();
     assert!(shown.contains("ä needle ä"), "{shown}");
     assert!(!shown.contains('\u{fffd}'), "{shown}");

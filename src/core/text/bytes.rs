@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
+use base64::engine::general_purpose::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use fileshed_types::names;
 
@@ -41,6 +42,22 @@ impl ContentFormat {
     /// Reads the parameter `content_format`.
     pub fn parse_parameter(value: &str) -> Result<Self, TextError> {
         word("content_format", value, Self::parse, Self::NAMES)
+    }
+
+    /// Reads the parameter `encoding`, which asks for bytes.
+    pub fn of_bytes(value: &str) -> Result<Self, TextError> {
+        let parse = |value: &str| Self::parse(value).filter(|format| *format != Self::Raw);
+        word("encoding", value, parse, &["hex", "base64"])
+    }
+
+    /// The bytes as this format has them.
+    #[must_use]
+    pub fn encode(self, bytes: &[u8]) -> String {
+        match self {
+            Self::Hex => hex::encode(bytes),
+            Self::Base64 => STANDARD.encode(bytes),
+            Self::Raw => String::from_utf8_lossy(bytes).into_owned(),
+        }
     }
 }
 

@@ -63,6 +63,61 @@ pub struct Segment {
     pub changed: bool,
 }
 
+impl Comparison {
+    /// The hunks as `diff -u` writes them: at most about so many bytes, and `true` if there is more.
+    #[must_use]
+    pub fn unified(&self, most: usize) -> (String, bool) {
+        let mut text = String::new();
+        for hunk in &self.hunks {
+            let lines = hunk.lines.iter().map(|line| {
+                let sign = match line.kind {
+                    "added" => "+",
+                    "removed" => "-",
+                    _ => " ",
+                };
+                (sign, line.content.as_str())
+            });
+            for (sign, line) in std::iter::once(("", hunk.header.as_str())).chain(lines) {
+                if text.len() + line.len() + 2 > most {
+                    return (text, true);
+                }
+                text.extend([sign, line, "\n"]);
+            }
+        }
+        (text, false)
+    }
+
+    /// The cells that differ in lines that replace one another, as sentences: at most `most` of them.
+    #[must_use]
+    pub fn cells(&self, most: usize) -> Vec<String> {
+        let mut found = Vec::new();
+        for hunk in &self.hunks {
+            for block in hunk
+                .lines
+                .chunk_by(|one, next| (one.kind == "context") == (next.kind == "context"))
+            {
+                let (removed, added): (Vec<_>, Vec<_>) =
+                    block.iter().partition(|line| line.kind == "removed");
+                if removed.len() != added.len() {
+                    continue;
+                }
+                for (old, new) in removed.iter().zip(&added) {
+                    let (before, after) = (old.content.split('\t'), new.content.split('\t'));
+                    for ((before, after), column) in before.zip(after).zip(1..) {
+                        if before != after && found.len() < most {
+                            let line = new.new_number.unwrap_or_default();
+                            found.push(format!(
+                                "line {line}, cell {column}: `{before}` → `{after}`"
+                            ));
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
 /// A text without its mark and with line ends of one kind; nothing where the bytes are none.
 #[must_use]
 pub fn readable(bytes: &[u8]) -> Option<String> {

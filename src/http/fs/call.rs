@@ -9,8 +9,8 @@ use axum::response::{IntoResponse as _, Response};
 use fileshed_core::files::{Files, OutputFile, Provider, Sent, ToolError, ToolLimits, path};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{
-    Caller, CallerView, Channel, Code, Core, Error, Settings, WorkspaceMode, WorkspaceReport,
-    ZonePath, zone_files,
+    Caller, CallerView, Channel, Code, Core, Error, SearchedDocuments, Settings, WorkspaceMode,
+    WorkspaceReport, ZonePath, zone_files,
 };
 use serde_json::{Map, json};
 
@@ -89,11 +89,12 @@ impl Workspace<'_> {
             cancellation: caller.cancellation.clone(),
             ..ToolLimits::default()
         };
+        let documents = SearchedDocuments::new(&core.runs, caller);
         zone_files::with_files(&core.store, &core.files, caller, operation, |provider| {
             work(&Workspace {
                 core,
                 caller,
-                files: Files::below(provider, scope.workspace.clone(), limits),
+                files: Files::below(provider, scope.workspace.clone(), limits).reading(&documents),
                 provider,
             })
         })

@@ -5,7 +5,9 @@ use fileshed_core::directory::Membership;
 use fileshed_core::listing::{DirectoryListing, ListedEntry};
 use fileshed_core::search::{Match, Matches, Pattern};
 use fileshed_core::storage::Kind;
-use fileshed_core::{CallerView, Chat, Error, bin, diagnostics, ends_soon, search};
+use fileshed_core::{
+    CallerView, Chat, Error, SearchedDocuments, bin, diagnostics, ends_soon, search,
+};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -236,7 +238,9 @@ pub(super) fn search(view: CallerView<'_>, query: &PageQuery) -> Result<Value, E
         view.searched("path", &view.path("path", &query.path)?)?
     };
     searched.expect_directories()?;
-    let page = search::matches(&searched.trees(), &matches, &view.search_bounds());
+    let documents = SearchedDocuments::new(&view.core.runs, view.caller);
+    let bounds = view.search_bounds();
+    let page = search::matches(&searched.trees(), &matches, &bounds, &documents);
     let results = page.items.into_iter().map(|item| {
         let below = item.path.strip_prefix("/uploads");
         let below =
@@ -253,6 +257,7 @@ pub(super) fn search(view: CallerView<'_>, query: &PageQuery) -> Result<Value, E
     Ok(json!({
         "results": results.collect::<Vec<Value>>(),
         "more": page.next_offset.is_some(),
+        "unread": documents.unread(),
     }))
 }
 

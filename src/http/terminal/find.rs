@@ -1,10 +1,10 @@
 //! Searches in the tree: by glob, by lines, by name, and by both for the search box.
 
 use fileshed_core::search::{
-    Bounds, Glob, Globs, Grep, Matches, Pattern, RankedNames, SearchRoot, Wanted,
+    Bounds, Documents, Glob, Globs, Grep, Matches, Pattern, RankedNames, SearchRoot, Wanted,
 };
 use fileshed_core::view::ViewPath;
-use fileshed_core::{CallerView, Error, diagnostics, search};
+use fileshed_core::{CallerView, Error, SearchedDocuments, diagnostics, search};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -100,13 +100,15 @@ pub(super) fn grep(view: CallerView<'_>, request: &GrepRequest) -> Result<Value,
         most: results(request.max_results, 50, 500),
     };
     let searched = view.searched("path", &path)?;
-    let found = search::grep(&searched.trees(), &grep, &view.search_bounds());
-    Ok(json!({
+    let documents = SearchedDocuments::new(&view.core.runs, view.caller);
+    let found = search::grep(&searched.trees(), &grep, &view.search_bounds(), &documents);
+    let answer = json!({
         "query": request.query,
         "path": path.as_str(),
         "matches": found.items,
         "truncated": found.truncated,
-    }))
+    });
+    Ok(noting(answer, &documents))
 }
 
 /// What `search_files` takes.
@@ -170,10 +172,20 @@ pub(super) fn matches(view: CallerView<'_>, request: &MatchRequest) -> Result<Va
         offset: request.offset.unwrap_or(0).max(0) as usize,
         most: results(request.limit, 100, 100),
     };
+    let documents = SearchedDocuments::new(&view.core.runs, view.caller);
     let page = below(view, &path, |trees, bounds| {
-        search::matches(trees, &matches, bounds)
+        search::matches(trees, &matches, bounds, &documents)
     })?;
-    Ok(json!({"results": page.items, "next_offset": page.next_offset}))
+    let answer = json!({"results": page.items, "next_offset": page.next_offset});
+    Ok(noting(answer, &documents))
+}
+
+/// An answer that says which documents were not searched, if there are any.
+fn noting(mut answer: Value, documents: &dyn Documents) -> Value {
+    if let Some(note) = documents.note() {
+        answer["message"] = note.into();
+    }
+    answer
 }
 
 diagnostics! {

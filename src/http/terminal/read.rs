@@ -2,6 +2,7 @@
 
 use std::io::Read as _;
 
+use fileshed_core::extraction::document_text;
 use fileshed_core::storage::{DiskError, Entry};
 use fileshed_core::text::{Encoding, LineRange, SelectedLines};
 use fileshed_core::view::{Resolved, ViewPath};
@@ -12,7 +13,7 @@ use utoipa::ToSchema;
 use crate::content_type;
 use crate::http::files::download::FileDownload;
 use crate::http::tool::ToolContent;
-use crate::ops::read::document;
+use crate::ops::read::saved_otherwise;
 
 /// Bytes of a file that is given as it is.
 const RAW_MAX: u64 = 20 * 1024 * 1024;
@@ -56,7 +57,7 @@ pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolConten
         .terminal_binary_mime_prefixes
         .iter();
     let is_sent_raw = prefixes.any(|prefix| prefix.is_of(kind));
-    let document = match document(&view.core.runs, &file.zone, &entry) {
+    let document = match document_text(&view.core.runs, &file.zone, &entry) {
         // No program here reads it.
         Err(error) if error.code() == Code::UnsupportedFileType && is_sent_raw => {
             return raw(&file, &entry);
@@ -64,7 +65,7 @@ pub(super) fn read(view: CallerView<'_>, request: &Request) -> Result<ToolConten
         document => document.map_err(|error| file.explain(error))?,
     };
     let lines = match document {
-        Some(text) => Some(range.of(&text)),
+        Some(document) => Some(range.of(&document.shown())),
         None => text_of(&file, &entry, &range)?,
     };
     if let Some(lines) = lines {
@@ -178,9 +179,12 @@ diagnostics! {
             size: u64,
         } => {
             code: UnsupportedFileType,
-            hint: Hint::from(NextCall::new("display_file").with("path", path.as_str()))
-                .say(" shows it to the user")
-                .or("run_command reads it with a program"),
+            hint: saved_otherwise(
+                path,
+                Hint::from(NextCall::new("display_file").with("path", path.as_str()))
+                    .say(" shows it to the user")
+                    .or("run_command reads it with a program"),
+            ),
             details: { "path": path, "content_type": kind, "size_bytes": size },
         },
         /// More than an answer holds.

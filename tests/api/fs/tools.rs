@@ -38,9 +38,10 @@ fn read_file() {
 fn a_pdf_is_no_text() {
     let app = TestApp::start();
     let client = app.client();
+    write(&client, "a", "%PDF-1.4\nonly text\n");
     write(&client, "a.pdf", "%PDF-1.4\nonly text\n");
     for (tool, arguments) in [
-        ("read_file", json!({"path": "a.pdf"})),
+        ("read_file", json!({"path": "a"})),
         (
             "edit_file",
             json!({"path": "a.pdf", "old_string": "only", "new_string": "no"}),
@@ -49,6 +50,66 @@ fn a_pdf_is_no_text() {
         let error = refused(&client, tool, &arguments);
         assert!(error.contains("binary"), "{tool}: {error}");
     }
+    let error = refused(&client, "read_file", &json!({"path": "a.pdf"}));
+    assert!(error.contains("`a.pdf`"), "{error}");
+}
+
+#[test]
+fn documents_are_read_and_searched_by_their_text() {
+    let app = TestApp::start();
+    let client = app.client();
+    let storage = app.data().join("shared/Storage/data");
+    write(&client, "d/a.txt", "Paid at once\n");
+    for (name, content) in [
+        (
+            "old.docx",
+            &include_bytes!("../terminal/search/documents/old.docx")[..],
+        ),
+        (
+            "slides.pptx",
+            include_bytes!("../terminal/search/documents/slides.pptx"),
+        ),
+        ("broken.docx", b"PK\x03\x04 and no more"),
+    ] {
+        fs::write(storage.join("d").join(name), content).expect("a file");
+    }
+    let read = done(
+        &client,
+        "read_file",
+        &json!({"path": "d/old.docx", "offset": 2}),
+    );
+    assert_eq!(
+        read["content"],
+        "     2→Paid in 30 days & signed\n     3→End"
+    );
+    let bytes = json!({"path": "d/old.docx", "encoding": "base64"});
+    let bytes = done(&client, "read_file", &bytes);
+    assert!(
+        bytes["content"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("UEs"))
+    );
+    let error = refused(&client, "read_file", &json!({"path": "d/broken.docx"}));
+    assert!(error.contains("`d/broken.docx`"), "{error}");
+    let lines = json!({"pattern": "Paid", "path": "d", "output_mode": "content"});
+    let found = done(&client, "grep_search", &lines);
+    let expected = json!([
+        {"path": "d/a.txt", "line": 1, "text": "Paid at once"},
+        {"path": "d/old.docx", "line": 2, "text": "Paid in 30 days & signed"},
+    ]);
+    assert_eq!(found["matches"], expected);
+    let message = found["message"].as_str().expect("a message");
+    for part in [
+        "1 document was not searched",
+        "read_file(path=\"d/broken.docx\")",
+    ] {
+        assert!(message.contains(part), "{message}");
+    }
+    let slide = json!({"pattern": "Second", "path": "d/slides.pptx", "output_mode": "content"});
+    let found = done(&client, "grep_search", &slide);
+    let expected = json!([{"path": "d/slides.pptx", "line": 5, "text": "[Slide 2] Second slide"}]);
+    assert_eq!(found["matches"], expected);
+    assert_eq!(found.get("message"), None);
 }
 
 #[test]

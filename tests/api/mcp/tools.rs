@@ -6,7 +6,7 @@ use fileshed::ops::OPERATIONS;
 use serde_json::{Value, json};
 
 use super::client::{NEWEST, OLDER, Peer};
-use fileshed_test_support::TestApp;
+use fileshed_test_support::{TestApp, has_program};
 
 fn tools(peer: &Peer<'_>) -> Vec<Value> {
     let listed = peer.request("tools/list", &json!({}));
@@ -203,4 +203,27 @@ fn a_picture_is_shown_to_the_model() {
         "{shown}"
     );
     assert_eq!(shown["structuredContent"]["data"]["mime_type"], "image/png");
+}
+
+#[test]
+fn a_page_of_a_pdf_is_an_image() {
+    let server = TestApp::start();
+    let peer = Peer::new(server.client());
+    if !has_program("pdftoppm") {
+        return;
+    }
+    let storage = server.data().join("shared/Storage/data");
+    let first = json!({"zone": "storage", "path": "a.md", "content": "x"});
+    peer.call("shed_create_file", &first);
+    let pdf = include_bytes!("../terminal/search/documents/scan.pdf");
+    std::fs::write(storage.join("scan.pdf"), pdf).unwrap();
+    let page = json!({"zone": "storage", "path": "scan.pdf", "page": 1});
+    let shown = peer.call("shed_read", &page);
+    let page = &shown["content"][1];
+    assert_eq!(page["type"], "image", "{shown}");
+    assert_eq!(page["mimeType"], "image/jpeg");
+    assert_eq!(
+        shown["structuredContent"]["data"]["mime_type"],
+        "image/jpeg"
+    );
 }

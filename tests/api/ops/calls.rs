@@ -128,6 +128,9 @@ pub(crate) fn prepare(client: &Client<'_>, operation: &str, arguments: &Value) {
     if tree.code() == "FILE_NOT_FOUND" {
         bring(client, zone, path, CONTENT);
     }
+    if let Some(other) = arguments["to_path"].as_str() {
+        bring(client, zone, other, CONTENT);
+    }
     let edit = operation.starts_with("shed_lockedit_") && operation != "shed_lockedit_open";
     if edit || operation == "shed_force_unlock" {
         let arguments = json!({"zone": zone, "path": path});

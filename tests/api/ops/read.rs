@@ -307,3 +307,123 @@ fn old_encodings_are_read() {
     );
     assert_eq!(read["content"], "     1→Grüße aus Köln, schöne Grüße");
 }
+
+#[test]
+fn bytes_are_read_as_digits() {
+    let server = TestApp::start();
+    let client = server.client();
+    upload(&client, "a.bin", b"\0\x01\x02\xff");
+    let read = |more: serde_json::Value| {
+        let mut arguments = json!({"zone": "uploads", "path": "a.bin"});
+        arguments
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        client.call("shed_read", &arguments)
+    };
+    let whole = read(json!({"encoding": "hex"}));
+    assert_eq!(whole.data()["content"], "000102ff");
+    assert_eq!(whole.data()["truncated"], false);
+    let part = read(json!({"encoding": "base64", "offset": 1, "limit": 2}));
+    assert_eq!(
+        (&part.data()["content"], &part.data()["file_size"]),
+        (&json!("AQI="), &json!(4))
+    );
+    assert_eq!(
+        read(json!({"encoding": "hex", "offset": 9})).data()["content"],
+        ""
+    );
+    for wrong in [
+        json!({"encoding": "utf-8"}),
+        json!({"encoding": "hex", "offset": -1}),
+    ] {
+        read(wrong).refused(400, "INVALID_PARAMETER");
+    }
+}
+
+#[test]
+fn a_page_without_text_is_seen_as_a_picture() {
+    let server = TestApp::start();
+    let client = server.client();
+    if !installed(&client, "pdftoppm") || !installed(&client, "pdftotext") {
+        return;
+    }
+    upload(
+        &client,
+        "scan.pdf",
+        include_bytes!("../terminal/search/documents/scan.pdf"),
+    );
+    let answer = client.call("shed_read", &json!({"zone": "uploads", "path": "scan.pdf"}));
+    let said = answer.body["message"].as_str().unwrap_or_default();
+    assert!(said.contains("page=1"), "{said}");
+    let text = answer.data()["content"].as_str().unwrap_or_default();
+    assert!(text.contains("page 1 of 1 has no text"), "{text}");
+    let page = client.post(
+        "shed_read",
+        br#"{"zone": "uploads", "path": "scan.pdf", "page": 1}"#,
+    );
+    assert_eq!(
+        (page.status, page.header("content-type")),
+        (200, "image/jpeg")
+    );
+    assert!(page.bytes.starts_with(b"\xff\xd8\xff"));
+    for wrong in [json!(2), json!(0), json!("x")] {
+        let arguments = json!({"zone": "uploads", "path": "scan.pdf", "page": wrong});
+        client
+            .call("shed_read", &arguments)
+            .refused(400, "INVALID_PARAMETER");
+    }
+    upload(&client, "a.md", "text\n");
+    let arguments = json!({"zone": "uploads", "path": "a.md", "page": 1});
+    client
+        .call("shed_read", &arguments)
+        .refused(400, "INVALID_PARAMETER");
+}
+
+#[test]
+fn a_pdf_that_needs_a_password_says_so() {
+    let server = TestApp::start();
+    let client = server.client();
+    let pdf = include_bytes!("../terminal/search/documents/encrypted.pdf");
+    upload(&client, "closed.pdf", pdf);
+    for (command, arguments) in [
+        (
+            "pdftotext",
+            json!({"zone": "uploads", "path": "closed.pdf"}),
+        ),
+        (
+            "pdftoppm",
+            json!({"zone": "uploads", "path": "closed.pdf", "page": 1}),
+        ),
+    ] {
+        if installed(&client, command) {
+            let answer = client.call("shed_read", &arguments);
+            answer.refused(400, "INVALID_FORMAT");
+            let said = answer.body["error"]["message"].as_str().unwrap_or_default();
+            assert!(said.contains("encrypted"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn an_encrypted_document_says_so() {
+    let server = TestApp::start();
+    let client = server.client();
+    let stream = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes);
+    let mut document = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec();
+    document.resize(512, 0);
+    document.extend(stream);
+    document.resize(512 + 64, 0);
+    document.extend([34, 0, 2]);
+    document.resize(1024, 0);
+    for name in ["a.xlsx", "a.docx", "a.pptx"] {
+        upload(&client, name, &document);
+        let answer = client.call("shed_read", &json!({"zone": "uploads", "path": name}));
+        answer.refused(400, "INVALID_FORMAT");
+        let said = answer.body["error"]["message"].as_str().unwrap_or_default();
+        assert!(
+            said.contains("encrypted") && said.contains("password"),
+            "{said}"
+        );
+    }
+}

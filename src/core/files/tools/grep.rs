@@ -1,8 +1,9 @@
 //! `grep_search`: lines of files.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use fileshed_search::Pattern;
+use fileshed_search::{Pattern, section};
 use fileshed_text::lines;
 use fileshed_types::Error;
 use serde::{Deserialize, Serialize};
@@ -67,6 +68,9 @@ pub struct GrepAnswer {
     pub truncated: bool,
     /// Directories that were not searched to their end.
     pub truncated_branches: Vec<String>,
+    /// Documents that were not searched, if there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// One result.
@@ -124,9 +128,15 @@ impl Files<'_> {
             if let Ok(found) = self.provider.stat(&at)
                 && found.size <= self.limits.text_bytes
                 && let Ok(content) = self.provider.read(&at, 0..found.size)
-                && !is_binary(&content.bytes)
             {
-                search.file(entry.path.as_str(), decoded(&content.bytes).as_bytes());
+                let path = entry.path.as_str();
+                match self.document(path, &content) {
+                    Some(Ok(text)) => search.file(path, &text, |line| section(&text, line)),
+                    None if !is_binary(&content.bytes) => {
+                        search.file(path, &decoded(&content.bytes), |_| None);
+                    }
+                    Some(Err(_)) | None => {}
+                }
             }
             Ok(if search.full {
                 ControlFlow::Break(())
@@ -141,6 +151,7 @@ impl Files<'_> {
             truncated: unseen.any || search.full,
             matches: search.matches,
             truncated_branches: unseen.branches,
+            message: self.documents.note(),
         })
     }
 }
@@ -168,9 +179,10 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    fn file(&mut self, path: &str, content: &[u8]) {
+    /// Searches a text, of whose lines some belong to a page, slide or sheet.
+    fn file<'t>(&mut self, path: &str, content: &str, section: impl Fn(u64) -> Option<&'t str>) {
         let pattern = self.pattern;
-        let lines = (1..).zip(lines(content));
+        let lines = (1..).zip(lines(content.as_bytes()));
         let mut lines = lines.filter(|(_, line)| pattern.is_match(line));
         match self.mode {
             OutputMode::FilesWithMatches => {
@@ -181,6 +193,10 @@ impl Search<'_> {
             OutputMode::Content => {
                 for (line, text) in lines {
                     let text = String::from_utf8_lossy(text);
+                    let text = match section(line) {
+                        Some(section) => Cow::Owned(format!("[{section}] {text}")),
+                        None => text,
+                    };
                     self.add(GrepMatch::Line {
                         path: path.to_owned(),
                         line,

@@ -1,5 +1,6 @@
 //! `read_file`: lines of a text, a picture, or bytes.
 
+use std::borrow::Cow;
 use std::io;
 
 use base64::Engine as _;
@@ -140,15 +141,22 @@ impl Files<'_> {
         };
         let content = self.beginning(given, &path)?;
         let (mime_type, size) = (content.metadata.mime_type(), content.metadata.size);
+        let is_long = self.expect_size(size).is_err();
+        let document = if request.encoding.is_none() && !is_long {
+            self.document(path.as_str(), &content).transpose()?
+        } else {
+            None
+        };
         let is_text = !is_binary(&content.bytes);
         let is_range = request.offset.is_some() || request.limit.is_some();
-        let is_long = self.expect_size(size).is_err();
-        let lines = if is_long && is_range && is_text && request.encoding.is_none() {
+        let most = self.limits.answer_bytes;
+        let lines = if let Some(text) = &document {
+            Some(lines.of(text, most))
+        } else if is_long && is_range && is_text && request.encoding.is_none() {
             Some(self.long_text(given, lines, &content)?)
         } else {
             self.expect_size(size)?;
-            let of_text = || lines.of(&decoded(&content.bytes), self.limits.answer_bytes);
-            is_text.then(of_text)
+            is_text.then(|| lines.of(&decoded(&content.bytes), most))
         };
         let bytes = content.bytes;
         if request.encoding == Some(ContentEncoding::Base64) {
@@ -161,7 +169,8 @@ impl Files<'_> {
                 size,
             });
         }
-        if let Some(mime_type) = mime_type.as_ref().filter(|kind| is_picture(kind))
+        if document.is_none()
+            && let Some(mime_type) = mime_type.as_ref().filter(|kind| is_picture(kind))
             && is_binary(&bytes)
         {
             let mime_type = mime_type.clone();
@@ -251,7 +260,7 @@ impl io::Read for FileReader<'_> {
 }
 
 /// The characters of a text, whatever its encoding.
-pub(super) fn decoded(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+pub(super) fn decoded(bytes: &[u8]) -> Cow<'_, str> {
     match Encoding::of(bytes, true) {
         // Control characters, but no NUL: shown as they are.
         Encoding::Binary => String::from_utf8_lossy(bytes),

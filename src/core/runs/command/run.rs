@@ -2,7 +2,7 @@
 
 use super::invocation::{Invocation, Run, SQLITE};
 use super::outcome::CommandOutcome;
-use super::{CommandLine, ExecError, Ran, built_in, git, line, names, pipeline};
+use super::{CommandLine, ExecError, Ran, built_in, git, line, names, pipeline, unsearched};
 use crate::databases::{self, Statement};
 use crate::process::{StreamFile, sink};
 use crate::runs::Runs;
@@ -83,6 +83,7 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
     })?;
     Ok(Ran {
         history: finished.history,
+        unsearched: unsearched::note(zone, &plan),
         ..ran
     })
 }

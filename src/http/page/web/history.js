@@ -1,11 +1,11 @@
 // What changed in a versioned zone, by whom, how and when; what it was before; and back to it.
 
 import { html } from "./lib/core.js";
-import { execute } from "./api.js";
+import { call, execute, place } from "./api.js";
 import { Dialog } from "./dialog.js";
 import { showDifference } from "./editor.js";
-import { base, instant } from "./format.js";
-import { attempt, dialog, location, personal, reload, tell } from "./state.js";
+import { base, extension, instant } from "./format.js";
+import { attempt, dialog, EXTRACTED, location, personal, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /**
@@ -132,15 +132,22 @@ function History({ zone, path }) {
 
 /** Both sides of a change. */
 function Difference({ zone, version, path }) {
+  const isDocument = [...EXTRACTED, "pdf"].includes(extension(path));
   const fill = (/** @type {HTMLElement|null} */ element) => {
-    if (!element || element.shadowRoot) return;
+    if (!element || element.shadowRoot || element.firstChild) return;
     attempt(async () => {
+      if (isDocument) {
+        const given = { ...place(zone), path, version: `${version.id}^`, to_version: version.id };
+        element.textContent = (await call("shed_diff", given)).diff || word("no_difference");
+        return;
+      }
       const [before, after] = await Promise.all([
         contentOf(zone, `${version.id}^`, path), contentOf(zone, version.id, path),
       ]);
       await showDifference(element, path, before, after);
     });
   };
+  if (isDocument) return html`<div class="difference"><pre class="extracted" ref=${fill} tabindex="0" aria-label=${path}></pre></div>`;
   return html`<div class="difference">
     <p class="sides"><span>${word("before")}</span><span>${word("after")}</span></p>
     <div class="sides-content" ref=${fill} role="region" tabindex="0" aria-label=${path}></div>

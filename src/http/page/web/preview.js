@@ -11,14 +11,12 @@ import { later } from "./later.js";
 import { showMarkdown } from "./markdown.js";
 import { openMenuOf } from "./menu.js";
 import { Notes } from "./notes.js";
-import { attempt, entries, go, isText, location, personal, previewed, reload, tell } from "./state.js";
+import { attempt, entries, EXTRACTED, go, isText, location, personal, previewed, reload, tell } from "./state.js";
 import { word } from "./words.js";
 
 /** Most bytes of a text that is shown or edited. */
 const TEXT_MAX = 2 * 1024 * 1024;
 
-/** Documents whose text the server extracts. */
-const EXTRACTED = ["docx", "pptx", "xlsx", "odt", "ods", "odp"];
 const DATABASES = ["sqlite", "sqlite3", "db"];
 const PICTURES = ["png", "jpg", "jpeg", "gif", "webp", "svg", "bmp", "ico", "avif"];
 

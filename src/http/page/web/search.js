@@ -54,6 +54,7 @@ export function Results() {
           html`<li><span class="line">${line.line}</span><code><${Marked} text=${line.text} query=${query} /></code></li>`)}</ol>`}
       </li>`;
     })}</ul>
+    ${found.value?.unread > 0 && html`<p>${word("unread_documents", String(found.value.unread))}</p>`}
     ${found.value?.more && html`<p>${word("more_results")}</p>`}
   </div>`;
 }

@@ -122,6 +122,8 @@ const WORDS = {
   results: ["Results for", "Treffer für"],
   no_results: ["Nothing was found.", "Nichts gefunden."],
   more_results: ["Only the first results are shown.", "Nur die ersten Treffer werden gezeigt."],
+  unread_documents: ["Documents that could not be searched: {0}", "Dokumente, die nicht durchsucht werden konnten: {0}"],
+  no_difference: ["The text is the same.", "Der Text ist derselbe."],
   empty: ["Nothing is here yet", "Hier ist noch nichts"],
   empty_note: ["Drop files here, or use the buttons above.", "Dateien hier ablegen oder die Knöpfe oben benutzen."],
   empty_read: ["What is attached to a chat appears here.", "Was an einen Chat angehängt wird, erscheint hier."],

@@ -130,3 +130,41 @@ fn what_only_looks_like_a_way_to_a_pdf_says_the_way() {
         output(&alice, "storage", cmd, &args);
     }
 }
+
+#[test]
+fn grep_says_which_documents_it_passed_by() {
+    let server = small().app();
+    let alice = server.as_user("alice");
+    file(&alice, "storage", "d/a.md", "paid\n");
+    let storage = place(&server, "alice", "storage");
+    let docx = include_bytes!("../../terminal/search/documents/old.docx");
+    for name in ["d/b.docx", "c.docx"] {
+        std::fs::write(storage.join(name), docx).unwrap();
+    }
+    let said = |args: &[&str]| {
+        let arguments = json!({"zone": "storage", "cmd": "grep", "args": args});
+        let answer = alice.call("shed_exec", &arguments);
+        answer.data();
+        answer.body["message"].as_str().unwrap().to_owned()
+    };
+    let all = said(&["-rni", "paid", "."]);
+    assert!(all.contains("2 documents were not searched"), "{all}");
+    assert!(
+        all.contains(r#"shed_read(zone="storage", path="c.docx")"#),
+        "{all}"
+    );
+    for args in [
+        &["-rl", "paid", "d"][..],
+        &["paid", "d/b.docx", "d/a.md"],
+        &["paid", "d/*"],
+    ] {
+        let one = said(args);
+        assert!(
+            one.contains("1 document was not searched"),
+            "{args:?}: {one}"
+        );
+        assert!(one.contains(r#"path="d/b.docx""#), "{args:?}: {one}");
+    }
+    let none = said(&["paid", "d/a.md"]);
+    assert!(!none.contains("searched"), "{none}");
+}

@@ -269,3 +269,48 @@ fn logs_are_searched_where_they_are_named() {
         everywhere.text
     );
 }
+
+#[test]
+fn documents_are_searched_by_their_text() {
+    let app = TestApp::start();
+    let client = app.client();
+    fill(&client, &[("z.md", "the second line\n")]);
+    let zone = storage(&app);
+    for (name, content) in [
+        ("slides.pptx", &include_bytes!("documents/slides.pptx")[..]),
+        ("old.docx", include_bytes!("documents/old.docx")),
+        ("named.docx", b"a second text\n"),
+        ("broken.odt", b"PK\x03\x04 and no more"),
+    ] {
+        std::fs::write(zone.join(name), content).expect("a file");
+    }
+    let found = client.get("/terminal/files/grep?query=second&case_insensitive=true");
+    assert_eq!(
+        lines(&found),
+        [
+            ("/storage/named.docx", 1, "a second text"),
+            ("/storage/slides.pptx", 5, "[Slide 2] Second slide"),
+            ("/storage/z.md", 1, "the second line"),
+        ]
+    );
+    let message = found.body["message"].as_str().expect("a message");
+    let call = "read_file(path=\"/storage/broken.odt\")";
+    assert!(message.contains("1 document was not searched"), "{message}");
+    assert!(message.contains(call), "{message}");
+    let one = client.get("/terminal/files/grep?query=30&path=/storage/old.docx");
+    assert_eq!(
+        lines(&one),
+        [("/storage/old.docx", 2, "Paid in 30 days & signed")]
+    );
+    assert_eq!(one.body.get("message"), None);
+    let page = client.get("/terminal/files/matches?query=second");
+    let texts: Vec<_> = page.body["results"]
+        .as_array()
+        .expect("results")
+        .iter()
+        .map(|result| &result["content_matches"][0])
+        .collect();
+    let slide = json!({"line": 5, "column": 11, "text": "[Slide 2] Second slide"});
+    assert!(texts.contains(&&slide), "{texts:?}");
+    assert!(page.body["message"].is_string(), "{}", page.body);
+}

@@ -1,0 +1,67 @@
+//! Slides of PowerPoint in the order of the presentation.
+
+use std::io::{Read, Seek};
+
+use quick_xml::events::Event;
+
+use crate::collector::{Collector, Markup};
+use crate::parts::{Parts, values};
+use crate::xml::{attribute, local_name};
+use crate::{TextBuilder, Unreadable};
+
+/// Reads the slides that the presentation shows, each with its notes.
+pub(crate) fn pptx<R: Read + Seek>(
+    parts: &mut Parts<R>,
+    text: &mut TextBuilder,
+) -> Result<(), Unreadable> {
+    let main = parts.main("ppt/presentation.xml")?;
+    let slides = values(parts, &main, "sldId", "id")?;
+    let relations = parts.relations(&main)?;
+    let slides = slides.ok_or(Unreadable::Missing(main))?;
+    for (id, page) in slides.iter().zip(1..) {
+        let Some(slide) = relations.iter().find(|relation| relation.id == *id) else {
+            continue;
+        };
+        if text.is_full() {
+            break;
+        }
+        let mut own = text.nested();
+        let is_hidden = collect(parts, &slide.part, &mut own)?;
+        let hidden = if is_hidden { " (hidden)" } else { "" };
+        text.blank_line();
+        text.heading(&format!("Slide {page}{hidden}"));
+        text.append(own);
+        for relation in parts.relations(&slide.part)? {
+            if relation.kind == "notesSlide" {
+                let mut notes = text.nested();
+                collect(parts, &relation.part, &mut notes)?;
+                if !notes.is_empty() {
+                    text.heading("Notes");
+                    text.append(notes);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Reads a slide. Returns `true` if it is not shown.
+fn collect<R: Read + Seek>(
+    parts: &mut Parts<R>,
+    part: &str,
+    text: &mut TextBuilder,
+) -> Result<bool, Unreadable> {
+    let mut collector = Collector::new(text, Markup::Microsoft);
+    let mut is_hidden = false;
+    parts.read(part, |event| {
+        if let Event::Start(element) = &event
+            && local_name(element) == "sld"
+        {
+            let show = attribute(element, "show");
+            is_hidden = show.is_some_and(|show| matches!(show.as_str(), "0" | "false"));
+        }
+        collector.take(event)
+    })?;
+    collector.finish();
+    Ok(is_hidden)
+}

@@ -1,0 +1,70 @@
+//! Documents that a search of lines passed by: commands see their bytes, and not their text.
+
+use std::time::Duration;
+
+use fileshed_extraction::PACKED;
+use fileshed_rules::CommandPlan;
+use fileshed_search::{Bounds, Glob, Globs, SearchRoot, Wanted, glob};
+use fileshed_storage::Entry;
+use fileshed_types::{Hint, NextCall, timings};
+use fileshed_zones::zone::{Zone, ZonePath};
+
+/// Commands that search lines.
+const SEARCHING: [&str; 4] = ["grep", "egrep", "fgrep", "rg"];
+
+/// Documents that are counted, and how long they are looked for.
+const MOST: usize = 1000;
+const TIME: Duration = timings::seconds(2);
+
+/// What is said of the documents among the files that a command searched.
+pub(super) fn note(zone: &Zone<'_>, plan: &CommandPlan) -> Option<Hint> {
+    if !SEARCHING.contains(&plan.command) {
+        return None;
+    }
+    let named = plan.paths.iter().filter(|path| !path.glob);
+    let mut paths: Vec<_> = named
+        .filter_map(|path| ZonePath::parse("args", &path.text).ok())
+        .collect();
+    if paths.is_empty() {
+        paths.push(ZonePath::root());
+    }
+    let entries = paths
+        .iter()
+        .filter_map(|path| zone.data.followed(path).ok());
+    let entries: Vec<_> = entries.collect();
+    // A file is seen from its directory, a directory from itself.
+    let seen_from = |entry: &Entry| match (entry.expect_file(), entry.path().parent()) {
+        (Ok(()), Some(above)) => above,
+        _ => entry.path().clone(),
+    };
+    let trees = entries.iter().map(|entry| {
+        let above = seen_from(entry);
+        let below = if above.is_root() { "" } else { above.as_str() };
+        SearchRoot::new(&zone.data, entry, entry.path().as_str(), below)
+    });
+    let trees: Vec<_> = trees.collect();
+    let patterns = PACKED.iter().map(|end| format!("*.{end}"));
+    let patterns: Vec<String> = patterns.collect();
+    let documents = Glob {
+        pattern: Globs::new("args", patterns.iter().map(String::as_str)).ok()?,
+        exclude: Globs::new("args", []).ok()?,
+        wanted: Wanted::File,
+        most: MOST,
+    };
+    let cancellation = zone.caller.cancellation.clone();
+    let bounds = Bounds::new(cancellation, &zone.store.clock, TIME, 1);
+    let found = glob(&trees, &documents, &bounds);
+    let first = found.items.first()?;
+    let count = match (found.items.len(), found.truncated) {
+        (1, false) => "1 document was".to_owned(),
+        (count, false) => format!("{count} documents were"),
+        (count, true) => format!("at least {count} documents were"),
+    };
+    let read = NextCall::here("shed_read").with("path", first.path.as_str());
+    let text = format!("{count} not searched, since {} reads bytes: ", plan.command);
+    Some(
+        Hint::new(text)
+            .call(read)
+            .say(" shows the text of the first"),
+    )
+}

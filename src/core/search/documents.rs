@@ -1,0 +1,57 @@
+//! Documents, whose text somebody else takes out of them.
+
+use std::fs::File;
+use std::io::{self, Read, Seek as _};
+
+use fileshed_types::Error;
+
+/// The readers of documents that a search asks.
+pub trait Documents: Sync {
+    /// Returns `true` if a file of this name may be a document.
+    fn may_be(&self, name: &str) -> bool;
+
+    /// The text of a file that is a document, `None` if it is none; `path` is its path in answers. A
+    /// failure is counted by the reader, which knows how many documents were not searched.
+    fn text(&self, path: &str, size: u64, content: &mut dyn Read) -> Option<Result<String, Error>>;
+
+    /// A sentence about documents that were not searched. `None` if there is none.
+    fn note(&self) -> Option<String>;
+}
+
+/// No document is read.
+impl Documents for () {
+    fn may_be(&self, _name: &str) -> bool {
+        false
+    }
+
+    fn text(&self, _: &str, _: u64, _: &mut dyn Read) -> Option<Result<String, Error>> {
+        None
+    }
+
+    fn note(&self) -> Option<String> {
+        None
+    }
+}
+
+/// The text of an open file that is a document. `None` if it is none: then it is read from its
+/// beginning.
+pub(crate) fn text_of(
+    documents: &dyn Documents,
+    path: &str,
+    file: &mut File,
+) -> io::Result<Option<Result<String, Error>>> {
+    let size = file.metadata()?.len();
+    let text = documents.text(path, size, file);
+    if text.is_none() {
+        file.rewind()?;
+    }
+    Ok(text)
+}
+
+/// The page, slide or sheet of a line of a document, from the last line like `--- Page 2 ---` before it.
+#[must_use]
+pub fn section(text: &str, line: u64) -> Option<&str> {
+    let before = text.lines().take(usize::try_from(line).unwrap_or(0));
+    let headings = before.filter_map(|line| line.strip_prefix("--- ")?.strip_suffix(" ---"));
+    headings.last()
+}
