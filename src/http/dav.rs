@@ -5,9 +5,12 @@
 //! everywhere. Programs send a personal token as the password; pages of browsers are refused.
 
 mod headers;
+mod listing;
 mod locks;
+mod names;
 mod node;
 mod request;
+mod times;
 mod tree;
 mod xml;
 
@@ -25,19 +28,21 @@ use dav_server::davpath::DavPath;
 use dav_server::{DavHandler, DavMethod};
 use fileshed_core::storage::Kind;
 use fileshed_core::view::ViewPath;
-use fileshed_core::{Channel, Error, Mutex};
+use fileshed_core::{Channel, Error, Mutex, webdav};
 use tokio::sync::OnceCell;
 
-use super::call::{Call, ServerRequest, Surface, expect_scope};
+use super::call::{self, Call, ServerRequest, Surface, expect_scope};
 use super::files::content::PartialError;
 use super::files::download::{FileDownload, Presentation};
+use super::files::modified;
 use super::identity::Accepts;
 use super::response_body::{HeldBody, trusted};
 use super::route::{self, RouteError};
 use super::{Server, header, pool};
 use crate::config::Config;
 use node::{SidecarPlace, Sidecars};
-use request::{DavRequest, IncomingFile, reads, tree_path, view_path};
+use request::{DavRequest, IncomingFile, named_path, reads};
+use times::NewTimes;
 use tree::DavTree;
 
 /// Where the surface begins.
@@ -112,6 +117,9 @@ async fn serve(request: ServerRequest) -> Response {
     if response.status() == StatusCode::UNAUTHORIZED {
         response.headers_mut().insert(WWW_AUTHENTICATE, CHALLENGE);
     }
+    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
+        response.headers_mut().insert(ALLOW, METHODS);
+    }
     response
 }
 
@@ -125,7 +133,7 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         return Ok(response);
     }
     let path = DavPath::new(parts.uri.path()).map_err(|_| AddressError)?;
-    let path = tree_path(below(view_path(&path)?.as_str()))?;
+    let path = named_path(below(&String::from_utf8_lossy(path.as_bytes())))?;
     match (method, parts.headers.get(&DEPTH)) {
         (DavMethod::Get | DavMethod::Head, _) => return get(call, path).await,
         (DavMethod::PropFind, Some(depth)) if depth != "0" && depth != "1" => return Ok(too_deep()),
@@ -140,7 +148,7 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
     if [DavMethod::Put, DavMethod::Lock].contains(&method) {
         file = Some(incoming_file(&mut call, method).await?);
     }
-    let mut admitted = None;
+    let (mut admitted, mut times) = (None, NewTimes::default());
     if method != DavMethod::Put {
         let mut permit = call.admit().await?;
         let mut document = call.read_body(xml::MAX_BYTES, &mut permit).await?;
@@ -148,6 +156,13 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
             let asks = method == DavMethod::PropFind;
             let checked = pool::blocking(move || xml::check(&document, asks).map(|()| document));
             document = checked.await??;
+        }
+        if method == DavMethod::PropPatch {
+            times = times::take(&mut document);
+            // The library reads no more than this.
+            if let Some(length) = call.parts.headers.get_mut(CONTENT_LENGTH) {
+                *length = document.len().into();
+            }
         }
         call.body = Body::from(document);
         admitted = Some(permit);
@@ -185,14 +200,54 @@ async fn answer(mut call: Call) -> Result<Response, Error> {
         .strip_prefix(BASE)
         .build_handler();
     let response = handler.handle(Request::from_parts(parts, body)).await;
+    let mut response = response.map(Body::new);
     if [StatusCode::FORBIDDEN, StatusCode::LOCKED].contains(&response.status())
         && let Some(error) = request.refusal.lock().take()
     {
         return Err(error);
     }
-    let mut response = response.map(|body| Body::new(HeldBody::new(Body::new(body), admitted)));
+    response = keep_times(&request, &times, response).await?;
+    let mut response = response.map(|body| Body::new(HeldBody::new(body, admitted)));
     if method == DavMethod::Options {
         describe(&mut response);
+    }
+    Ok(response)
+}
+
+/// Keeps the time of change that a request brings with what it did.
+async fn keep_times(
+    request: &Arc<DavRequest>,
+    times: &NewTimes,
+    response: Response,
+) -> Result<Response, Error> {
+    let brought = modified::of_headers(&request.headers);
+    let (mut response, at, time) = match (request.method, times.modified, brought) {
+        (DavMethod::PropPatch, Some(time), _) => {
+            let (response, is_done) = times.answered(response).await;
+            let at = is_done.then(|| request.path.clone());
+            (response, at, time)
+        }
+        // It has the time of its file by now.
+        (DavMethod::Put, _, Some(time)) => (response, None, time),
+        (DavMethod::Copy | DavMethod::Move, _, Some(time)) if response.status().is_success() => {
+            let to = header::text(&request.headers, &headers::DESTINATION);
+            let to = to.and_then(|to| DavPath::new(to).ok());
+            let to = to.map(|to| named_path(below(&String::from_utf8_lossy(to.as_bytes()))));
+            (response, to.transpose()?, time)
+        }
+        _ => return Ok(response),
+    };
+    if let Some(path) = at {
+        let caller = request.holder(&path);
+        let set = call::run(&request.server.core, caller, (), move |view, ()| {
+            let path = request::found(view, path);
+            let found = view.resolve_path_to_change("path", path)?;
+            found.explained(|| webdav::set_modified(&found.zone, &found.path, time))
+        });
+        set.await?.0?;
+    }
+    if request.method != DavMethod::PropPatch && response.status().is_success() {
+        modified::acknowledge(response.headers_mut());
     }
     Ok(response)
 }
@@ -248,26 +303,26 @@ pub(super) async fn options_of_root(State(server): State<Arc<Server>>) -> Respon
     response
 }
 
-/// One file, as it is.
+/// One file, as it is, or what a directory lists.
 async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
     let transfer_permit = call.transfer_permit(None).await?;
     let (server, address) = (Arc::clone(&call.server), call.parts.uri.path().to_owned());
-    let method = call.parts.method.clone();
+    let is_head = call.parts.method == Method::HEAD;
     call.caller = path.opener(&call.caller);
     let found = call.look(move |view| {
+        let path = request::found(view, path);
         if let Some(place) = SidecarPlace::at(view, &path)?
             && let Some(content) = server.dav.sidecars.get(&place)
         {
-            return Ok(Err(content));
+            return Ok(Err(content.into_response()));
         }
         if view.is_directory("path", &path)? {
-            let taken = Method::OPTIONS;
-            return Err(RouteError::Method {
-                method,
-                path: address,
-                taken,
-            }
-            .into());
+            let nodes = if is_head {
+                Vec::new()
+            } else {
+                node::list(view, path)?
+            };
+            return Ok(Err(listing::page(&address, &nodes)));
         }
         let found = view.resolve_path("path", path)?;
         let entry = found.file()?;
@@ -275,7 +330,7 @@ async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
         found.explained(|| FileDownload::open(&entry)).map(Ok)
     });
     Ok(match found.await? {
-        Err(in_memory) => in_memory.into_response(),
+        Err(answer) => answer,
         Ok(file) => file.answer(&call.parts, Presentation::Attachment, transfer_permit),
     })
 }

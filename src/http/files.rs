@@ -28,6 +28,7 @@ pub(super) mod download;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod link;
+pub(super) mod modified;
 pub(super) mod multipart;
 mod page;
 pub(in crate::http) mod resumable;

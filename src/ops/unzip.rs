@@ -1,6 +1,6 @@
 //! `shed_unzip`: unpack a ZIP archive.
 
-use fileshed_core::archive::Archive;
+use fileshed_core::archive::{Archive, FirstOf, RenamedItem, own_directory};
 use fileshed_core::chat_host::{Task, counted};
 use fileshed_core::storage::{DiskError, Kind, Target, Totals};
 use fileshed_core::{Zone, ZonePath, changes};
@@ -10,8 +10,8 @@ use super::prelude::*;
 /// Files that are named.
 const NAMED: usize = 50;
 
-/// Behind the name of an archive that has no ending to lose, or is called as its zone is.
-const DIRECTORY_ENDING: &str = "-files";
+/// Entries that a sentence names.
+const SHOWN: usize = 3;
 
 /// `shed_unzip`
 pub struct Unzip;
@@ -31,6 +31,8 @@ pub struct Request {
     src_zone: Option<String>,
     /// For zone group
     group: Option<String>,
+    /// Of old names, if they come out wrong: cp932, gbk, cp866 …
+    encoding: Option<String>,
 }
 
 /// What was unpacked.
@@ -50,6 +52,17 @@ pub struct Response {
     files: Vec<String>,
     /// Whether there are more files than are listed.
     truncated: bool,
+    /// The encoding that was guessed for names that are not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<String>,
+    /// The first 50 links and files of macOS in the archive, which are never unpacked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    skipped: Vec<String>,
+    /// The first 50 entries that got other names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    renamed: Vec<RenamedItem>,
 }
 
 impl Operation for Unzip {
@@ -70,6 +83,9 @@ impl Operation for Unzip {
         Keep::Always("files_count"),
         Keep::Lines("files"),
         Keep::Unusual("truncated"),
+        Keep::Always("encoding"),
+        Keep::Lines("skipped"),
+        Keep::Table("renamed", &["from", "to"]),
     ];
     type Request = Request;
     type Response = Response;
@@ -96,7 +112,8 @@ impl Operation for Unzip {
         let asked = asked.map(|dest| zone.path_to_fill("dest", dest));
         let asked = asked.transpose()?;
         zone.expect_writable()?;
-        let mut archive = Archive::open(&from, &from.entry(&source)?)?;
+        let archive = Archive::open(&from, &from.entry(&source)?)?;
+        let mut archive = archive.with_encoding(request.encoding.as_deref())?;
         let destination = match asked {
             Some(destination) => destination,
             None => default_destination(&source, &zone, archive.is_one_thing()?)?,
@@ -119,7 +136,15 @@ impl Operation for Unzip {
         };
         change.commit(None, &format!("Unpack {source} into {directory}"))?;
         let truncated = unpacked.files > unpacked.names.len() as u64;
-        let message = format!("Unpacked {} file(s) into {directory}", unpacked.files);
+        let mut message = format!("Unpacked {} file(s) into {directory}", unpacked.files);
+        message += &remark("left out", &unpacked.left_out, |name| format!("`{name}`"));
+        message += &remark("renamed", &unpacked.renamed, |item| {
+            format!("`{}` is now `{}`", item.from, item.to)
+        });
+        let encoding = archive.guessed_encoding();
+        if let Some(encoding) = &encoding {
+            message += &guess(encoding);
+        }
         Ok(Reply::new(
             Response {
                 source: source.display().to_owned(),
@@ -129,10 +154,33 @@ impl Operation for Unzip {
                 files_count: unpacked.files,
                 files: unpacked.names,
                 truncated,
+                encoding,
+                skipped: unpacked.left_out.named,
+                renamed: unpacked.renamed.named,
             },
             message,
         ))
     }
+}
+
+/// What a sentence says of entries to which something was done.
+fn remark<T>(verb: &str, entries: &FirstOf<T>, words: impl Fn(&T) -> String) -> String {
+    if entries.count == 0 {
+        return String::new();
+    }
+    let shown: Vec<String> = entries.named.iter().take(SHOWN).map(words).collect();
+    let shown = shown.join(", ").replace(char::is_control, "\u{fffd}");
+    let more = if entries.count > SHOWN as u64 {
+        " …"
+    } else {
+        ""
+    };
+    format!("; {verb} {}: {shown}{more}", entries.count)
+}
+
+/// What a sentence says of the encoding of names.
+pub(super) fn guess(encoding: &str) -> String {
+    format!("; names were read as {encoding}, repeat with `encoding` if they are wrong")
 }
 
 /// The destination of a call without `dest`. One file or directory goes next to the archive, where
@@ -150,14 +198,7 @@ fn default_destination(
             below_root(directory.as_str())
         });
     }
-    let path = source.as_str();
-    let parts = source.name().and_then(|name| name.rsplit_once('.'));
-    let ending = parts.filter(|(stem, _)| !stem.is_empty());
-    let stem = ending.map_or(path, |(_, ending)| &path[..path.len() - ending.len() - 1]);
-    if ending.is_none() || stem.eq_ignore_ascii_case(zone.name.as_str()) {
-        return below_root(&format!("{stem}{DIRECTORY_ENDING}"));
-    }
-    below_root(stem)
+    below_root(&own_directory(source, zone.name))
 }
 
 /// A directory that is there, or a free name for one.

@@ -4,6 +4,7 @@ use fileshed_core::archive::{Archive, ArchiveMember, space_saved};
 use fileshed_core::size::human_size;
 
 use super::prelude::*;
+use super::unzip::guess;
 
 /// Entries that are listed.
 const ENTRIES: usize = 100;
@@ -21,6 +22,8 @@ pub struct Request {
     path: String,
     /// For zone group
     group: Option<String>,
+    /// Of old names
+    encoding: Option<String>,
 }
 
 /// What it says it has.
@@ -42,6 +45,9 @@ pub struct Response {
     files: Vec<ArchiveMember>,
     /// Whether there are more entries than are listed.
     truncated: bool,
+    /// The encoding that was guessed for names that are not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<String>,
 }
 
 impl Operation for Zipinfo {
@@ -56,6 +62,7 @@ impl Operation for Zipinfo {
         Keep::Always("total_size"),
         Keep::Table("files", &["name", "size"]),
         Keep::Unusual("truncated"),
+        Keep::Always("encoding"),
     ];
     type Request = Request;
     type Response = Response;
@@ -65,7 +72,11 @@ impl Operation for Zipinfo {
             .store
             .zone(caller, &request.zone, request.group.as_deref())?;
         let path = zone.path("path", &request.path)?;
-        let listing = Archive::open(&zone, &zone.entry(&path)?)?.list(ENTRIES)?;
+        let archive = Archive::open(&zone, &zone.entry(&path)?)?;
+        let mut archive = archive.with_encoding(request.encoding.as_deref())?;
+        let listing = archive.list(ENTRIES)?;
+        let encoding = archive.guessed_encoding();
+        let said = encoding.as_deref().map(guess).unwrap_or_default();
         let entries = listing.files + listing.directories;
         Ok(Reply::new(
             Response {
@@ -77,8 +88,9 @@ impl Operation for Zipinfo {
                 compression_ratio: space_saved(listing.size, listing.compressed),
                 truncated: listing.entries.len() as u64 != entries,
                 files: listing.entries,
+                encoding,
             },
-            format!("{} file(s) in {path}", listing.files),
+            format!("{} file(s) in {path}{said}", listing.files),
         ))
     }
 }

@@ -5,8 +5,10 @@ mod chats;
 mod habits;
 mod identity;
 mod locks;
+mod names;
 mod properties;
 mod saves;
+mod times;
 mod trees;
 
 use std::fmt::Write as _;

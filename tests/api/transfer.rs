@@ -12,6 +12,7 @@ mod interrupted;
 mod large;
 mod limits;
 mod links;
+mod names;
 mod resumable;
 mod selection;
 mod upload;

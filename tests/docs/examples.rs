@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::page::{between, pages, read};
-use fileshed_test_support::{Server, skip};
+use fileshed_test_support::{Server, has_program, skip};
 
 /// A block to paste, and the answers that stand below it, if there are any.
 struct Example {
@@ -112,6 +112,46 @@ fn the_examples_with_a_key_work() {
         let server = Server::with().env("FILESHED_API_KEYS", key).start();
         paste(&server, &examples);
     }
+}
+
+/// The token and the address of the document stand for those of the reader.
+#[test]
+fn rclone_works_as_it_is_described() {
+    if !has_program("rclone") {
+        return;
+    }
+    let text = read("docs/webdav.md");
+    let recipe = between(&text, "## rclone\n\n```text\n", "\n```");
+    let server = Server::with()
+        .env("FILESHED_API_KEYS", "service-key")
+        .start();
+    let token = server.run(&["token", "create", "--user", "ada"]).stdout;
+    let home = server
+        .data()
+        .parent()
+        .expect("the server's directory")
+        .to_owned();
+    std::fs::create_dir(home.join("papers")).expect("made");
+    for name in ["a.md", "What now?.md"] {
+        std::fs::write(home.join("papers").join(name), name).expect("written");
+    }
+    let script = recipe
+        .replace(
+            "https://files.example.org",
+            &format!("http://{}", server.address()),
+        )
+        .replace("shed_…", token.trim());
+    let output = Command::new("bash")
+        .args(["-e", "-c", &script])
+        .env_clear()
+        .env("PATH", path_with_the_program())
+        .env("HOME", &home)
+        .output()
+        .expect("bash");
+    assert!(output.status.success(), "{script}\n{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("0 differences found"), "{said}");
+    assert!(said.contains("2 matching files"), "{said}");
 }
 
 #[test]

@@ -77,7 +77,7 @@ def tree(directory: Path, number: int) -> Path:
     """A tree of so many files, of all sizes and with names of all kinds."""
     chance = random.Random(number)
     for place in range(number):
-        file = directory / f"part {place % 7}" / f"größe-{place % 13}" / f"file #{place} 100%.txt"
+        file = directory / f"part {place % 7}" / f"größe-{place % 13}" / f"file #{place}? 100% \"a|b\" ."
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(chance.randbytes(chance.choice((0, 1, 100, 5_000, 20_000))))
     (directory / "large").write_bytes(chance.randbytes(20_000_000))

@@ -123,6 +123,16 @@ pub fn change_dead_properties(
     Ok(registry.change_dead_properties(zone.place(path.as_str()), changes)?)
 }
 
+/// Sets the time of change of a file or directory, in seconds since 1970. A caller who may write the
+/// file may set it.
+pub fn set_modified(zone: &Zone<'_>, path: &ZonePath, seconds: i64) -> Result<(), Error> {
+    zone.expect_writable()?;
+    check(zone, path)?;
+    owner::check(zone, [path])?;
+    let entry = zone.entry(path)?;
+    Ok(entry.set_modified(seconds)?)
+}
+
 /// Gives a copy the properties of its source.
 pub(crate) fn copy_dead_properties(zone: &Zone<'_>, from: (&Zone<'_>, &ZonePath), path: &ZonePath) {
     let from = from.0.place(from.1.as_str());

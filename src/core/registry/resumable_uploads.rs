@@ -36,6 +36,8 @@ row! {
         message: Option<String> = "message",
         /// Bytes of the whole file.
         length: u64 = "length",
+        /// When the file was changed where it comes from, in seconds since 1970.
+        modified: Option<i64> = "modified",
         /// Whether it is stored.
         complete: bool = "complete",
         /// When it ends, in seconds since 1970.

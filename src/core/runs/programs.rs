@@ -53,8 +53,11 @@ const BEHIND_SHELL_SCRIPTS: [(&str, &str); 2] =
 /// Interpreters that a script may name; a shell is none of them.
 const INTERPRETERS: [&str; 2] = ["perl", "python3"];
 
-/// Where git keeps the programs that it starts itself.
-const GIT_HELPERS: &str = "/usr/lib/git-core";
+/// Where git keeps the programs that it starts itself, below the directory that it is installed in.
+const GIT_HELPERS: [&str; 2] = ["lib/git-core", "libexec/git-core"];
+
+/// The programs of git, by their names there.
+const GIT_PROGRAMS: [&str; 3] = ["git", "git-remote-http", "git-remote-https"];
 
 /// One installed command.
 #[derive(Clone, Debug, Default)]
@@ -163,14 +166,33 @@ impl Program {
         }
         if rule.name == "git" {
             program.starts_others = true;
-            for name in ["git", "git-remote-http", "git-remote-https"] {
-                let helper = Path::new(GIT_HELPERS).join(name);
-                program.executables.extend(std::fs::canonicalize(helper));
+            if let Some(installed) = program.file.ancestors().nth(2).map(Path::to_owned) {
+                program.add_parts_of_git(&installed);
             }
         }
         program.executables.sort();
         program.executables.dedup();
         Some(program)
+    }
+
+    /// Adds what git starts and reads besides, where that is below the directory that it is installed in.
+    fn add_parts_of_git(&mut self, installed: &Path) {
+        let helpers = GIT_HELPERS.map(|place| installed.join(place));
+        for (place, name) in helpers
+            .iter()
+            .flat_map(|place| GIT_PROGRAMS.map(|name| (place, name)))
+        {
+            self.executables
+                .extend(std::fs::canonicalize(place.join(name)));
+        }
+        let places = helpers
+            .into_iter()
+            .chain([installed.join("share/git-core")]);
+        // Every command reads these.
+        let is_common =
+            |place: &Path| place.starts_with("/usr/lib") || place.starts_with("/usr/share");
+        let places = places.filter(|place| place.is_dir() && !is_common(place));
+        self.readable.extend(places);
     }
 
     /// The program of a rule, or the one that stands in for it. A substitute may turn out to be the
@@ -243,6 +265,22 @@ fn executable(place: &Path) -> Option<(PathBuf, ProgramFormat)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_of_git_are_where_git_is() {
+        let place = tempfile::tempdir().expect("a directory");
+        let place = place.path().canonicalize().expect("there");
+        for directory in ["libexec/git-core", "share/git-core/templates"] {
+            std::fs::create_dir_all(place.join(directory)).expect("made");
+        }
+        let helper = place.join("libexec/git-core/git-remote-https");
+        std::fs::write(&helper, "").expect("written");
+        let mut git = Program::default();
+        git.add_parts_of_git(&place);
+        assert_eq!(git.executables, [helper]);
+        let readable = ["libexec/git-core", "share/git-core"].map(|name| place.join(name));
+        assert_eq!(git.readable, readable);
+    }
 
     #[test]
     fn programs_are_real_files_and_never_shells() {

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt as _;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat, StatxFlags};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat, StatxFlags, Timespec, Timestamps, UTIME_OMIT};
 use rustix::io::Errno;
 use rustix::process::{Flock, FlockOffsetType, FlockType};
 
@@ -180,6 +180,19 @@ impl Entry {
     /// Sets the permission bits. A link that took its place meanwhile is not followed.
     pub fn set_mode(&self, mode: u32) -> Result<(), DiskError> {
         rights::set_mode(&self.place.parent, &self.place.name, mode)
+            .map_err(|error| DiskError::of("change", self.path(), error))
+    }
+
+    /// Sets the time of the last change, in seconds since 1970. A link that took its place meanwhile is
+    /// not followed.
+    pub fn set_modified(&self, seconds: i64) -> Result<(), DiskError> {
+        let time = |tv_sec, tv_nsec| Timespec { tv_sec, tv_nsec };
+        let times = Timestamps {
+            last_access: time(0, UTIME_OMIT),
+            last_modification: time(seconds, 0),
+        };
+        let (parent, name) = (&self.place.parent, &*self.place.name);
+        rustix::fs::utimensat(parent, name, &times, AtFlags::SYMLINK_NOFOLLOW)
             .map_err(|error| DiskError::of("change", self.path(), error))
     }
 

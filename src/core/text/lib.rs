@@ -13,6 +13,7 @@ mod edit;
 mod encoding;
 mod error;
 mod excerpt;
+mod file_names;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod line_ends;
@@ -30,6 +31,7 @@ pub use edit::{Edited, Leniency, Position, TextEdit, addition, substitute};
 pub use encoding::{Encoding, EncodingEvidence, is_pdf};
 pub use error::TextError;
 pub use excerpt::beginning;
+pub use file_names::{NameEncoding, NameEvidence};
 pub use line_ends::{ConversionError, LineEndCount, converted};
 pub use line_range::{LineRange, LineRequest, SelectedLines, count_lines};
 pub use lines::{LineEnds, line_count, lines, without_line_end};

@@ -8,6 +8,7 @@
 mod directory;
 mod error;
 mod name;
+mod own_directory;
 mod pack;
 mod sink;
 #[cfg(test)]
@@ -16,11 +17,12 @@ mod timestamp;
 mod unpack;
 mod window;
 
-pub use directory::{Archive, ArchiveMember, Listing, space_saved};
-pub use error::{ArchiveError, Bomb, EntryFault};
+pub use directory::{Archive, ArchiveMember, FirstOf, Listing, RenamedItem, space_saved};
+pub use error::{ArchiveError, Bomb, EntryFault, OtherFormat};
+pub use own_directory::own_directory;
 pub use pack::{PackContent, Packed, file_options, options as entry_options};
 pub use sink::{ArchiveSink, ArchiveWriter, Trouble};
-pub use timestamp::of as changed_at;
+pub use timestamp::{of as changed_at, system_time};
 pub use unpack::{LARGER, Unpacked};
 
 use fileshed_types::settings::MEBIBYTE;

@@ -37,6 +37,8 @@ pub struct NewUpload<'a> {
     pub overwrite: bool,
     /// The message of the commit.
     pub message: Option<&'a str>,
+    /// When the file was changed where it comes from, in seconds since 1970.
+    pub modified: Option<i64>,
 }
 
 /// How far an upload is.
@@ -80,6 +82,7 @@ impl Transfer {
             overwrite: new.overwrite,
             message: new.message.map(str::to_owned),
             length: new.length,
+            modified: new.modified,
             complete: false,
             expires_at: self.upload_end(),
         };
@@ -228,7 +231,7 @@ impl Transfer {
         let store = || {
             let directory = self.arriving(row)?.ok_or(ResumableError::Unknown)?;
             let upload = Upload::new(zone, &row.directory, on_conflict, permit)?;
-            let upload = upload.arrived_file(&row.name, (&directory, &row.id))?;
+            let upload = upload.arrived_file(&row.name, row.modified, (&directory, &row.id))?;
             upload.store(OPERATION, row.message.as_deref())?;
             Ok(directory)
         };

@@ -4,6 +4,7 @@
 //! and get their names together when the last one is complete: one write lock, one permit, one commit.
 //! Until then its files are not visible, and an upload that is dropped is gone.
 
+mod arrival_name;
 mod hidden;
 
 use std::collections::HashSet;
@@ -13,13 +14,14 @@ use std::io::Write;
 use sha2::{Digest as _, Sha256};
 
 use super::TransferPermit;
+use super::archive::system_time;
 use fileshed_changes::prepared_contents::prepare;
 use fileshed_changes::{SizeError, check_lock, expect_plain};
 use fileshed_history::PreparedContent;
 use fileshed_storage::{DiskError, Entry, Kind, Root, StagedDirectory, Stamp, Target, Totals};
 use fileshed_types::{Code, Error, diagnostics};
 use fileshed_zones::content_digest::sha256_of;
-use fileshed_zones::free_names::names;
+use fileshed_zones::free_names::{endless_names, names};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 /// Files of one request.
@@ -70,7 +72,11 @@ struct ArrivedFile {
     parameter: &'static str,
     name: String,
     path: ZonePath,
+    /// `true` if that is the nearest path that every system can hold.
+    is_nearest: bool,
     size: u64,
+    /// When it was changed where it comes from, in seconds since 1970.
+    modified: Option<i64>,
     /// The hash of its content, if it is compared.
     hash: Option<Sha256>,
     /// Its content, ready for history.
@@ -82,6 +88,7 @@ impl ArrivedFile {
         Stored {
             name: self.name.clone(),
             path: path.clone(),
+            is_nearest: self.is_nearest,
             size: self.size,
             created,
             stamp: None,
@@ -100,6 +107,8 @@ pub struct Stored {
     pub name: String,
     /// Where it is in its zone.
     pub path: ZonePath,
+    /// `true` if that is the nearest path that every system can hold.
+    pub is_nearest: bool,
     /// Its size in bytes.
     pub size: u64,
     /// `true` if nothing was there before.
@@ -151,16 +160,31 @@ impl<'a> Upload<'a> {
         let (root, on_conflict) = (ZonePath::root(), OnConflict::Replace);
         let upload = Self::into_directory(zone, root, on_conflict, transfer_permit)?;
         let name = path.as_str().to_owned();
-        upload.receive("path", name, path, empty_file)
+        upload.receive("path", name, (path, false), empty_file)
     }
 
     /// Begins the next file. `name` may have directories in it and cannot climb out.
     pub fn file(self, name: &str) -> Result<UploadingFile<'a>, Error> {
-        let path = self.zone.path_below(FILE, &self.directory, name)?;
-        if self.on_conflict == OnConflict::RenameSilently {
+        let path = self.path_for(name)?;
+        self.receive(FILE, name.to_owned(), path, empty_file)
+    }
+
+    /// The path for a file of this name, and `true` if that is only the nearest one.
+    fn path_for(&self, sent: &str) -> Result<(ZonePath, bool), Error> {
+        let is_silent = self.on_conflict == OnConflict::RenameSilently;
+        let directory = Some(&self.directory).filter(|_| !is_silent);
+        let nearest = arrival_name::nearest(self.zone, directory, sent);
+        let name = nearest.as_deref().unwrap_or(sent);
+        let mut path = self.zone.path_below(FILE, &self.directory, name)?;
+        if is_silent {
             hidden::check_name(FILE, name)?;
         }
-        self.receive(FILE, name.to_owned(), path, empty_file)
+        if nearest.is_some() {
+            let is_free = |path: &ZonePath| !self.names.contains(&path.key());
+            let free = endless_names(&path).find(is_free);
+            path = free.unwrap_or(path);
+        }
+        Ok((path, nearest.is_some()))
     }
 
     /// Takes in a file that has arrived whole in a directory of the server's own, and leaves it
@@ -168,9 +192,10 @@ impl<'a> Upload<'a> {
     pub(super) fn arrived_file(
         self,
         name: &str,
+        modified: Option<i64>,
         (directory, file): (&Root, &str),
     ) -> Result<Self, Error> {
-        let path = self.zone.path_below(FILE, &self.directory, name)?;
+        let path = self.path_for(name)?;
         let link = |arrived: &StagedDirectory, at: &ZonePath| arrived.link(directory, file, at);
         let mut incoming = self.receive(FILE, name.to_owned(), path, link)?;
         let (file, content) = (&mut incoming.file, &incoming.content);
@@ -179,6 +204,7 @@ impl<'a> Upload<'a> {
             file.hash = Some(sha256_of(content, &file.path)?);
         }
         incoming.announce(incoming.file.size)?;
+        incoming.set_modified(modified);
         incoming.finish()
     }
 
@@ -187,7 +213,7 @@ impl<'a> Upload<'a> {
         mut self,
         parameter: &'static str,
         name: String,
-        path: ZonePath,
+        (path, is_nearest): (ZonePath, bool),
         stage: impl FnOnce(&StagedDirectory, &ZonePath) -> Result<File, DiskError>,
     ) -> Result<UploadingFile<'a>, Error> {
         self.expect_acceptable(parameter, &path)?;
@@ -199,7 +225,9 @@ impl<'a> Upload<'a> {
                 parameter,
                 name,
                 path,
+                is_nearest,
                 size: 0,
+                modified: None,
                 hash: compared.then(Sha256::default),
                 prepared: None,
             },
@@ -406,6 +434,11 @@ impl<'a> UploadingFile<'a> {
         target.map_or(0, |target| target.size())
     }
 
+    /// Keeps the time at which the file was changed where it comes from, in seconds since 1970.
+    pub fn set_modified(&mut self, seconds: Option<i64>) {
+        self.file.modified = seconds;
+    }
+
     /// Fails where so many bytes in all cannot be taken, before they come.
     pub fn announce(&self, bytes: u64) -> Result<(), Error> {
         let limit = self.upload.zone.store.settings.largest_file();
@@ -446,6 +479,11 @@ impl<'a> UploadingFile<'a> {
         if file.size >= LARGE {
             content
                 .sync_data()
+                .map_err(|error| DiskError::of("write", &file.path, error))?;
+        }
+        if let Some(modified) = file.modified.and_then(system_time) {
+            content
+                .set_modified(modified)
                 .map_err(|error| DiskError::of("write", &file.path, error))?;
         }
         file.prepared = prepare(upload.zone, &content);

@@ -13,7 +13,7 @@ use fileshed_core::Error;
 use super::{BASE, IF};
 use crate::http::header::{Repeated, once};
 
-const DESTINATION: HeaderName = HeaderName::from_static("destination");
+pub(super) const DESTINATION: HeaderName = HeaderName::from_static("destination");
 
 /// The host that a proxy says the client asked for.
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");

@@ -16,13 +16,13 @@ use fileshed_core::{Error, timings, webdav};
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 use xmltree::{Element, Namespace};
 
-use super::BASE;
 use super::request::view_path;
 use super::tree::DavTree;
+use super::{BASE, names};
 use crate::http::header::UNRESERVED;
 
 /// What addresses have as it is.
-const PLAIN: &AsciiSet = &UNRESERVED.remove(b'/');
+pub(super) const PLAIN: &AsciiSet = &UNRESERVED.remove(b'/');
 
 impl DavTree {
     /// Does work with what is at a path; nothing where it fails, or where nothing can be locked.
@@ -55,8 +55,8 @@ impl DavTree {
 
 /// A lock on the path `at` or above it, as the library shows it. `root` is the directory of the tree that is its zone.
 fn shown(at: &DavPath, root: &ViewPath, lock: &ClientLock) -> DavLock {
-    let path = root.join(&lock.spelled);
-    let url = format!("{BASE}{}", utf8_percent_encode(path.as_str(), PLAIN));
+    let path = names::shown(root.join(&lock.spelled).as_str());
+    let url = format!("{BASE}{}", utf8_percent_encode(&path, PLAIN));
     let seconds = u64::try_from(lock.seconds).unwrap_or_default();
     let end = u64::try_from(lock.expires_at).unwrap_or_default();
     DavLock {

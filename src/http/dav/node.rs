@@ -17,6 +17,8 @@ use fileshed_core::view::{TOP, ViewPath, ViewPlace};
 use fileshed_core::{CallerView, Error, Timings, ZoneName};
 use moka::sync::Cache;
 
+use super::names;
+
 /// The directory that programs need not see: what processes of the caller wrote.
 const LOGS: &str = "logs";
 
@@ -93,6 +95,17 @@ impl Node {
         }
     }
 
+    /// The same with its tag as properties have it.
+    pub(super) fn with_quoted_tag(self) -> Self {
+        let tag = self.tag.map(|tag| format!("\"{tag}\""));
+        Self { tag, ..self }
+    }
+
+    /// Its name in a list.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// A directory that is there for everybody.
     fn fixed(name: &str) -> Self {
         Self {
@@ -110,6 +123,11 @@ impl DavMetaData for Node {
 
     fn modified(&self) -> FsResult<SystemTime> {
         self.modified.ok_or(FsError::NotImplemented)
+    }
+
+    /// No file system tells all programs when a file was made: the last change is no earlier.
+    fn created(&self) -> FsResult<SystemTime> {
+        self.modified()
     }
 
     fn is_dir(&self) -> bool {
@@ -152,7 +170,7 @@ pub(super) fn list(view: CallerView<'_>, path: ViewPath) -> Result<Vec<Node>, Er
             let named = entries.filter_map(|entry| {
                 let found = entry.found;
                 let node = Node::with_stamp(found.kind, &found.stamp()).holding(used);
-                let name = found.path.name()?.to_owned();
+                let name = names::shown_name(found.path.name()?).into_owned();
                 Some(Node { name, ..node })
             });
             named.collect()
@@ -179,6 +197,9 @@ const OVERHEAD: u32 = 512;
 /// How long one is kept after it was last read or written.
 const KEPT: Duration = Timings::STANDARD.http.sidecar;
 
+/// The icon of a folder as macOS names it, with the carriage return as it is stored.
+const FOLDER_ICON: &str = "Icon\u{f00d}";
+
 /// Whether a name is one that programs give to such files.
 pub(super) fn is_sidecar(name: &str) -> bool {
     let is = |other: &str| name.eq_ignore_ascii_case(other);
@@ -186,6 +207,7 @@ pub(super) fn is_sidecar(name: &str) -> bool {
         || name.starts_with("~$")
         || (name.starts_with(".~lock.") && name.ends_with('#'))
         || name == ".DS_Store"
+        || name == FOLDER_ICON
         || is("desktop.ini")
         || is("Thumbs.db")
 }

@@ -21,10 +21,13 @@ use fileshed_core::{Caller, CallerView, Code, Error, Mutex};
 use hyper::body::Buf;
 use tokio::sync::OnceCell;
 
+use super::IF;
+use super::names;
 use super::node::{LARGEST, Node, SidecarPlace};
 use crate::http::body::{self, BodyError, BodyReader};
 use crate::http::files::condition::{ConditionError, expect_state};
 use crate::http::files::content::take_file;
+use crate::http::files::modified;
 use crate::http::{Server, call};
 
 /// The name for history and logs.
@@ -90,12 +93,21 @@ impl DavRequest {
         let request = Arc::clone(self);
         let caller = path.opener(&self.caller);
         let done = call::run(&self.server.core, caller, (), move |view, ()| {
-            work(view, path, &request)
+            work(view, found(view, path), &request)
         });
         match done.await.and_then(|(done, ())| done) {
             Ok(value) => Ok(value),
             Err(error) if error.code() == Code::FileNotFound => Err(FsError::NotFound),
             Err(error) => Err(self.refuse(error)),
+        }
+    }
+
+    /// A resource as the library is to show it: it writes a tag without quotes, and compares one with them.
+    pub(super) fn shown(&self, node: Node) -> Node {
+        if self.method == DavMethod::PropFind && !self.headers.contains_key(IF) {
+            node.with_quoted_tag()
+        } else {
+            node
         }
     }
 
@@ -107,12 +119,29 @@ impl DavRequest {
 
 /// The path that the library means.
 pub(super) fn view_path(path: &DavPath) -> Result<ViewPath, Error> {
-    tree_path(&String::from_utf8_lossy(path.as_bytes()))
+    named_path(&String::from_utf8_lossy(path.as_bytes()))
+}
+
+/// A path of the tree of the drive, under the names that are stored, of one that a program names.
+pub(super) fn named_path(text: &str) -> Result<ViewPath, Error> {
+    tree_path(&names::stored(text))
 }
 
 /// A path of the tree of the drive, which belongs to no chat.
-pub(super) fn tree_path(text: &str) -> Result<ViewPath, Error> {
+fn tree_path(text: &str) -> Result<ViewPath, Error> {
     Ok(ViewPath::parse("path", text, &ViewPath::home())?.by_chat())
+}
+
+/// The path at which something is: what was there before may have a name that some system cannot hold.
+pub(super) fn found(view: CallerView<'_>, path: ViewPath) -> ViewPath {
+    let plain = names::shown(path.as_str());
+    if plain == path.as_str() || Node::at(view, &path).is_ok() {
+        return path;
+    }
+    let plain = tree_path(&plain).ok();
+    plain
+        .filter(|plain| Node::at(view, plain).is_ok())
+        .unwrap_or(path)
 }
 
 /// The file that a request brings.
@@ -166,11 +195,13 @@ fn store(
 ) -> Result<Node, Error> {
     let caller = request.holder(&path);
     let view = CallerView::of(&request.server.core, &caller);
+    let path = found(view, path);
     let Resolved { at, zone, path } = view.resolve_path_to_change("path", path)?;
     let zone = zone.made()?;
     let found = Resolved { at, zone, path };
     found.explained(|| {
-        let upload = take_file(&found.zone, found.path.as_str(), permit, reader)?;
+        let modified = modified::of_headers(&request.headers);
+        let upload = take_file(&found.zone, found.path.as_str(), modified, permit, reader)?;
         let stored = upload.store_if(OPERATION, None, |entry| {
             if entry.is_some() && request.method == DavMethod::Lock {
                 let path = found.at.as_str().to_owned();

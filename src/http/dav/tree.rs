@@ -62,6 +62,7 @@ impl DavTree {
             // Each place has its chat.
             let caller = to.opener(&request.caller);
             let there = CallerView::of(view.core, &caller);
+            let to = request::found(there, to);
             if let Some(place) = SidecarPlace::at(view, &from)? {
                 return transfer_sidecar(request, &place, (there, &to));
             }
@@ -123,7 +124,8 @@ impl DavFileSystem for DavTree {
             let entries = if reads(self.0.method) {
                 let path = self.0.path(path)?;
                 let listed = self.0.work(path, |view, path, _| node::list(view, path));
-                listed.await?
+                let listed = listed.await?.into_iter();
+                listed.map(|node| self.0.shown(node)).collect()
             } else {
                 Vec::new()
             };
@@ -147,7 +149,7 @@ impl DavFileSystem for DavTree {
                     Ok(Node::in_memory(content.len()))
                 })
             });
-            Ok(Box::new(found.await?) as Box<dyn DavMetaData>)
+            Ok(Box::new(self.0.shown(found.await?)) as Box<dyn DavMetaData>)
         })
     }
 

@@ -1,6 +1,8 @@
 //! `GET`, `HEAD` and `PUT /files/content`: one file, as it is; `POST /files/upload`: files in a form, any
 //! number of them, stored together or not at all.
 
+use std::fmt::Write as _;
+
 use axum::Json;
 use axum::http::header::CONTENT_RANGE;
 use axum::http::request::Parts;
@@ -14,8 +16,8 @@ use crate::http::body::BodyReader;
 use crate::http::call::Call;
 use crate::http::envelope;
 use crate::http::files::download::{Download, Presentation};
-use crate::http::files::multipart::MultipartReader;
-use crate::http::files::{FileQuery, condition};
+use crate::http::files::multipart::{FormFile, MultipartReader};
+use crate::http::files::{FileQuery, condition, modified};
 use crate::ops::Reply;
 
 /// The name in intents, for repairs.
@@ -52,13 +54,18 @@ pub(super) async fn store(mut call: Call) -> Result<Response, Error> {
         }
         let zone = query.zone(view, "")?.made()?;
         let path = query.path.as_deref().unwrap_or_default();
-        let upload = take_file(&zone, path, permit, reader)?;
+        let modified = modified::of_headers(headers);
+        let upload = take_file(&zone, path, modified, permit, reader)?;
         let message = FileQuery::given(query.message.as_ref());
         let stored = upload.store_if(OPERATION, message, |entry| {
             condition::expect_state(headers, entry)
         })?;
         let stored = stored.first().ok_or(UploadError::Nothing)?;
-        Ok(response(zone.name.as_str(), stored))
+        let mut response = response(zone.name.as_str(), stored);
+        if modified.is_some() {
+            modified::acknowledge(response.headers_mut());
+        }
+        Ok(response)
     });
     stored.await
 }
@@ -96,6 +103,9 @@ diagnostics! {
     }
 }
 
+/// Files with other names of which a message tells.
+const RENAMED: usize = 10;
+
 /// The name in intents, for repairs.
 const UPLOAD: &str = "files/upload";
 
@@ -123,10 +133,12 @@ pub(super) async fn upload(mut call: Call) -> Result<Response, Error> {
 pub(in crate::http) fn take_file<'a>(
     zone: &'a Zone<'a>,
     path: &str,
+    modified: Option<i64>,
     permit: TransferPermit,
     reader: &mut BodyReader,
 ) -> Result<Upload<'a>, Error> {
     let mut file = Upload::of_file(zone, path, permit)?;
+    file.set_modified(modified);
     if let Some(bytes) = reader.announced() {
         file.announce(bytes)?;
     }
@@ -144,8 +156,9 @@ pub(super) fn take_in<'a>(
 ) -> Result<Upload<'a>, Error> {
     let mut form = MultipartReader::new(headers, reader)?;
     form.begin()?;
-    while let Some(name) = form.file()? {
+    while let Some(FormFile { name, modified }) = form.file()? {
         let mut file = upload.file(&name)?;
+        file.set_modified(modified);
         form.content(|piece| file.write(piece))?;
         upload = file.finish()?;
     }
@@ -156,18 +169,26 @@ fn reply(zone: ZoneName, stored: &[Stored]) -> Reply<Value> {
     let files: Vec<Value> = stored
         .iter()
         .map(|file| {
-            json!({
+            let mut stored = json!({
                 "name": file.name,
                 "path": file.path.as_str(),
                 "size_bytes": file.size,
                 "created": file.created,
-            })
+            });
+            if file.is_nearest {
+                stored["renamed"] = true.into();
+            }
+            stored
         })
         .collect();
-    let message = match stored {
+    let mut message = match stored {
         [file] => format!("Stored {} ({} bytes)", file.path, file.size),
         files => format!("Stored {} files", files.len()),
     };
+    for file in stored.iter().filter(|file| file.is_nearest).take(RENAMED) {
+        let sent = file.name.replace(char::is_control, "\u{fffd}");
+        let _written = write!(message, "; `{sent}` is now `{}`", file.path);
+    }
     let data = json!({"zone": zone.as_str(), "files": files, "count": files.len()});
     Reply::new(data, message)
 }

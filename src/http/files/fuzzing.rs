@@ -5,7 +5,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue};
 use fileshed_core::Error;
 
-use super::multipart::MultipartReader;
+use super::multipart::{FormFile, MultipartReader};
 use crate::http::body::BodyReader;
 
 /// What was read of a form: its files, by name, and the failure that ended it.
@@ -39,7 +39,7 @@ fn read(
     let mut reader = BodyReader::arrived(pieces);
     let mut form = MultipartReader::new(&headers, &mut reader)?;
     form.begin()?;
-    while let Some(name) = form.file()? {
+    while let Some(FormFile { name, .. }) = form.file()? {
         let mut content = Vec::new();
         let outcome = form.content(|piece| {
             content.extend_from_slice(piece);

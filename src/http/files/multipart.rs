@@ -7,10 +7,12 @@ use std::borrow::Cow;
 
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
+use fileshed_core::text::NameEncoding;
 use fileshed_core::{Error, diagnostics};
 use memchr::memmem::{self, Finder};
 use percent_encoding::percent_decode_str;
 
+use super::modified;
 use crate::http::body::BodyReader;
 
 /// Longest boundary; the standard has 70.
@@ -19,8 +21,10 @@ const BOUNDARY_MAX: usize = 200;
 const HEAD_MAX: usize = 8 * 1024;
 /// What the headers of a part end with.
 const HEAD_END: &[u8] = b"\r\n\r\n";
-/// Most parts that are not files.
-const FIELDS_MAX: usize = 100;
+/// Most parts that are not files: one with each file that a form may have, and some more.
+const FIELDS_MAX: usize = 600;
+/// The encoding of headers that are no UTF-8.
+const OLD_ENCODING: &str = "windows-1252";
 /// Most bytes of such a part.
 const FIELD_MAX: usize = 64 * 1024;
 
@@ -31,6 +35,22 @@ pub(in crate::http) struct MultipartReader<'a> {
     delimiter: Finder<'static>,
     buffer: Vec<u8>,
     fields: usize,
+}
+
+/// A file of a form.
+pub(in crate::http) struct FormFile {
+    pub(in crate::http) name: String,
+    /// When it was changed where it comes from, in seconds since 1970: the field before the file,
+    /// `mtime` in seconds or `lastModified` in milliseconds.
+    pub(in crate::http) modified: Option<i64>,
+}
+
+/// What the headers of a part say.
+#[derive(Default)]
+struct PartHead {
+    field: String,
+    /// The name of the file that it is.
+    file: Option<String>,
 }
 
 impl<'a> MultipartReader<'a> {
@@ -62,21 +82,24 @@ impl<'a> MultipartReader<'a> {
 
     /// Skips what stands before the first part.
     pub(in crate::http) fn begin(&mut self) -> Result<(), Error> {
-        self.skip(HEAD_MAX)
+        self.skip(HEAD_MAX).map(drop)
     }
 
-    /// The name of the next file; nothing at the end. Other parts are skipped. The content of the file
-    /// must be read with [`MultipartReader::content`].
-    pub(in crate::http) fn file(&mut self) -> Result<Option<String>, Error> {
+    /// The next file; nothing at the end. Other parts are skipped. The content of the file must be read
+    /// with [`MultipartReader::content`].
+    pub(in crate::http) fn file(&mut self) -> Result<Option<FormFile>, Error> {
+        let mut modified = None;
         while self.has_part()? {
-            if let Some(name) = self.file_in_head()? {
-                return Ok(Some(name));
+            let PartHead { field, file } = self.head()?;
+            if let Some(name) = file {
+                return Ok(Some(FormFile { name, modified }));
             }
             self.fields += 1;
             if self.fields > FIELDS_MAX {
                 return Err(MultipartError::TooMuch.into());
             }
-            self.skip(FIELD_MAX)?;
+            let value = self.skip(FIELD_MAX)?;
+            modified = modified::of_field(&field, &value).or(modified);
         }
         Ok(None)
     }
@@ -113,15 +136,20 @@ impl<'a> MultipartReader<'a> {
         }
     }
 
-    fn skip(&mut self, most: usize) -> Result<(), Error> {
-        let mut skipped = 0;
+    /// Skips a part; returns its beginning.
+    fn skip(&mut self, most: usize) -> Result<String, Error> {
+        const SEEN: usize = 32;
+        let (mut skipped, mut beginning) = (0, Vec::new());
         self.content(|piece| {
             skipped += piece.len();
             if skipped > most {
                 return Err(MultipartError::TooMuch.into());
             }
+            let seen = piece.len().min(SEEN - beginning.len());
+            beginning.extend_from_slice(&piece[..seen]);
             Ok(())
-        })
+        })?;
+        Ok(String::from_utf8_lossy(&beginning).into_owned())
     }
 
     /// Returns `true` if a part begins behind the delimiter, and `false` at the end of the form.
@@ -132,8 +160,8 @@ impl<'a> MultipartReader<'a> {
         Ok(!self.buffer.starts_with(b"--"))
     }
 
-    /// Reads the headers of a part. Returns the name of the file that it is; `None` if it is none.
-    fn file_in_head(&mut self) -> Result<Option<String>, Error> {
+    /// Reads the headers of a part. Old programs send them in the encoding of their system.
+    fn head(&mut self) -> Result<PartHead, Error> {
         let end = loop {
             if let Some(end) = memmem::find(&self.buffer, HEAD_END) {
                 break end;
@@ -146,19 +174,28 @@ impl<'a> MultipartReader<'a> {
         if end > HEAD_MAX {
             return Err(MultipartError::TooMuch.into());
         }
-        let head = std::str::from_utf8(&self.buffer[..end]).map_err(|_| MultipartError::NoText)?;
+        let head = &self.buffer[..end];
+        let head = match std::str::from_utf8(head) {
+            Ok(head) => Cow::Borrowed(head),
+            Err(_) => NameEncoding::named(OLD_ENCODING)
+                .map_or_else(|| String::from_utf8_lossy(head), |it| it.decode(head)),
+        };
         let mut lines = head.split("\r\n");
         let rest_of_boundary = lines.next().unwrap_or_default();
         if !rest_of_boundary.trim_matches([' ', '\t']).is_empty() {
             return Err(MultipartError::Malformed.into());
         }
-        let name = lines
+        let disposition = lines
             .filter_map(|line| line.split_once(':'))
-            .find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"))
-            .and_then(|(_, value)| file_name(value));
+            .find(|(name, _)| name.trim().eq_ignore_ascii_case("content-disposition"));
+        let head = disposition.map(|(_, value)| PartHead {
+            field: parameter(value, "name").unwrap_or_default().into_owned(),
+            // A file input that was left empty has an empty name.
+            file: file_name(value).filter(|name| !name.is_empty()),
+        });
+        let head = head.unwrap_or_default();
         self.buffer.drain(..end + HEAD_END.len());
-        // A file input that was left empty has an empty name.
-        Ok(name.filter(|name| !name.is_empty()))
+        Ok(head)
     }
 
     fn fill(&mut self) -> Result<(), Error> {
@@ -178,7 +215,17 @@ fn file_name(disposition: &str) -> Option<String> {
             .eq_ignore_ascii_case("utf-8")
             .then(|| decoded.into_owned())
     });
-    extended.or_else(|| parameter(disposition, "filename").map(Cow::into_owned))
+    extended.or_else(|| parameter(disposition, "filename").map(|name| unescaped(&name)))
+}
+
+/// A name as a form has it: browsers escape the three characters that would end it, and nothing else.
+fn unescaped(name: &str) -> String {
+    let characters = [("%22", "\""), ("%0D", "\r"), ("%0A", "\n")];
+    characters
+        .iter()
+        .fold(name.to_owned(), |name, (escaped, character)| {
+            name.replace(escaped, character)
+        })
 }
 
 /// A parameter of a header: `; name=value` or `; name="value"`. A backslash before a quote is one
@@ -231,12 +278,6 @@ diagnostics! {
             code: InvalidParameter,
             hint: "send the whole form again",
         },
-        /// A header that is not UTF-8.
-        #[error("a file name in the form is not UTF-8")]
-        NoText => {
-            code: InvalidParameter,
-            hint: "send file names in UTF-8",
-        },
         /// Headers or fields without an end.
         #[error("the form holds too many fields, or headers that are too long")]
         TooMuch => {
@@ -284,7 +325,8 @@ mod tests {
                 Some("d/a b;c.txt"),
             ),
             (r#"form-data; name="f"; filename="a\"b""#, Some("a\"b")),
-            (r#"form-data; name="f"; filename="a%22b""#, Some("a%22b")),
+            (r#"form-data; name="f"; filename="a%22b""#, Some("a\"b")),
+            (r#"form-data; filename="a%0Db%41%20c""#, Some("a\rb%41%20c")),
             (
                 r#"form-data; name="f"; filename="C:\x\y""#,
                 Some("C:\\x\\y"),

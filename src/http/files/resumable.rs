@@ -13,7 +13,7 @@ use fileshed_core::transfer::{NewUpload, UploadState};
 use fileshed_core::{CallerView, Code, Error, ZoneName, diagnostics};
 use jiff::fmt::rfc2822::DateTimePrinter;
 
-use super::{FileQuery, SURFACE};
+use super::{FileQuery, SURFACE, modified};
 use crate::http::call::{Call, ServerRequest};
 use crate::http::{Server, envelope, route};
 
@@ -92,7 +92,9 @@ fn accepted(call: &mut Call) -> Result<FileQuery, Error> {
 async fn begin(mut call: Call) -> Result<Response, Error> {
     let query = accepted(&mut call)?;
     let length = number(&call.parts.headers, &UPLOAD_LENGTH)?;
-    let name = file_name(&call.parts.headers)?;
+    let name = metadata(&call.parts.headers, "filename").ok_or(ProtocolError::Name)?;
+    let times = ["mtime", "lastModified"]
+        .map(|field| modified::of_field(field, &metadata(&call.parts.headers, field)?));
     let permit = call.transfer_permit(None).await?;
     let begun = call.look(move |view| {
         let zone = query.zone(view, ZoneName::Uploads.as_str())?;
@@ -102,6 +104,7 @@ async fn begin(mut call: Call) -> Result<Response, Error> {
             length,
             overwrite: FileQuery::flag("overwrite", query.overwrite.as_ref())?,
             message: FileQuery::given(query.message.as_ref()),
+            modified: times.into_iter().flatten().next(),
         };
         let transfer = &view.core.transfer;
         transfer.begin_upload(&zone.made()?, new, permit)
@@ -210,17 +213,14 @@ fn number(headers: &HeaderMap, name: &HeaderName) -> Result<u64, ProtocolError> 
         })
 }
 
-/// The name of the file: `filename` of the metadata, in base64.
-fn file_name(headers: &HeaderMap) -> Result<String, ProtocolError> {
-    let text = headers
-        .get(UPLOAD_METADATA)
-        .and_then(|value| value.to_str().ok());
-    let mut pairs = text.unwrap_or_default().split(',');
-    let encoded = pairs.find_map(|pair| pair.trim().strip_prefix("filename "));
-    encoded
-        .and_then(|encoded| STANDARD.decode(encoded.trim()).ok())
-        .and_then(|name| String::from_utf8(name).ok())
-        .ok_or(ProtocolError::Name)
+/// A text of the metadata, which has it in base64.
+fn metadata(headers: &HeaderMap, wanted: &str) -> Option<String> {
+    let mut pairs = headers.get(UPLOAD_METADATA)?.to_str().ok()?.split(',');
+    let encoded = pairs.find_map(|pair| {
+        let (key, value) = pair.trim().split_once(' ')?;
+        (key == wanted).then_some(value)
+    });
+    String::from_utf8(STANDARD.decode(encoded?.trim()).ok()?).ok()
 }
 
 diagnostics! {

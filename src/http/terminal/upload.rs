@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::endpoint::{query_value, required_value};
 use crate::http::call::Call;
-use crate::http::files::multipart::MultipartReader;
+use crate::http::files::multipart::{FormFile, MultipartReader};
 use crate::http::identity::{X_SESSION_ID, X_USER_ID};
 
 /// The name in intents, for repairs.
@@ -95,7 +95,7 @@ fn store_files(
         Sender::Page => {
             form.begin()?;
             sent = form.file()?;
-            let is_new = |name: &String| !is_there(view, directory, name);
+            let is_new = |file: &FormFile| !is_there(view, directory, &file.name);
             sent.as_ref().is_some_and(is_new) && !form.is_empty()?
         }
     };
@@ -112,8 +112,9 @@ fn store_files(
             form.begin()?;
             sent = form.file()?;
         }
-        while let Some(name) = sent {
+        while let Some(FormFile { name, modified }) = sent {
             let mut file = upload.file(&name_of(&found.zone, &found.path, &name))?;
+            file.set_modified(modified);
             form.content(|piece| file.write(piece))?;
             upload = file.finish()?;
             sent = form.file()?;

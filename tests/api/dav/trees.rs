@@ -64,7 +64,7 @@ fn files_go_in_and_come_out() {
         assert_eq!((got.status, &*got.text), (206, "cde"));
         assert_eq!(got.header("etag"), tag);
         let properties = drive.properties("a.txt", &["getetag", "getcontentlength"]);
-        assert!(properties.contains(tag.trim_matches('"')), "{properties}");
+        assert!(properties.contains(&format!(">{tag}<")), "{properties}");
         assert!(properties.contains(">10<"), "{properties}");
         let same = drive.send("GET", "a.txt", &[("If-None-Match", &tag)]);
         assert_eq!(same.status, 304);
@@ -79,7 +79,7 @@ fn files_go_in_and_come_out() {
         let part = drive.send_body("PUT", "a.txt", &[("Content-Range", "bytes 0-2/3")], b"xyz");
         assert_eq!(part.status, 400);
         assert_eq!(drive.get("a.txt"), (200, "new".to_owned()));
-        assert_eq!(drive.send("GET", "", &[]).status, 405, "a collection");
+        assert_eq!(drive.send("GET", "", &[]).status, 200, "a collection");
         let deep = drive.send("PROPFIND", "", &[("Depth", "infinity")]);
         assert_eq!(deep.status, 403);
         assert!(deep.text.contains("propfind-finite-depth"), "{}", deep.text);

@@ -1,5 +1,6 @@
 //! `shed_unzip`
 
+mod foreign;
 pub(crate) mod makers;
 
 use std::os::unix::fs::PermissionsExt as _;

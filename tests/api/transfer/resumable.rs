@@ -65,6 +65,28 @@ fn arriving(server: &TestApp, user: &str) -> usize {
 }
 
 #[test]
+fn a_file_in_pieces_keeps_its_time() {
+    let server = many_users().app();
+    let ada = server.as_user("ada");
+    for (key, value) in [("mtime", "1500000000"), ("lastModified", "1500000000123")] {
+        let metadata = format!(
+            "filename {},{key} {}",
+            STANDARD.encode(key),
+            STANDARD.encode(value)
+        );
+        let answer = speaking(&ada)
+            .header("Upload-Length", "1")
+            .header("Upload-Metadata", &metadata)
+            .send("POST", "/files/uploads?zone=storage", b"");
+        piece(&ada, &begun(&answer), 0, b"x");
+        let place = server.data().join("users/ada/Storage/data").join(key);
+        let modified = std::fs::metadata(place).unwrap().modified().unwrap();
+        let since = modified.duration_since(std::time::SystemTime::UNIX_EPOCH);
+        assert_eq!(since.unwrap().as_secs(), 1_500_000_000, "{key}");
+    }
+}
+
+#[test]
 fn pieces_become_a_file_in_one_change() {
     let server = many_users().app();
     let ada = server.as_user("ada");

@@ -2,7 +2,6 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::time::SystemTime;
 
 use zip::ZipArchive;
 use zip::read::{Config, ZipFile};
@@ -16,8 +15,8 @@ use crate::admin::Admin;
 use crate::administration::TenantId;
 use fileshed_changes::{removal, repair};
 use fileshed_storage::{DiskError, StagedDirectory, Staging, Target};
-use fileshed_transfer::archive::{LARGER, changed_at};
-use fileshed_types::{Error, ZoneName, ZonePath, timings};
+use fileshed_transfer::archive::{LARGER, changed_at, system_time};
+use fileshed_types::{Error, ZoneName, ZonePath};
 use fileshed_zones::tenant::DATA;
 
 /// Where what is brought in is prepared, below the data directory.
@@ -328,8 +327,7 @@ fn unpack_file<R: Read>(
             });
         }
     };
-    if let Some(changed) = changed.and_then(|changed| u64::try_from(changed).ok()) {
-        let changed = SystemTime::UNIX_EPOCH + timings::seconds(changed);
+    if let Some(changed) = changed.and_then(system_time) {
         file.set_modified(changed)
             .map_err(|error| DiskError::of("write", path, error))?;
     }

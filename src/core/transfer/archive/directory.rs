@@ -3,26 +3,39 @@
 //! It is walked entry by entry and never held as a whole. Before anything is unpacked, everything
 //! that can be judged from it is.
 
+use std::collections::HashSet;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use zip::read::{Config, ZipFileEntry};
 use zip::result::ZipError;
+use zip::unstable::format::flags::ZipFlags;
 use zip::unstable::read::ZipIterable;
 use zip::{CompressionMethod, DateTime, HasZipMetadata};
 
-use super::error::{ArchiveOrigin, Bomb, EntryFault, damage};
-use super::name::path_of;
+use super::error::{ArchiveError, ArchiveOrigin, Bomb, EntryFault, SHOWN_CHARACTERS, damage};
+use super::name::{SEPARATORS, is_of_finder, path_of};
 use super::window::Window;
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES, SMALL};
 use fileshed_changes::SizeError;
 use fileshed_storage::Entry;
+use fileshed_text::{NameEncoding, NameEvidence};
 use fileshed_types::Error;
+use fileshed_zones::free_names::endless_names;
 use fileshed_zones::zone::{Zone, ZonePath};
 use serde::Serialize;
 
 /// What every file of an archive begins with, unless something stands before it.
 const BEGINNING: &[u8] = b"PK";
+
+/// Bytes at the beginning of a file that tell which format it has.
+const SIGNATURE_BYTES: usize = 512;
+
+/// The name of an entry whose content came out of a pipe, which is what Info-ZIP says that it is.
+const FROM_A_PIPE: &str = "-";
+
+/// The bit of MS-DOS for a directory.
+const DOS_DIRECTORY: u32 = 0x10;
 
 /// An open archive.
 #[derive(Debug)]
@@ -30,6 +43,17 @@ pub struct Archive {
     origin: ArchiveOrigin,
     entries: ZipIterable<Window>,
     contents: Window,
+    /// The encoding of names that are not said to be UTF-8.
+    encoding: ArchiveEncoding,
+}
+
+/// The encoding of the names of an archive.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ArchiveEncoding {
+    /// UTF-8 where they are that, else this one.
+    Guessed(Option<NameEncoding>),
+    /// What the caller says.
+    Given(NameEncoding),
 }
 
 /// What an archive says it has.
@@ -81,8 +105,26 @@ pub fn space_saved(size: u64, compressed: u64) -> String {
 pub(super) struct ArchiveItem {
     /// Below the directory that it is unpacked into.
     pub(super) path: ZonePath,
-    pub(super) is_directory: bool,
+    pub(super) kind: ItemKind,
     pub(super) size: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ItemKind {
+    File,
+    Directory,
+    /// Not unpacked: a link, or something of the Finder.
+    LeftOut,
+}
+
+/// An entry that is unpacked under another name.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct RenamedItem {
+    /// Path inside the archive.
+    pub from: String,
+    /// Path below the destination.
+    pub to: String,
 }
 
 /// What is unpacked from an archive that was found fit.
@@ -92,6 +134,34 @@ pub(super) struct Plan {
     pub(super) items: Vec<ArchiveItem>,
     /// Every directory that they need, each behind the one that it lies in.
     pub(super) directories: Vec<ZonePath>,
+    /// The names of those that are left out.
+    pub(super) left_out: FirstOf<String>,
+    pub(super) renamed: FirstOf<RenamedItem>,
+}
+
+/// Some things, of which the first are named.
+#[derive(Debug)]
+pub struct FirstOf<T> {
+    /// How many there are.
+    pub count: u64,
+    /// The first of them.
+    pub named: Vec<T>,
+}
+
+impl<T> Default for FirstOf<T> {
+    fn default() -> Self {
+        let (count, named) = (0, Vec::new());
+        Self { count, named }
+    }
+}
+
+impl<T> FirstOf<T> {
+    fn add(&mut self, most: usize, thing: impl FnOnce() -> T) {
+        self.count += 1;
+        if self.named.len() < most {
+            self.named.push(thing());
+        }
+    }
 }
 
 impl Archive {
@@ -104,20 +174,54 @@ impl Archive {
         let fail = |error| origin.unread(error);
         let file = entry.open().map_err(|error| zone.explain_disk(error))?;
         let length = file.metadata().map_err(fail)?.len();
-        let mut beginning = [0; BEGINNING.len()];
+        let mut beginning = [0; SIGNATURE_BYTES];
         let read = file.read_at(&mut beginning, 0).map_err(fail)?;
         let contents = Window::new(Arc::new(file), length);
-        match ZipIterable::try_new(contents.another(), Config::default()) {
-            Ok(entries) => Ok(Self {
-                origin,
-                entries,
-                contents,
-            }),
-            Err(ZipError::InvalidArchive(_)) if beginning[..read] != *BEGINNING => {
-                Err(origin.foreign())
+        let beginning = &beginning[..read];
+        let entries = match ZipIterable::try_new(contents.another(), Config::default()) {
+            Ok(entries) => entries,
+            Err(ZipError::InvalidArchive(_)) if !beginning.starts_with(BEGINNING) => {
+                return Err(origin.foreign(beginning));
             }
-            Err(error) => Err(origin.failure(error)),
+            Err(error) => return Err(origin.failure(error)),
+        };
+        Ok(Self {
+            origin,
+            entries,
+            contents,
+            encoding: ArchiveEncoding::Guessed(None),
+        })
+    }
+
+    /// The same with the encoding of names that are not said to be UTF-8; if none is given, the
+    /// likeliest is taken.
+    pub fn with_encoding(mut self, label: Option<&str>) -> Result<Self, Error> {
+        self.encoding = if let Some(label) = label {
+            let encoding = NameEncoding::named(label);
+            ArchiveEncoding::Given(encoding.ok_or_else(|| ArchiveError::Encoding {
+                encoding: label.chars().take(SHOWN_CHARACTERS).collect(),
+            })?)
+        } else {
+            let mut evidence = NameEvidence::default();
+            for entry in self.entries()? {
+                evidence.see(entry?.name_raw());
+            }
+            ArchiveEncoding::Guessed(evidence.encoding())
+        };
+        Ok(self)
+    }
+
+    /// The encoding that was guessed for names that are in no UTF-8.
+    #[must_use]
+    pub fn guessed_encoding(&self) -> Option<String> {
+        match self.encoding {
+            ArchiveEncoding::Guessed(Some(encoding)) => Some(encoding.name()),
+            _ => None,
         }
+    }
+
+    pub(super) fn encoding(&self) -> ArchiveEncoding {
+        self.encoding
     }
 
     /// Which archive it is.
@@ -128,9 +232,11 @@ impl Archive {
     /// Everything that it says it has; `most` entries by name.
     pub fn list(&mut self, most: usize) -> Result<Listing, Error> {
         let mut listing = Listing::default();
+        let encoding = self.encoding;
         for entry in self.entries()? {
             let entry = entry?;
-            let is_directory = is_directory(&entry);
+            let name = encoding.name_of(&entry);
+            let is_directory = is_directory(&entry, &name);
             if is_directory {
                 listing.directories += 1;
             } else {
@@ -140,7 +246,7 @@ impl Archive {
             }
             if listing.entries.len() < most {
                 listing.entries.push(ArchiveMember {
-                    name: name_of(&entry),
+                    name,
                     size: entry.size(),
                     compressed: entry.compressed_size(),
                     ratio: space_saved(entry.size(), entry.compressed_size()),
@@ -152,12 +258,18 @@ impl Archive {
         Ok(listing)
     }
 
-    /// Returns `true` if all that it has is one file or one directory.
+    /// Returns `true` if all of it that is unpacked is one file or one directory.
     pub fn is_one_thing(&mut self) -> Result<bool, Error> {
         let mut only: Option<String> = None;
+        let encoding = self.encoding;
         for entry in self.entries()? {
-            let name = name_of(&entry?);
-            let first = name.split('/').find(|part| !matches!(*part, "" | "."));
+            let entry = entry?;
+            let name = encoding.name_of(&entry);
+            if is_left_out(&entry, &name) {
+                continue;
+            }
+            let mut names = name.split(SEPARATORS);
+            let first = names.find(|part| !matches!(*part, "" | "."));
             match (&only, first) {
                 (_, None) => {}
                 (None, Some(first)) => only = Some(first.to_owned()),
@@ -183,8 +295,14 @@ impl Archive {
         Ok(entries.map(move |entry| entry.map_err(|error| origin.failure(error))))
     }
 
-    /// Judges everything that the directory tells, for unpacking into `to` of `zone`.
-    pub(super) fn plan(&mut self, zone: &Zone<'_>, to: &ZonePath) -> Result<Plan, Error> {
+    /// Judges everything that the directory tells, for unpacking into `to` of `zone`. `named` of what is
+    /// left out or renamed are named.
+    pub(super) fn plan(
+        &mut self,
+        zone: &Zone<'_>,
+        to: &ZonePath,
+        named: usize,
+    ) -> Result<Plan, Error> {
         let origin = self.origin.clone();
         let count = self.entries.len() as u64;
         if count > MOST_ENTRIES {
@@ -193,23 +311,41 @@ impl Archive {
         let most = MOST_BYTES.min((self.contents.length().saturating_mul(MOST_TIMES)).max(SMALL));
         let mut headers = self.contents.another();
         let (mut items, mut ranges, mut bytes) = (Vec::new(), Vec::new(), 0_u64);
+        let (mut left_out, mut renamed) = (FirstOf::default(), FirstOf::default());
+        let (mut taken, encoding) = (HashSet::new(), self.encoding);
         let mut too_large = None;
         let mut contents_end = self.contents.length();
         for entry in self.entries()? {
             let entry = entry?;
-            let name = name_of(&entry);
+            let name = encoding.name_of(&entry);
             let fault = |fault| origin.entry(&name, fault);
-            let path = path_of(&name, zone.name, to.as_str().len()).map_err(fault)?;
-            let is_directory = judge(&entry).map_err(fault)?;
-            if path.is_root() && !is_directory {
+            let (mut path, mut is_renamed) =
+                path_of(&name, zone.name, to.as_str().len()).map_err(fault)?;
+            let kind = judge(&entry, &name).map_err(fault)?;
+            let is_file = kind == ItemKind::File;
+            if path.is_root() && is_file {
                 return Err(fault(EntryFault::NoName));
             }
-            bytes = bytes.saturating_add(entry.size());
+            if is_file && !taken.insert(path.key()) {
+                let free = endless_names(&path).find(|path| taken.insert(path.key()));
+                path = free.ok_or_else(|| fault(EntryFault::Twice))?;
+                is_renamed = true;
+            }
+            if kind == ItemKind::LeftOut {
+                left_out.add(named, || name.clone());
+            } else if is_renamed {
+                renamed.add(named, || RenamedItem {
+                    from: name.clone(),
+                    to: path.as_str().to_owned(),
+                });
+            }
+            let size = if is_file { entry.size() } else { 0 };
+            bytes = bytes.saturating_add(size);
             let limit = zone.store.settings.largest_file();
-            if entry.size() > limit && too_large.is_none() {
+            if size > limit && too_large.is_none() {
                 too_large = Some(SizeError {
                     path: to.join(path.as_str()),
-                    size: entry.size(),
+                    size,
                     limit,
                 });
             }
@@ -219,11 +355,7 @@ impl Archive {
             let data = data.map_err(|error| fault(damage(&error)))?;
             let end = data.saturating_add(entry.compressed_size());
             ranges.push((begin, end, items.len()));
-            items.push(ArchiveItem {
-                path,
-                is_directory,
-                size: entry.size(),
-            });
+            items.push(ArchiveItem { path, kind, size });
         }
         if bytes > most {
             return Err(origin.bomb(if bytes > MOST_BYTES {
@@ -240,21 +372,41 @@ impl Archive {
             return Err(error.into());
         }
         zone.store.expect_space(&zone.tenant, bytes)?;
-        Ok(Plan { items, directories })
+        Ok(Plan {
+            items,
+            directories,
+            left_out,
+            renamed,
+        })
     }
 }
 
-/// The name as people see it: UTF-8 where it is (flag 11 or not), the field of Info-ZIP where it
-/// is there, code page 437 otherwise.
-pub(super) fn name_of(entry: &ZipFileEntry<'_>) -> String {
-    match entry.name() {
-        Ok(name) => name.into_owned(),
-        Err(_) => String::from_utf8_lossy(entry.name_raw()).into_owned(),
+impl ArchiveEncoding {
+    /// The name as people see it: UTF-8 where the entry says so or is no other text, with the field of
+    /// Info-ZIP, otherwise in this encoding.
+    pub(super) fn name_of(&self, entry: &ZipFileEntry<'_>) -> String {
+        let bytes = entry.name_raw();
+        let is_flagged = entry.flags().matching(ZipFlags::LanguageEncoding);
+        let encoding = match (std::str::from_utf8(bytes), self) {
+            (Ok(name), Self::Guessed(_)) => return name.to_owned(),
+            (Ok(name), Self::Given(_)) if is_flagged => return name.to_owned(),
+            (_, Self::Guessed(encoding)) => encoding.as_ref(),
+            (_, Self::Given(encoding)) => Some(encoding),
+        };
+        let decoded = encoding.map(|encoding| encoding.decode(bytes));
+        decoded
+            .unwrap_or_else(|| String::from_utf8_lossy(bytes))
+            .into_owned()
     }
 }
 
-fn is_directory(entry: &ZipFileEntry<'_>) -> bool {
-    entry.name_raw().ends_with(b"/") || kind_bits(entry) == 0o040_000
+fn is_directory(entry: &ZipFileEntry<'_>, name: &str) -> bool {
+    let is_of_dos = entry.external_attributes() & DOS_DIRECTORY != 0 && entry.size() == 0;
+    match kind_bits(entry) {
+        0o040_000 => true,
+        0 if is_of_dos => true,
+        _ => name.ends_with(SEPARATORS),
+    }
 }
 
 /// What Unix says that the entry is. Also believed of other systems: only what is plain passes.
@@ -262,25 +414,32 @@ fn kind_bits(entry: &ZipFileEntry<'_>) -> u32 {
     (entry.external_attributes() >> 16) & 0o170_000
 }
 
-/// Returns `true` if the entry is a directory, or why it is nothing that is unpacked.
-fn judge(entry: &ZipFileEntry<'_>) -> Result<bool, EntryFault> {
-    match kind_bits(entry) {
-        0 | 0o100_000 | 0o040_000 => {}
-        0o120_000 => return Err(EntryFault::Link),
-        _ => return Err(EntryFault::Special),
+/// Returns `true` for what never comes out of an archive, and keeps nothing else in it.
+fn is_left_out(entry: &ZipFileEntry<'_>, name: &str) -> bool {
+    kind_bits(entry) == 0o120_000 || is_of_finder(name)
+}
+
+/// Returns what the entry is, or why nothing is unpacked.
+fn judge(entry: &ZipFileEntry<'_>, name: &str) -> Result<ItemKind, EntryFault> {
+    if is_left_out(entry, name) {
+        return Ok(ItemKind::LeftOut);
+    }
+    let is_plain = matches!(kind_bits(entry), 0 | 0o100_000 | 0o040_000);
+    if !is_plain && name != FROM_A_PIPE {
+        return Err(EntryFault::Special);
     }
     if entry.encrypted() {
         return Err(EntryFault::Encrypted);
     }
-    if is_directory(entry) {
+    if is_directory(entry, name) {
         return if entry.size() == 0 {
-            Ok(true)
+            Ok(ItemKind::Directory)
         } else {
             Err(EntryFault::Content)
         };
     }
     match entry.compression() {
-        CompressionMethod::Stored | CompressionMethod::Deflated => Ok(false),
+        CompressionMethod::Stored | CompressionMethod::Deflated => Ok(ItemKind::File),
         other => Err(EntryFault::Method {
             method: CompressionMethod::name_from_u16(other.into_compression().as_u16()).to_owned(),
         }),
@@ -303,7 +462,8 @@ fn overlap(ranges: &mut [(u64, u64, usize)], last: u64) -> Option<usize> {
 /// Every directory that the entries need, each behind the one that it lies in. Fails where two
 /// entries want one place.
 fn arrange(origin: &ArchiveOrigin, items: &[ArchiveItem]) -> Result<Vec<ZonePath>, Error> {
-    let mut order: Vec<&ArchiveItem> = items.iter().collect();
+    let unpacked = items.iter().filter(|item| item.kind != ItemKind::LeftOut);
+    let mut order: Vec<&ArchiveItem> = unpacked.collect();
     // By segments: what lies below an entry stands right behind it.
     order.sort_by(|one, other| one.path.segments().cmp(other.path.segments()));
     let mut directories = Vec::new();
@@ -314,7 +474,7 @@ fn arrange(origin: &ArchiveOrigin, items: &[ArchiveItem]) -> Result<Vec<ZonePath
         if let Some(before) = before {
             let pairs = before.path.segments().zip(item.path.segments());
             shared = pairs.take_while(|(one, other)| one == other).count();
-            if !before.is_directory && shared == before.path.segments().count() {
+            if before.kind == ItemKind::File && shared == before.path.segments().count() {
                 let same = shared == item.path.segments().count();
                 return fault(if same {
                     EntryFault::Twice
@@ -322,11 +482,11 @@ fn arrange(origin: &ArchiveOrigin, items: &[ArchiveItem]) -> Result<Vec<ZonePath
                     EntryFault::BelowFile
                 });
             }
-            if !item.is_directory && before.path == item.path {
+            if item.kind == ItemKind::File && before.path == item.path {
                 return fault(EntryFault::Twice);
             }
         }
-        let depth = item.path.segments().count() - usize::from(!item.is_directory);
+        let depth = item.path.segments().count() - usize::from(item.kind == ItemKind::File);
         let mut path = ZonePath::root();
         for (number, segment) in item.path.segments().take(depth).enumerate() {
             path = path.join(segment);
@@ -365,7 +525,11 @@ mod tests {
             .iter()
             .map(|path| ArchiveItem {
                 path: ZonePath::parse("src", path).expect("a path"),
-                is_directory: path.ends_with('/'),
+                kind: if path.ends_with('/') {
+                    ItemKind::Directory
+                } else {
+                    ItemKind::File
+                },
                 size: 0,
             })
             .collect();

@@ -2,6 +2,7 @@
 
 use zip::result::ZipError;
 
+use super::own_directory::own_directory;
 use super::{MOST_BYTES, MOST_ENTRIES, MOST_TIMES};
 use fileshed_storage::DiskError;
 use fileshed_types::size::human_size;
@@ -9,7 +10,7 @@ use fileshed_types::{Code, Error, Hint, NextCall, diagnostics};
 use fileshed_zones::zone::{ZoneName, ZonePath};
 
 /// Characters of a strange name that a message shows.
-const SHOWN_CHARACTERS: usize = 80;
+pub(super) const SHOWN_CHARACTERS: usize = 80;
 
 diagnostics! {
     /// An archive that is not read, or not written.
@@ -20,15 +21,13 @@ diagnostics! {
         Foreign {
             /// The file.
             archive: ZonePath = archive(),
+            /// Its zone.
+            zone: ZoneName => [ZoneName::Storage, ZoneName::Storage, ZoneName::Uploads],
+            /// What it is, as far as it is known.
+            format: OtherFormat => [OtherFormat::Unknown, OtherFormat::Tar, OtherFormat::SevenZip],
         } => {
             code: InvalidFormat,
-            hint: Hint::new("see what it is: ").call(
-                NextCall::here("shed_exec")
-                    .with("cmd", "file")
-                    .with("args", vec![archive.display()]),
-            )
-            .instead("see what it is: ")
-            .call(NextCall::here("shed_file_type").with("path", archive.display())),
+            hint: format.hint(archive, *zone),
             details: { "path": archive.display() },
         },
         /// An archive that cannot be read.
@@ -48,22 +47,21 @@ diagnostics! {
         Entry {
             /// The archive.
             archive: ZonePath = archive(),
+            /// Its zone.
+            zone: ZoneName = ZoneName::Storage,
             /// The entry, made printable.
             entry: String = "a/b.txt".to_owned(),
             /// What is wrong with it.
             fault: EntryFault => [
                 EntryFault::Encrypted,
                 EntryFault::Method { method: "Bzip2".to_owned() },
-                EntryFault::Link,
                 EntryFault::Special,
                 EntryFault::Content,
                 EntryFault::Absolute,
                 EntryFault::Climbs,
-                EntryFault::Backslash,
-                EntryFault::Control { character: '\u{7}' },
+                EntryFault::Control { character: '\0' },
                 EntryFault::TooLong,
                 EntryFault::Protected,
-                EntryFault::NewName { name: "a?".to_owned(), reason: "holds a character that not every system takes" },
                 EntryFault::NoName,
                 EntryFault::Twice,
                 EntryFault::BelowFile,
@@ -73,7 +71,7 @@ diagnostics! {
             ],
         } => {
             code: fault.code(),
-            hint: fault.hint(archive),
+            hint: fault.hint(archive, *zone),
             details: { "path": archive.display(), "entry": entry },
         },
         /// More than an archive may hold.
@@ -87,6 +85,16 @@ diagnostics! {
             code: ZipBomb,
             hint: entries(archive).say(", and ask for several smaller archives"),
             details: { "path": archive.display() },
+        },
+        /// An encoding of names that nobody knows.
+        #[error("parameter `encoding` names no known encoding: `{encoding}`")]
+        Encoding {
+            /// What was sent.
+            encoding: String = "cp0".to_owned(),
+        } => {
+            code: InvalidParameter,
+            hint: "leave `encoding` out, or give one of shift_jis, gbk, big5, euc-kr, cp866, cp437, cp850, cp852, windows-1252",
+            details: { "parameter": "encoding" },
         },
         /// The place of a new archive is taken by something that is none.
         #[error("already exists and is no ZIP archive: `{path}`")]
@@ -119,9 +127,6 @@ pub enum EntryFault {
         /// The method's name.
         method: String,
     },
-    /// A symbolic link.
-    #[error("is a symbolic link, which may lead anywhere")]
-    Link,
     /// A device, a pipe or a socket.
     #[error("is neither a file nor a directory")]
     Special,
@@ -134,10 +139,7 @@ pub enum EntryFault {
     /// It goes up.
     #[error("climbs out by `..`")]
     Climbs,
-    /// It separates names as Windows does, against the format.
-    #[error("has a backslash in its name")]
-    Backslash,
-    /// NUL or another control character.
+    /// NUL, where names end for others.
     #[error("holds the control character U+{:04X} in its name", u32::from(*character))]
     Control {
         /// The first one.
@@ -149,14 +151,6 @@ pub enum EntryFault {
     /// Its name is kept for the server.
     #[error("has a name that is kept for the server")]
     Protected,
-    /// Its name does not suit every system.
-    #[error("cannot be made: the name `{name}` {reason}")]
-    NewName {
-        /// The segment at fault.
-        name: String,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
     /// Nothing.
     #[error("has no name")]
     NoName,
@@ -217,14 +211,99 @@ fn entries(archive: &ZonePath) -> Hint {
         .call(NextCall::here("shed_zipinfo").with("path", archive.display()))
 }
 
+/// A format of archives that is no ZIP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherFormat {
+    /// Of tar, compressed or not.
+    Tar,
+    /// One that 7z reads.
+    SevenZip,
+    /// Another, or none.
+    Unknown,
+}
+
+impl OtherFormat {
+    /// The format of a file that begins so.
+    fn of(path: &ZonePath, beginning: &[u8]) -> Self {
+        const COMPRESSED: [&[u8]; 3] = [b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0"];
+        const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
+        const SEVEN_ZIP: &[u8] = b"7z\xbc\xaf\x27\x1c";
+        const TAR: &[u8] = b"ustar";
+        const TAR_PLACE: usize = 257;
+        const TAR_ENDINGS: [&str; 5] = ["tgz", "tbz", "tbz2", "txz", "tzst"];
+        let name = path.as_str().to_ascii_lowercase();
+        let mut ends = name.rsplit('.');
+        let is_named =
+            TAR_ENDINGS.contains(&ends.next().unwrap_or_default()) || ends.next() == Some("tar");
+        let is_compressed = COMPRESSED.iter().any(|it| beginning.starts_with(it));
+        let is_tar = beginning
+            .get(TAR_PLACE..)
+            .is_some_and(|rest| rest.starts_with(TAR));
+        if is_tar || is_named && (is_compressed || beginning.starts_with(ZSTD)) {
+            Self::Tar
+        } else if is_compressed || beginning.starts_with(SEVEN_ZIP) {
+            Self::SevenZip
+        } else {
+            Self::Unknown
+        }
+    }
+
+    fn hint(self, archive: &ZonePath, zone: ZoneName) -> Hint {
+        let hint = match self {
+            Self::Tar => by_command(archive, zone, "tar", &[]),
+            Self::SevenZip => by_command(archive, zone, "7z", &[]),
+            Self::Unknown => Hint::new("see what it is: ").call(
+                NextCall::here("shed_exec")
+                    .with("cmd", "file")
+                    .with("args", vec![archive.display()]),
+            ),
+        };
+        hint.instead("see what it is: ")
+            .call(NextCall::here("shed_file_type").with("path", archive.display()))
+    }
+}
+
+/// The call of a command that unpacks an archive: tar beside it, 7z into a directory of its own. What
+/// was uploaded is moved first: no command writes there.
+fn by_command(archive: &ZonePath, zone: ZoneName, command: &'static str, options: &[&str]) -> Hint {
+    let is_upload = zone == ZoneName::Uploads;
+    let to = if is_upload { ZoneName::Storage } else { zone };
+    let mut arguments: Vec<String> = options.iter().map(|&option| option.to_owned()).collect();
+    if command == "tar" {
+        arguments.extend(["-xf".to_owned(), archive.as_str().to_owned()]);
+        let above = archive.parent().filter(|above| !above.is_root());
+        let above = above.map(|above| ["-C".to_owned(), above.as_str().to_owned()]);
+        arguments.extend(above.into_iter().flatten());
+    } else {
+        arguments.insert(0, "x".to_owned());
+        arguments.push(format!("-o{}", own_directory(archive, to)));
+        arguments.extend(["--".to_owned(), archive.as_str().to_owned()]);
+    }
+    let words = if options.is_empty() {
+        "unpack it: "
+    } else {
+        "unpack it with its password in place of PASSWORD: "
+    };
+    let mut hint = Hint::new(words);
+    let mut run = NextCall::here("shed_exec");
+    if is_upload {
+        let bring = NextCall::new("shed_move_uploads_to_storage")
+            .with("src", archive.display())
+            .with("dest", archive.display());
+        hint = hint.call(bring).say(", then ");
+        run = NextCall::new("shed_exec").with("zone", to.as_str());
+    }
+    hint.call(run.with("cmd", command).with("args", arguments))
+}
+
 impl EntryFault {
     /// What to do about an archive that has an entry with this fault.
-    fn hint(&self, archive: &ZonePath) -> Hint {
+    fn hint(&self, archive: &ZonePath, zone: ZoneName) -> Hint {
         match self {
-            Self::Encrypted => "ask for an archive without a password".into(),
-            Self::Method { .. } => {
-                "ask for an archive that is packed by Deflate, as shed_zip does".into()
-            }
+            Self::Encrypted => by_command(archive, zone, "7z", &["-pPASSWORD"])
+                .instead("ask for an archive without a password"),
+            Self::Method { .. } => by_command(archive, zone, "7z", &[])
+                .instead("ask for an archive that is packed by Deflate, as shed_zip does"),
             Self::Damaged { .. } => AGAIN.into(),
             _ => entries(archive).say(", and ask for an archive without this one"),
         }
@@ -242,10 +321,8 @@ impl EntryFault {
             | Self::Twice
             | Self::BelowFile
             | Self::Damaged { .. } => Code::InvalidFormat,
-            Self::Link | Self::Absolute | Self::Climbs => Code::PathEscape,
-            Self::Backslash | Self::Control { .. } | Self::TooLong | Self::NewName { .. } => {
-                Code::InvalidPath
-            }
+            Self::Absolute | Self::Climbs => Code::PathEscape,
+            Self::Control { .. } | Self::TooLong => Code::InvalidPath,
             Self::Protected => Code::ProtectedPath,
             Self::Overlaps | Self::Larger { .. } => Code::ZipBomb,
         }
@@ -260,10 +337,15 @@ pub(super) struct ArchiveOrigin {
 }
 
 impl ArchiveOrigin {
-    /// Returns the failure of a file that is no archive.
-    pub(super) fn foreign(&self) -> Error {
+    /// Returns the failure of a file that begins so and is no archive.
+    pub(super) fn foreign(&self, beginning: &[u8]) -> Error {
         let archive = self.path.clone();
-        self.explain(ArchiveError::Foreign { archive })
+        let format = OtherFormat::of(&archive, beginning);
+        self.explain(ArchiveError::Foreign {
+            archive,
+            zone: self.zone,
+            format,
+        })
     }
 
     /// Returns the failure of an archive that is damaged.
@@ -288,6 +370,7 @@ impl ArchiveOrigin {
         let archive = self.path.clone();
         self.explain(ArchiveError::Entry {
             archive,
+            zone: self.zone,
             entry,
             fault,
         })

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use zip::write::{FileOptions, FullFileOptions};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+use super::name::written_name;
 use super::sink::{ArchiveWriter, Trouble};
 use super::{ArchiveError, side_by_side, threads, timestamp};
 use fileshed_changes::SizeError;
@@ -137,7 +138,8 @@ impl<'a> PackContent<'a> {
             Some(name) => name.clone(),
             None => String::new(),
         };
-        let name_of = |path: &ZonePath| format!("{prefix}{}", &path.as_str()[skip..]);
+        let name_of =
+            |path: &ZonePath| written_name(&format!("{prefix}{}", &path.as_str()[skip..]));
         if self.entry.kind() != Kind::Directory {
             self.entry.expect_file()?;
             let source = PackSource::File {

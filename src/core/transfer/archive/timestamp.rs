@@ -2,9 +2,12 @@
 //!
 //! The fields of every entry are those of MS-DOS: local time of an unknown place, even seconds,
 //! 1980 to 2107. Beside them Info-ZIP's field `UT` has seconds since 1970 (libzip,
-//! `extrafld.txt`). Both are written; `UT` is believed where it is there, otherwise the place is
-//! taken to be UTC.
+//! `extrafld.txt`), and that of NTFS has what Windows knows. The first two are written; a field is
+//! believed where it is there, otherwise the place is taken to be UTC.
 
+use std::time::SystemTime;
+
+use fileshed_types::timings;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 use zip::DateTime;
@@ -40,12 +43,30 @@ pub fn of<'f>(
     dos: Option<DateTime>,
 ) -> Option<i64> {
     let field = fields.find_map(|field| match field {
-        ExtraField::ExtendedTimestamp(times) => times.mod_time(),
+        ExtraField::ExtendedTimestamp(times) => times
+            .mod_time()
+            .map(|seconds| i64::from(seconds.cast_signed())),
+        ExtraField::Ntfs(times) => Some((times.mtime() / NTFS_SECOND) as i64 - NTFS_BEGINNING),
         _ => None,
     });
-    field
-        .map(|seconds| i64::from(seconds.cast_signed()))
-        .or_else(|| dos.and_then(from_dos))
+    field.or_else(|| dos.and_then(from_dos))
+}
+
+/// What the field of NTFS counts in a second.
+const NTFS_SECOND: u64 = 10_000_000;
+
+/// Seconds between its beginning, the year 1601, and 1970.
+const NTFS_BEGINNING: i64 = 11_644_473_600;
+
+/// The moment so many seconds after 1970.
+#[must_use]
+pub fn system_time(seconds: i64) -> Option<SystemTime> {
+    let distance = timings::seconds(seconds.unsigned_abs());
+    if seconds < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    }
 }
 
 fn from_dos(at: DateTime) -> Option<i64> {

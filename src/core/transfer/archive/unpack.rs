@@ -4,17 +4,16 @@
 //! counted here, byte by byte, and none gets more than the archive said.
 
 use std::io::{self, Read, Write};
-use std::time::SystemTime;
 
 use zip::read::ZipFileEntry;
 use zip::{HasZipMetadata, ZipReadOptions};
 
-use super::directory::{Archive, ArchiveItem, name_of};
+use super::directory::{Archive, ArchiveEncoding, ArchiveItem, FirstOf, ItemKind, RenamedItem};
 use super::error::{ArchiveOrigin, EntryFault, damage};
 use super::window::Window;
 use super::{side_by_side, threads, timestamp};
 use fileshed_storage::{Directory, DiskError, StagedDirectory};
-use fileshed_types::{Error, timings};
+use fileshed_types::Error;
 use fileshed_zones::zone::{Zone, ZonePath};
 
 /// Entries of one batch. What the directory says of each may take 192 KB.
@@ -38,23 +37,28 @@ pub struct Unpacked {
     pub files: u64,
     /// Paths of the first files, below the directory.
     pub names: Vec<String>,
+    /// Entries that are not unpacked: links, and what the Finder adds.
+    pub left_out: FirstOf<String>,
+    /// Entries whose names another system could not hold, or another entry has.
+    pub renamed: FirstOf<RenamedItem>,
 }
 
 impl Archive {
-    /// Unpacks everything, to be installed at `to` of `zone`. `most` files are named.
+    /// Unpacks it, to be installed at `to` of `zone`. `most` files of each sort are named.
     pub fn unpack(
         &mut self,
         zone: &Zone<'_>,
         to: &ZonePath,
         most: usize,
     ) -> Result<Unpacked, Error> {
-        let plan = self.plan(zone, to)?;
+        let plan = self.plan(zone, to, most)?;
         let directory = zone.stage_directory()?;
         for path in &plan.directories {
             directory.create_directory(path)?;
         }
         let worker = Worker {
             origin: self.origin().clone(),
+            encoding: self.encoding(),
             contents: self.contents(),
             directory: &directory,
             to,
@@ -62,7 +66,7 @@ impl Archive {
         let mut items = plan.items.iter();
         let mut parts = self.entries()?.zip(&mut items).filter_map(|(entry, item)| {
             // Nothing is in a directory; it was made above.
-            (!item.is_directory).then(|| Ok((entry?, item)))
+            (item.kind == ItemKind::File).then(|| Ok((entry?, item)))
         });
         let mut batches = std::iter::from_fn(|| batch(&mut parts).transpose());
         loop {
@@ -81,12 +85,14 @@ impl Archive {
                 .origin
                 .damaged("it changed while it was read".to_owned()));
         }
-        let files = plan.items.iter().filter(|item| !item.is_directory);
+        let files = plan.items.iter().filter(|item| item.kind == ItemKind::File);
         let names = files.clone().take(most);
         Ok(Unpacked {
             files: files.clone().count() as u64,
             names: names.map(|item| item.path.as_str().to_owned()).collect(),
             directory,
+            left_out: plan.left_out,
+            renamed: plan.renamed,
         })
     }
 }
@@ -113,6 +119,7 @@ fn batch<'p>(
 /// What every thread needs.
 struct Worker<'a> {
     origin: ArchiveOrigin,
+    encoding: ArchiveEncoding,
     contents: Window,
     directory: &'a StagedDirectory,
     to: &'a ZonePath,
@@ -143,7 +150,7 @@ impl Worker<'_> {
         contents: &mut Window,
         piece: &mut [u8],
     ) -> Result<(), Error> {
-        let name = name_of(&entry);
+        let name = self.encoding.name_of(&entry);
         let fault = |fault| self.origin.entry(&name, fault);
         let executable = entry.unix_mode().is_some_and(|mode| mode & 0o100 != 0);
         let written = |error| DiskError::of("write", &self.to.join(item.path.as_str()), error);
@@ -179,18 +186,9 @@ impl Worker<'_> {
                 reason: format!("{left} bytes are missing"),
             }));
         }
-        if let Some(changed) = changed.and_then(system_time) {
+        if let Some(changed) = changed.and_then(timestamp::system_time) {
             file.set_modified(changed).map_err(written)?;
         }
         Ok(())
-    }
-}
-
-fn system_time(seconds: i64) -> Option<SystemTime> {
-    let distance = timings::seconds(seconds.unsigned_abs());
-    if seconds < 0 {
-        SystemTime::UNIX_EPOCH.checked_sub(distance)
-    } else {
-        SystemTime::UNIX_EPOCH.checked_add(distance)
     }
 }

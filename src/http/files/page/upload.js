@@ -61,6 +61,7 @@ function next() {
   }
   entry.word.textContent = "0 %";
   const body = new FormData();
+  body.append("lastModified", String(entry.file.lastModified));
   body.append("file", entry.file, entry.name);
   const request = new XMLHttpRequest();
   request.open("POST", location.href);

@@ -123,10 +123,14 @@ export async function text(zone, path, most) {
  * Sends files to a directory; `progress` is told how many bytes are on their way.
  * @param {Zone} zone @param {string} path @param {{name: string, file: File}[]} files
  * @param {{overwrite: boolean, progress: (sent: number) => void, signal: AbortSignal}} options
+ * @returns {Promise<{name: string, path: string, renamed?: boolean}[]>} what was stored
  */
 export function upload(zone, path, files, { overwrite, progress, signal }) {
   const form = new FormData();
-  for (const { name, file } of files) form.append("file", file, name);
+  for (const { name, file } of files) {
+    form.append("lastModified", String(file.lastModified));
+    form.append("file", file, name);
+  }
   const query = new URLSearchParams({ ...place(zone), path: path || "." });
   if (overwrite) query.set("overwrite", "true");
   return new Promise((resolve, reject) => {
@@ -135,7 +139,7 @@ export function upload(zone, path, files, { overwrite, progress, signal }) {
     for (const [name, value] of Object.entries(OWN)) sending.setRequestHeader(name, value);
     sending.upload.onprogress = (event) => progress(event.loaded);
     sending.onload = () => {
-      if (sending.status < 300) return resolve(undefined);
+      if (sending.status < 300) return resolve(JSON.parse(sending.responseText).data.files);
       let error = {};
       try {
         error = JSON.parse(sending.responseText).error ?? {};

@@ -35,7 +35,7 @@ export async function sendInPieces(zone, path, { name, file }, { overwrite, prog
   const upload = new Upload(file, {
     endpoint,
     headers: OWN,
-    metadata: { filename: name },
+    metadata: { filename: name, lastModified: String(file.lastModified) },
     chunkSize: PIECE,
     retryDelays: DELAYS,
     removeFingerprintOnSuccess: true,

@@ -3,7 +3,7 @@
 import { html } from "./lib/core.js";
 import { Refusal, upload } from "./api.js";
 import { ask } from "./dialog.js";
-import { size } from "./format.js";
+import { base, size } from "./format.js";
 import { Icon } from "./icons.js";
 import { fetched } from "./later.js";
 import { listing, location, onLeave, personal, reload, tell } from "./state.js";
@@ -118,7 +118,8 @@ async function send(transfer, to, files, overwrite) {
       await transfer.sending.start();
       if (isStopped(transfer)) return;
     } else {
-      await upload(to, to.path, files, { overwrite, progress, signal: transfer.stop.signal });
+      const stored = await upload(to, to.path, files, { overwrite, progress, signal: transfer.stop.signal });
+      for (const { name, path } of stored.filter(({ renamed }) => renamed)) tell(word("nearest", base(name), base(path)));
     }
     update(transfer, { state: "uploaded", sent: transfer.bytes });
   } catch (error) {

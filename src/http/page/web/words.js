@@ -185,6 +185,7 @@ const WORDS = {
     "Diese Dateien werden am {0} entfernt: Verschieben Sie, was bleiben soll.",
   ],
   exists: ["{0} already exists", "{0} gibt es schon"],
+  nearest: ["“{0}” is now called “{1}”: not every computer can hold the name", "„{0}“ heißt jetzt „{1}“: nicht jeder Rechner kennt den Namen"],
   discard: ["Discard changes", "Änderungen verwerfen"],
   unsaved: ["There are changes that are not saved.", "Es gibt ungespeicherte Änderungen."],
   moved: ["Moved", "Verschoben"],

@@ -75,21 +75,14 @@ def escapes():
         "..\\x", "a\\..\\..\\x", "\\\\host\\share\\x", "\\x",
     ]):
         yield f"way-{number}.zip", "storage", named(name), [f"`{name}`"]
-    for target in ["/etc/passwd", "../../x", "fine.txt"]:
-        link = Raw().add("fine.txt", b"fine")
-        link.add("link", target.encode(), attributes=0o120777 << 16)
-        # What is written through the link must not come through.
-        link.add("link/below", b"x")
-        yield f"link-{len(target)}.zip", "storage", link.bytes(), ["`link`", "symbolic link"]
+    yield "link.zip", "storage", named("../link", attributes=0o120777 << 16), ["`../link`"]
     hidden = field(0x7075, b"\1" + struct.pack("<I", zlib.crc32(b"harmless")) + b"../x")
     yield "renamed.zip", "storage", named("harmless", extra=hidden), ["`../x`"]
 
 
 def invalid_paths():
     for number, (name, shown) in enumerate([
-        ("a\\b", "`a\\b`"), (b"a\0b", "U+0000"), (b"a\nb", "U+000A"), ("x" * 256, "too long"),
-        ("x/" * 1540 + "y", "too long"), ("a/con.txt", "`con.txt`"), ("what?", "`what?`"),
-        ("dot./x", "`dot.`"), ("a<b", "`a<b`"),
+        (b"a\0b", "U+0000"), (b"__MACOSX/a\0b", "U+0000"), ("x/" * 1540 + "y", "too long"),
     ]):
         yield f"name-{number}.zip", "storage", named(name), [shown]
 
@@ -99,6 +92,7 @@ def protected():
         yield f"own-{number}.zip", "storage", named(name), [f"`{name}`"]
     for number, name in enumerate([
         ".git/config", "a/.GIT/hooks/pre-commit", "git~1/x", ".git./x", ".g\u200cit/x", ".git",
+        "a\\.git\\config", "__MACOSX/.git/config",
     ]):
         yield f"git-{number}.zip", "documents", named(name), [f"`{name}`"]
 
@@ -158,8 +152,8 @@ def strange():
         other = plain([("a", "x" * 100)], method)
         yield f"{name}.zip", "storage", other, ["`a`", name]
     for number, (names, at) in enumerate([
-        (["a", "b", "a"], "a"), (["a", "a/b"], "a/b"), (["a/", "a"], "a"), (["a", "a/"], "a"),
-        (["e\u0301", "\u00e9"], "\u00e9"), (["a/b", "./a//b"], "a/b"), (["d/e/f", "d/e"], "d/e/f"),
+        (["a", "a/b"], "a/b"), (["a/", "a"], "a"), (["a", "a/"], "a"), (["d/e/f", "d/e"], "d/e/f"),
+        (["a", "a\\b"], "a/b"),
     ]):
         archive = Raw()
         for name in names:

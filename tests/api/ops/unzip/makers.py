@@ -9,6 +9,7 @@ import json
 import random
 import struct
 import sys
+import warnings
 import zipfile
 import zlib
 
@@ -112,7 +113,39 @@ def macos(path):
             about.create_system = 3
             about.external_attr = 0o100644 << 16
             archive.writestr(about, content)
-    return [(name.replace("e\u0301", "\u00e9"), content) for name, content in files]
+    kept = [files[0], files[2]]
+    return [(name.replace("e\u0301", "\u00e9"), content) for name, content in kept]
+
+
+def foreign(path):
+    """What other systems take and some do not, and a link among it."""
+    link = zipfile.ZipInfo("repo/latest")
+    link.create_system, link.external_attr = 3, 0o120777 << 16
+    entries = [
+        ("repo/a.txt", b"a", "repo/a.txt"), (link, b"a.txt", None),
+        ("repo/What now?.md", b"b", "repo/What now_.md"), ("repo/aux.c", b"c", "repo/_aux.c"),
+        ("repo/dir /e.txt", b"d", "repo/dir/e.txt"), ("repo/Icon\r", b"e", "repo/Icon_"),
+        ("repo/a.txt", b"f", "repo/a (2).txt"), ("repo/what now*.md", b"g", "repo/what now_.md"),
+        ("repo/-", b"h", "repo/-"),
+    ]
+    with warnings.catch_warnings(), zipfile.ZipFile(path, "w") as archive:
+        warnings.simplefilter("ignore")
+        for name, content, _ in entries:
+            archive.writestr(name, content)
+    return [(there, content) for _, content, there in entries if there]
+
+
+def backslashes(path):
+    """As PowerShell 5 and old .NET write them, with the mark of DOS for directories."""
+    entries = [(b"proj\\docs\\a.txt", b"a", b""), (b"proj\\empty\\", b"", b""), (b"proj\\b.txt", b"b", b"")]
+    raw(path, entries)
+    return [("proj/docs/a.txt", b"a"), ("proj/b.txt", b"b")]
+
+
+def encoded(path, encoding, *names):
+    """Names in an encoding that nobody declares."""
+    raw(path, [(name.encode(encoding), name.encode(), b"") for name in names])
+    return [(name, name.encode()) for name in names]
 
 
 def raw(path, entries):

@@ -15,7 +15,7 @@ use fileshed_test_support::on_disk::{Tree, tree};
 
 /// Makes an archive and says what is in it; `None` if there is no Python to make it.
 #[track_caller]
-fn make(arguments: &[&str]) -> Option<Tree> {
+pub(super) fn make(arguments: &[&str]) -> Option<Tree> {
     let made = script("unzip/makers.py", arguments)?;
     let made: BTreeMap<String, String> = serde_json::from_str(&made).unwrap();
     let decoded = made.into_iter();
@@ -48,7 +48,6 @@ fn whatever_python_writes() {
         "comments",
         "prefixed",
         "appended",
-        "macos",
         "cp437",
         "unflagged",
         "unicode_field",
@@ -163,7 +162,10 @@ fn whatever_other_programs_write() {
                     .duration_since(SystemTime::UNIX_EPOCH);
                 since.unwrap().as_secs()
             };
-            assert_eq!(seconds(&ours), seconds(&theirs), "{name}: {path}");
+            // 7z has the whole time beside that of MS-DOS, which is the one that Info-ZIP reads.
+            let most = if name.starts_with("seven") { 2 } else { 0 };
+            let apart = seconds(&ours).abs_diff(seconds(&theirs));
+            assert!(apart <= most, "{name}: {path}");
             let runs = |about: &std::fs::Metadata| about.permissions().mode() & 0o100;
             assert_eq!(runs(&ours), runs(&theirs), "{name}: {path}");
         }

@@ -1,0 +1,34 @@
+//! What a directory of the drive shows to programs that read an address as it is.
+
+use std::fmt::Write as _;
+
+use axum::http::StatusCode;
+use axum::response::Response;
+use dav_server::fs::DavMetaData as _;
+use percent_encoding::utf8_percent_encode;
+
+use super::node::Node;
+use crate::http::files::{escaped, show_page};
+use crate::http::header::UNRESERVED;
+
+/// The page of a directory that was asked for at this address.
+pub(super) fn page(address: &str, nodes: &[Node]) -> Response {
+    // Relative to the address: a proxy may have its own name for what is before it.
+    let below = match address.rsplit('/').next() {
+        Some("") | None => ".",
+        Some(last) => last,
+    };
+    let below = escaped(below);
+    let mut list = String::from("<ul>\n");
+    for node in nodes {
+        let end = if node.is_dir() { "/" } else { "" };
+        let name = utf8_percent_encode(node.name(), UNRESERVED);
+        let shown = escaped(node.name());
+        let _written = writeln!(
+            list,
+            "<li><a href=\"{below}/{name}{end}\">{shown}{end}</a></li>"
+        );
+    }
+    list += "</ul>";
+    show_page(StatusCode::OK, "Files", &list, "")
+}

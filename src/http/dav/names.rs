@@ -1,0 +1,133 @@
+//! Names that some system cannot hold, as programs put them on a drive.
+//!
+//! What was put is asked for under its own address, so such a name is stored in a form that leads back to
+//! it: a character that not every system takes is the one at U+F000 and so many, as clients of network
+//! drives of Windows have it. The drive shows the name that was put.
+
+use std::borrow::Cow;
+
+use fileshed_core::zone::fault_of_name;
+
+/// Where the characters of ASCII begin that no name may have.
+const PRIVATE: u32 = 0xf000;
+
+/// The text of a path of the tree as it is stored; the directories that lead to a zone have their own
+/// names.
+pub(super) fn stored(path: &str) -> String {
+    below_zone(path, stored_name)
+}
+
+/// The text of a stored path as the drive shows it.
+pub(super) fn shown(path: &str) -> String {
+    below_zone(path, shown_name)
+}
+
+fn below_zone(path: &str, change: impl Fn(&str) -> Cow<'_, str>) -> String {
+    let mut above = match path.trim_start_matches('/').split('/').next() {
+        Some("uploads" | "groups") => 2,
+        _ => 1,
+    };
+    let changed = path.split('/').map(|name| {
+        if name.is_empty() || above > 0 {
+            above -= u32::from(!name.is_empty());
+            return name.into();
+        }
+        change(name)
+    });
+    changed.collect::<Vec<_>>().join("/")
+}
+
+fn stored_name(name: &str) -> Cow<'_, str> {
+    let is_refused =
+        |character: char| character.is_ascii_control() || "<>\"|?*\\".contains(character);
+    let has_bad_end = name.ends_with(['.', ' ']) && !matches!(name, "." | "..");
+    if !name.contains(is_refused) && !has_bad_end && fault_of_name(name).is_none() {
+        return name.into();
+    }
+    let last = name.chars().count() - 1;
+    let kept = |(place, character): (usize, char)| {
+        if is_refused(character) || (has_bad_end && place == last) {
+            private(character)
+        } else {
+            character
+        }
+    };
+    let stored: String = name.chars().enumerate().map(kept).collect();
+    if fault_of_name(&stored).is_none() {
+        return stored.into();
+    }
+    // The name of a device.
+    let mut rest = stored.chars();
+    let first = rest.next().map(private);
+    first.into_iter().chain(rest).collect::<String>().into()
+}
+
+fn private(character: char) -> char {
+    char::from_u32(PRIVATE + u32::from(character))
+        .filter(|_| character.is_ascii())
+        .unwrap_or(character)
+}
+
+/// The name that was put, of one that is stored.
+pub(super) fn shown_name(stored: &str) -> Cow<'_, str> {
+    let is_private = |character: char| (PRIVATE + 1..PRIVATE + 128).contains(&u32::from(character));
+    if !stored.contains(is_private) {
+        return stored.into();
+    }
+    let plain = |character: char| {
+        let ascii =
+            char::from_u32(u32::from(character) - PRIVATE * u32::from(is_private(character)));
+        ascii.unwrap_or(character)
+    };
+    let shown: String = stored.chars().map(plain).collect();
+    if !shown.contains('/') && stored_name(&shown) == stored {
+        shown.into()
+    } else {
+        stored.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_that_some_system_cannot_hold_lead_back() {
+        for (name, expected) in [
+            ("plain.txt", "plain.txt"),
+            ("What now?.txt", "What now\u{f03f}.txt"),
+            (
+                "a|b<c>\"d\"*",
+                "a\u{f07c}b\u{f03c}c\u{f03e}\u{f022}d\u{f022}\u{f02a}",
+            ),
+            ("a\\b", "a\u{f05c}b"),
+            ("Icon\r", "Icon\u{f00d}"),
+            ("etc.", "etc\u{f02e}"),
+            ("blank ", "blank\u{f020}"),
+            ("12:30", "12:30"),
+            ("aux.c", "\u{f061}ux.c"),
+        ] {
+            assert_eq!(stored_name(name), expected, "{name}");
+            assert_eq!(shown_name(expected), name);
+        }
+        assert_eq!(shown_name("a\u{f062}c"), "a\u{f062}c");
+        assert_eq!(stored("/groups/R&D?/a?"), "/groups/R&D?/a\u{f03f}");
+        assert_eq!(stored("storage/a?/b?"), "storage/a\u{f03f}/b\u{f03f}");
+        assert_eq!(shown("/storage/a\u{f03f}"), "/storage/a?");
+    }
+
+    proptest! {
+        #[test]
+        fn every_name_leads_back(name in "[ -~\u{1}-\u{1f}\u{f001}-\u{f07f}é]{1,12}") {
+            prop_assume!(!name.contains('/') && name != "." && name != "..");
+            let stored = stored_name(&name);
+            prop_assert_eq!(fault_of_name(&stored), None);
+            prop_assert_eq!(stored_name(&stored), &*stored);
+            if !name.contains(|c| ('\u{f001}'..'\u{f080}').contains(&c)) {
+                prop_assert_eq!(shown_name(&stored), &*name);
+            }
+        }
+    }
+}
