@@ -1,11 +1,12 @@
 //! `shed_patch_text`: write text, whole or at a line or pattern.
 
-use fileshed_core::Repeat;
 use fileshed_core::changes::{FileWrite, WrittenFile};
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
-    Edited, Leniency, Position, TextEdit, TextError, addition, expect_editable, line_count,
+    Edited, Leniency, Position, TextEdit, TextError, addition, compare, expect_editable,
+    line_count, readable,
 };
+use fileshed_core::{Repeat, Timings};
 
 use super::prelude::*;
 use super::vocabulary::write_mode;
@@ -43,6 +44,9 @@ pub struct Request {
     /// content is the whole file
     #[serde(default)]
     overwrite: bool,
+    /// Only show the diff
+    #[serde(default)]
+    dry_run: bool,
     /// Ignored
     #[serde(default = "super::vocabulary::yes")]
     #[schema(required = false)]
@@ -76,6 +80,7 @@ impl Operation for PatchText {
     const SHORT_ANSWER: &[Keep] = &[
         Keep::Unusual("created"),
         Keep::Unusual("lines"),
+        Keep::Unusual("diff"),
         Keep::Always("pattern_matches"),
         Keep::Always("file_size"),
         Keep::Unusual("mode"),
@@ -131,6 +136,10 @@ impl Operation for PatchText {
             path: &request.path,
             message: request.message.as_deref(),
         };
+        if request.dry_run {
+            let most = core.store.settings.output_of(caller.client) as usize;
+            return preview(&file, &edit, &request, most);
+        }
         let (written, edited) = if request.overwrite {
             (file.overwrite(request.content.as_bytes())?, None)
         } else {
@@ -168,6 +177,53 @@ fn at_an_end(edit: &TextEdit<'_>, error: TextError) -> Error {
         _ => return error.into(),
     };
     Error::from(error).with_hint(repeat)
+}
+
+/// The answer of an edit that is not made: its diff.
+fn preview(
+    file: &FileWrite<'_>,
+    edit: &TextEdit<'_>,
+    request: &Request,
+    most: usize,
+) -> Result<Reply<Response>, Error> {
+    let mut edited = None;
+    let must_exist = !request.overwrite && edit.needs_file();
+    let largest = file.zone.store.settings.largest_file();
+    let (old, new) = file.preview(must_exist, |old| {
+        if request.overwrite {
+            return Ok(request.content.as_bytes().to_vec());
+        }
+        expect_editable(old).map_err(|error| Error::from(error).with_detail("path", file.path))?;
+        let applied = edit.apply(old, largest);
+        let mut applied = applied.map_err(|error| at_an_end(edit, error))?;
+        let bytes = std::mem::take(&mut applied.bytes);
+        edited = Some(applied);
+        Ok(bytes)
+    })?;
+    let shown = |bytes: &[u8]| readable(bytes).unwrap_or_default();
+    let is_new = old.is_none();
+    let (old, revised) = (shown(&old.unwrap_or_default()), shown(&new));
+    let comparison = compare(&old, &revised, false, Timings::STANDARD.work.comparison);
+    let (diff, is_cut) = comparison.unified(most);
+    let note = edited.as_ref().and_then(|edited| edited.leniency);
+    let response = Response {
+        path: request.path.clone(),
+        zone: file.zone.name.as_str(),
+        position: write::position(request.overwrite, edit.position.as_str()),
+        lines_affected: Some((comparison.additions + comparison.deletions) as u64),
+        created: is_new,
+        file_size: new.len() as u64,
+        safe_mode: request.safe,
+        pattern_matches: edited
+            .map(|edited| edited.matches)
+            .filter(|matches| *matches > 0),
+        diff: Some(diff),
+        ..Response::default()
+    };
+    let message = "Nothing was written: dry_run shows what would change";
+    Ok(Reply::new(response, message)
+        .noting(note.map(Leniency::as_str))
+        .noting(is_cut.then_some("the rest of the diff does not fit")))
 }
 
 /// Makes the edit. What a long file has at its end is not looked at, nor shown.

@@ -73,6 +73,9 @@ pub struct Response {
     /// A few lines around the change, numbered: `7:` is new, `8-` stands beside it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) lines: Option<String>,
+    /// With `dry_run`: what would change, as `diff -u` has it; nothing is written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) diff: Option<String>,
     /// Encoding of the content: hex, base64 or raw; for bytes only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) content_format: Option<&'static str>,

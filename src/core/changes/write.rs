@@ -119,19 +119,37 @@ impl FileWrite<'_> {
     ) -> Result<WrittenFile, Error> {
         let path = self.path()?;
         let writer = crate::writer(self.zone, self.operation)?;
-        if must_exist {
-            self.zone.entry(&path)?;
-        }
-        let target = self.zone.target("path", &path)?;
-        self.expect_plain(target.entry())?;
-        let old = match target.entry() {
-            Some(entry) => entry.content()?,
-            None => Vec::new(),
-        };
+        let (target, old) = self.current(&path, must_exist)?;
         let new = edit(&old).map_err(|error| self.zone.explain(error))?;
         drop(old);
         let staged = self.zone.stage(&new)?;
         self.write(writer, target, staged)
+    }
+
+    /// The content of the file, if it is there, and what `edit` would replace it by. Nothing is written.
+    pub fn preview(
+        &self,
+        must_exist: bool,
+        edit: impl FnOnce(&[u8]) -> Result<Vec<u8>, Error>,
+    ) -> Result<(Option<Vec<u8>>, Vec<u8>), Error> {
+        let path = self.path()?;
+        self.zone.expect_writable()?;
+        let (target, old) = self.current(&path, must_exist)?;
+        let new = edit(&old).map_err(|error| self.zone.explain(error))?;
+        Ok((target.entry().map(|_| old), new))
+    }
+
+    fn current(&self, path: &ZonePath, must_exist: bool) -> Result<(Target, Vec<u8>), Error> {
+        if must_exist {
+            self.zone.entry(path)?;
+        }
+        let target = self.zone.target("path", path)?;
+        self.expect_plain(target.entry())?;
+        let content = match target.entry() {
+            Some(entry) => entry.content()?,
+            None => Vec::new(),
+        };
+        Ok((target, content))
     }
 
     /// Adds to the end of the file, or makes it. `addition` gets the end of a file that is there

@@ -247,6 +247,35 @@ fn text_that_reads_alike_is_replaced_and_said() {
 }
 
 #[test]
+fn a_dry_run_shows_the_diff_and_writes_nothing() {
+    let server = TestApp::start();
+    let client = server.client();
+    let text = "one\ntwo\nthree\n";
+    file(&client, "storage", "a.md", text);
+    for (edit, diff) in [
+        (json!({"find": "two"}), "@@ -1,3 +1,3 @@\n one\n-two\n+X\n three\n"),
+        (json!({}), "@@ -1,3 +1,4 @@\n one\n two\n three\n+X\n"),
+        (json!({"overwrite": true}), "@@ -1,3 +1,1 @@\n-one\n-two\n-three\n+X\n"),
+        (json!({"path": "new.md"}), "@@ -0,0 +1,1 @@\n+X\n"),
+    ] {
+        let mut arguments = with(&edit);
+        arguments["dry_run"] = json!(true);
+        let data = done(&client, "shed_patch_text", &arguments);
+        assert_eq!(data["diff"], diff, "{edit}");
+        assert_eq!(data["created"], edit.get("path").is_some());
+        assert_eq!(content(&client, "storage", "a.md"), text);
+    }
+    client
+        .call("shed_read", &json!({"zone": "storage", "path": "new.md"}))
+        .refused(404, "FILE_NOT_FOUND");
+    let mut arguments = with(&json!({"find": "four"}));
+    arguments["dry_run"] = json!(true);
+    client
+        .call("shed_patch_text", &arguments)
+        .refused(400, "PATTERN_NOT_FOUND");
+}
+
+#[test]
 fn text_that_is_not_there_is_told_as_it_stands() {
     let server = TestApp::start();
     let client = server.client();
