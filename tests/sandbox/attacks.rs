@@ -9,12 +9,12 @@ mod foreign;
 mod helper;
 mod memory;
 mod network;
-mod own_directory;
 mod processes;
 mod read;
 mod repository;
 mod resources;
 mod scene;
+mod spare;
 mod view;
 mod write;
 

@@ -23,6 +23,7 @@ mod probe;
 mod process;
 mod root;
 mod signals;
+mod spare;
 mod supervisor;
 mod syscalls;
 mod zygote;
@@ -121,9 +122,12 @@ fn carry_out(
     start: &mut JobStart,
 ) -> Result<String, JailError> {
     let (account, mut kernel_account) = (start.account, start.kernel_account.take());
-    let (zygote, answer, refused) = (&start.zygote, &start.answer, start.refused.take());
-    begin(zygote)?;
-    let own_files = prepare_files(&spec, (account, &mut kernel_account), refused)?;
+    let (zygote, answer, root) = (&start.zygote, &start.answer, start.root.take());
+    // One that waited has begun.
+    if !matches!(root, Some(Ok(_))) {
+        begin(zygote)?;
+    }
+    let own_files = prepare_files(&spec, (account, &mut kernel_account), root)?;
     let user = kernel_account.as_ref().map_or(account.user, |own| own.user);
     let supervision = supervision(&spec, user);
     // Before files and processes of the host are out of sight. With namespaces nobody asks for files.

@@ -14,9 +14,10 @@ use rustix::net::{
 use serde::{Deserialize, Serialize};
 
 use super::error::exhausted;
+use super::job::{Access, CountedMemory, Job, JobSpec, NetworkAccess};
 
 /// Most descriptors of one message.
-const MOST_HANDLES: usize = 7;
+const MOST_HANDLES: usize = 8;
 
 /// Longest message in bytes.
 const LONGEST: usize = 1024;
@@ -49,6 +50,60 @@ pub(crate) struct StartRequest {
     pub(crate) has_group: bool,
     /// The kernel account of its owner, where owners have accounts of their own.
     pub(crate) account: Option<u32>,
+    /// The jail that it takes if one waits; `None` if it takes none that was made before it.
+    pub(crate) kind: Option<JailKind>,
+}
+
+/// Properties that jobs have in common if the same spare jail can do them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct JailKind {
+    /// `true` if every program of the machine may be executed.
+    pub(crate) any_program: bool,
+    /// The network.
+    pub(crate) network: NetworkAccess,
+    /// Memory that is bounded.
+    pub(crate) counted: CountedMemory,
+    /// `true` if it takes the kernel account of its job.
+    #[serde(default)]
+    pub(crate) takes_account: bool,
+}
+
+impl JailKind {
+    /// Returns the kind of jail that a job needs.
+    pub(crate) fn of(spec: &JobSpec, takes_account: bool) -> Self {
+        Self {
+            any_program: spec.access.any_program,
+            network: spec.access.network,
+            counted: spec.limits.counted,
+            takes_account,
+        }
+    }
+
+    /// Returns the access to the system, without anything that one job names.
+    pub(crate) fn access(&self) -> Access {
+        Access {
+            any_program: self.any_program,
+            network: self.network,
+            ..Access::default()
+        }
+    }
+}
+
+impl StartRequest {
+    /// Describes a job.
+    pub(crate) fn new(spec: &JobSpec, has_group: bool, account: Option<u32>) -> Self {
+        let in_namespaces = spec.mounts.is_some();
+        let is_program = matches!(spec.job, Job::Program { .. });
+        let takes_spare = in_namespaces && is_program && !spec.probe;
+        Self {
+            in_namespaces,
+            in_network: in_namespaces && spec.access.network != NetworkAccess::None,
+            makes_groups: spec.makes_groups,
+            has_group,
+            account,
+            kind: takes_spare.then(|| JailKind::of(spec, false)),
+        }
+    }
 }
 
 /// Handles that a new process gets.
@@ -67,20 +122,24 @@ pub(crate) struct JobHandles<F> {
     pub(crate) directory: F,
     /// The way into its control group, where it has one.
     pub(crate) group: Option<F>,
+    /// The map of its kernel account, if it takes one: from the zygote, to a process that waits.
+    pub(crate) map: Option<F>,
 }
 
-impl JobHandles<BorrowedFd<'_>> {
+impl<F: AsFd> JobHandles<F> {
     /// Sends the request for a job with its handles.
     pub(crate) fn send(&self, socket: impl AsFd, request: StartRequest) -> io::Result<()> {
         let always = [
-            self.answer,
-            self.spec,
-            self.input,
-            self.output,
-            self.error,
-            self.directory,
+            &self.answer,
+            &self.spec,
+            &self.input,
+            &self.output,
+            &self.error,
+            &self.directory,
         ];
-        let handles: Vec<BorrowedFd<'_>> = always.into_iter().chain(self.group).collect();
+        let more = self.group.iter().chain(&self.map);
+        let handles = always.into_iter().chain(more).map(AsFd::as_fd);
+        let handles: Vec<BorrowedFd<'_>> = handles.collect();
         let request = serde_json::to_vec(&ZygoteRequest::Start(request))?;
         send(socket, &request, &handles)
     }
@@ -99,6 +158,7 @@ impl JobHandles<OwnedFd> {
             error: next()?,
             directory: next()?,
             group: if has_group { Some(next()?) } else { None },
+            map: next(),
         })
     }
 }

@@ -15,7 +15,7 @@ use rustix::net::{SendFlags, Shutdown};
 use super::SandboxError;
 use super::cgroup::LentCgroup;
 use super::descriptor::poll;
-use super::job::{JobSpec, NetworkAccess};
+use super::job::JobSpec;
 use super::kernel_accounts::LentAccount;
 use super::message::{JobEvent, JobHandles, ReceivedMessage, StartRequest, pair};
 use super::processes;
@@ -67,14 +67,8 @@ pub fn start<'n>(
     let entrance = group.as_ref().map(LentCgroup::entrance).transpose();
     let entrance = entrance.map_err(SandboxError::start)?;
     let account = zygote.account_for(spec);
-    let in_namespaces = spec.mounts.is_some();
-    let request = StartRequest {
-        in_namespaces,
-        in_network: in_namespaces && spec.access.network != NetworkAccess::None,
-        makes_groups: spec.makes_groups,
-        has_group: entrance.is_some(),
-        account: account.as_ref().map(|account| account.number),
-    };
+    let number = account.as_ref().map(|account| account.number);
+    let request = StartRequest::new(spec, entrance.is_some(), number);
     let written = written(spec).map_err(SandboxError::start)?;
     let (socket, answer) = pair().map_err(SandboxError::start)?;
     let handles = JobHandles {
@@ -85,6 +79,7 @@ pub fn start<'n>(
         error: streams.error.as_fd(),
         directory,
         group: entrance.as_ref().map(AsFd::as_fd),
+        map: None,
     };
     zygote.start(request, &handles)?;
     // Only the job holds them from here on: their end is its end.

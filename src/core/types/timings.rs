@@ -259,6 +259,8 @@ timings! {
         census: milliseconds(20),
         /// How long the proxy may take to accept: it listens on this machine and answers at once.
         proxy: seconds(5),
+        /// How long a spare jail waits for a job.
+        spare: seconds(20),
     }
 
     /// The proxy through which commands reach the network.

@@ -15,7 +15,7 @@ use rustix::net::{
 };
 use serde_json::{Value, json};
 
-use fileshed_test_support::{PATIENCE, skip};
+use fileshed_test_support::{PATIENCE, eventually, skip};
 
 /// Kernel accounts of commands begin here, behind those of servers.
 const ACCOUNTS: u32 = 0x7C00_0000;
@@ -134,13 +134,24 @@ impl Helper {
         let mut control = SendAncillaryBuffer::new(&mut space);
         control.push(SendAncillaryMessage::ScmRights(&handles));
         let network = &order["access"]["network"];
+        let counted = match &order["limits"]["counted"] {
+            Value::Null => "address_space".into(),
+            counted => counted.clone(),
+        };
+        let kind = json!({
+            "any_program": order["access"]["any_program"] == true,
+            "network": network,
+            "counted": counted,
+        });
         let is_separate = order["mounts"].is_object();
+        let takes_spare = is_separate && order["probe"] != true;
         let request = json!({
             "in_namespaces": is_separate,
             "in_network": is_separate && network["proxy"].is_object(),
             "makes_groups": order["makes_groups"] == true,
             "has_group": false,
             "account": (is_separate && self.separates).then_some(ACCOUNTS + self.child.id()),
+            "kind": takes_spare.then_some(kind),
         });
         let request = json!({"start": request});
         let socket = self.socket.as_ref().expect("open");
@@ -184,6 +195,58 @@ impl Helper {
         let output = collect.join().expect("read");
         ((status >= 0).then_some(status), output)
     }
+}
+
+impl Helper {
+    /// Has it do something harmless in the same circumstances first, and waits for the jail that it
+    /// prepares then for the next order.
+    pub(super) fn warm(&self, order: &Value, directory: &Path) -> i32 {
+        let mut harmless = order.clone();
+        harmless["file"] = "/usr/bin/true".into();
+        harmless["arguments"] = json!([]);
+        harmless["access"]["execute"] = json!(["/usr/bin/true", super::loader()]);
+        let (status, output) = self.run(&harmless, directory);
+        let output = String::from_utf8_lossy(&output);
+        assert_eq!((status, &*output), (Some(0), ""), "the harmless one");
+        spare_of(self.child.id() as i32)
+    }
+
+    /// Ends it as a machine does that has no memory left.
+    pub(super) fn kill(&self) {
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, rustix::process::Signal::KILL).expect("killed");
+    }
+
+    /// Its processes.
+    pub(super) fn children(&self) -> Vec<i32> {
+        children(self.child.id() as i32)
+    }
+}
+
+/// The jail that waits for the next order of a helper.
+pub(crate) fn spare_of(helper: i32) -> i32 {
+    eventually("a jail waits", || {
+        let mut children = children(helper).into_iter();
+        children.find(|child| {
+            // One that was ended keeps its name until its parent knows.
+            let stat = std::fs::read_to_string(format!("/proc/{child}/stat"));
+            stat.is_ok_and(|stat| stat.contains("(fileshed-spare) ") && !stat.contains(") Z "))
+        })
+    })
+}
+
+/// The processes that a process has started.
+pub(crate) fn children(process: i32) -> Vec<i32> {
+    let all = std::fs::read_dir("/proc").expect("listed").flatten();
+    let number = |name: std::ffi::OsString| name.to_str()?.parse().ok();
+    let is_child = |child: &i32| {
+        let stat = std::fs::read_to_string(format!("/proc/{child}/stat")).unwrap_or_default();
+        let (_, fields) = stat.rsplit_once(") ").unwrap_or_default();
+        fields.split(' ').nth(1) == Some(&process.to_string())
+    };
+    all.filter_map(|entry| number(entry.file_name()))
+        .filter(is_child)
+        .collect()
 }
 
 impl Drop for Helper {

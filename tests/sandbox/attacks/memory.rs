@@ -76,26 +76,31 @@ fn no_process_of_a_jail_shows_what_others_have_run() {
         return;
     }
     for account in accounts() {
-        let scene = Scene::new();
-        if let Some(account) = account {
-            scene.give(account);
+        for waits in [false, true] {
+            let scene = Scene::new();
+            if let Some(account) = account {
+                scene.give(account);
+            }
+            let zone = scene.path("zone");
+            let helper = Helper::start_as("", account);
+            let mut others = order(&scene, "true", &[CANARY]);
+            others["environment"] = json!([["SECRET", CANARY]]);
+            others["name"] = CANARY.into();
+            for _ in 0..3 {
+                assert_eq!(helper.run(&others, &zone).0, Some(0));
+            }
+            let search = order(&scene, "python3", &["-c", SEARCH]);
+            if waits {
+                helper.warm(&search, &zone);
+            }
+            let (status, output) = helper.run(&search, &zone);
+            let output = String::from_utf8_lossy(&output);
+            assert_eq!(
+                (status, &*output),
+                (Some(0), "DONE\n"),
+                "account {account:?}, in a jail that waited: {waits}"
+            );
         }
-        let zone = scene.path("zone");
-        let helper = Helper::start_as("", account);
-        let mut others = order(&scene, "true", &[CANARY]);
-        others["environment"] = json!([["SECRET", CANARY]]);
-        others["name"] = CANARY.into();
-        for _ in 0..3 {
-            assert_eq!(helper.run(&others, &zone).0, Some(0));
-        }
-        let search = order(&scene, "python3", &["-c", SEARCH]);
-        let (status, output) = helper.run(&search, &zone);
-        let output = String::from_utf8_lossy(&output);
-        assert_eq!(
-            (status, &*output),
-            (Some(0), "DONE\n"),
-            "account {account:?}"
-        );
     }
 }
 

@@ -25,6 +25,8 @@ pub(super) type Row = (&'static str, &'static [&'static str]);
 /// A zone, a private directory, and everything around them that is forbidden.
 pub(crate) struct Scene {
     directory: tempfile::TempDir,
+    /// Whether attacks meet a jail that waited for them.
+    in_spare: bool,
 }
 
 /// How an attack ended.
@@ -38,13 +40,24 @@ pub(crate) struct Ended {
 impl Scene {
     pub(crate) fn new() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
-        let scene = Self { directory };
+        let scene = Self {
+            directory,
+            in_spare: false,
+        };
         for name in ["zone", "private", "other"] {
             std::fs::create_dir(scene.path(name)).expect("made");
         }
         scene.write("other/secret", CANARY);
         scene.write("zone/a", "one\ntwo\n");
         scene
+    }
+
+    /// One whose attacks meet a jail that waited for them.
+    pub(super) fn in_spare(self) -> Self {
+        Self {
+            in_spare: true,
+            ..self
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -215,6 +228,10 @@ impl Scene {
         rustix::io::fcntl_setfd(inherited.as_fd(), rustix::io::FdFlags::empty()).expect("set");
         let helper = Helper::start_as(CANARY, account);
         drop(inherited);
+        // What is attacked can be a jail that was made before.
+        if separate && (self.in_spare || std::env::var_os("JAIL_SPARE").is_some()) {
+            helper.warm(&order, &self.path("zone"));
+        }
         let (status, output) = helper.run(&order, &self.path("zone"));
         Ended {
             status,

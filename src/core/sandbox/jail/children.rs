@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::io::Errno;
@@ -12,7 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions};
 use super::FAILED;
 use super::process::number;
 use crate::descriptor::poll;
-use crate::message::JobEvent;
+use crate::message::{JobEvent, StartRequest};
 use crate::processes::{PARENT, SESSION, STATE, all, field, processes_of};
 
 /// Rounds after which the search ends: a job that starts processes while they are ended runs out of
@@ -37,9 +38,12 @@ pub(super) struct ForkedChild {
     pub(super) makes_groups: bool,
 }
 
-/// Waits until something happens; takes care of what ended or must end. True when the server has sent
-/// something.
-pub(super) fn attend(children: &mut Vec<ForkedChild>) -> io::Result<bool> {
+/// Waits until something happens, or so long; takes care of what ended or must end. True when the
+/// server has sent something.
+pub(super) fn attend(
+    children: &mut Vec<ForkedChild>,
+    patience: Option<Duration>,
+) -> io::Result<bool> {
     let mut watched = vec![PollFd::from_borrowed_fd(
         rustix::stdio::stdin(),
         PollFlags::IN,
@@ -49,7 +53,7 @@ pub(super) fn attend(children: &mut Vec<ForkedChild>) -> io::Result<bool> {
     // A socket that was closed stays so: it counts once.
     let waiting = children.iter().filter(|child| !child.stopped);
     watched.extend(waiting.map(|child| read(&child.answer)));
-    poll(&mut watched, None)?;
+    poll(&mut watched, patience)?;
     let readable: Vec<bool> = watched
         .iter()
         .map(|one| !one.revents().is_empty())
@@ -75,6 +79,31 @@ pub(super) fn attend(children: &mut Vec<ForkedChild>) -> io::Result<bool> {
 }
 
 impl ForkedChild {
+    pub(super) fn new(pid: Pid, ended: OwnedFd, answer: OwnedFd, separate: bool) -> Self {
+        Self {
+            pid,
+            ended,
+            answer,
+            stopped: false,
+            separate,
+            makes_groups: false,
+        }
+    }
+
+    /// Begins a job, of which the server is told.
+    pub(super) fn begin(mut self, request: &StartRequest, children: &mut Vec<Self>) {
+        JobEvent::Started(self.pid.as_raw_pid()).tell(&self.answer);
+        self.makes_groups = request.makes_groups;
+        children.push(self);
+    }
+
+    /// Ends one that has no job and that nobody listens to any more; it is collected with the others.
+    pub(super) fn end(mut self, children: &mut Vec<Self>) {
+        self.kill();
+        self.stopped = true;
+        children.push(self);
+    }
+
     /// Returns `true` if the server, which has something to say of it, does not want it any more.
     fn is_to_end(&self) -> bool {
         let mut request = [0; 1];

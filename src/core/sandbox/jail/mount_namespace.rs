@@ -23,21 +23,17 @@ use super::root::{
 use super::supervisor::MACHINE_NAME;
 use crate::descriptor::open_at;
 use crate::job::{Access, CountedMemory, JobSpec, Limits, MountNamespace};
+use crate::message::JailKind;
 
 /// Directories of the system that appear whole; on most systems all but the first are links.
 const SYSTEM: [&str; 6] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 
 /// Makes the root of new namespaces over the host's, which this process goes on to see: with the
-/// system in it, and places for the directories of the job. This process has its namespace of accounts
-/// already, unless it takes the account of its job.
-fn system_root(
-    spec: &JobSpec,
-    targets: &[&Path],
-    account: ProcessAccount,
-    takes_account: bool,
-) -> io::Result<MountRoot> {
-    let (access, counted) = (&spec.access, spec.limits.counted);
-    if takes_account {
+/// system in it, and nothing of any job. This process has its namespace of accounts already, unless it
+/// takes the account of its job.
+pub(super) fn system_root(kind: &JailKind, account: ProcessAccount) -> io::Result<MountRoot> {
+    let (access, counted) = (&kind.access(), kind.counted);
+    if kind.takes_account {
         keep_mounts()?;
     } else {
         account.map(&directory_of("self")?, account.user)?;
@@ -58,6 +54,11 @@ fn system_root(
         root.attach(&device, path)?;
     }
     furnish(&root, access, counted, account)?;
+    Ok(root)
+}
+
+/// Adds what one job names to the root, with places for its directories. Nothing is added after that.
+fn complete(root: &MountRoot, access: &Access, targets: &[&Path]) -> io::Result<()> {
     let is_own = |path: &Path| targets.iter().any(|target| path.starts_with(target));
     let named = access.execute.iter().chain(&access.read);
     for path in single(named.map(PathBuf::as_path)).filter(|path| !is_own(path)) {
@@ -67,8 +68,7 @@ fn system_root(
     for target in targets.iter().copied().chain(listed) {
         root.make_place_for(target, FileType::Directory)?;
     }
-    root.close()?;
-    Ok(root)
+    root.close()
 }
 
 /// Files of a job's own, ready while this process still sees the host's.
@@ -80,19 +80,21 @@ pub(super) struct OwnFiles<'a> {
 }
 
 /// Makes the files of the spec ready, where it has any of its own, for the kernel account if there is
-/// one. A file system that does not translate accounts leaves the job that of the server. `refused` is the
-/// kernel's error if it gave no namespaces, which only a probe may find.
+/// one. A file system that does not translate accounts leaves the job that of the server. `root` is the
+/// one of a process that waited, or the kernel's error if it gave no namespaces, which only a probe may
+/// find.
 pub(super) fn prepare_files<'a>(
     spec: &'a JobSpec,
     (account, kernel_account): (ProcessAccount, &mut Option<KernelAccount>),
-    refused: Option<io::Error>,
+    root: Option<io::Result<MountRoot>>,
 ) -> Result<Option<OwnFiles<'a>>, JailError> {
     let Some(mounts) = &spec.mounts else {
         return Ok(None);
     };
-    let prepared = refused.map_or(Ok(()), Err).and_then(|()| {
-        let takes_account = kernel_account.is_some();
-        let root = system_root(spec, &mounts.targets(), account, takes_account)?;
+    let kind = JailKind::of(spec, kernel_account.is_some());
+    let root = root.unwrap_or_else(|| system_root(&kind, account));
+    let prepared = root.and_then(|root| {
+        complete(&root, &spec.access, &mounts.targets())?;
         let map = kernel_account.as_ref().map(KernelAccount::map);
         let bind_mounts = match (copies(mounts, &spec.access, map), kernel_account) {
             (Err(_), Some(own)) => {

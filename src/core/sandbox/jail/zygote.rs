@@ -15,12 +15,15 @@ use rustix::process::{
 
 use super::account::{AccountMaps, KernelAccount, ProcessAccount};
 use super::children::{ForkedChild, attend};
+use super::mount_namespace::system_root;
 use super::process::{close, fork};
-use super::{children, signals};
+use super::root::MountRoot;
+use super::spare::{self, SpareJails};
+use super::{begin, children, signals};
 use crate::job::JobSpec;
 use crate::memory::release_program_pages;
 use crate::message::{
-    JobEvent, JobHandles, StartRequest, ZygoteRequest, next_request, tell_exhausted,
+    JailKind, JobHandles, StartRequest, ZygoteRequest, next_request, tell_exhausted,
 };
 
 /// A new process that is to do a job.
@@ -33,8 +36,9 @@ pub(super) struct JobStart {
     pub(super) account: ProcessAccount,
     /// The one that it takes for the kernel.
     pub(super) kernel_account: Option<KernelAccount>,
-    /// The kernel's error if it should have namespaces and got none.
-    pub(super) refused: Option<io::Error>,
+    /// The root of its namespaces if it waited for the job with it; the kernel's error if it should
+    /// have namespaces and got none.
+    pub(super) root: Option<io::Result<MountRoot>>,
 }
 
 /// A new process with its job, or the reason for which that could not be read.
@@ -56,9 +60,16 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
     let account = ProcessAccount::own();
     release_program_pages();
     let mut children: Vec<ForkedChild> = Vec::new();
+    let mut spares = SpareJails::default();
     let mut maps = AccountMaps::default();
     loop {
-        if !attend(&mut children)? {
+        if !attend(&mut children, spares.patience())? {
+            spares.end_outdated(&mut children);
+            // Without namespaces there is none, and the next job finds out.
+            if let Ok(Some(spare)) = spares.prepare_wanted() {
+                drop((children, spares, maps));
+                return wait_for_job(&spare, zygote, account);
+            }
             continue;
         }
         let Some((request, handles)) = next_request()? else {
@@ -69,18 +80,18 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
             children::end_most_watches(&mut children);
             continue;
         };
-        let Some(handles) = JobHandles::new(handles, request.has_group) else {
+        let Some(mut handles) = JobHandles::new(handles, request.has_group) else {
             continue;
         };
         // Without a map the job has the account of the server.
-        let map_of = |number| Some((number, maps.of(number, account).ok()?));
-        let own = request.account.and_then(map_of);
+        let map_of = |number| maps.of(number, account).ok();
+        handles.map = request.account.and_then(map_of);
         // What cannot be started is told by the end of its answer.
-        if let Ok(Some((handles, refused))) = start(&request, handles, own.is_some(), &mut children)
-        {
-            drop((children, maps));
-            let own = own.filter(|_| refused.is_none());
-            return become_job(handles, (account, own), zygote, refused).map(Some);
+        let started = start(&request, handles, &mut spares, &mut children);
+        if let Ok(Some((handles, refused))) = started {
+            drop((children, spares, maps));
+            let root = refused.map(Err);
+            return become_job(&request, handles, (zygote, account), root).map(Some);
         }
         rustix::process::chdir("/")?;
     }
@@ -88,10 +99,10 @@ pub(super) fn serve() -> io::Result<Option<NewProcess>> {
 
 /// In the new process: enters its control group, takes its streams, and reads its job.
 fn become_job(
+    request: &StartRequest,
     handles: JobHandles<OwnedFd>,
-    (account, own): (ProcessAccount, Option<(u32, OwnedFd)>),
-    zygote: OwnedFd,
-    refused: Option<io::Error>,
+    (zygote, account): (OwnedFd, ProcessAccount),
+    root: Option<io::Result<MountRoot>>,
 ) -> io::Result<NewProcess> {
     rustix::stdio::dup2_stdin(&handles.input)?;
     rustix::stdio::dup2_stdout(&handles.output)?;
@@ -100,15 +111,21 @@ fn become_job(
     if let Some(group) = handles.group {
         rustix::io::write(&group, b"0")?;
     }
+    let own = request.account.zip(handles.map);
+    let own = own.filter(|_| !matches!(root, Some(Err(_))));
     let kernel_account = own.map(|(number, map)| KernelAccount::new(number, map));
+    let entered = match root {
+        Some(Ok(_)) => spare::enter(&handles.directory),
+        _ => Ok(()),
+    };
     let start = JobStart {
         zygote,
         answer: handles.answer,
         account,
         kernel_account: kernel_account.transpose()?,
-        refused,
+        root,
     };
-    Ok((start, read(handles.spec.into())))
+    Ok((start, entered.and_then(|()| read(handles.spec.into()))))
 }
 
 /// Reads a job.
@@ -119,14 +136,30 @@ fn read(mut written: File) -> io::Result<JobSpec> {
     Ok(serde_json::from_slice(&text)?)
 }
 
-/// Starts a process. Comes back with the handles in it, and with the kernel's error if it is not in the
-/// namespaces that it should have.
+/// Starts a process, or gives the job to one that waits. Comes back with the handles in a new process,
+/// and with the kernel's error if it is not in the namespaces that it should have.
 fn start(
     request: &StartRequest,
     handles: JobHandles<OwnedFd>,
-    takes_account: bool,
+    spares: &mut SpareJails,
     children: &mut Vec<ForkedChild>,
 ) -> io::Result<Option<(JobHandles<OwnedFd>, Option<io::Error>)>> {
+    let takes_account = handles.map.is_some();
+    if let Some(kind) = request.kind.clone() {
+        let kind = JailKind {
+            takes_account,
+            ..kind
+        };
+        if let Some(mut spare) = spares.take(kind, children) {
+            if handles.send(&spare.answer, request.clone()).is_ok() {
+                spare.answer = handles.answer;
+                spare.begin(request, children);
+                return Ok(None);
+            }
+            // It has ended; the job has not begun.
+            spare.end(children);
+        }
+    }
     // In new namespaces a handle leads to the mounts of the old ones, the
     // working directory to the new.
     rustix::process::fchdir(&handles.directory)?;
@@ -147,15 +180,8 @@ fn start(
     };
     match begun {
         Ok((pid, ended)) => {
-            JobEvent::Started(pid.as_raw_pid()).tell(&handles.answer);
-            children.push(ForkedChild {
-                pid,
-                ended,
-                answer: handles.answer,
-                stopped: false,
-                separate,
-                makes_groups: request.makes_groups,
-            });
+            let child = ForkedChild::new(pid, ended, handles.answer, separate);
+            child.begin(request, children);
         }
         Err(error) => tell_exhausted(&handles.answer, &error),
     }
@@ -163,7 +189,7 @@ fn start(
 }
 
 /// Opens a handle on a new process, which is ended if there is none to be had.
-fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
+pub(super) fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
     let opened = rustix::process::pidfd_open(pid, PidfdFlags::empty());
     if opened.is_err() {
         rustix::process::kill_process(pid, Signal::KILL)?;
@@ -172,10 +198,37 @@ fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
     Ok(opened?)
 }
 
+/// In a process that has no job yet: makes what every job of its kind needs, and waits for one.
+fn wait_for_job(
+    (kind, socket): &(JailKind, OwnedFd),
+    zygote: OwnedFd,
+    account: ProcessAccount,
+) -> io::Result<Option<NewProcess>> {
+    // In the place of the zygote's own.
+    rustix::stdio::dup2_stdin(socket)?;
+    rustix::thread::set_name(c"fileshed-spare")?;
+    begin(&zygote).map_err(io::Error::other)?;
+    let root = system_root(kind, account)?;
+    let Some((request, handles)) = next_request()? else {
+        return Ok(None);
+    };
+    let job = match request {
+        ZygoteRequest::Start(request) => {
+            JobHandles::new(handles, request.has_group).map(|handles| (request, handles))
+        }
+        ZygoteRequest::EndMostWatches => None,
+    };
+    // Without the account of its job it would have the one of the zygote, with all rights.
+    let job = job.filter(|(_, handles)| handles.map.is_some() == kind.takes_account);
+    let (request, handles) = job.ok_or(io::ErrorKind::InvalidData)?;
+    rustix::thread::set_name(c"fileshed")?;
+    become_job(&request, handles, (zygote, account), Some(Ok(root))).map(Some)
+}
+
 /// The namespaces that a process has of its own: files, processes, the name of the machine, and a
 /// network where it is asked for. Accounts, too, unless it makes that namespace when it takes the
 /// account of its job.
-fn namespaces(in_network: bool, takes_account: bool) -> i32 {
+pub(super) fn namespaces(in_network: bool, takes_account: bool) -> i32 {
     let mut all = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
     if !takes_account {
         all |= libc::CLONE_NEWUSER;
