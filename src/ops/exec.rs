@@ -177,6 +177,7 @@ impl Operation for Exec {
         .noting(note)
         .noting(ran.renamed)
         .noting(ran.history)
+        .noting(ran.misnamed)
         .noting(found))
     }
 }

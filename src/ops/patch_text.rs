@@ -2,6 +2,7 @@
 
 use fileshed_core::Repeat;
 use fileshed_core::changes::{FileWrite, WrittenFile};
+use fileshed_core::misnamed::expect_named_right;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, NoPattern, Position, TextEdit, TextError, addition, expect_editable, line_count,
@@ -17,10 +18,10 @@ pub struct PatchText;
 /// What to write, and where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// The new text
     content: String,
@@ -131,6 +132,7 @@ impl Operation for PatchText {
             message: request.message.as_deref(),
         };
         let (written, edited) = if request.overwrite {
+            expect_named_right(file.path, request.content.as_bytes())?;
             (file.overwrite(request.content.as_bytes())?, None)
         } else {
             apply(&file, &edit, core.store.settings.largest_file())?
@@ -183,6 +185,9 @@ fn apply(
     largest: u64,
 ) -> Result<(WrittenFile, Option<Edited>), Error> {
     let expect_editable = |old: &[u8]| {
+        if old.is_empty() {
+            expect_named_right(file.path, edit.content.as_bytes())?;
+        }
         expect_editable(old).map_err(|error| Error::from(error).with_detail("path", file.path))
     };
     let mut outcome = None;

@@ -18,10 +18,10 @@ pub struct Read;
 /// What to read.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = AnyZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// First line, from 1
     #[schema(default = 1)]

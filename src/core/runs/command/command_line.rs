@@ -80,6 +80,8 @@ pub struct Ran {
     pub renamed: Option<String>,
     /// What is said of the history of its zone, where it is not as git left it.
     pub history: Option<String>,
+    /// A file that it wrote under the name of a format that it is not.
+    pub misnamed: Option<Hint>,
 }
 
 impl Ran {
