@@ -32,6 +32,7 @@ pub(crate) use tool::request;
 pub use tool::{Handler, ImmediateHandler, OperationCall, OperationTool, Tool, offered};
 
 pub mod allowed_commands;
+pub mod convert;
 pub mod convert_eol;
 pub mod copy_storage_to_documents;
 pub mod copy_to_group;
@@ -115,6 +116,7 @@ pub static OPERATIONS: &[OperationTool] = &[
     OperationTool::of::<unzip::Unzip>(),
     OperationTool::of::<zipinfo::Zipinfo>(),
     OperationTool::of::<file_type::FileType>(),
+    OperationTool::of::<convert::Convert>(),
     OperationTool::of::<convert_eol::ConvertEol>(),
     OperationTool::of::<hexdump::Hexdump>(),
     OperationTool::of::<diff::Diff>(),

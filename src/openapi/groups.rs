@@ -12,7 +12,8 @@ const GROUPS: &[Tag] = &[
     (
         "Text and files",
         "Make, edit, move and look at files.",
-        "create_file patch_text patch_bytes rename delete read tree file_type convert_eol hexdump diff",
+        "create_file patch_text patch_bytes rename delete read tree file_type convert \
+         convert_eol hexdump diff",
     ),
     (
         "Commands",

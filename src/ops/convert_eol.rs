@@ -14,10 +14,10 @@ pub struct ConvertEol;
 /// The file.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// Line ends
     #[schema(default = "unix", value_type = Option<LineEnds>)]

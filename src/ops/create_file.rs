@@ -1,6 +1,7 @@
 //! `shed_create_file`: a file with this content, whatever was there.
 
 use fileshed_core::changes::FileWrite;
+use fileshed_core::misnamed::expect_named_right;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{ContentFormat, decode, line_count};
 
@@ -22,10 +23,10 @@ enum ContentKind {
 /// The file.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// The whole file
     content: String,
@@ -88,6 +89,7 @@ impl Operation for CreateFile {
         let content = if bytes {
             decode(&request.content, format)?
         } else {
+            expect_named_right(&request.path, request.content.as_bytes())?;
             request.content.into_bytes()
         };
         let written = FileWrite {

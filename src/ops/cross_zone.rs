@@ -87,7 +87,7 @@ impl<T: BetweenZones> Operation for T {
 pub struct Request {
     /// File or directory
     pub(super) src: String,
-    /// Its new path, with the name
+    /// New path, with the name
     pub(super) dest: String,
     /// Commit message
     pub(super) message: Option<String>,

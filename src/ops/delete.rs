@@ -13,10 +13,10 @@ pub struct Delete;
 /// What to remove.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = AnyZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// Commit message
     message: Option<String>,

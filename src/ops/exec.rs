@@ -178,6 +178,7 @@ impl Operation for Exec {
         .noting(ran.renamed)
         .noting(ran.history)
         .noting(ran.unsearched)
+        .noting(ran.misnamed)
         .noting(found))
     }
 }

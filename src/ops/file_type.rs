@@ -12,10 +12,10 @@ pub struct FileType;
 /// Where to look.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = AnyZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// For zone group
     group: Option<String>,

@@ -20,10 +20,10 @@ pub struct Hexdump;
 /// Where to look.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = AnyZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// First byte
     #[schema(default = 0)]

@@ -13,10 +13,10 @@ pub struct LockeditExec;
 /// The file that is open, and what to run on it.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// The file that is open
+    /// The open file
     path: String,
     /// Name alone, such as sed
     cmd: String,

@@ -13,10 +13,10 @@ pub struct LockeditOpen;
 /// The file to lock.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// For zone group
     group: Option<String>,
@@ -43,7 +43,7 @@ pub struct Response {
 impl Operation for LockeditOpen {
     const ID: &str = "shed_lockedit_open";
     const SUMMARY: &str = "Lock a file for editing";
-    const DOC: &str = "Keep a file from other conversations while you edit a copy of it in several steps: then shed_lockedit_exec or shed_lockedit_overwrite, at the end shed_lockedit_save or shed_lockedit_cancel. For one change shed_patch_text is enough. shed_lockedit_open(zone=\"storage\", path=\"a.md\")";
+    const DOC: &str = "Lock a file and edit a copy in several steps: shed_lockedit_exec or shed_lockedit_overwrite, then shed_lockedit_save or shed_lockedit_cancel. For one change: shed_patch_text. shed_lockedit_open(zone=\"storage\", path=\"a.md\")";
     const EFFECT: Effect = Effect::ADDS;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE, CHANGE;

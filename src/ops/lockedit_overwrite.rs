@@ -11,10 +11,10 @@ pub struct LockeditOverwrite;
 /// The file that is open, and its new content.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// The file that is open
+    /// The open file
     path: String,
     /// The new text
     content: String,

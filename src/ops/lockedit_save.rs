@@ -10,10 +10,10 @@ pub struct LockeditSave;
 /// The file that is open.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// The file that is open
+    /// The open file
     path: String,
     /// Commit message
     message: Option<String>,

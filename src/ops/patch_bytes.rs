@@ -14,10 +14,10 @@ pub struct PatchBytes;
 /// What to write, and where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// The bytes, in their format
     content: String,

@@ -1,6 +1,7 @@
 //! `shed_patch_text`: write text, whole or at a line or pattern.
 
 use fileshed_core::changes::{FileWrite, WrittenFile};
+use fileshed_core::misnamed::expect_named_right;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
     Edited, Leniency, Position, TextEdit, TextError, addition, compare, expect_editable,
@@ -18,10 +19,10 @@ pub struct PatchText;
 /// What to write, and where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// The new text
     content: String,
@@ -141,6 +142,7 @@ impl Operation for PatchText {
             return preview(&file, &edit, &request, most);
         }
         let (written, edited) = if request.overwrite {
+            expect_named_right(file.path, request.content.as_bytes())?;
             (file.overwrite(request.content.as_bytes())?, None)
         } else {
             apply(&file, &edit, core.store.settings.largest_file())?
@@ -233,6 +235,9 @@ fn apply(
     largest: u64,
 ) -> Result<(WrittenFile, Option<Edited>), Error> {
     let expect_editable = |old: &[u8]| {
+        if old.is_empty() {
+            expect_named_right(file.path, edit.content.as_bytes())?;
+        }
         expect_editable(old).map_err(|error| Error::from(error).with_detail("path", file.path))
     };
     let mut outcome = None;

@@ -20,10 +20,10 @@ pub struct Read;
 /// What to read.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = AnyZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     path: String,
     /// More files
     #[serde(default)]

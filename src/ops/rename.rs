@@ -9,10 +9,10 @@ pub struct Rename;
 /// From where to where.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// Relative to the zone
+    /// In the zone
     old_path: String,
     /// In the same zone; nothing may be there
     new_path: String,

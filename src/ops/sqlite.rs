@@ -4,6 +4,7 @@ use fileshed_core::chat_host::{self, counted};
 use fileshed_core::databases::{
     self, CsvImport, DatabaseTask, DateFormat, Export, IfExists, Query, StatementParameters,
 };
+use fileshed_core::misnamed::{expect_named_right, misnamed};
 use fileshed_core::settings::MEBIBYTE;
 use fileshed_core::{Client, Repeat, Settings};
 
@@ -22,7 +23,7 @@ pub struct Sqlite;
 /// A statement, or a CSV file to import.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the database
+    /// Its zone
     #[schema(value_type = AnyZone)]
     zone: String,
     /// Database; made when missing
@@ -36,29 +37,31 @@ pub struct Request {
     /// Rows; 0: all
     #[schema(default = 10)]
     limit: Option<i64>,
-    /// CSV file that gets the rows
+    /// CSV, XLSX or ODS file that gets the rows
     output_csv: Option<String>,
     /// CSV, XLSX or ODS file here or in uploads, to be a table
     import_csv: Option<String>,
-    /// For an import
+    /// For an import; a workbook without it: a table each sheet
     table: Option<String>,
+    /// Of a workbook; default first
+    sheet: Option<String>,
     /// For an import
     #[schema(default = "fail")]
     if_exists: Option<IfExists>,
-    /// Default detected
+    /// Detected
     delimiter: Option<String>,
-    /// Default detected
+    /// Detected
     encoding: Option<String>,
     /// Columns to read as dates
     #[serde(default)]
     date_columns: Vec<String>,
     /// dayfirst, monthfirst or %d.%m.%Y
     date_format: Option<String>,
-    /// . or ,; default detected
+    /// . or ,; detected
     decimal: Option<String>,
     /// Before the header
     skip_rows: Option<i64>,
-    /// Default detected
+    /// Detected
     has_header: Option<bool>,
     /// For zone group
     group: Option<String>,
@@ -66,8 +69,8 @@ pub struct Request {
 
 impl Operation for Sqlite {
     const ID: &str = "shed_sqlite";
-    const SUMMARY: &str = "Query an SQLite database, import and export CSV";
-    const DOC: &str = "Query or change an SQLite database, import a CSV file, export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", import_csv=\"prices.csv\", table=\"prices\"); shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales WHERE amount > ?\", params=[\"100\"])";
+    const SUMMARY: &str = "Query an SQLite database, import and export tables";
+    const DOC: &str = "Query or change an SQLite database, import a table, export rows. shed_sqlite(zone=\"storage\", path=\"shop.db\", import_csv=\"prices.csv\", table=\"prices\"); shed_sqlite(zone=\"storage\", path=\"shop.db\", query=\"SELECT * FROM sales WHERE amount > ?\", params=[\"100\"])";
     const CORE: bool = true;
     const EFFECT: Effect = Effect::CHANGES;
     const ERRORS: &[Code] = errors![
@@ -92,6 +95,7 @@ impl Operation for Sqlite {
         Keep::Always("rows_exported"),
         Keep::Always("rows_imported"),
         Keep::Always("columns"),
+        Keep::Always("tables"),
         Keep::Unusual("import_info"),
     ];
     const BODY_MAX: u64 = 16 * MEBIBYTE;
@@ -196,7 +200,7 @@ impl Operation for Sqlite {
         let path = request.path.clone();
         let if_exists = request.if_exists.unwrap_or(IfExists::Fail);
         let query = request.query.clone();
-        let (table, output) = (request.table.clone(), request.output_csv.clone());
+        let output = request.output_csv.clone();
         let exclusive = |first| ArgumentError::Exclusive {
             first,
             second: "import_csv",
@@ -212,6 +216,9 @@ impl Operation for Sqlite {
                 DatabaseTask::Import(request.import(csv, if_exists)?)
             }
             (Some(sql), None) => {
+                if let Some(output) = &output {
+                    expect_rows_in(output)?;
+                }
                 let sql = sql.clone();
                 DatabaseTask::Query(
                     request.query(core, caller.client, sql, limit),
@@ -228,8 +235,25 @@ impl Operation for Sqlite {
                 }
             })?;
         let name = zone.path("path", &path)?.as_str().to_owned();
-        Ok(reply(outcome, name, query, table, if_exists))
+        Ok(reply(outcome, name, query, if_exists))
     }
+}
+
+/// Fails for a file that gets rows but has the name of a format that holds none.
+fn expect_rows_in(output: &str) -> Result<(), Error> {
+    let rows = b"rows";
+    if let None | Some(("xlsx" | "ods", _)) = misnamed(output, rows) {
+        return Ok(());
+    }
+    let stem = output.rsplit_once('.').map_or(output, |(stem, _)| stem);
+    let repeat = Repeat::with("output_csv", format!("{stem}.xlsx"));
+    expect_named_right(output, rows).map_err(|error| error.with_hint(repeat))
+}
+
+/// `true` for the name of a file that may have several sheets.
+fn is_workbook(name: &str) -> bool {
+    let end = name.rsplit_once('.').map_or("", |(_, end)| end);
+    ["xlsx", "xlsm", "xlsb", "xls", "ods"].contains(&end.to_ascii_lowercase().as_str())
 }
 
 /// A value as its JSON; a string that is none is itself.
@@ -278,20 +302,21 @@ impl Request {
                 delimiter: self.delimiter,
                 encoding: self.encoding,
                 decimal: self.decimal,
-                most: 0,
+                ..Export::default()
             }),
         }
     }
 
     fn import(self, csv: String, if_exists: IfExists) -> Result<CsvImport, Error> {
-        let table = self
-            .table
-            .filter(|table| !table.trim().is_empty())
-            .ok_or_else(|| ArgumentError::missing::<Sqlite>("table"))?;
+        let table = self.table.filter(|table| !table.trim().is_empty());
+        if table.is_none() && !is_workbook(&csv) {
+            return Err(ArgumentError::missing::<Sqlite>("table").into());
+        }
         Ok(CsvImport {
             csv,
             elsewhere: false,
             table,
+            sheet: self.sheet.filter(|sheet| !sheet.trim().is_empty()),
             if_exists,
             delimiter: self.delimiter,
             encoding: self.encoding,

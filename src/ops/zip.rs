@@ -18,7 +18,7 @@ pub struct Request {
     /// Zone of src
     #[schema(value_type = WritableZone)]
     zone: String,
-    /// File or directory, relative to the zone
+    /// File or directory in the zone
     src: String,
     /// The archive; default src + .zip
     dest: Option<String>,

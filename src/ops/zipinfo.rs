@@ -15,7 +15,7 @@ pub struct Zipinfo;
 /// The archive.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
-    /// Zone of the file
+    /// Its zone
     #[schema(value_type = AnyZone)]
     zone: String,
     /// The archive

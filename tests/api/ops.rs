@@ -28,6 +28,7 @@ mod real;
 pub(crate) mod stage;
 
 mod allowed_commands;
+mod convert;
 mod convert_eol;
 mod copy_storage_to_documents;
 mod copy_to_group;
@@ -72,6 +73,7 @@ mod zipinfo;
 /// The files: name and provoked codes.
 const FILES: &[(&str, stage::Provoked)] = &[
     ("allowed_commands", allowed_commands::PROVOKED),
+    ("convert", convert::PROVOKED),
     ("convert_eol", convert_eol::PROVOKED),
     (
         "copy_storage_to_documents",

@@ -7,9 +7,11 @@
 pub mod at_once;
 pub mod command;
 pub mod comparison;
+pub mod convert;
 pub mod databases;
 pub mod extraction;
 mod hidden_places;
+pub mod misnamed;
 pub mod process;
 pub mod processes;
 pub mod programs;

@@ -3,17 +3,21 @@
 //! Nothing here holds a file: it is read three times, once for its encoding, once for the types
 //! of its columns, once for its rows.
 
+mod book;
 mod dates;
+mod dialect;
 mod kinds;
 mod shape;
 mod sheet;
 mod source;
 mod writer;
 
+pub(super) use book::TableWriter;
 pub(super) use dates::Dates;
+pub(super) use dialect::{Dialect, Normalizer, above_table, named_delimiter};
 pub(super) use kinds::{Column, ColumnType, Decimal};
-pub(super) use shape::{column_names, find_delimiter, parse_delimiter, unique_names};
+pub(super) use shape::{column_name, column_names, find_delimiter, parse_delimiter, unique_names};
 pub use sheet::sheets_as_text;
-pub(super) use sheet::{is_sheet, write_sheet};
+pub(super) use sheet::{ENCRYPTED, Workbook, is_sheet};
 pub(super) use source::{CsvEncoding, CsvSource};
 pub(super) use writer::CsvWriter;

@@ -15,13 +15,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use rustix::fs::{Mode, OFlags};
 
-use super::csv::{is_sheet, write_sheet};
 use super::sql;
+use super::table_source::TableSource;
 use super::work::{
-    Action, CsvImport, DatabaseError, DatabaseReply, DatabaseRequest, MOST_COLUMNS, OpenMode,
-    PRIVATE_CSV, PRIVATE_NAME, PRIVATE_SHEET, TargetDatabase,
+    Action, DatabaseError, DatabaseReply, DatabaseRequest, MOST_COLUMNS, OpenMode, PRIVATE_CSV,
+    PRIVATE_NAME, TargetDatabase,
 };
 use fileshed_storage::{DiskError, Root};
 use fileshed_types::{Clock, Mutex, ZonePath, timings};
@@ -77,8 +76,6 @@ pub struct Opened {
     /// The database itself, where nothing beside it is needed.
     file: Option<File>,
     csv: Option<File>,
-    /// For the rows of the file that is imported, where that is a spreadsheet.
-    sheet: Option<File>,
 }
 
 impl Opened {
@@ -90,7 +87,6 @@ impl Opened {
             place: None,
             file: None,
             csv: None,
-            sheet: None,
             work,
         };
         if let TargetDatabase::Zone { path, mode } = &opened.work.database {
@@ -102,7 +98,7 @@ impl Opened {
                 opened.file = Some(zone.read(&path).map_err(gone)?);
             }
         }
-        if let Action::Import(import) = &opened.work.action {
+        if let Action::Import(import) | Action::Convert(import, _) = &opened.work.action {
             opened.csv = Some(if import.elsewhere {
                 let private = Root::open_ambient(&opened.work.temporary).map_err(gone)?;
                 let path = ZonePath::found(PRIVATE_CSV.to_owned());
@@ -111,13 +107,6 @@ impl Opened {
                 let path = ZonePath::found(import.csv.clone());
                 zone.read(&path).map_err(gone)?
             });
-        }
-        if let Some(csv) = &mut opened.csv
-            && is_sheet(csv)?
-        {
-            let place = opened.work.temporary.join(PRIVATE_SHEET);
-            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-            opened.sheet = Some(rustix::fs::open(place, flags, Mode::from(0o600))?.into());
         }
         Ok(opened)
     }
@@ -161,20 +150,18 @@ impl Opened {
         let mut engine = Engine::open(&self)?;
         match self.work.action {
             Action::Query(query) => engine.query(&query),
-            Action::Import(import) => match self.csv {
-                Some(mut book) if let Some(mut csv) = self.sheet => {
-                    write_sheet(&mut book, &mut csv)?;
-                    let import = CsvImport {
-                        delimiter: Some(",".to_owned()),
-                        encoding: Some("utf-8".to_owned()),
-                        decimal: Some(".".to_owned()),
-                        ..import
-                    };
-                    engine.import(&import, csv).map(DatabaseReply::Imported)
-                }
-                Some(csv) => engine.import(&import, csv).map(DatabaseReply::Imported),
-                None => Err(DatabaseError::CsvEmpty),
-            },
+            Action::Import(import) => {
+                let csv = self.csv.ok_or(DatabaseError::CsvEmpty)?;
+                let sources = TableSource::all(import, csv, &self.work.temporary)?;
+                engine.import(sources).map(DatabaseReply::Imported)
+            }
+            Action::Convert(import, export) => {
+                let csv = self.csv.ok_or(DatabaseError::CsvEmpty)?;
+                let sources = TableSource::all(import, csv, &self.work.temporary)?;
+                engine
+                    .convert(&sources, &export)
+                    .map(DatabaseReply::Exported)
+            }
             Action::Recover => {
                 let read = "SELECT count(*) FROM sqlite_schema";
                 let read = engine.connection.query_row(read, [], |_| Ok(()));

@@ -6,7 +6,7 @@ use std::io::{Error, Read as _};
 use ::csv::ReaderBuilder;
 use encoding_rs::DecoderResult;
 
-use crate::csv::{Encoding, Source, column_names, find_delimiter};
+use crate::csv::{CsvEncoding as Encoding, CsvSource as Source, column_names, find_delimiter};
 
 /// The text of a file behind `skip` lines, which is read in pieces.
 pub fn text(file: &mut File, skip: u64) -> Result<Vec<u8>, Error> {

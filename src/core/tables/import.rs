@@ -1,22 +1,27 @@
-//! A CSV file into a table, as one transaction.
+//! A CSV file into a table, or the sheets of a workbook into tables, as one transaction; and such a
+//! file into another format.
 //!
 //! The file is read twice: once to know the types of its columns, once to store its rows. Nothing
 //! is kept in memory but the row under way.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 
 use ::csv::{ByteRecord, Reader, ReaderBuilder};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Transaction, TransactionBehavior};
+use serde_json::{Map, Value};
 
 use super::csv::{
-    Column, ColumnType, CsvEncoding, CsvSource, Dates, Decimal, column_names, find_delimiter,
-    parse_delimiter,
+    Column, ColumnType, CsvEncoding, CsvSource, Dates, Decimal, Dialect, Normalizer, TableWriter,
+    above_table, column_names, find_delimiter, named_delimiter, parse_delimiter,
 };
 use super::engine::{Deadline, Engine};
-use super::work::{CsvImport, DatabaseError, IfExists, ImportInfo, ImportedTable, MOST_COLUMNS};
+use super::table_source::TableSource;
+use super::work::{
+    CsvImport, DatabaseError, Export, ExportedCsv, IfExists, ImportInfo, ImportedTable,
+    MOST_COLUMNS, TableFormat,
+};
 
 /// Bytes that are looked at to find the delimiter.
 const SAMPLE: u64 = 1 << 18;
@@ -27,22 +32,152 @@ const ROWS_TOLD: usize = 10;
 /// Rows between two looks at the clock.
 const ROWS: u64 = 4096;
 
+/// Most characters of the lines above a table that a note tells.
+const ABOVE_TOLD: usize = 80;
+
+/// A table before its rows are stored.
+struct PendingTable {
+    source: TableSource,
+    text: CsvText,
+    scan: Scan,
+    existing: Option<Vec<(String, String)>>,
+}
+
 impl Engine {
     pub(super) fn import(
         &mut self,
-        import: &CsvImport,
-        csv: File,
-    ) -> Result<ImportedTable, DatabaseError> {
-        let text = CsvText::new(import, csv)?;
-        let existing = self.existing(import)?;
-        let mut scan = Scan::new(&text, import, self)?;
+        sources: Vec<TableSource>,
+    ) -> Result<Vec<ImportedTable>, DatabaseError> {
+        let is_only = sources.len() == 1;
+        let mut pending = Vec::new();
+        for source in sources {
+            let text = CsvText::new(&source)?;
+            let existing = self.existing(&source)?;
+            let scan = match Scan::new(&text, &source.import, self, is_only) {
+                // A sheet with a header alone is no table.
+                Err(DatabaseError::CsvEmpty) if !is_only => continue,
+                scan => scan?,
+            };
+            pending.push(PendingTable {
+                source,
+                text,
+                scan,
+                existing,
+            });
+        }
+        if pending.is_empty() {
+            return Err(DatabaseError::CsvEmpty);
+        }
         self.begin();
-        if let Some(columns) = &existing {
-            expect_columns(import, &scan, columns)?;
+        let clock = self.clock.clone();
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let tables = pending.into_iter();
+        let tables = tables.map(|table| table.fill(&transaction, &clock));
+        let tables = tables.collect::<Result<_, _>>()?;
+        transaction.commit()?;
+        Ok(tables)
+    }
+
+    /// Writes files anew in another format, with what stands above their tables.
+    pub(super) fn convert(
+        &self,
+        sources: &[TableSource],
+        export: &Export,
+    ) -> Result<ExportedCsv, DatabaseError> {
+        let mut writer = TableWriter::new(export)?;
+        let mut exported = ExportedCsv {
+            columns: Vec::new(),
+            rows: 0,
+            notes: Vec::new(),
+        };
+        let mut left_out = Vec::new();
+        for (number, source) in sources.iter().enumerate() {
+            if number > 0 && export.format == TableFormat::Csv {
+                left_out.extend(source.sheet.clone());
+                continue;
+            }
+            let text = CsvText::new(source)?;
+            // What is no table has no types.
+            let scan = match Scan::new(&text, &source.import, self, false) {
+                Ok(scan) => Some(scan),
+                Err(DatabaseError::CsvEmpty) => None,
+                Err(error) => return Err(error),
+            };
+            let typed = scan.as_ref().filter(|_| export.format != TableFormat::Csv);
+            let kinds = typed.map_or(&[][..], |scan| &scan.kinds);
+            let has_header = scan
+                .as_ref()
+                .is_none_or(|scan| scan.imported.info.has_header);
+            writer.sheet(source.sheet.as_deref().unwrap_or(&export.sheet))?;
+            let mut rows = text.rows_from(text.first)?;
+            let mut is_above = true;
+            let mut is_first = true;
+            while rows.advance()? {
+                is_above &= text.first + rows.begins < text.above;
+                if !is_above && std::mem::take(&mut is_first) && has_header {
+                    writer.header(rows.record.iter())?;
+                    continue;
+                }
+                for (index, field) in rows.record.iter().enumerate() {
+                    let kind = kinds.get(index).filter(|_| !is_above);
+                    writer.field(kind.unwrap_or(&ColumnType::Text).cell(field))?;
+                }
+                writer.end_of_row()?;
+                exported.rows += 1;
+                if exported.rows.is_multiple_of(ROWS) && self.clock.is_over() {
+                    return Err(DatabaseError::TooLong);
+                }
+            }
+            exported.notes.extend(source.notes.iter().cloned());
+            exported.notes.extend(
+                scan.filter(|scan| scan.imported.flawed)
+                    .map(|_| "bytes that are not UTF-8 became U+FFFD".to_owned()),
+            );
+        }
+        if !left_out.is_empty() {
+            let names = left_out.join(", ");
+            exported
+                .notes
+                .push(format!("a CSV file has one sheet: not in it are {names}"));
+        }
+        writer.finish()?;
+        Ok(exported)
+    }
+
+    /// The columns of the table that rows are added to; none where a table is to be made.
+    fn existing(
+        &self,
+        source: &TableSource,
+    ) -> Result<Option<Vec<(String, String)>>, DatabaseError> {
+        let columns = self.columns(&source.table)?;
+        match source.import.if_exists {
+            _ if columns.is_empty() => Ok(None),
+            IfExists::Fail => Err(DatabaseError::TableExists {
+                table: source.table.clone(),
+            }),
+            IfExists::Replace => Ok(None),
+            IfExists::Append => Ok(Some(columns)),
+        }
+    }
+}
+
+impl PendingTable {
+    /// Makes the table unless it is there, and stores the rows.
+    fn fill(
+        mut self,
+        transaction: &Transaction<'_>,
+        clock: &Deadline,
+    ) -> Result<ImportedTable, DatabaseError> {
+        let (table, scan) = (&self.source.table, &mut self.scan);
+        if let Some(columns) = &self.existing {
+            expect_columns(table, scan, columns)?;
         }
         // A column of the table that is text gets the text, not a number written out again.
         for (name, kind) in scan.imported.columns.iter().zip(&mut scan.kinds) {
-            let declared = existing
+            let declared = self
+                .existing
                 .iter()
                 .flatten()
                 .find(|(existing, _)| existing.eq_ignore_ascii_case(name));
@@ -50,33 +185,18 @@ impl Engine {
                 *kind = ColumnType::Text;
             }
         }
-        let clock = self.clock.clone();
-        let transaction = self
-            .connection
-            .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        if existing.is_none() {
-            create(&transaction, import, &scan)?;
+        if self.existing.is_none() {
+            create(transaction, table, self.source.import.if_exists, scan)?;
         }
-        let unread_dates = store(&transaction, &import.table, &text, &scan, &clock)?;
-        transaction.commit()?;
-        let mut imported = scan.imported;
-        let types = scan.kinds.iter().map(|kind| kind.name().to_owned());
+        let unread_dates = store(transaction, table, &self.text, scan, clock)?;
+        let mut imported = self.scan.imported;
+        let types = self.scan.kinds.iter().map(|kind| kind.name().into());
         imported.info.column_types = imported.columns.iter().cloned().zip(types).collect();
         imported.info.unread_dates = unread_dates;
+        imported.table = self.source.table;
+        imported.sheet = self.source.sheet;
+        imported.notes.extend(self.source.notes);
         Ok(imported)
-    }
-
-    /// The columns of the table that rows are added to; none where a table is to be made.
-    fn existing(&self, import: &CsvImport) -> Result<Option<Vec<(String, String)>>, DatabaseError> {
-        let columns = self.columns(&import.table)?;
-        match import.if_exists {
-            _ if columns.is_empty() => Ok(None),
-            IfExists::Fail => Err(DatabaseError::TableExists {
-                table: import.table.clone(),
-            }),
-            IfExists::Replace => Ok(None),
-            IfExists::Append => Ok(Some(columns)),
-        }
     }
 }
 
@@ -133,7 +253,7 @@ fn is_text(declared: &str) -> bool {
 
 /// Fails where an existing table lacks a column of the file. They are found by name.
 fn expect_columns(
-    import: &CsvImport,
+    table: &str,
     scan: &Scan,
     columns: &[(String, String)],
 ) -> Result<(), DatabaseError> {
@@ -142,7 +262,7 @@ fn expect_columns(
     let missing: Vec<String> = names.filter(|name| find(name).is_none()).cloned().collect();
     if !missing.is_empty() {
         return Err(DatabaseError::NoSuchColumns {
-            table: import.table.clone(),
+            table: table.to_owned(),
             missing,
             columns: columns.iter().map(|(name, _)| name.clone()).collect(),
         });
@@ -153,11 +273,12 @@ fn expect_columns(
 /// Makes the table, in the place of what is there.
 fn create(
     transaction: &Transaction<'_>,
-    import: &CsvImport,
+    table: &str,
+    if_exists: IfExists,
     scan: &Scan,
 ) -> Result<(), DatabaseError> {
-    let table = quoted(&import.table);
-    if import.if_exists == IfExists::Replace {
+    let table = quoted(table);
+    if if_exists == IfExists::Replace {
         transaction.execute(&format!("DROP TABLE IF EXISTS {table}"), [])?;
     }
     let columns = scan.imported.columns.iter().zip(&scan.kinds);
@@ -169,7 +290,8 @@ fn create(
     Ok(())
 }
 
-fn quoted(name: &str) -> String {
+/// A name as SQL takes it.
+pub(super) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
@@ -178,48 +300,109 @@ struct CsvText {
     file: File,
     encoding: CsvEncoding,
     delimiter: u8,
+    dialect: Dialect,
     skip: u64,
+    /// Bytes of a line that names the delimiter.
+    first: u64,
+    /// Bytes of the text above the table.
+    above: u64,
+    /// The lines there, and a note on them.
+    lines_above: u64,
+    notes: Vec<String>,
 }
 
 impl CsvText {
-    fn new(import: &CsvImport, mut file: File) -> Result<Self, DatabaseError> {
+    fn new(source: &TableSource) -> Result<Self, DatabaseError> {
+        let import = &source.import;
+        let mut file = source.file.try_clone()?;
         let encoding = match &import.encoding {
             Some(name) => CsvEncoding::parse(name)?,
             None => CsvEncoding::find(&mut file)?,
         };
-        let delimiter = if let Some(given) = &import.delimiter {
-            parse_delimiter(given)?
-        } else {
-            let mut sample = Vec::new();
-            CsvSource::open(&file, encoding, import.skip_rows)
-                .and_then(|source| source.take(SAMPLE).read_to_end(&mut sample))?;
-            find_delimiter(&sample, (sample.len() as u64) < SAMPLE)
+        let mut sample = Vec::new();
+        CsvSource::open(&file, encoding, import.skip_rows)
+            .and_then(|source| source.take(SAMPLE).read_to_end(&mut sample))?;
+        let is_whole = (sample.len() as u64) < SAMPLE;
+        let (named, first) = named_delimiter(&sample).unzip();
+        let first = first.unwrap_or_default();
+        let delimiter = match &import.delimiter {
+            Some(given) => parse_delimiter(given)?,
+            None => named.unwrap_or_else(|| find_delimiter(&sample, is_whole)),
         };
+        // A sheet was written here.
+        let dialect = match source.sheet {
+            Some(_) => Dialect::STANDARD,
+            None => Dialect::find(&sample[first..], delimiter),
+        };
+        if let Some(mut normalizer) = Normalizer::new(dialect, delimiter) {
+            sample = normalizer.piece(&sample);
+        }
+        let table = &sample[first..];
+        let above = above_table(table, delimiter, dialect, is_whole, import.has_header);
+        let text = String::from_utf8_lossy(&table[..above]).into_owned();
+        let lines = text.trim().lines().filter(|line| !line.trim().is_empty());
+        let shown: String = text.trim().chars().take(ABOVE_TOLD).collect();
+        let note = (above > 0).then(|| {
+            let shown = shown.replace(['\r', '\n'], " ");
+            format!(
+                "{} line(s) above the header were left out: `{shown}`",
+                lines.count()
+            )
+        });
+        let lines_above = sample[..first + above]
+            .iter()
+            .filter(|byte| **byte == b'\n');
         Ok(Self {
+            lines_above: lines_above.count() as u64,
+            first: first as u64,
+            above: (first + above) as u64,
+            notes: note.into_iter().collect(),
             file,
             encoding,
             delimiter,
+            dialect,
             skip: import.skip_rows,
         })
     }
 
+    /// The notes on what was left out, with so many NUL characters.
+    fn notes_with(&self, nuls: u64) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        if nuls > 0 {
+            notes.push(format!("{nuls} NUL character(s) were left out"));
+        }
+        notes
+    }
+
     /// The rows from the first, or from the one behind the header.
     fn rows(&self, behind_header: bool) -> Result<FileRows, DatabaseError> {
-        let source = CsvSource::open(&self.file, self.encoding, self.skip)?;
-        let mut rows = FileRows {
-            reader: ReaderBuilder::new()
-                .has_headers(false)
-                .flexible(true)
-                .delimiter(self.delimiter)
-                .buffer_capacity(1 << 17)
-                .from_reader(source),
-            record: ByteRecord::new(),
-            skipped: self.skip,
-        };
+        let mut rows = self.rows_from(self.above)?;
+        rows.skipped += self.lines_above;
         if behind_header {
             rows.advance()?;
         }
         Ok(rows)
+    }
+
+    /// The rows behind so many bytes of the text.
+    fn rows_from(&self, bytes: u64) -> Result<FileRows, DatabaseError> {
+        let normalizer = Normalizer::new(self.dialect, self.delimiter);
+        let source = CsvSource::open(&self.file, self.encoding, self.skip)?;
+        let mut source = source.normalized(normalizer);
+        std::io::copy(&mut source.by_ref().take(bytes), &mut std::io::sink())?;
+        source.end_row();
+        Ok(FileRows {
+            reader: ReaderBuilder::new()
+                .has_headers(false)
+                .flexible(true)
+                .delimiter(self.delimiter)
+                .quote(self.dialect.quote)
+                .buffer_capacity(1 << 17)
+                .from_reader(source),
+            record: ByteRecord::new(),
+            skipped: self.skip,
+            begins: 0,
+        })
     }
 }
 
@@ -228,11 +411,14 @@ struct FileRows {
     reader: Reader<CsvSource>,
     record: ByteRecord,
     skipped: u64,
+    /// Bytes before the row.
+    begins: u64,
 }
 
 impl FileRows {
     /// Reads the next row into `record`. False at the end.
     fn advance(&mut self) -> Result<bool, DatabaseError> {
+        self.begins = self.reader.position().byte();
         let read = self.reader.read_byte_record(&mut self.record);
         self.reader.get_mut().end_row();
         read.map_err(|error| {
@@ -278,7 +464,13 @@ struct Scan {
 }
 
 impl Scan {
-    fn new(text: &CsvText, import: &CsvImport, engine: &Engine) -> Result<Self, DatabaseError> {
+    /// `strict`: every column of dates must be there.
+    fn new(
+        text: &CsvText,
+        import: &CsvImport,
+        engine: &Engine,
+        strict: bool,
+    ) -> Result<Self, DatabaseError> {
         let mut rows = text.rows(false)?;
         if !rows.advance()? {
             return Err(DatabaseError::CsvEmpty);
@@ -300,8 +492,9 @@ impl Scan {
             Some(record) => column_names(record.iter()),
             None => (1..=width).map(|number| format!("col_{number}")).collect(),
         };
-        let mut dates = dates(import, header.as_ref(), &names)?;
+        let mut dates = dates(import, header.as_ref(), &names, strict)?;
         let decimal = decimal(import, text.delimiter)?;
+        let headers = other_headers(&names, header.as_ref());
         let mut columns = vec![Column::default(); width];
         let (mut count, mut padded, mut cut) = (0, 0, 0);
         let mut lost_in_rows = Vec::new();
@@ -334,7 +527,7 @@ impl Scan {
             }
         }
         if let Some(line) = open
-            && !rows.reader.get_ref().ends_with_quote()
+            && !rows.reader.get_ref().ends_with_quote(text.dialect.quote)
         {
             return Err(DatabaseError::CsvUnreadable {
                 line: Some(line),
@@ -351,17 +544,22 @@ impl Scan {
                 Some(_) => ColumnType::Text,
                 None => column.kind(),
             });
+        let notes = text.notes_with(rows.reader.get_ref().nuls());
         Ok(Self {
             kinds: kinds.collect(),
             dates,
             imported: ImportedTable {
+                table: String::new(),
+                sheet: None,
+                notes,
                 columns: names,
                 rows: count,
                 info: ImportInfo {
                     detected_delimiter: char::from(text.delimiter).to_string(),
                     detected_encoding: text.encoding.name(),
                     has_header,
-                    column_types: BTreeMap::new(),
+                    column_types: Map::new(),
+                    headers,
                     rows_padded: padded,
                     rows_cut: cut,
                     unread_dates: 0,
@@ -371,6 +569,18 @@ impl Scan {
             },
         })
     }
+}
+
+/// The header of each column that is called otherwise.
+fn other_headers(names: &[String], header: Option<&ByteRecord>) -> Map<String, Value> {
+    let fields = header.into_iter().flatten();
+    let fields = fields.map(|field| String::from_utf8_lossy(field));
+    let pairs = names.iter().zip(fields);
+    pairs
+        .map(|(name, field)| (name, field.trim().to_owned()))
+        .filter(|(name, field)| *name != field && !field.is_empty())
+        .map(|(name, field)| (name.clone(), field.into()))
+        .collect()
 }
 
 /// Whether a first row can only be data: something is in it, and nothing but numbers.
@@ -412,6 +622,7 @@ fn dates(
     import: &CsvImport,
     header: Option<&ByteRecord>,
     names: &[String],
+    strict: bool,
 ) -> Result<Vec<Option<Dates>>, DatabaseError> {
     let mut found = vec![None; names.len()];
     for wanted in &import.date_columns {
@@ -424,6 +635,9 @@ fn dates(
                 .position(|field| String::from_utf8_lossy(field).trim() == wanted.trim())
         };
         let Some(index) = in_table.or_else(in_file) else {
+            if !strict {
+                continue;
+            }
             return Err(DatabaseError::Parameter {
                 name: "date_columns".to_owned(),
                 received: wanted.clone(),

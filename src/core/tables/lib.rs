@@ -12,6 +12,7 @@ pub mod fuzzing;
 mod import;
 mod query;
 mod sql;
+mod table_source;
 mod work;
 
 pub use csv::sheets_as_text;

@@ -10,8 +10,9 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement};
 use serde_json::{Map, Value, json};
 
-use super::csv::{CsvWriter, unique_names};
+use super::csv::{TableWriter, unique_names};
 use super::engine::Engine;
+use super::import::quoted;
 use super::sql;
 use super::work::{
     Changed, DatabaseError, DatabaseReply, Export, ExportedCsv, FEW_ROWS, MOST_ROWS, Query, Rows,
@@ -153,21 +154,25 @@ impl Engine {
             Some(limit) => limit,
         };
         let explain = |error: rusqlite::Error| self.refusal(error, Some(&query.sql));
-        let mut writer = CsvWriter::new(export)?;
-        for column in &columns {
-            writer.field(ValueRef::Text(column.as_bytes()))?;
-        }
-        writer.end_of_row()?;
+        let mut writer = TableWriter::new(export)?;
         let mut count = 0;
-        let mut rows = statement.raw_query();
-        while count < limit
-            && let Some(row) = rows.next().map_err(explain)?
-        {
-            for index in 0..columns.len() {
-                writer.field(row.get_ref(index).map_err(explain)?)?;
+        if export.tables {
+            let tables = statement.raw_query().mapped(|row| row.get::<_, String>(0));
+            for table in tables.collect::<Result<Vec<_>, _>>().map_err(explain)? {
+                let all = format!("SELECT * FROM {}", quoted(&table));
+                let mut rows = self.connection.prepare(&all).map_err(explain)?;
+                let columns = names(&rows)?;
+                count += send(&mut writer, &table, &mut rows, &columns, limit, explain)?;
             }
-            writer.end_of_row()?;
-            count += 1;
+        } else {
+            count = send(
+                &mut writer,
+                &export.sheet,
+                &mut statement,
+                &columns,
+                limit,
+                explain,
+            )?;
         }
         writer.finish()?;
         Ok(DatabaseReply::Exported(ExportedCsv {
@@ -176,6 +181,31 @@ impl Engine {
             notes: Vec::new(),
         }))
     }
+}
+
+/// Writes the rows of a statement as a sheet. Returns how many.
+fn send(
+    writer: &mut TableWriter,
+    sheet: &str,
+    statement: &mut Statement<'_>,
+    columns: &[String],
+    limit: u64,
+    explain: impl Fn(rusqlite::Error) -> DatabaseError,
+) -> Result<u64, DatabaseError> {
+    writer.sheet(sheet)?;
+    writer.header(columns.iter().map(String::as_bytes))?;
+    let mut count = 0;
+    let mut rows = statement.raw_query();
+    while count < limit
+        && let Some(row) = rows.next().map_err(&explain)?
+    {
+        for index in 0..columns.len() {
+            writer.field(row.get_ref(index).map_err(&explain)?)?;
+        }
+        writer.end_of_row()?;
+        count += 1;
+    }
+    Ok(count)
 }
 
 /// Whether a statement is about what a database has, so that a new one would be of no use.

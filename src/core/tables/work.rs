@@ -1,6 +1,5 @@
 //! Messages between the server and the child that works on a database.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use fileshed_types::names;
@@ -67,9 +66,6 @@ impl TargetDatabase {
 /// Name of a CSV file of another zone in the private directory.
 pub const PRIVATE_CSV: &str = "import.csv";
 
-/// Name of the rows of a spreadsheet there.
-pub const PRIVATE_SHEET: &str = "sheet.csv";
-
 /// Name of a database in the private directory.
 pub const PRIVATE_NAME: &str = "database";
 
@@ -92,8 +88,10 @@ pub enum OpenMode {
 pub enum Action {
     /// Carry out a statement.
     Query(Query),
-    /// Make a table of a CSV file.
+    /// Make a table of a CSV file, or tables of the sheets of a workbook.
     Import(CsvImport),
+    /// Write such a file anew, in another format.
+    Convert(CsvImport, Export),
     /// Nothing but what SQLite does when it opens a database: roll back what was left half done.
     Recover,
 }
@@ -122,9 +120,42 @@ pub enum StatementParameters {
     Named(Map<String, Value>),
 }
 
-/// How rows are written as CSV.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// The format of a file that gets rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TableFormat {
+    /// Text with delimiters.
+    #[default]
+    Csv,
+    /// A workbook of Excel.
+    Xlsx,
+    /// An open spreadsheet.
+    Ods,
+}
+
+impl TableFormat {
+    /// The format of a file of this name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Self {
+        let end = name.rsplit_once('.').map_or("", |(_, end)| end);
+        match end.to_ascii_lowercase().as_str() {
+            "xlsx" => Self::Xlsx,
+            "ods" => Self::Ods,
+            _ => Self::Csv,
+        }
+    }
+}
+
+/// How rows are written.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Export {
+    /// The format of the file.
+    pub format: TableFormat,
+    /// Name of its sheet, unless the rows have one.
+    pub sheet: String,
+    /// Texts that begin with `=` become formulas.
+    pub formulas: bool,
+    /// The rows of the statement name tables, each of which becomes a sheet.
+    pub tables: bool,
     /// Between fields; a comma unless given.
     pub delimiter: Option<String>,
     /// UTF-8, with a mark at the beginning for `utf-8-sig`.
@@ -135,15 +166,30 @@ pub struct Export {
     pub most: u64,
 }
 
+impl Export {
+    /// Fits the format to the file that gets the rows.
+    pub fn fit(&mut self, path: &str) {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let (stem, end) = name.rsplit_once('.').unwrap_or((name, ""));
+        self.format = TableFormat::of_name(name);
+        stem.clone_into(&mut self.sheet);
+        if self.delimiter.is_none() && end.eq_ignore_ascii_case("tsv") {
+            self.delimiter = Some("tab".to_owned());
+        }
+    }
+}
+
 /// A CSV file that becomes a table.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CsvImport {
     /// The file.
     pub csv: String,
     /// Whether it waits in the private directory, and not in the zone.
     pub elsewhere: bool,
-    /// The table.
-    pub table: String,
+    /// The table; each sheet has one of its own name unless given.
+    pub table: Option<String>,
+    /// The sheet of a workbook; the first that has rows, or all, unless given.
+    pub sheet: Option<String>,
     /// What happens when it is there already.
     pub if_exists: IfExists,
     /// Between fields; found out unless given.
@@ -164,11 +210,12 @@ pub struct CsvImport {
 
 names! {
     /// What an import does when the table is there already.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
     #[serde(rename_all = "lowercase")]
     pub enum IfExists {
         /// Refuse.
+        #[default]
         Fail = "fail",
         /// Drop it first.
         Replace = "replace",
@@ -197,8 +244,8 @@ pub enum DatabaseReply {
     Changed(Changed),
     /// Rows went to a file.
     Exported(ExportedCsv),
-    /// A table was filled.
-    Imported(ImportedTable),
+    /// Tables were filled.
+    Imported(Vec<ImportedTable>),
     /// The database is as it should be.
     Recovered,
     /// The statement changes something, and the database was opened to be read.
@@ -254,6 +301,10 @@ pub struct ExportedCsv {
 /// A table that was filled.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ImportedTable {
+    /// Its name.
+    pub table: String,
+    /// The sheet that it was, in a workbook.
+    pub sheet: Option<String>,
     /// Its columns.
     pub columns: Vec<String>,
     /// Rows of the file.
@@ -264,6 +315,8 @@ pub struct ImportedTable {
     pub lost_in_rows: Vec<u64>,
     /// `true` if bytes were no text, and became U+FFFD.
     pub flawed: bool,
+    /// What else is not in the table as it is in the file.
+    pub notes: Vec<String>,
 }
 
 /// How a CSV file was read.
@@ -276,8 +329,13 @@ pub struct ImportInfo {
     pub detected_encoding: String,
     /// Whether the first row gave the names of the columns.
     pub has_header: bool,
-    /// SQLite type of each column.
-    pub column_types: BTreeMap<String, String>,
+    /// SQLite type of each column, in the order of the file.
+    #[cfg_attr(feature = "schema", schema(value_type = BTreeMap<String, String>))]
+    pub column_types: Map<String, Value>,
+    /// Header of each column whose name differs from it.
+    #[serde(skip_serializing_if = "Map::is_empty", default)]
+    #[cfg_attr(feature = "schema", schema(value_type = BTreeMap<String, String>, required = false))]
+    pub headers: Map<String, Value>,
     /// Rows with too few fields.
     pub rows_padded: u64,
     /// Rows with too many fields.
@@ -347,6 +405,11 @@ pub enum DatabaseError {
         /// Columns that it has.
         columns: Vec<String>,
     },
+    /// A workbook cannot hold the rows.
+    NotInWorkbook {
+        /// Why not.
+        reason: String,
+    },
     /// The file has no rows.
     CsvEmpty,
     /// The file has too many columns.
@@ -356,6 +419,8 @@ pub enum DatabaseError {
         /// How many there may be.
         most: usize,
     },
+    /// The file is a workbook that only its password opens.
+    Encrypted,
     /// The file cannot be read.
     CsvUnreadable {
         /// The line that cannot be read, where that is known.

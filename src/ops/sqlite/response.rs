@@ -1,7 +1,7 @@
 //! The answer of `shed_sqlite`: what a statement gave, or what an import did.
 
 use fileshed_core::ZoneName;
-use fileshed_core::databases::{DatabaseOutcome, IfExists, ImportInfo, ImportedTable};
+use fileshed_core::databases::{CsvFile, DatabaseOutcome, IfExists, ImportInfo, ImportedTable};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -62,6 +62,12 @@ pub struct Response {
     /// Table that got the rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     table: Option<String>,
+    /// Sheet that it was, in a workbook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sheet: Option<String>,
+    /// Tables that the sheets of a workbook became, where they are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tables: Vec<SheetTable>,
     /// Rows that were imported.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rows_imported: Option<u64>,
@@ -72,12 +78,24 @@ pub struct Response {
     import_info: Option<ImportInfo>,
 }
 
+/// A table that a sheet became.
+#[derive(Serialize, ToSchema)]
+pub(super) struct SheetTable {
+    /// Name of the table.
+    table: String,
+    /// Sheet that it was.
+    sheet: Option<String>,
+    /// Rows that were imported.
+    rows: u64,
+    /// Names of its columns.
+    columns: Vec<String>,
+}
+
 /// The answer to a call, and what was done in a few words.
 pub(super) fn reply(
     outcome: DatabaseOutcome,
     path: String,
     query: Option<String>,
-    table: Option<String>,
     if_exists: IfExists,
 ) -> Reply<Response> {
     match outcome {
@@ -128,31 +146,61 @@ pub(super) fn reply(
             };
             Reply::new(data, message)
         }
-        DatabaseOutcome::Imported(imported, csv) => {
-            let name = table.as_deref().unwrap_or_default();
-            let of = csv
-                .zone
-                .map_or_else(String::new, |zone| format!(" of {zone}"));
-            let message = format!(
-                "{} rows of {}{of} are in table {name}",
-                imported.rows, csv.path
-            );
-            let lost = lost(&imported);
-            let data = Response {
-                db_path: Some(path),
-                csv_path: Some(csv.path),
-                csv_zone: csv.zone.map(ZoneName::as_str),
-                table,
-                columns: Some(imported.columns),
-                rows_imported: Some(imported.rows),
-                if_exists: Some(if_exists.as_str()),
-                import_info: Some(imported.info),
-                ..Response::default()
-            };
-            let reply = Reply::new(data, message).noting(lost);
-            reply.noting(imported.flawed.then(|| FLAWED.to_owned()))
-        }
+        DatabaseOutcome::Imported(tables, csv) => imported(tables, csv, path, if_exists),
     }
+}
+
+/// The answer to an import.
+fn imported(
+    mut tables: Vec<ImportedTable>,
+    csv: CsvFile,
+    path: String,
+    if_exists: IfExists,
+) -> Reply<Response> {
+    let of = csv.zone;
+    let of = of.map_or_else(String::new, |zone| format!(" of {zone}"));
+    let rows = tables.iter().map(|table| table.rows).sum();
+    let names: Vec<&str> = tables.iter().map(|table| &*table.table).collect();
+    let are = if names.len() > 1 { "tables" } else { "table" };
+    let message = format!(
+        "{rows} rows of {}{of} are in {are} {}",
+        csv.path,
+        names.join(", ")
+    );
+    let mut notes = Vec::new();
+    for table in &mut tables {
+        notes.append(&mut table.notes);
+        notes.extend(lost(table));
+        notes.extend(table.flawed.then(|| FLAWED.to_owned()));
+    }
+    let mut data = Response {
+        db_path: Some(path),
+        csv_path: Some(csv.path),
+        csv_zone: csv.zone.map(ZoneName::as_str),
+        rows_imported: Some(rows),
+        if_exists: Some(if_exists.as_str()),
+        ..Response::default()
+    };
+    if tables.len() == 1 {
+        for only in tables {
+            data.table = Some(only.table);
+            data.sheet = only.sheet;
+            data.columns = Some(only.columns);
+            data.import_info = Some(only.info);
+        }
+    } else {
+        let tables = tables.into_iter().map(|table| SheetTable {
+            table: table.table,
+            sheet: table.sheet,
+            rows: table.rows,
+            columns: table.columns,
+        });
+        data.tables = tables.collect();
+    }
+    let reply = Reply::new(data, message);
+    notes
+        .into_iter()
+        .fold(reply, |reply, note| reply.noting(Some(note)))
 }
 
 const FLAWED: &str =

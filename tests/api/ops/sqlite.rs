@@ -10,6 +10,8 @@ mod writes;
 
 use serde_json::{Value, json};
 
+pub(crate) use sheets::encrypted;
+
 use crate::ops::fault;
 use crate::ops::stage::{Provoked, Stage, done, file};
 use fileshed_test_support::{Answer, Client};

@@ -82,6 +82,8 @@ pub struct Ran {
     pub history: Option<String>,
     /// Documents that a search passed by, and what reads them.
     pub unsearched: Option<Hint>,
+    /// A file that it wrote under the name of a format that it is not.
+    pub misnamed: Option<Hint>,
 }
 
 impl Ran {

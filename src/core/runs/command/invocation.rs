@@ -270,6 +270,7 @@ impl<'a> Run<'a> {
             renamed,
             history: None,
             unsearched: None,
+            misnamed: None,
         })
     }
 

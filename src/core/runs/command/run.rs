@@ -4,6 +4,7 @@ use super::invocation::{Invocation, Run, SQLITE};
 use super::outcome::CommandOutcome;
 use super::{CommandLine, ExecError, Ran, built_in, git, line, names, pipeline, unsearched};
 use crate::databases::{self, Statement};
+use crate::misnamed::misnamed_note;
 use crate::process::{StreamFile, sink};
 use crate::runs::Runs;
 use fileshed_changes::lockedit::LockedEdit;
@@ -12,7 +13,7 @@ use fileshed_changes::open_ended::{Finished, OpenEndedPermit, OpenEndedRequest};
 use fileshed_history::subject;
 use fileshed_rules::{CommandPlan, Growth};
 use fileshed_storage::{Kind, Staged};
-use fileshed_types::Error;
+use fileshed_types::{Error, Hint};
 use fileshed_zones::zone::{Zone, ZonePath};
 
 /// Runs a command in a zone. Its changes become a commit if the zone has history.
@@ -84,7 +85,18 @@ pub fn run(runs: &Runs, zone: &Zone<'_>, command_line: &CommandLine<'_>) -> Resu
     Ok(Ran {
         history: finished.history,
         unsearched: unsearched::note(zone, &plan),
+        misnamed: misnamed(zone, &plan, command_line.stdout_file),
         ..ran
+    })
+}
+
+/// A note on a file that a command wrote under the name of a format that it is not.
+fn misnamed(zone: &Zone<'_>, plan: &CommandPlan, stdout_file: Option<&str>) -> Option<Hint> {
+    let written = plan.paths.iter().filter(|path| path.writes && !path.glob);
+    let mut names = written.map(|path| &*path.text).chain(stdout_file);
+    names.find_map(|name| {
+        let path = ZonePath::parse("args", name).ok()?;
+        misnamed_note(&zone.data.followed(&path).ok()?)
     })
 }
 

@@ -18,6 +18,9 @@ const FRAME: u64 = 8 * MEBIBYTE;
 /// Time to put a database right that a child left in the middle of a change.
 const RECOVERY: u64 = 20;
 
+/// The operation whose parameter `path` is a file of rows.
+pub(super) const CONVERSION: &str = "shed_convert";
+
 /// One call.
 pub(super) struct DatabaseCall<'a> {
     pub(super) runs: &'a Runs,
@@ -40,7 +43,7 @@ impl DatabaseCall<'_> {
         let settings = &self.zone.store.settings;
         let (seconds, bytes) = match &action {
             Action::Query(query) => (settings.exec_timeout_default, query.bytes),
-            Action::Import(_) => (settings.exec_timeout_default, 0),
+            Action::Import(_) | Action::Convert(..) => (settings.exec_timeout_default, 0),
             Action::Recover => (RECOVERY, 0),
         };
         let work = DatabaseRequest {
@@ -51,7 +54,7 @@ impl DatabaseCall<'_> {
             database,
         };
         let bounds = JobBounds {
-            command: "shed_sqlite",
+            command: self.operation,
             private,
             changes: work.database.is_changed(),
             must_end: matches!(work.action, Action::Recover),
@@ -92,7 +95,12 @@ impl DatabaseCall<'_> {
         };
         let seconds = self.zone.store.settings.exec_timeout_default;
         let path = self.path.as_str().to_owned();
-        let error = TableError::of(refusal, path, seconds, self.csv.is_some());
+        let parameter = match self.operation {
+            CONVERSION => "path",
+            _ => "import_csv",
+        };
+        let file = (parameter, self.csv.is_some());
+        let error = TableError::of(refusal, path, seconds, file);
         self.zone.explain(error.into())
     }
 }

@@ -240,18 +240,22 @@ diagnostics! {
             details: { "path": path, "table": table, "missing": missing, "columns": columns },
         },
         /// The file has no rows.
-        #[error("the CSV file of `import_csv` has no rows")]
+        #[error("the file of `{parameter}` has no rows")]
         CsvEmpty {
+            /// The parameter that names the file.
+            parameter: &'static str = "import_csv",
             /// Whether the CSV file is in uploads, and not beside the database.
             in_uploads: bool,
         } => {
             code: CsvEmpty,
-            hint: csv_head(*in_uploads).or("has_header=false if its only row is data"),
-            details: { "parameter": "import_csv" },
+            hint: csv_head(parameter, *in_uploads).or("has_header=false if its only row is data"),
+            details: { "parameter": parameter },
         },
         /// The file has too many columns.
-        #[error("the CSV file of `import_csv` has {columns} columns, a table may have {most}")]
+        #[error("the file of `{parameter}` has {columns} columns, a table may have {most}")]
         CsvTooWide {
+            /// The parameter that names the file.
+            parameter: &'static str = "import_csv",
             /// Those that it has.
             columns: usize = 6000,
             /// Those that it may have.
@@ -260,17 +264,19 @@ diagnostics! {
             in_uploads: bool = false,
         } => {
             code: CsvTooWide,
-            hint: csv_head(*in_uploads).or(
+            hint: csv_head(parameter, *in_uploads).or(
                 "give `delimiter` if it is another one; cut in shed_exec keeps fewer columns",
             ),
-            details: { "parameter": "import_csv", "columns": columns, "max_columns": most },
+            details: { "parameter": parameter, "columns": columns, "max_columns": most },
         },
         /// The file cannot be read.
         #[error(
-            "the CSV file of `import_csv` cannot be read{}: {reason}",
+            "the file of `{parameter}` cannot be read{}: {reason}",
             line.map(|line| format!(" at line {line}")).unwrap_or_default()
         )]
         CsvUnreadable {
+            /// The parameter that names the file.
+            parameter: &'static str = "import_csv",
             /// Where, as far as it is known.
             line: Option<u64>,
             /// Why not.
@@ -279,9 +285,29 @@ diagnostics! {
             in_uploads: bool = false,
         } => {
             code: CsvParseError,
-            hint: csv_head(*in_uploads)
+            hint: csv_head(parameter, *in_uploads)
                 .or("correct the file, or give `encoding`, `delimiter` or `skip_rows`"),
-            details: { "parameter": "import_csv", "line": line },
+            details: { "parameter": parameter, "line": line },
+        },
+        /// The file is a workbook that only its password opens.
+        #[error("the file of `{parameter}` is encrypted: only its password opens it")]
+        Encrypted {
+            /// The parameter that names the file.
+            parameter: &'static str = "import_csv",
+        } => {
+            code: CsvParseError,
+            hint: "ask the user for a copy that is saved without the password",
+            details: { "parameter": parameter },
+        },
+        /// A workbook cannot hold the rows.
+        #[error("the rows do not fit into a workbook: {reason}")]
+        NotInWorkbook {
+            /// Why not.
+            reason: String = "a sheet has at most 1048576 rows".to_owned(),
+        } => {
+            code: FileTooLarge,
+            hint: "give the new file a name with the end .csv; such a file takes every row",
+            details: { "reason": reason },
         },
     }
 }
@@ -292,7 +318,12 @@ const AGAIN: &str = "wait a moment and repeat the same call";
 
 impl TableError {
     /// What the child says of the database at `path`, for which it had some seconds.
-    pub(super) fn of(refusal: DatabaseError, path: String, seconds: u64, in_uploads: bool) -> Self {
+    pub(super) fn of(
+        refusal: DatabaseError,
+        path: String,
+        seconds: u64,
+        (parameter, in_uploads): (&'static str, bool),
+    ) -> Self {
         match refusal {
             DatabaseError::Failed { message, tables } => Self::Failed {
                 path,
@@ -330,13 +361,20 @@ impl TableError {
                 missing,
                 columns,
             },
-            DatabaseError::CsvEmpty => Self::CsvEmpty { in_uploads },
+            DatabaseError::Encrypted => Self::Encrypted { parameter },
+            DatabaseError::NotInWorkbook { reason } => Self::NotInWorkbook { reason },
+            DatabaseError::CsvEmpty => Self::CsvEmpty {
+                parameter,
+                in_uploads,
+            },
             DatabaseError::CsvTooWide { columns, most } => Self::CsvTooWide {
+                parameter,
                 columns,
                 most,
                 in_uploads,
             },
             DatabaseError::CsvUnreadable { line, reason } => Self::CsvUnreadable {
+                parameter,
                 line,
                 reason,
                 in_uploads,
@@ -395,8 +433,8 @@ fn forbidden(what: &str) -> Hint {
 }
 
 /// The call that shows how the CSV file begins.
-fn csv_head(in_uploads: bool) -> Hint {
-    let args = vec!["-n".into(), "5".into(), Argument::Given("import_csv")];
+fn csv_head(parameter: &'static str, in_uploads: bool) -> Hint {
+    let args = vec!["-n".into(), "5".into(), Argument::Given(parameter)];
     let look = if in_uploads {
         NextCall::new("shed_exec").with("zone", "uploads")
     } else {

@@ -8,7 +8,7 @@
 
 use serde_json::json;
 
-use super::child::DatabaseCall;
+use super::child::{CONVERSION, DatabaseCall};
 use super::error::TableError;
 use super::journal::{self, Statement, foreign};
 use crate::process::StreamFile;
@@ -18,8 +18,8 @@ use fileshed_history::subject;
 use fileshed_registry::QuotaError;
 use fileshed_storage::{DiskError, Entry, Kind, Staged, Target, Vacancy};
 use fileshed_tables::{
-    Action, Changed, CsvImport, DatabaseError, DatabaseReply, ExportedCsv, ImportedTable, OpenMode,
-    PRIVATE_NAME, Query, Rows, StatementParameters, TargetDatabase,
+    Action, Changed, CsvImport, DatabaseError, DatabaseReply, Export, ExportedCsv, ImportedTable,
+    OpenMode, PRIVATE_NAME, Query, Rows, StatementParameters, TargetDatabase,
 };
 use fileshed_types::{Caller, Code, Error};
 use fileshed_zones::tenant::{DATA, TenantRoot};
@@ -43,8 +43,8 @@ pub enum DatabaseOutcome {
     Changed(Changed),
     /// Rows were written to a file: its path in the zone.
     Exported(ExportedCsv, String),
-    /// A file became a table.
-    Imported(ImportedTable, CsvFile),
+    /// A file became a table, or its sheets became tables.
+    Imported(Vec<ImportedTable>, CsvFile),
 }
 
 /// A file that became a table.
@@ -135,6 +135,7 @@ impl<'a> DatabaseCall<'a> {
         let most = self.most(old)?;
         if let Some(export) = &mut query.export {
             export.most = most;
+            export.fit(file.path.as_str());
         }
         match self.query(query, Some(&mut file.staged))? {
             DatabaseReply::Exported(exported) => {
@@ -150,7 +151,7 @@ impl<'a> DatabaseCall<'a> {
     /// A file to a table.
     fn import(self, mut import: CsvImport) -> Result<DatabaseOutcome, Error> {
         self.expect_changes()?;
-        let (entry, zone) = self.csv(&import.csv)?;
+        let (entry, zone) = source(self.zone, "import_csv", &import.csv)?;
         if zone.is_none() && entry.path() == &self.path {
             return Err(self.same_file("import_csv"));
         }
@@ -168,34 +169,6 @@ impl<'a> DatabaseCall<'a> {
             }
             other => Err(call.refused(other)),
         }
-    }
-
-    /// The file that is to be a table: of this zone, or else of the conversation's uploads, where
-    /// people bring it.
-    fn csv(&self, text: &str) -> Result<(Entry, Option<ZoneName>), Error> {
-        let file = |zone: &Zone<'_>, path: &ZonePath| {
-            let entry = zone.entry(path)?;
-            let is_file = entry.expect_file();
-            is_file.map_err(|error| zone.explain_disk(error))?;
-            Ok(entry)
-        };
-        let found = self.zone.path("import_csv", text);
-        let error = match found.and_then(|path| file(self.zone, &path)) {
-            Ok(entry) => return Ok((entry, None)),
-            Err(error) => error,
-        };
-        let from = ZoneName::Uploads;
-        let named = named_zone(&error).filter(|(zone, _)| *zone == from);
-        if named.is_none() && error.code() != Code::FileNotFound {
-            return Err(error);
-        }
-        let uploads = self.zone.store.personal_zone(self.zone.caller, from)?;
-        if let Some((_, path)) = named {
-            return Ok((file(&uploads, &path)?, Some(from)));
-        }
-        let path = ZonePath::parse("import_csv", text)?;
-        // A missing file is missing in the zone that was named.
-        file(&uploads, &path).map_or(Err(error), |entry| Ok((entry, Some(from))))
     }
 
     /// Lets a child read. Nothing where that cannot be done without writing: the database keeps its
@@ -377,6 +350,74 @@ impl<'a> DatabaseCall<'a> {
     fn same_file(&self, parameter: &'static str) -> Error {
         let path = self.path.as_str().to_owned();
         TableError::SameFile { parameter, path }.into()
+    }
+}
+
+/// The file that gives rows or text: of this zone, or else of the conversation's uploads, where
+/// people bring it.
+pub(crate) fn source(
+    zone: &Zone<'_>,
+    parameter: &'static str,
+    text: &str,
+) -> Result<(Entry, Option<ZoneName>), Error> {
+    let file = |zone: &Zone<'_>, path: &ZonePath| {
+        let entry = zone.entry(path)?;
+        let is_file = entry.expect_file();
+        is_file.map_err(|error| zone.explain_disk(error))?;
+        Ok(entry)
+    };
+    let found = zone.path(parameter, text);
+    let error = match found.and_then(|path| file(zone, &path)) {
+        Ok(entry) => return Ok((entry, None)),
+        Err(error) => error,
+    };
+    let from = ZoneName::Uploads;
+    let named = named_zone(&error).filter(|(zone, _)| *zone == from);
+    if named.is_none() && error.code() != Code::FileNotFound {
+        return Err(error);
+    }
+    let uploads = zone.store.personal_zone(zone.caller, from)?;
+    if let Some((_, path)) = named {
+        return Ok((file(&uploads, &path)?, Some(from)));
+    }
+    let path = ZonePath::parse(parameter, text)?;
+    // A missing file is missing in the zone that was named.
+    file(&uploads, &path).map_or(Err(error), |entry| Ok((entry, Some(from))))
+}
+
+/// Writes the rows of a CSV file or workbook to another file, as its format has them.
+pub(crate) fn convert(
+    runs: &Runs,
+    zone: &Zone<'_>,
+    (entry, from): (Entry, Option<ZoneName>),
+    mut export: Export,
+    target: &mut Staged,
+) -> Result<ExportedCsv, Error> {
+    let import = CsvImport {
+        csv: entry.path().as_str().to_owned(),
+        elsewhere: from.is_some(),
+        ..CsvImport::default()
+    };
+    let mut call = DatabaseCall {
+        runs,
+        zone,
+        operation: CONVERSION,
+        path: entry.path().clone(),
+        csv: None,
+    };
+    call.csv = from.map(|_| entry);
+    export.most = call.most(0)?;
+    let most = export.most;
+    let action = Action::Convert(import, export);
+    match call.child(
+        TargetDatabase::Nowhere,
+        action,
+        Some(target),
+        &call.private()?,
+    )? {
+        DatabaseReply::Exported(exported) => Ok(exported),
+        DatabaseReply::Refused(DatabaseError::Full) => Err(call.full(&call.path, most, 0)?),
+        other => Err(call.refused(other)),
     }
 }
 

@@ -35,10 +35,10 @@ impl Dates {
     /// Looks at a value.
     pub(crate) fn see(&mut self, text: &str) {
         if self.format.is_none()
-            && let Some((first, second, _, _)) = parts(text.trim())
+            && let Some(numbers) = Numbers::of(text.trim())
         {
-            self.day_first += u64::from(first > 12);
-            self.month_first += u64::from(second > 12);
+            self.day_first += u64::from(numbers.first > 12);
+            self.month_first += u64::from(numbers.second > 12);
         }
     }
 
@@ -53,16 +53,20 @@ impl Dates {
                 _ => show(date, None),
             });
         }
-        if let Some((date, rest)) = iso(text) {
+        if let Some((date, rest)) = year_first(text).or_else(|| with_month_name(text)) {
             return with_time(date, rest);
         }
-        let (first, second, year, rest) = parts(text)?;
-        let (day, month) = if self.begins_with_day() {
-            (first, second)
-        } else {
-            (second, first)
+        let numbers = Numbers::of(text)?;
+        let day_first = match self.format {
+            None => numbers.separator == '.' || self.begins_with_day(),
+            Some(_) => self.begins_with_day(),
         };
-        with_time(Date::new(year, month, day).ok()?, rest)
+        let (day, month) = if day_first {
+            (numbers.first, numbers.second)
+        } else {
+            (numbers.second, numbers.first)
+        };
+        with_time(Date::new(numbers.year, month, day).ok()?, numbers.rest)
     }
 
     fn begins_with_day(&self) -> bool {
@@ -87,53 +91,164 @@ fn show(date: Date, time: Option<Time>) -> String {
     }
 }
 
-/// `2026-12-31` and what follows.
-fn iso(text: &str) -> Option<(Date, &str)> {
-    let (date, rest) = text.split_at_checked(10)?;
-    Some((date.parse().ok()?, rest))
+/// Reads `2026-12-31`, `2026/12/31` or `20261231`, and what follows.
+fn year_first(text: &str) -> Option<(Date, &str)> {
+    let (year, rest) = digits(text)?;
+    if year.len() == 8 {
+        let number: i32 = year.parse().ok()?;
+        let year = i16::try_from(number / 10_000).ok()?;
+        let date = Date::new(year, (number / 100 % 100) as i8, (number % 100) as i8).ok()?;
+        return (1000..=2999).contains(&year).then_some((date, rest));
+    }
+    let separator = rest.chars().next()?;
+    if year.len() != 4 || !matches!(separator, '-' | '/' | '.') {
+        return None;
+    }
+    let (month, rest) = digits(&rest[1..])?;
+    let (day, rest) = digits(rest.strip_prefix(separator)?)?;
+    let number = |text: &str| text.parse().ok();
+    Some((
+        Date::new(year.parse().ok()?, number(month)?, number(day)?).ok()?,
+        rest,
+    ))
 }
 
-/// A date and the time behind it: nothing, or hours and minutes and perhaps seconds.
+/// Beginnings of the names of months in the languages of Western Europe, in small letters.
+const MONTHS: [&str; 12] = [
+    "jan jän ene gen",
+    "feb fév fev",
+    "mar mär mrz mrt maa",
+    "apr avr abr",
+    "may mai mei mag",
+    "jun juin giu",
+    "jul juil lug",
+    "aug août aout ago",
+    "sep set",
+    "oct okt ott out",
+    "nov",
+    "dec dez déc dic",
+];
+
+/// Reads `2 Jan 2024`, `Jan 2, 2024`, `2. Januar 2024`, `Tue, 2-Jan-24` or `2024-Jan-02`, and what
+/// follows.
+fn with_month_name(text: &str) -> Option<(Date, &str)> {
+    let (mut day, mut month, mut year) = (None, None, None);
+    let mut rest = text;
+    while day.is_none() || month.is_none() || year.is_none() {
+        rest = rest.trim_start_matches([' ', ',', '.', '-', '/', '\u{a0}']);
+        if let Some((number, behind)) = digits(rest) {
+            match number.len() {
+                4 if year.is_none() => year = number.parse().ok(),
+                2 if day.is_some() => year = Some(short_year(number.parse().ok()?)),
+                1 | 2 if day.is_none() => day = Some(number.parse::<i8>().ok()?),
+                _ => return None,
+            }
+            let ordinals = ["st", "nd", "rd", "th"];
+            let ordinal = ordinals.iter().find_map(|end| behind.strip_prefix(end));
+            rest = ordinal.unwrap_or(behind);
+            continue;
+        }
+        let end = rest
+            .find(|c: char| !c.is_alphabetic())
+            .unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(end);
+        let word = word.to_lowercase();
+        let named = |names: &&str| names.split(' ').any(|name| word.starts_with(name));
+        let is_weekday = rest.len() == text.len() && behind.starts_with([',', '.']);
+        match MONTHS.iter().position(named) {
+            Some(index) if month.is_none() => month = Some(index as i8 + 1),
+            // Of `2 de enero de 2024`, and the day of the week in front.
+            _ if word == "de" || word == "of" || (!word.is_empty() && is_weekday) => {}
+            _ => return None,
+        }
+        rest = behind;
+    }
+    Some((Date::new(year?, month?, day?).ok()?, rest))
+}
+
+/// Reads the time behind a date: nothing, or hours and minutes and perhaps seconds, AM or PM, and the
+/// distance from UTC, which is kept unless it is none.
 fn with_time(date: Date, rest: &str) -> Option<String> {
-    let rest = rest.trim_start_matches(['T', ' ']);
+    let rest = rest.trim_start_matches(['T', ' ', ',']).trim_end();
     if rest.is_empty() {
         return Some(show(date, None));
     }
-    let is_of_time = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.');
-    if !rest.chars().all(is_of_time) {
-        return None;
-    }
-    let padded = if rest.as_bytes().get(1) == Some(&b':') {
-        format!("0{rest}")
-    } else {
-        rest.to_owned()
+    let end = rest.find(|c: char| !(c.is_ascii_digit() || matches!(c, ':' | '.')));
+    let (clock, zone) = rest.split_at(end.unwrap_or(rest.len()));
+    let zone = zone.trim_start().to_ascii_lowercase().replace('.', "");
+    let padded = match clock.find(':') {
+        Some(1) => format!("0{clock}"),
+        Some(_) => clock.to_owned(),
+        None => format!("{clock:0>2}:00"),
     };
-    padded.parse().ok().map(|time| show(date, Some(time)))
-}
-
-/// Day and month in whichever order, year, and what follows: `31/12/2026`, `1.2.26 23:59`.
-fn parts(text: &str) -> Option<(i8, i8, i16, &str)> {
-    let separator = text.chars().find(|c| !c.is_ascii_digit())?;
-    if !matches!(separator, '/' | '.' | '-') {
-        return None;
-    }
-    let mut pieces = text.splitn(3, separator);
-    let number = |piece: &str| (piece.len() <= 2).then(|| piece.parse::<i8>().ok())?;
-    let (first, second) = (number(pieces.next()?)?, number(pieces.next()?)?);
-    let rest = pieces.next()?;
-    let end = rest
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(rest.len());
-    let (year, rest) = rest.split_at(end);
-    let year = match (year.len(), year.parse::<i16>().ok()?) {
-        (4, year) => year,
-        // As POSIX has it.
-        (2, year @ 69..) => 1900 + year,
-        (2, year) => 2000 + year,
+    let time: Time = padded.parse().ok()?;
+    let (time, offset) = match &*zone {
+        "am" | "pm" if (1..=12).contains(&time.hour()) => {
+            let hour = time.hour() % 12 + if zone == "pm" { 12 } else { 0 };
+            (time.with().hour(hour).build().ok()?, String::new())
+        }
+        "" | "z" | "utc" | "gmt" | "+00:00" | "+0000" if clock.contains(':') => {
+            (time, String::new())
+        }
+        offset if clock.contains(':') && offset.starts_with(['+', '-']) => {
+            let digits: String = offset[1..].chars().filter(|c| *c != ':').collect();
+            let fits = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+            let (hours, minutes) = fits.then(|| digits.split_at(2))?;
+            (time, format!("{}{hours}:{minutes}", &offset[..1]))
+        }
         _ => return None,
     };
-    let plausible = (1..=31).contains(&first) && (1..=31).contains(&second);
-    plausible.then_some((first, second, year, rest))
+    Some(show(date, Some(time)) + &offset)
+}
+
+/// A date of numbers, with day and month in whichever order: `31/12/2026`, `1.2.26 23:59`.
+struct Numbers<'t> {
+    first: i8,
+    second: i8,
+    year: i16,
+    separator: char,
+    rest: &'t str,
+}
+
+impl<'t> Numbers<'t> {
+    fn of(text: &'t str) -> Option<Self> {
+        let short = |(number, rest): (&str, &'t str)| {
+            let number = (number.len() <= 2).then(|| number.parse::<i8>().ok())??;
+            (1..=31).contains(&number).then_some((number, rest))
+        };
+        let (first, rest) = short(digits(text)?)?;
+        let separator = rest
+            .chars()
+            .next()
+            .filter(|c| matches!(c, '/' | '.' | '-'))?;
+        let (second, rest) = short(digits(rest[1..].trim_start())?)?;
+        let (year, rest) = digits(rest.strip_prefix(separator)?.trim_start())?;
+        let year = match year.len() {
+            4 => year.parse().ok()?,
+            2 => short_year(year.parse().ok()?),
+            _ => return None,
+        };
+        Some(Self {
+            first,
+            second,
+            year,
+            separator,
+            rest,
+        })
+    }
+}
+
+/// The year that two digits mean, as POSIX has it.
+fn short_year(year: i16) -> i16 {
+    if year >= 69 { 1900 + year } else { 2000 + year }
+}
+
+/// The digits at the beginning of a text, and what follows; `None` if there are none.
+fn digits(text: &str) -> Option<(&str, &str)> {
+    let end = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    (end > 0).then(|| text.split_at(end))
 }
 
 #[cfg(test)]
@@ -192,5 +307,77 @@ mod tests {
             assert_eq!(read(format, seen, text).as_deref(), iso, "{text}");
         }
         assert!(Dates::new(directives("%Y-%!")).is_err());
+    }
+
+    #[test]
+    fn dates_of_machines_and_people_become_iso() {
+        for (format, seen, text, iso) in [
+            (None, &[][..], "31. 12. 2026", Some("2026-12-31")),
+            (None, &["12/31/2026"], "01.02.2026", Some("2026-02-01")),
+            (None, &[], "2026/2/1", Some("2026-02-01")),
+            (None, &[], "20260201", Some("2026-02-01")),
+            (None, &[], "20260201T070809Z", None),
+            (None, &[], "31122026", None),
+            (
+                None,
+                &[],
+                "2026-02-01T03:04:05Z",
+                Some("2026-02-01 03:04:05"),
+            ),
+            (
+                None,
+                &[],
+                "2026-02-01T03:04:05.250Z",
+                Some("2026-02-01 03:04:05.25"),
+            ),
+            (
+                None,
+                &[],
+                "2026-02-01 03:04:05+00:00",
+                Some("2026-02-01 03:04:05"),
+            ),
+            (
+                None,
+                &[],
+                "2026-02-01T03:04:05+0200",
+                Some("2026-02-01 03:04:05+02:00"),
+            ),
+            (None, &[], "2026-02-01T03:04:05 CEST", None),
+            (None, &[], "1/2/2026 3:04 PM", Some("2026-02-01 15:04:00")),
+            (
+                None,
+                &[],
+                "1/2/2026 12:04:05 a.m.",
+                Some("2026-02-01 00:04:05"),
+            ),
+            (None, &[], "1/2/2026 12 pm", Some("2026-02-01 12:00:00")),
+            (None, &[], "1/2/2026 13:00 pm", None),
+            (None, &[], "1/2/2026 7", None),
+            (None, &[], "1 Jan 2024", Some("2024-01-01")),
+            (None, &[], "13 March 2024", Some("2024-03-13")),
+            (
+                None,
+                &[],
+                "Jan 2nd, 2024 4:05 PM",
+                Some("2024-01-02 16:05:00"),
+            ),
+            (None, &[], "2-Jan-24", Some("2024-01-02")),
+            (None, &[], "2024-Jan-02", Some("2024-01-02")),
+            (
+                None,
+                &[],
+                "Tue, 2 Jan 2024 03:04:05 +0000",
+                Some("2024-01-02 03:04:05"),
+            ),
+            (None, &[], "2. März 2024", Some("2024-03-02")),
+            (None, &[], "Dienstag, 2. Dezember 2025", Some("2025-12-02")),
+            (None, &[], "2 août 2024", Some("2024-08-02")),
+            (None, &[], "2 de enero de 2024", Some("2024-01-02")),
+            (None, &[], "about 2 Jan 2024", None),
+            (None, &[], "2 Foo 2024", None),
+            (None, &[], "31 Feb 2024", None),
+        ] {
+            assert_eq!(read(format, seen, text).as_deref(), iso, "{text}");
+        }
     }
 }

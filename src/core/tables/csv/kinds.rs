@@ -72,7 +72,11 @@ impl ColumnType {
         };
         let plain;
         let text = match decimal {
-            Decimal::Point => text,
+            Decimal::Point if !text.contains(',') => text,
+            Decimal::Point => {
+                plain = text.replace(',', "");
+                &plain
+            }
             Decimal::Comma => {
                 plain = text.replace('.', "").replace(',', ".");
                 &plain
@@ -124,7 +128,12 @@ impl Column {
         }
         self.seen = true;
         let is_sign = |sign| decimal.is_none_or(|it| it == sign);
-        let read = |sign| is_sign(sign).then(|| number(value, sign)).flatten();
+        let is_certain = decimal.is_some();
+        let read = |sign| {
+            is_sign(sign)
+                .then(|| number(value, sign, is_certain))
+                .flatten()
+        };
         let (point, comma) = (read(Decimal::Point), read(Decimal::Comma));
         let large = Some(Number::Whole { large: true });
         self.point |= comma.is_none();
@@ -157,23 +166,50 @@ fn is_missing(value: &[u8]) -> bool {
     !value[0].is_ascii_digit() && MISSING.contains(&value)
 }
 
-/// Reads a value as a number with this decimal sign.
-fn number(value: &[u8], sign: Decimal) -> Option<Number> {
+/// Reads a value as a number with this decimal sign, which `is_certain` if it need not be told by
+/// the value.
+fn number(value: &[u8], sign: Decimal, is_certain: bool) -> Option<Number> {
     let value = std::str::from_utf8(value).ok()?;
     let digits = value.strip_prefix('-').unwrap_or(value);
     match sign {
-        _ if is_digits(digits) => {
-            // `-0` and `007` would come back as something else. Fifteen digits always fit.
-            if digits.starts_with('0') && value.len() > 1 {
-                return None;
-            }
-            let is_large = |number: i64| number.unsigned_abs() > EXACT;
-            let large = value.len() > 15 && is_large(value.parse().ok()?);
-            Some(Number::Whole { large })
-        }
+        _ if is_digits(digits) => whole(value),
+        Decimal::Point if digits.contains(',') => with_thousands(value, is_certain),
         Decimal::Point => with_point(digits),
         Decimal::Comma => with_comma(digits),
     }
+}
+
+/// A whole number that comes back as it was: not `-0` nor `007`.
+fn whole(value: &str) -> Option<Number> {
+    if value.trim_start_matches('-').starts_with('0') && value.len() > 1 {
+        return None;
+    }
+    // Fifteen digits always fit.
+    let is_large = |number: i64| number.unsigned_abs() > EXACT;
+    let large = value.len() > 15 && is_large(value.parse().ok()?);
+    Some(Number::Whole { large })
+}
+
+/// `1,234.5`, `1,234,567`; a lone `1,234` may be a fraction unless the sign is certain.
+fn with_thousands(value: &str, is_certain: bool) -> Option<Number> {
+    let (whole_part, fraction) = parts(value, &['.']);
+    let digits = whole_part.strip_prefix('-').unwrap_or(whole_part);
+    let tells = is_certain || fraction.is_some() || digits.matches(',').count() > 1;
+    if !tells || !is_grouped(digits, ',') || !fraction.is_none_or(is_digits) {
+        return None;
+    }
+    match fraction {
+        Some(_) => Some(Number::Fraction),
+        None => whole(&whole_part.replace(',', "")),
+    }
+}
+
+/// `true` for one to three digits and groups of three, the first not `0`.
+fn is_grouped(digits: &str, sign: char) -> bool {
+    let mut groups = digits.split(sign);
+    let first = groups.next().unwrap_or_default();
+    let is_group = |group: &str| group.len() == 3 && is_digits(group);
+    is_whole(first) && first.len() <= 3 && first != "0" && groups.all(is_group)
 }
 
 /// `1.5`, `.5`, `1.5e-3`, `2e+10`. A plain `1e5` may be an identifier.
@@ -191,13 +227,7 @@ fn with_point(digits: &str) -> Option<Number> {
 /// `1,5`, `1.234,5`, `1.234` as a thousand and more.
 fn with_comma(digits: &str) -> Option<Number> {
     let (whole, fraction) = parts(digits, &[',']);
-    let (first, groups) = parts(whole, &['.']);
-    let is_group = |group: &str| group.len() == 3 && is_digits(group);
-    let whole_fits = is_whole(first)
-        && groups.is_none_or(|groups| {
-            first.len() <= 3 && first != "0" && groups.split('.').all(is_group)
-        });
-    if !whole_fits || !fraction.is_none_or(is_digits) {
+    if !(is_whole(whole) || is_grouped(whole, '.')) || !fraction.is_none_or(is_digits) {
         return None;
     }
     if fraction.is_some() {
@@ -257,7 +287,12 @@ mod tests {
             (&["1.234", "5.678"], ColumnType::Real(Point)),
             (&["1.234.567"], ColumnType::Integer(Comma)),
             (&["1,5", "1.5"], ColumnType::Text),
-            (&["1,234,567"], ColumnType::Text),
+            (&["1,234,567"], ColumnType::Integer(Point)),
+            (&["1,234.50", "7"], ColumnType::Real(Point)),
+            (&["1,234"], ColumnType::Real(Comma)),
+            (&["1,23,456"], ColumnType::Text),
+            (&["0,123.5"], ColumnType::Text),
+            (&["9,223,372,036,854,775,808"], ColumnType::Text),
             (&["00,5"], ColumnType::Text),
             (&["0,5"], ColumnType::Real(Comma)),
             (&["1", "NA", "null"], ColumnType::Integer(Point)),
@@ -275,6 +310,25 @@ mod tests {
     }
 
     #[test]
+    fn quoted_thousands_are_numbers_where_the_sign_is_certain() {
+        for (values, expected) in [
+            (
+                &["1,234", "-12,345", "7"][..],
+                ColumnType::Integer(Decimal::Point),
+            ),
+            (&["1,234.50", "2.25"], ColumnType::Real(Decimal::Point)),
+            (&["1,5"], ColumnType::Text),
+            (&["1234,567"], ColumnType::Text),
+        ] {
+            let mut column = Column::default();
+            for value in values {
+                column.see(value.as_bytes(), Some(Decimal::Point));
+            }
+            assert_eq!(column.kind(), expected, "{values:?}");
+        }
+    }
+
+    #[test]
     fn values_become_cells() {
         use Decimal::{Comma, Point};
         for (kind, field, cell) in [
@@ -285,6 +339,12 @@ mod tests {
                 "1.234.567",
                 ValueRef::Integer(1_234_567),
             ),
+            (
+                ColumnType::Integer(Point),
+                "-1,234",
+                ValueRef::Integer(-1234),
+            ),
+            (ColumnType::Real(Point), "1,234.5", ValueRef::Real(1234.5)),
             (ColumnType::Integer(Point), "NA", ValueRef::Null),
             (ColumnType::Real(Point), "1e-5", ValueRef::Real(1e-5)),
             (ColumnType::Real(Comma), "1.234,5", ValueRef::Real(1234.5)),

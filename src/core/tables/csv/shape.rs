@@ -81,44 +81,39 @@ fn score(sample: &[u8], complete: bool, delimiter: u8) -> u64 {
     alike * 10_000 + usual.min(9999) as u64
 }
 
-/// Letters of Europe that are no letter with an accent.
-const LETTERS: [(char, &str); 9] = [
-    ('ß', "ss"),
-    ('æ', "ae"),
-    ('Æ', "Ae"),
-    ('œ', "oe"),
-    ('Œ', "Oe"),
-    ('ø', "o"),
-    ('Ø', "O"),
-    ('ł', "l"),
-    ('Ł', "L"),
-];
-
-/// Names for columns: letters, digits and `_`, each once, none beginning with a digit. Accents are
-/// dropped, everything else becomes `_`.
+/// Names for columns: letters and digits of any script and `_`, each once, none beginning with a
+/// digit. Everything else becomes `_`.
 pub(crate) fn column_names<'a>(header: impl Iterator<Item = &'a [u8]>) -> Vec<String> {
     let names = (1..).zip(header).map(|(number, field)| {
-        let text = String::from_utf8_lossy(field);
-        let mut name = String::new();
-        for character in text.trim().nfkd().filter(|c| !is_combining_mark(*c)) {
-            if let Some((_, letters)) = LETTERS.iter().find(|(letter, _)| *letter == character) {
-                name.push_str(letters);
-            } else if character.is_ascii_alphanumeric() || character == '_' {
-                name.push(character);
-            } else if !name.is_empty() && !name.ends_with('_') {
-                name.push('_');
-            }
-        }
-        if !text.trim().ends_with('_') {
-            name.truncate(name.trim_end_matches('_').len());
-        }
+        let name = column_name(&String::from_utf8_lossy(field));
         match name.chars().next() {
             None => format!("col_{number}"),
-            Some(first) if first.is_ascii_digit() => format!("col_{name}"),
+            Some(first) if first.is_numeric() => format!("col_{name}"),
             Some(_) => name,
         }
     });
     unique_names(names.collect())
+}
+
+/// The letters and digits of a text in NFC, with `_` for what is between them.
+pub(crate) fn column_name(text: &str) -> String {
+    let text = text.trim();
+    let mut name = String::new();
+    for character in text.nfc() {
+        // Vowels of many scripts are marks on a letter.
+        if character.is_alphanumeric()
+            || character == '_'
+            || (is_combining_mark(character) && !name.is_empty())
+        {
+            name.push(character);
+        } else if !name.is_empty() && !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    if !text.ends_with('_') {
+        name.truncate(name.trim_end_matches('_').len());
+    }
+    name
 }
 
 /// Gives names that were there before a number: `a`, `a_2`. They are compared as SQLite does,
@@ -197,12 +192,16 @@ mod tests {
             "_x_",
             "日本",
             "  b  ",
+            "Имя (полное)",
+            "हिन्दी",
+            "الاسم",
+            "٣",
         ];
         let names = column_names(header.iter().map(|name| name.as_bytes()));
         let expected = [
             "First_Name",
-            "Grosse",
-            "Prenom",
+            "Größe",
+            "Prénom",
             "Amount",
             "col_2020",
             "col_6",
@@ -210,8 +209,12 @@ mod tests {
             "A_2",
             "a_b",
             "_x_",
-            "col_11",
+            "日本",
             "b",
+            "Имя_полное",
+            "हिन्दी",
+            "الاسم",
+            "col_٣",
         ];
         assert_eq!(names, expected);
     }

@@ -3,16 +3,23 @@
 //! Runs where nothing but the work's own files can be reached, within its memory and time: what
 //! reads the formats is not trusted with more.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Cursor, Read, Seek};
 use std::rc::Rc;
 
-use calamine::{Data, Error, ExcelDateTime, Range, Reader};
+use calamine::{
+    Data, Error, ExcelDateTime, Ods, OdsError, Range, Reader, Sheets, Xls, XlsError, Xlsx,
+    XlsxError,
+};
 
 use crate::work::DatabaseError;
 
 /// How XLSX, XLSB and ODS begin, and how XLS does.
 const BEGINNINGS: [&[u8]; 2] = [b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];
+
+/// Said of a workbook that only its password opens.
+pub(crate) const ENCRYPTED: &str = "it is encrypted: only its password opens it";
 
 /// Whether a file may be a spreadsheet. No CSV file begins so.
 pub(crate) fn is_sheet(file: &mut File) -> std::io::Result<bool> {
@@ -24,61 +31,186 @@ pub(crate) fn is_sheet(file: &mut File) -> std::io::Result<bool> {
         .any(|beginning| head.starts_with(beginning)))
 }
 
-/// Reads the sheets of a spreadsheet, each with its name and its cells.
-fn sheets(
-    book: &mut File,
-) -> Result<impl Iterator<Item = Result<(String, Range<Data>), Error>>, Error> {
-    let mut bytes = Vec::new();
-    book.read_to_end(&mut bytes)?;
-    let bytes: Rc<[u8]> = bytes.into();
-    let mut book = calamine::open_workbook_auto_from_rs(Cursor::new(bytes))?;
-    let names = book.sheet_names().into_iter();
-    Ok(names.map(move |name| {
-        let cells = book.worksheet_range(&name)?;
-        Ok((name, cells))
-    }))
-}
+/// An open spreadsheet file.
+pub(crate) struct Workbook(Sheets<Cursor<Rc<[u8]>>>);
 
-/// Writes the first sheet that has rows.
-pub(crate) fn write_sheet(book: &mut File, csv: &mut File) -> Result<(), DatabaseError> {
-    let unread = |error: Error| DatabaseError::CsvUnreadable {
-        line: None,
-        reason: format!("it cannot be read as a spreadsheet: {error}"),
-    };
-    let mut write = || -> Result<(), Error> {
-        let mut writer = ::csv::Writer::from_writer(BufWriter::new(&mut *csv));
-        for sheet in sheets(book)? {
-            let (_, cells) = sheet?;
-            if !cells.is_empty() {
-                for row in cells.rows() {
-                    writer
-                        .write_record(row.iter().map(text))
-                        .map_err(std::io::Error::from)?;
+impl Workbook {
+    /// Opens a file, or says why that cannot be.
+    pub(crate) fn open(file: &mut File) -> Result<Self, String> {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)
+            .map_err(|error| error.to_string())?;
+        let bytes = Cursor::new(Rc::from(bytes));
+        calamine::open_workbook_auto_from_rs(bytes.clone())
+            .map(Self)
+            .map_err(|error| {
+                let encrypted = matches!(Xlsx::new(bytes.clone()), Err(XlsxError::Password))
+                    || matches!(Xls::new(bytes.clone()), Err(XlsError::Password))
+                    || matches!(Ods::new(bytes), Err(OdsError::Password));
+                if encrypted {
+                    ENCRYPTED.to_owned()
+                } else {
+                    format!("it cannot be read as a spreadsheet: {error}")
                 }
-                break;
+            })
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.0.sheet_names()
+    }
+
+    fn grid(&mut self, name: &str) -> Result<Grid, Error> {
+        let cells = self.0.worksheet_range(name)?;
+        let formulas = self.0.worksheet_formula(name).unwrap_or_default();
+        let areas = match &mut self.0 {
+            Sheets::Xlsx(book) => book.merge_cells_by_sheet_name(name).unwrap_or_default(),
+            Sheets::Xls(book) => book.merge_cells_by_sheet_name(name).unwrap_or_default(),
+            Sheets::Xlsb(_) | Sheets::Ods(_) => Vec::new(),
+        };
+        let starts = [cells.start(), formulas.start()].into_iter().flatten();
+        let ends = [cells.end(), formulas.end()].into_iter().flatten();
+        let last = ends.reduce(|one, other| (one.0.max(other.0), one.1.max(other.1)));
+        let merged = areas.into_iter().flat_map(|area| {
+            let (top, left) = area.start;
+            let bottom = area.end.0.min(last.unwrap_or_default().0);
+            (top + 1..=bottom).map(move |row| ((row, left), (top, left)))
+        });
+        Ok(Grid {
+            first: starts.reduce(|one, other| (one.0.min(other.0), one.1.min(other.1))),
+            last,
+            merged: merged.collect(),
+            cells,
+            formulas,
+        })
+    }
+
+    /// Writes the rows of a sheet as CSV. Returns how many, with notes on what is not as a person sees it.
+    pub(crate) fn write(
+        &mut self,
+        name: &str,
+        csv: &mut File,
+    ) -> Result<(u64, Vec<String>), DatabaseError> {
+        let unread = |error: Error| DatabaseError::CsvUnreadable {
+            line: None,
+            reason: format!("it cannot be read as a spreadsheet: {error}"),
+        };
+        let grid = self.grid(name).map_err(unread)?;
+        let mut writer = ::csv::Writer::from_writer(BufWriter::new(&mut *csv));
+        let (mut count, mut filled) = (0, 0);
+        let mut unsaved: Vec<String> = Vec::new();
+        let mut write = || -> Result<(), Error> {
+            for row in grid.rows() {
+                let mut fields = Vec::new();
+                for column in grid.columns() {
+                    let (cell, is_filled) = grid.cell((row, column));
+                    if let Some(formula) = grid.unsaved((row, column)) {
+                        unsaved.push(format!("{}{} {formula}", column_letters(column), row + 1));
+                    }
+                    filled += u64::from(is_filled && *cell != Data::Empty);
+                    fields.push(match cell {
+                        Data::Bool(truth) => u8::from(*truth).to_string(),
+                        cell => text(cell),
+                    });
+                }
+                if fields.iter().any(|field| !field.is_empty()) {
+                    writer.write_record(&fields).map_err(std::io::Error::from)?;
+                    count += 1;
+                }
             }
-        }
-        writer.flush()?;
+            writer.flush()?;
+            Ok(())
+        };
+        write().map_err(unread)?;
         drop(writer);
         csv.rewind()?;
-        Ok(())
-    };
-    write().map_err(unread)
+        let mut notes = Vec::new();
+        if let Some(first) = unsaved.first() {
+            notes.push(format!(
+                "{} cell(s) hold a formula without a saved result and are empty, the first is {first}: \
+                 a spreadsheet program that saves the file puts the results in",
+                unsaved.len()
+            ));
+        }
+        if filled > 0 {
+            notes.push(format!(
+                "{filled} cell(s) of merged areas got the value of the first row of their area"
+            ));
+        }
+        Ok((count, notes))
+    }
+}
+
+/// The letters of a column.
+fn column_letters(column: u32) -> String {
+    let letter = char::from(b'A' + (column % 26) as u8);
+    match column / 26 {
+        0 => letter.to_string(),
+        more => format!("{}{letter}", column_letters(more - 1)),
+    }
+}
+
+/// The cells of a sheet.
+struct Grid {
+    cells: Range<Data>,
+    formulas: Range<String>,
+    /// Cells below the first row of a merged area, with the cell that has their value.
+    merged: HashMap<(u32, u32), (u32, u32)>,
+    first: Option<(u32, u32)>,
+    last: Option<(u32, u32)>,
+}
+
+impl Grid {
+    fn rows(&self) -> impl Iterator<Item = u32> + use<> {
+        let ends = self.first.zip(self.last);
+        ends.into_iter().flat_map(|(first, last)| first.0..=last.0)
+    }
+
+    fn columns(&self) -> impl Iterator<Item = u32> + use<> {
+        let ends = self.first.zip(self.last);
+        ends.into_iter().flat_map(|(first, last)| first.1..=last.1)
+    }
+
+    /// The value of a cell; `true` if a merged area gives it.
+    fn cell(&self, at: (u32, u32)) -> (&Data, bool) {
+        let own = self.cells.get_value(at).unwrap_or(&Data::Empty);
+        match self.merged.get(&at) {
+            Some(&from) if *own == Data::Empty => {
+                (self.cells.get_value(from).unwrap_or(&Data::Empty), true)
+            }
+            _ => (own, false),
+        }
+    }
+
+    /// The formula of a cell that has no value.
+    fn unsaved(&self, at: (u32, u32)) -> Option<String> {
+        // A result that is an empty text is one.
+        let value = self.cells.get_value(at).unwrap_or(&Data::Empty);
+        let formula = self.formulas.get_value(at)?;
+        if *value != Data::Empty || formula.is_empty() {
+            return None;
+        }
+        let formula = formula.trim_start_matches("of:").trim_start_matches('=');
+        Some(format!("={formula}"))
+    }
 }
 
 /// Returns all sheets of a spreadsheet as text: the name of each, then its rows, with tabs between
 /// cells. At most so many bytes, and whether there is more; or why it cannot be read.
 pub fn sheets_as_text(book: &mut File, most: usize) -> Result<(String, bool), String> {
     let mut lines = String::new();
-    for sheet in sheets(book).map_err(|error| error.to_string())? {
-        let (name, cells) = sheet.map_err(|error| error.to_string())?;
+    let mut book = Workbook::open(book)?;
+    for name in book.names() {
+        let grid = book.grid(&name).map_err(|error| error.to_string())?;
         lines.extend(["--- ", &name, " ---\n"]);
-        for row in cells.rows() {
-            for (number, cell) in row.iter().enumerate() {
+        for row in grid.rows() {
+            for (number, column) in grid.columns().enumerate() {
                 if number > 0 {
                     lines.push('\t');
                 }
-                lines.push_str(&text(cell).replace(['\t', '\n', '\r'], " "));
+                let at = (row, column);
+                let own = grid.cells.get_value(at).unwrap_or(&Data::Empty);
+                let shown = grid.unsaved(at).unwrap_or_else(|| text(own));
+                lines.push_str(&shown.replace(['\t', '\n', '\r'], " "));
             }
             lines.truncate(lines.trim_end_matches('\t').len());
             lines.push('\n');
@@ -97,8 +229,37 @@ fn text(cell: &Data) -> String {
         Data::DateTime(moment) if moment.is_datetime() => date(moment),
         Data::DateTime(span) => clock(span.as_f64()),
         Data::DateTimeIso(text) => text.replacen('T', " ", 1),
+        Data::DurationIso(text) => duration(text).map_or_else(|| text.clone(), clock),
         other => other.to_string(),
     }
+}
+
+/// The days of a duration such as `PT16H45M00S`, as ODS has times.
+fn duration(text: &str) -> Option<f64> {
+    let (sign, rest) = match text.strip_prefix('-') {
+        Some(rest) => (-1.0, rest),
+        None => (1.0, text),
+    };
+    let (days, time) = rest
+        .strip_prefix('P')?
+        .split_once('T')
+        .unwrap_or((&rest[1..], ""));
+    let mut seconds = match days.strip_suffix('D') {
+        Some(days) => days.parse::<f64>().ok()? * 86_400.0,
+        None if days.is_empty() => 0.0,
+        None => return None,
+    };
+    for part in time.split_inclusive(['H', 'M', 'S']) {
+        let (number, unit) = part.split_at_checked(part.len().checked_sub(1)?)?;
+        let unit = match unit {
+            "H" => 3600.0,
+            "M" => 60.0,
+            "S" => 1.0,
+            _ => return None,
+        };
+        seconds += number.parse::<f64>().ok()? * unit;
+    }
+    Some(sign * seconds / 86_400.0)
 }
 
 /// A date, with the time where it has one; below a day it is a time alone.
@@ -149,6 +310,21 @@ mod tests {
                 "2023-03-15 12:00:00",
             ),
             (moment(0.25, ExcelDateTimeType::DateTime), "06:00:00"),
+            (
+                Data::DateTime(ExcelDateTime::new(
+                    43_538.0,
+                    ExcelDateTimeType::DateTime,
+                    true,
+                )),
+                "2023-03-15",
+            ),
+            (Data::DurationIso("PT16H45M00S".to_owned()), "16:45:00"),
+            (Data::DurationIso("PT27H05M30S".to_owned()), "27:05:30"),
+            (
+                Data::DurationIso("-P1DT00H30M00.4S".to_owned()),
+                "-24:30:00",
+            ),
+            (Data::DurationIso("P1Y".to_owned()), "P1Y"),
             (moment(1.5, ExcelDateTimeType::TimeDelta), "36:00:00"),
         ] {
             assert_eq!(text(&cell), expected, "{cell:?}");

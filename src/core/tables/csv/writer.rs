@@ -1,5 +1,6 @@
 //! Rows of a query as CSV on standard output.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 
 use base64::Engine as _;
@@ -26,10 +27,7 @@ impl CsvWriter {
             Some(given) => Decimal::parse(given)?,
             None => Decimal::Point,
         };
-        let mut out = Bounded {
-            out: BufWriter::with_capacity(1 << 16, std::io::stdout()),
-            left: export.most,
-        };
+        let mut out = Bounded::new(export.most);
         if let Some(name) = &export.encoding
             && CsvEncoding::expect_utf8(name)?
         {
@@ -39,6 +37,7 @@ impl CsvWriter {
         Ok(Self {
             writer: csv::WriterBuilder::new()
                 .delimiter(delimiter)
+                .flexible(true)
                 .from_writer(out),
             decimal,
         })
@@ -47,22 +46,11 @@ impl CsvWriter {
     /// The next field of the row. NULL is empty, a BLOB is base64.
     pub(crate) fn field(&mut self, value: ValueRef<'_>) -> Result<(), DatabaseError> {
         let written = match value {
-            ValueRef::Null => self.writer.write_field(b""),
-            ValueRef::Integer(integer) => self.writer.write_field(integer.to_string()),
-            ValueRef::Real(real) if real.is_infinite() => {
-                self.writer
-                    .write_field(if real > 0.0 { "Infinity" } else { "-Infinity" })
-            }
-            ValueRef::Real(real) => {
-                // As short as it can be and still the same number.
-                let text = format!("{real:?}");
-                match self.decimal {
-                    Decimal::Point => self.writer.write_field(text),
-                    Decimal::Comma => self.writer.write_field(text.replace('.', ",")),
-                }
-            }
             ValueRef::Text(text) => self.writer.write_field(text),
-            ValueRef::Blob(bytes) => self.writer.write_field(BASE64.encode(bytes)),
+            ValueRef::Real(real) if real.is_finite() && self.decimal == Decimal::Comma => {
+                self.writer.write_field(as_text(value).replace('.', ","))
+            }
+            _ => self.writer.write_field(&*as_text(value)),
         };
         written.map_err(|_| DatabaseError::Full)
     }
@@ -80,10 +68,33 @@ impl CsvWriter {
     }
 }
 
+/// A value as text: NULL is empty, a number as short as it can be and still the same, a BLOB is base64.
+pub(super) fn as_text(value: ValueRef<'_>) -> Cow<'_, str> {
+    match value {
+        ValueRef::Null => Cow::Borrowed(""),
+        ValueRef::Integer(integer) => integer.to_string().into(),
+        ValueRef::Real(real) if real.is_infinite() => {
+            Cow::Borrowed(if real > 0.0 { "Infinity" } else { "-Infinity" })
+        }
+        ValueRef::Real(real) => format!("{real:?}").into(),
+        ValueRef::Text(text) => String::from_utf8_lossy(text),
+        ValueRef::Blob(bytes) => BASE64.encode(bytes).into(),
+    }
+}
+
 /// Standard output, up to so many bytes.
-struct Bounded {
+pub(super) struct Bounded {
     out: BufWriter<std::io::Stdout>,
     left: u64,
+}
+
+impl Bounded {
+    pub(super) fn new(most: u64) -> Self {
+        Self {
+            out: BufWriter::with_capacity(1 << 16, std::io::stdout()),
+            left: most,
+        }
+    }
 }
 
 impl Write for Bounded {

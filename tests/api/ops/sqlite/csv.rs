@@ -54,8 +54,8 @@ fn encodings_are_detected_or_given() {
     ]
     .concat();
     let expected = json!([
-        {"Prenom": "José", "Grosse": 1.85}, {"Prenom": "Anaïs", "Grosse": 1.6},
-        {"Prenom": "Élodie à Orléans", "Grosse": 1.7},
+        {"Prénom": "José", "Größe": 1.85}, {"Prénom": "Anaïs", "Größe": 1.6},
+        {"Prénom": "Élodie à Orléans", "Größe": 1.7},
     ]);
     for (content, given, name) in [
         (text.as_bytes().to_vec(), None, "utf-8"),
@@ -86,7 +86,7 @@ fn encodings_are_detected_or_given() {
             "{name}"
         );
         if rows.as_array().unwrap().len() == 4 {
-            assert_eq!(rows[3], json!({"Prenom": "“x” €", "Grosse": 2.5}));
+            assert_eq!(rows[3], json!({"Prénom": "“x” €", "Größe": 2.5}));
         }
     }
     let unknown = at(
@@ -615,5 +615,154 @@ fn rows_that_lose_values_are_told() {
             Some(told) => assert!(message.contains(told), "{message}"),
             None => assert!(!message.contains("cut"), "{message}"),
         }
+    }
+}
+
+#[test]
+fn headers_of_every_script_name_columns() {
+    let server = TestApp::start();
+    let client = server.client();
+    for (text, columns, headers) in [
+        ("姓名,年龄\n张三,30\n", json!(["姓名", "年龄"]), Value::Null),
+        ("Имя;Цена\nХлеб;1,5\n", json!(["Имя", "Цена"]), Value::Null),
+        ("Όνομα,الاسم\na,b\n", json!(["Όνομα", "الاسم"]), Value::Null),
+        (
+            "Größe (cm),2024,größe,x,x\n1,2,3,4,5\n",
+            json!(["Größe_cm", "col_2024", "größe", "x", "x_2"]),
+            json!({"Größe_cm": "Größe (cm)", "col_2024": "2024", "x_2": "x"}),
+        ),
+        ("z,a\n1,2\n", json!(["z", "a"]), Value::Null),
+    ] {
+        let data = import(&client, text, &json!({}));
+        assert_eq!(data["columns"], columns, "{text}");
+        assert_eq!(data["import_info"]["headers"], headers, "{text}");
+        let types = data["import_info"]["column_types"].as_object().unwrap();
+        assert!(types.keys().eq(columns.as_array().unwrap()), "{types:?}");
+    }
+}
+
+/// What stands above a table is left out, and said.
+#[test]
+fn tables_are_found_below_titles_and_comments() {
+    let server = TestApp::start();
+    let client = server.client();
+    let rows =
+        json!([{"Nr": 1, "Ort": "Ulm", "Preis": 1.5}, {"Nr": 2, "Ort": "Aue", "Preis": 2.25}]);
+    let table = "Nr;Ort;Preis\n1;Ulm;1,50\n2;Aue;2,25\n";
+    for (above, more) in [
+        ("", json!({})),
+        ("Bericht vom 6. Januar\n", json!({})),
+        ("Bericht;;\n;;\n", json!({})),
+        ("# made by a program\n# on Monday; late\n", json!({})),
+        ("sep=;\r\n", json!({})),
+        ("made \"by\" hand\nand more\n", json!({"skip_rows": 1})),
+    ] {
+        file(&client, "storage", "a.csv", &format!("{above}{table}"));
+        let call = json!({"import_csv": "a.csv", "table": "t", "if_exists": "replace"});
+        let mut call = at("storage", "data.db", &call);
+        for (name, value) in more.as_object().unwrap() {
+            call[name] = value.clone();
+        }
+        let answer = client.call("shed_sqlite", &call);
+        answer.data();
+        let stored = select(&client, "storage", "data.db", "SELECT * FROM t");
+        assert_eq!(stored, rows, "{above}");
+        let message = answer.body["message"].as_str().unwrap();
+        let is_told = message.contains("above the header");
+        assert_eq!(
+            is_told,
+            !(above.is_empty() || above.starts_with("sep")),
+            "{message}"
+        );
+    }
+    // A line that cannot be read is named as it is in the file.
+    file(&client, "storage", "a.csv", "Title\na,b,c\n1,2,3\n1,\"2\n");
+    let call = json!({"import_csv": "a.csv", "table": "u"});
+    let answer = client.call("shed_sqlite", &at("storage", "data.db", &call));
+    answer.refused(400, "CSV_PARSE_ERROR");
+    assert_eq!(answer.body["error"]["details"]["line"], 4);
+}
+
+#[test]
+fn other_quotes_and_numbers_are_understood() {
+    let server = TestApp::start();
+    let client = server.client();
+    for (text, expected) in [
+        (
+            "\"bird\", \"price\", \"why\"\n\"owl\", 2.5, \"small, loud\"\n\"hen\", 1.5, \"eggs\"\n",
+            json!([{"bird": "owl", "price": 2.5, "why": "small, loud"}, {"bird": "hen", "price": 1.5, "why": "eggs"}]),
+        ),
+        (
+            "'a','b'\n'x, y','1'\n'it''s','2'\n",
+            json!([{"a": "x, y", "b": 1}, {"a": "it's", "b": 2}]),
+        ),
+        (
+            "a,b\n\"say \\\"hi, all\\\" now\",1\n\"x\",2\n",
+            json!([{"a": "say \"hi, all\" now", "b": 1}, {"a": "x", "b": 2}]),
+        ),
+        (
+            "a,b\n\"1,234,567\",\"1,234.50\"\n\"-1,000\",2\n",
+            json!([{"a": 1_234_567, "b": 1234.5}, {"a": -1000, "b": 2.0}]),
+        ),
+        ("a,b\n1,2\n\u{1a}", json!([{"a": 1, "b": 2}])),
+    ] {
+        import(&client, text, &json!({}));
+        let rows = select(&client, "storage", "data.db", "SELECT * FROM t");
+        assert_eq!(rows, expected, "{text}");
+    }
+}
+
+#[test]
+fn utf_32_and_stray_nul_characters_are_read() {
+    let server = small().app();
+    let alice = server.as_user("alice");
+    file(&alice, "storage", "x", "");
+    let text = "name;city\nJosé;Köln\n";
+    let units = |text: &str| -> Vec<u8> {
+        text.chars()
+            .flat_map(|c| u32::from(c).to_le_bytes())
+            .collect()
+    };
+    for (content, encoding) in [
+        (units(&format!("\u{feff}{text}")), "utf-32le"),
+        (units(text), "utf-32le"),
+        (text.replace("José", "Jo\0sé").into_bytes(), "utf-8"),
+    ] {
+        bytes(&server, "a.csv", &content);
+        let (data, rows) = bring(&alice, "a.csv", &json!({}));
+        assert_eq!(data["import_info"]["detected_encoding"], encoding);
+        assert_eq!(rows, json!([{"name": "José", "city": "Köln"}]));
+    }
+    let call = json!({"import_csv": "a.csv", "table": "u"});
+    let answer = alice.call("shed_sqlite", &at("storage", "data.db", &call));
+    assert!(
+        answer.body["message"].as_str().unwrap().contains("1 NUL"),
+        "{}",
+        answer.text
+    );
+}
+
+#[test]
+fn dates_are_read_as_machines_and_people_write_them() {
+    let server = TestApp::start();
+    let client = server.client();
+    for (written, expected) in [
+        (
+            ["2024-01-02T03:04:05Z", "2024-06-07T08:09:10Z"],
+            ["2024-01-02 03:04:05", "2024-06-07 08:09:10"],
+        ),
+        (["1 Jan 2024", "13 Mar 2024"], ["2024-01-01", "2024-03-13"]),
+        (["20240102", "20241231"], ["2024-01-02", "2024-12-31"]),
+        (["02.01.2024", "3.1.2024"], ["2024-01-02", "2024-01-03"]),
+        (
+            ["1/2/2024 3:04 PM", "1/13/2024 3:04 AM"],
+            ["2024-01-02 15:04:00", "2024-01-13 03:04:00"],
+        ),
+    ] {
+        let text = format!("d\n{}\n{}\n", written[0], written[1]);
+        let data = import(&client, &text, &json!({"date_columns": ["d"]}));
+        assert_eq!(data["import_info"]["unread_dates"], 0, "{text}");
+        let rows = select(&client, "storage", "data.db", "SELECT d FROM t");
+        assert_eq!(rows, json!([{"d": expected[0]}, {"d": expected[1]}]));
     }
 }
