@@ -46,8 +46,7 @@ pub struct Request {
     #[serde(default)]
     overwrite: bool,
     /// Only show the diff
-    #[serde(default)]
-    dry_run: bool,
+    dry_run: Option<bool>,
     /// Ignored
     #[serde(default = "super::vocabulary::yes")]
     #[schema(required = false)]
@@ -137,7 +136,7 @@ impl Operation for PatchText {
             path: &request.path,
             message: request.message.as_deref(),
         };
-        if request.dry_run {
+        if request.dry_run == Some(true) {
             let most = core.store.settings.output_of(caller.client) as usize;
             return preview(&file, &edit, &request, most);
         }

@@ -253,9 +253,15 @@ fn a_dry_run_shows_the_diff_and_writes_nothing() {
     let text = "one\ntwo\nthree\n";
     file(&client, "storage", "a.md", text);
     for (edit, diff) in [
-        (json!({"find": "two"}), "@@ -1,3 +1,3 @@\n one\n-two\n+X\n three\n"),
+        (
+            json!({"find": "two"}),
+            "@@ -1,3 +1,3 @@\n one\n-two\n+X\n three\n",
+        ),
         (json!({}), "@@ -1,3 +1,4 @@\n one\n two\n three\n+X\n"),
-        (json!({"overwrite": true}), "@@ -1,3 +1,1 @@\n-one\n-two\n-three\n+X\n"),
+        (
+            json!({"overwrite": true}),
+            "@@ -1,3 +1,1 @@\n-one\n-two\n-three\n+X\n",
+        ),
         (json!({"path": "new.md"}), "@@ -0,0 +1,1 @@\n+X\n"),
     ] {
         let mut arguments = with(&edit);
