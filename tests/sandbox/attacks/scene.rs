@@ -25,7 +25,7 @@ pub(super) type Row = (&'static str, &'static [&'static str]);
 /// A zone, a private directory, and everything around them that is forbidden.
 pub(crate) struct Scene {
     directory: tempfile::TempDir,
-    /// Whether attacks meet a jail that waited for them.
+    /// `true` if attacks meet a jail that waited for them.
     in_spare: bool,
 }
 
@@ -228,7 +228,7 @@ impl Scene {
         rustix::io::fcntl_setfd(inherited.as_fd(), rustix::io::FdFlags::empty()).expect("set");
         let helper = Helper::start_as(CANARY, account);
         drop(inherited);
-        // What is attacked can be a jail that was made before.
+        // The jail that is attacked can have been made before.
         if separate && (self.in_spare || std::env::var_os("JAIL_SPARE").is_some()) {
             helper.warm(&order, &self.path("zone"));
         }

@@ -117,7 +117,7 @@ fn a_job_finds_its_own_directory_whatever_has_its_name() {
         std::fs::write(zone.join(CANARY), "").expect("written");
         let seen = output(&helper, &listing, Path::new(&place));
         if is_removed {
-            // What has no name any more is mounted nowhere.
+            // A file without a name is mounted nowhere.
             assert!(!seen.contains(CANARY), "{seen}");
         } else {
             assert!(seen.contains(mark), "{seen}");

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::Path;
 
-use rustix::process::{Pid, Resource, Rlimit, WaitOptions, WaitStatus};
+use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus};
 
 use super::{FAILED, signals};
 use crate::message::JobEvent;
@@ -166,4 +166,28 @@ fn highest_descriptor() -> Result<i32, io::Error> {
         rustix::process::setrlimit(Resource::Nofile, raised)?;
     }
     i32::try_from(highest).map_err(io::Error::other)
+}
+
+/// Opens a handle on a new process, which is ended if there is none to be had.
+pub(super) fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
+    let opened = rustix::process::pidfd_open(pid, PidfdFlags::empty());
+    if opened.is_err() {
+        rustix::process::kill_process(pid, Signal::KILL)?;
+        rustix::process::waitpid(Some(pid), WaitOptions::empty())?;
+    }
+    Ok(opened?)
+}
+
+/// The namespaces that a process has of its own: files, processes, the name of the machine, and a
+/// network where it is asked for. Accounts, too, unless it makes that namespace when it takes the
+/// account of its job.
+pub(super) fn namespaces(in_network: bool, takes_account: bool) -> i32 {
+    let mut all = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
+    if !takes_account {
+        all |= libc::CLONE_NEWUSER;
+    }
+    if in_network {
+        all |= libc::CLONE_NEWNET;
+    }
+    all
 }

@@ -13,8 +13,7 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{OFlags, Stat};
 
 use super::children::ForkedChild;
-use super::process::fork;
-use super::zygote::{handle_of, namespaces};
+use super::process::{fork, handle_of, namespaces};
 use crate::descriptor::{open, poll};
 use crate::job::NetworkAccess;
 use crate::message::{JailKind, pair};
@@ -133,11 +132,20 @@ fn stamp_of(directory: &str) -> DirectoryStamp {
 /// Makes the directory of a job the working one. Its handle leads to the mounts of the process that
 /// opened it, its path to those of this one. Another directory that has the path by now is refused.
 pub(super) fn enter(directory: &OwnedFd) -> io::Result<()> {
+    Ok(rustix::process::fchdir(at_its_path(directory)?)?)
+}
+
+/// Returns `true` if a directory is still at the path that it was opened by.
+pub(super) fn is_at_its_path(directory: &OwnedFd) -> bool {
+    at_its_path(directory).is_ok()
+}
+
+fn at_its_path(directory: &OwnedFd) -> io::Result<OwnedFd> {
     let path = std::fs::read_link(format!("/proc/self/fd/{}", directory.as_raw_fd()))?;
     let found = open(path, OFlags::PATH | OFlags::DIRECTORY)?;
     let identity = |stat: Stat| (stat.st_dev, stat.st_ino);
     if identity(rustix::fs::fstat(&found)?) != identity(rustix::fs::fstat(directory)?) {
         return Err(io::Error::other("another directory has its name"));
     }
-    Ok(rustix::process::fchdir(found)?)
+    Ok(found)
 }

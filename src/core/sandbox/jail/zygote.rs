@@ -9,14 +9,12 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::OwnedFd;
 
-use rustix::process::{
-    DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, set_dumpable_behavior,
-};
+use rustix::process::{DumpableBehavior, PidfdFlags, set_dumpable_behavior};
 
 use super::account::{AccountMaps, KernelAccount, ProcessAccount};
 use super::children::{ForkedChild, attend};
 use super::mount_namespace::system_root;
-use super::process::{close, fork};
+use super::process::{close, fork, handle_of, namespaces};
 use super::root::MountRoot;
 use super::spare::{self, SpareJails};
 use super::{begin, children, signals};
@@ -145,7 +143,9 @@ fn start(
     children: &mut Vec<ForkedChild>,
 ) -> io::Result<Option<(JobHandles<OwnedFd>, Option<io::Error>)>> {
     let takes_account = handles.map.is_some();
-    if let Some(kind) = request.kind.clone() {
+    // A directory that was moved meanwhile is reached by its handle alone, in a new process.
+    let is_reached = || spare::is_at_its_path(&handles.directory);
+    if let Some(kind) = request.kind.clone().filter(|_| is_reached()) {
         let kind = JailKind {
             takes_account,
             ..kind
@@ -188,16 +188,6 @@ fn start(
     Ok(None)
 }
 
-/// Opens a handle on a new process, which is ended if there is none to be had.
-pub(super) fn handle_of(pid: Pid) -> io::Result<OwnedFd> {
-    let opened = rustix::process::pidfd_open(pid, PidfdFlags::empty());
-    if opened.is_err() {
-        rustix::process::kill_process(pid, Signal::KILL)?;
-        rustix::process::waitpid(Some(pid), WaitOptions::empty())?;
-    }
-    Ok(opened?)
-}
-
 /// In a process that has no job yet: makes what every job of its kind needs, and waits for one.
 fn wait_for_job(
     (kind, socket): &(JailKind, OwnedFd),
@@ -223,18 +213,4 @@ fn wait_for_job(
     let (request, handles) = job.ok_or(io::ErrorKind::InvalidData)?;
     rustix::thread::set_name(c"fileshed")?;
     become_job(&request, handles, (zygote, account), Some(Ok(root))).map(Some)
-}
-
-/// The namespaces that a process has of its own: files, processes, the name of the machine, and a
-/// network where it is asked for. Accounts, too, unless it makes that namespace when it takes the
-/// account of its job.
-pub(super) fn namespaces(in_network: bool, takes_account: bool) -> i32 {
-    let mut all = libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWUTS;
-    if !takes_account {
-        all |= libc::CLONE_NEWUSER;
-    }
-    if in_network {
-        all |= libc::CLONE_NEWNET;
-    }
-    all
 }
