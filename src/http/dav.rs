@@ -241,6 +241,10 @@ async fn keep_times(
         let caller = request.holder(&path);
         let set = call::run(&request.server.core, caller, (), move |view, ()| {
             let path = request::found(view, path);
+            // Sidecar files have no times.
+            if SidecarPlace::at(view, &path)?.is_some() {
+                return Ok(());
+            }
             let found = view.resolve_path_to_change("path", path)?;
             found.explained(|| webdav::set_modified(&found.zone, &found.path, time))
         });
@@ -307,7 +311,6 @@ pub(super) async fn options_of_root(State(server): State<Arc<Server>>) -> Respon
 async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
     let transfer_permit = call.transfer_permit(None).await?;
     let (server, address) = (Arc::clone(&call.server), call.parts.uri.path().to_owned());
-    let is_head = call.parts.method == Method::HEAD;
     call.caller = path.opener(&call.caller);
     let found = call.look(move |view| {
         let path = request::found(view, path);
@@ -317,11 +320,7 @@ async fn get(mut call: Call, path: ViewPath) -> Result<Response, Error> {
             return Ok(Err(content.into_response()));
         }
         if view.is_directory("path", &path)? {
-            let nodes = if is_head {
-                Vec::new()
-            } else {
-                node::list(view, path)?
-            };
+            let nodes = node::list(view, path)?;
             return Ok(Err(listing::page(&address, &nodes)));
         }
         let found = view.resolve_path("path", path)?;

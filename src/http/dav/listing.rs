@@ -1,4 +1,4 @@
-//! What a directory of the drive shows to programs that read an address as it is.
+//! The listing of a directory for programs that read its address as a file.
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,8 @@ pub(super) fn page(address: &str, nodes: &[Node]) -> Response {
         Some("") | None => ".",
         Some(last) => last,
     };
-    let below = escaped(below);
+    // A name with a colon alone would be a scheme.
+    let below = format!("./{}", escaped(below));
     let mut list = String::from("<ul>\n");
     for node in nodes {
         let end = if node.is_dir() { "/" } else { "" };

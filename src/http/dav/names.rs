@@ -1,14 +1,14 @@
 //! Names that some system cannot hold, as programs put them on a drive.
 //!
-//! What was put is asked for under its own address, so such a name is stored in a form that leads back to
-//! it: a character that not every system takes is the one at U+F000 and so many, as clients of network
+//! Clients ask for a file under the address to which they put it, so such a name is stored in a form that
+//! leads back to it: a character that not every system takes is the one at U+F000 and so many, as clients of network
 //! drives of Windows have it. The drive shows the name that was put.
 
 use std::borrow::Cow;
 
 use fileshed_core::zone::fault_of_name;
 
-/// Where the characters of ASCII begin that no name may have.
+/// The beginning of the private range that stands for characters of ASCII that no name may have.
 const PRIVATE: u32 = 0xf000;
 
 /// The text of a path of the tree as it is stored; the directories that lead to a zone have their own
@@ -40,7 +40,10 @@ fn below_zone(path: &str, change: impl Fn(&str) -> Cow<'_, str>) -> String {
 fn stored_name(name: &str) -> Cow<'_, str> {
     let is_refused =
         |character: char| character.is_ascii_control() || "<>\"|?*\\".contains(character);
-    let has_bad_end = name.ends_with(['.', ' ']) && !matches!(name, "." | "..");
+    if matches!(name, "." | "..") {
+        return name.into();
+    }
+    let has_bad_end = name.ends_with(['.', ' ']);
     if !name.contains(is_refused) && !has_bad_end && fault_of_name(name).is_none() {
         return name.into();
     }
@@ -80,7 +83,8 @@ pub(super) fn shown_name(stored: &str) -> Cow<'_, str> {
         ascii.unwrap_or(character)
     };
     let shown: String = stored.chars().map(plain).collect();
-    if !shown.contains('/') && stored_name(&shown) == stored {
+    let is_name = !shown.contains('/') && !matches!(&*shown, "." | "..");
+    if is_name && stored_name(&shown) == stored {
         shown.into()
     } else {
         stored.into()
@@ -92,6 +96,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn no_name_leads_to_the_directory_that_it_is_in() {
+        for name in [".", ".."] {
+            assert_eq!(stored_name(name), name);
+        }
+        for name in ["\u{f02e}", "\u{f02e}.", ".\u{f02e}", "\u{f02e}\u{f02e}"] {
+            assert_eq!(shown_name(name), name);
+        }
+    }
 
     #[test]
     fn names_that_some_system_cannot_hold_lead_back() {

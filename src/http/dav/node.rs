@@ -121,8 +121,10 @@ impl DavMetaData for Node {
         self.size
     }
 
+    /// Dates of HTTP begin in 1970.
     fn modified(&self) -> FsResult<SystemTime> {
-        self.modified.ok_or(FsError::NotImplemented)
+        let modified = self.modified.map(|time| time.max(SystemTime::UNIX_EPOCH));
+        modified.ok_or(FsError::NotImplemented)
     }
 
     /// No file system tells all programs when a file was made: the last change is no earlier.

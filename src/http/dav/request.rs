@@ -132,16 +132,22 @@ fn tree_path(text: &str) -> Result<ViewPath, Error> {
     Ok(ViewPath::parse("path", text, &ViewPath::home())?.by_chat())
 }
 
-/// The path at which something is: what was there before may have a name that some system cannot hold.
+/// The path at which something is, or is to be: each directory above it, and itself, may be there under
+/// a name that some system cannot hold.
 pub(super) fn found(view: CallerView<'_>, path: ViewPath) -> ViewPath {
-    let plain = names::shown(path.as_str());
-    if plain == path.as_str() || Node::at(view, &path).is_ok() {
+    let shown = names::shown(path.as_str());
+    if shown == path.as_str() || Node::at(view, &path).is_ok() {
         return path;
     }
-    let plain = tree_path(&plain).ok();
-    plain
-        .filter(|plain| Node::at(view, plain).is_ok())
-        .unwrap_or(path)
+    let is_there = |text: &str| tree_path(text).is_ok_and(|path| Node::at(view, &path).is_ok());
+    let mut at = String::new();
+    let names = path.as_str().split('/').zip(shown.split('/'));
+    for (stored, plain) in names.filter(|(stored, _)| !stored.is_empty()) {
+        let (as_stored, as_shown) = (format!("{at}/{stored}"), format!("{at}/{plain}"));
+        let is_old = stored != plain && !is_there(&as_stored) && is_there(&as_shown);
+        at = if is_old { as_shown } else { as_stored };
+    }
+    tree_path(&at).unwrap_or(path)
 }
 
 /// The file that a request brings.

@@ -17,7 +17,7 @@ use crate::http::files::modified;
 /// Bytes of an answer about properties, which repeats the names of a request.
 const ANSWER_MAX_BYTES: usize = 1 << 20;
 
-/// What a request sets.
+/// The times that a request sets.
 #[derive(Debug, Default)]
 pub(super) struct NewTimes {
     /// The time of change, in seconds since 1970.
@@ -62,7 +62,8 @@ fn time_of(property: &Element) -> Option<(Option<&'static str>, i64)> {
     };
     let text = property.get_text()?;
     let date = || Some(rfc2822::parse(text.trim()).ok()?.timestamp().as_second());
-    Some((name, modified::of_seconds(&text).or_else(date)?))
+    let time = modified::of_seconds(&text).or_else(date)?;
+    modified::is_kept(time).then_some((name, time))
 }
 
 impl NewTimes {

@@ -10,19 +10,21 @@ const X_OC_MTIME: HeaderName = HeaderName::from_static("x-oc-mtime");
 /// The last second of the year 9999.
 const LATEST: i64 = 253_402_300_799;
 
+/// Returns `true` if a time, in seconds since 1970, is one that files get.
+pub(in crate::http) fn is_kept(time: i64) -> bool {
+    (1..=LATEST).contains(&time)
+}
+
 /// The time in seconds since 1970 of a text that has seconds.
 pub(in crate::http) fn of_seconds(text: &str) -> Option<i64> {
     let whole = text.trim().split('.').next()?;
-    whole
-        .parse()
-        .ok()
-        .filter(|time| (1..=LATEST).contains(time))
+    whole.parse().ok().filter(|time| is_kept(*time))
 }
 
 /// The same of a text that has milliseconds, as browsers know them.
 pub(in crate::http) fn of_milliseconds(text: &str) -> Option<i64> {
     let milliseconds: i64 = text.trim().split('.').next()?.parse().ok()?;
-    Some(milliseconds / 1000).filter(|time| (1..=LATEST).contains(time))
+    Some(milliseconds / 1000).filter(|time| is_kept(*time))
 }
 
 /// The same by the name of a field of a form, or of metadata; `None` for other fields.

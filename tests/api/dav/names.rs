@@ -77,7 +77,7 @@ fn a_directory_lists_itself() {
     }
     drive.put("storage/a%3F%26.txt", "x");
     drive.send("MKCOL", "storage/d", &[]);
-    for (path, below) in [("storage/", "."), ("storage", "storage")] {
+    for (path, below) in [("storage/", "./."), ("storage", "./storage")] {
         let listed = drive.send("GET", path, &[]);
         assert_eq!(listed.status, 200);
         assert!(listed.header("content-type").starts_with("text/html"));
@@ -91,4 +91,34 @@ fn a_directory_lists_itself() {
         assert_eq!(refused.status, 405, "{method}");
         assert!(refused.header("allow").contains("PROPFIND"), "{method}");
     }
+}
+
+/// A character of the private range stands for a dot, and never for the directory itself.
+#[test]
+fn no_name_leads_to_the_directory_that_it_is_in() {
+    let server = TestApp::start();
+    let drive = Drive::of(server.client(), "/storage");
+    drive.send("MKCOL", "d", &[]);
+    drive.put("d/kept.txt", "x");
+    for name in ["%EF%80%AE", "%EF%80%AE.", "%EF%80%AE%EF%80%AE"] {
+        let gone = drive.send("DELETE", &format!("d/{name}"), &[]);
+        assert_eq!(gone.status, 404, "{name}");
+    }
+    assert_eq!(drive.send("GET", "d/kept.txt", &[]).text, "x");
+}
+
+#[test]
+fn what_a_command_named_so_is_filled_and_moved_into() {
+    let server = TestApp::start();
+    let drive = Drive::of(server.client(), "/storage");
+    let made = server.data().join("shared/Storage/data/What now?");
+    drive.put("a.txt", "a");
+    std::fs::create_dir(&made).expect("a directory");
+    assert_eq!(drive.put("What%20now%3F/new.txt", "n").status, 201);
+    let to = [(
+        "Destination",
+        "http://localhost/dav/storage/What%20now%3F/a.txt",
+    )];
+    assert_eq!(drive.send("MOVE", "a.txt", &to).status, 201);
+    assert!(made.join("new.txt").exists() && made.join("a.txt").exists());
 }

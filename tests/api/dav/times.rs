@@ -93,3 +93,30 @@ fn a_property_sets_it() {
     let uploads = Drive::of(server.client(), "/uploads/default");
     assert!(patch(&uploads, "a.txt", &date).status >= 400);
 }
+
+#[test]
+fn times_before_1970_hide_no_directory() {
+    let server = TestApp::start();
+    let drive = Drive::of(server.client(), "/storage");
+    drive.put("a.txt", "x");
+    let old = "<D:getlastmodified>Mon, 01 Jan 1601 00:00:00 GMT</D:getlastmodified>";
+    patch(&drive, "a.txt", old);
+    let place = server.data().join("shared/Storage/data/a.txt");
+    let file = std::fs::File::options()
+        .write(true)
+        .open(place)
+        .expect("a file");
+    let before = std::time::UNIX_EPOCH - fileshed_core::timings::minutes(1);
+    file.set_modified(before).expect("a time");
+    assert_eq!(modified(&drive, "a.txt"), "Thu, 01 Jan 1970 00:00:00 GMT");
+}
+
+/// Windows sets the time of what it put, and such files are none of the zone.
+#[test]
+fn times_of_sidecar_files_are_no_failure() {
+    let server = TestApp::start();
+    let drive = Drive::of(server.client(), "/storage");
+    assert_eq!(drive.put("~$doc.docx", "x").status, 201);
+    let time = "<Z:Win32LastModifiedTime>Fri, 14 Jul 2017 02:40:00 GMT</Z:Win32LastModifiedTime>";
+    assert_eq!(patch(&drive, "~$doc.docx", time).status, 207);
+}

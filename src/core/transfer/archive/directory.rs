@@ -52,7 +52,7 @@ pub struct Archive {
 pub(super) enum ArchiveEncoding {
     /// UTF-8 where they are that, else this one.
     Guessed(Option<NameEncoding>),
-    /// What the caller says.
+    /// The encoding that the caller names.
     Given(NameEncoding),
 }
 
@@ -142,7 +142,7 @@ pub(super) struct Plan {
 /// Some things, of which the first are named.
 #[derive(Debug)]
 pub struct FirstOf<T> {
-    /// How many there are.
+    /// Their number.
     pub count: u64,
     /// The first of them.
     pub named: Vec<T>,

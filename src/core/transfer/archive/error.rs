@@ -23,7 +23,7 @@ diagnostics! {
             archive: ZonePath = archive(),
             /// Its zone.
             zone: ZoneName => [ZoneName::Storage, ZoneName::Storage, ZoneName::Uploads],
-            /// What it is, as far as it is known.
+            /// Its kind, as far as it is known.
             format: OtherFormat => [OtherFormat::Unknown, OtherFormat::Tar, OtherFormat::SevenZip],
         } => {
             code: InvalidFormat,
@@ -51,7 +51,7 @@ diagnostics! {
             zone: ZoneName = ZoneName::Storage,
             /// The entry, made printable.
             entry: String = "a/b.txt".to_owned(),
-            /// What is wrong with it.
+            /// Its fault.
             fault: EntryFault => [
                 EntryFault::Encrypted,
                 EntryFault::Method { method: "Bzip2".to_owned() },
@@ -89,7 +89,7 @@ diagnostics! {
         /// An encoding of names that nobody knows.
         #[error("parameter `encoding` names no known encoding: `{encoding}`")]
         Encoding {
-            /// What was sent.
+            /// The value received.
             encoding: String = "cp0".to_owned(),
         } => {
             code: InvalidParameter,

@@ -14,7 +14,7 @@ use fileshed_zones::zone::{
 /// The parameter that [`PathError`] would name; entries have none.
 const PARAMETER: &str = "src";
 
-/// What separates names: programs of Windows write backslashes, against the format.
+/// Separators of names: programs of Windows write backslashes, against the format.
 pub(super) const SEPARATORS: [char; 2] = ['/', '\\'];
 
 /// The path that an entry of this name gets below a directory whose own path takes `above` bytes,

@@ -1,4 +1,4 @@
-//! Where the contents of an archive go that are more than one thing.
+//! The directory for the contents of an archive that are more than one thing.
 
 use fileshed_zones::zone::{ZoneName, ZonePath};
 

@@ -46,13 +46,17 @@ pub fn of<'f>(
         ExtraField::ExtendedTimestamp(times) => times
             .mod_time()
             .map(|seconds| i64::from(seconds.cast_signed())),
-        ExtraField::Ntfs(times) => Some((times.mtime() / NTFS_SECOND) as i64 - NTFS_BEGINNING),
+        ExtraField::Ntfs(times) => {
+            let seconds = (times.mtime() / NTFS_SECOND) as i64 - NTFS_BEGINNING;
+            // A field of zeros says nothing.
+            (times.mtime() > 0).then_some(seconds)
+        }
         _ => None,
     });
     field.or_else(|| dos.and_then(from_dos))
 }
 
-/// What the field of NTFS counts in a second.
+/// Units of the NTFS field in a second.
 const NTFS_SECOND: u64 = 10_000_000;
 
 /// Seconds between its beginning, the year 1601, and 1970.
