@@ -40,7 +40,7 @@ pub struct Response {
     path: String,
     /// Bytes of the new file.
     size: u64,
-    /// Whether it took the place of a file.
+    /// `true` if it took the place of a file.
     replaced: bool,
 }
 

@@ -11,7 +11,7 @@ const CELLS: usize = 100;
 /// `shed_diff`
 pub struct Diff;
 
-/// What to compare.
+/// The files to compare.
 #[derive(Deserialize, ToSchema)]
 pub struct Request {
     /// Zone of the files
@@ -41,9 +41,9 @@ pub struct Response {
     /// Cells that differ, where both are tables.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cells: Vec<String>,
-    /// Whether the answer ends before the last hunk.
+    /// `true` if the answer ends before the last hunk.
     truncated: bool,
-    /// What is not compared.
+    /// The parts that are not compared.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notices: Vec<&'static str>,
 }
@@ -51,7 +51,7 @@ pub struct Response {
 impl Operation for Diff {
     const ID: &str = "shed_diff";
     const SUMMARY: &str = "Compare files or versions";
-    const DOC: &str = "Compare files or versions as a unified diff, documents by their text. shed_diff(zone=\"documents\", path=\"a.docx\", version=\"HEAD~1\")";
+    const DOC: &str = "Compare files or versions as a unified diff, documents by their text. shed_diff(zone=\"documents\", path=\"a.md\", version=\"HEAD~1\")";
     const EFFECT: Effect = Effect::READS;
     const ERRORS: &[Code] = errors![
         ZONE_AND_PATH, EXISTING_FILE;

@@ -44,7 +44,7 @@ pub struct Request {
     group: Option<String>,
 }
 
-/// How bytes are written.
+/// The form in which bytes are written.
 #[derive(ToSchema)]
 #[schema(rename_all = "lowercase")]
 #[expect(dead_code, reason = "it is a schema: `ContentFormat` reads it")]
@@ -64,7 +64,7 @@ pub struct Response {
     total_lines: u64,
     /// The first line that is shown.
     start_line: u64,
-    /// How many lines are shown.
+    /// The number of lines that are shown.
     num_lines: u64,
     /// Whether the answer ends before what was asked for, because it would be too long.
     truncated: bool,
@@ -176,24 +176,24 @@ fn small_text(core: &Core, caller: &Caller, request: &Request) -> Option<Reply<R
     }
     let text = Encoding::text_of(&file.bytes)?;
     let most = core.store.settings.output_of(caller.client) as usize;
-    let file = ReadFile::text(&path, file.stamp.size(), &lines.of(&text, most));
+    let file = ShownFile::text(&path, file.stamp.size(), &lines.of(&text, most));
     let (message, more) = (file.message(), file.more());
     Some(Reply::new(file.response, message).noting(more))
 }
 
 /// A file that was read.
-struct ReadFile {
+struct ShownFile {
     response: Response,
     /// The line and the character at which the rest begins.
     rest: Option<(u64, u64)>,
     picture: Option<Picture>,
     /// The page that the picture shows.
     page: Option<u64>,
-    /// How to read a page without text.
+    /// The hint for a page without text.
     scanned: Option<Hint>,
 }
 
-impl ReadFile {
+impl ShownFile {
     fn text(path: &ZonePath, size: u64, lines: &SelectedLines) -> Self {
         Self {
             response: Response {
@@ -246,7 +246,7 @@ impl ReadFile {
         }
     }
 
-    /// How the rest is read.
+    /// The parameters that read the rest.
     fn more(&self) -> Option<String> {
         self.rest.map(|rest| match rest {
             (line, 1) => format!("more with offset={line}"),
@@ -320,7 +320,7 @@ impl Reader<'_> {
         path: &str,
         page: Option<u64>,
         most: usize,
-    ) -> Result<ReadFile, Error> {
+    ) -> Result<ShownFile, Error> {
         let path = self.zone.path(parameter, path)?;
         let entry = self.zone.entry(&path)?;
         let is_file = entry.expect_file();
@@ -331,9 +331,9 @@ impl Reader<'_> {
                 mime_type: "image/jpeg".into(),
                 bytes: page_picture(self.runs, self.zone, &entry, page)?,
             };
-            let mut file = ReadFile::picture(&path, size, picture);
+            let mut file = ShownFile::picture(&path, size, picture);
             file.response.mime_type = Some("image/jpeg");
-            return Ok(ReadFile {
+            return Ok(ShownFile {
                 page: Some(page),
                 ..file
             });
@@ -341,14 +341,14 @@ impl Reader<'_> {
         if let Some(document) = document_text(self.runs, self.zone, &entry)? {
             let page = document.page_without_text;
             let lines = self.lines.of(&document.shown(), most);
-            return Ok(ReadFile {
+            return Ok(ShownFile {
                 scanned: page.map(|page| as_picture(self.runs, &path, page)),
-                ..ReadFile::text(&path, size, &lines)
+                ..ShownFile::text(&path, size, &lines)
             });
         }
         if size > self.zone.text_limit() {
             let lines = self.long_text(&entry, most)?;
-            return Ok(ReadFile::text(&path, size, &lines));
+            return Ok(ShownFile::text(&path, size, &lines));
         }
         let bytes = entry
             .content()
@@ -356,10 +356,10 @@ impl Reader<'_> {
         let Some(text) = Encoding::text_of(&bytes) else {
             let mime_type = self.picture_type(&entry)?.into();
             let picture = Picture { mime_type, bytes };
-            return Ok(ReadFile::picture(&path, size, picture));
+            return Ok(ShownFile::picture(&path, size, picture));
         };
         let lines = self.lines.of(&text, most);
-        Ok(ReadFile::text(&path, size, &lines))
+        Ok(ShownFile::text(&path, size, &lines))
     }
 
     /// Lines of a text that is too long to be held.
@@ -407,7 +407,7 @@ fn text_limit(settings: &Settings) -> u64 {
     settings.fs_text_limit_mb.saturating_mul(MEBIBYTE)
 }
 
-/// How to read a page without text, which is probably a scan.
+/// The hint for a page without text, which is probably a scan.
 fn as_picture(runs: &Runs, path: &ZonePath, page: u64) -> Hint {
     let see = NextCall::here("shed_read")
         .with("path", path.as_str())

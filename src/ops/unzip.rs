@@ -163,7 +163,7 @@ impl Operation for Unzip {
     }
 }
 
-/// What a sentence says of entries to which something was done.
+/// The part of a sentence about entries to which something was done.
 fn remark<T>(verb: &str, entries: &FirstOf<T>, words: impl Fn(&T) -> String) -> String {
     if entries.count == 0 {
         return String::new();
@@ -178,7 +178,7 @@ fn remark<T>(verb: &str, entries: &FirstOf<T>, words: impl Fn(&T) -> String) -> 
     format!("; {verb} {}: {shown}{more}", entries.count)
 }
 
-/// What a sentence says of the encoding of names.
+/// The part of a sentence about the encoding of names.
 pub(super) fn guess(encoding: &str) -> String {
     format!("; names were read as {encoding}, repeat with `encoding` if they are wrong")
 }

@@ -15,7 +15,7 @@ const LEVELS: usize = 9;
 /// Styles on which a style may be based, one on the other.
 const BASES: usize = 10;
 
-/// What a paragraph, or its style, says of its place in a list.
+/// The place in a list that a paragraph, or its style, names.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ListPlace {
     pub(crate) style: Option<String>,

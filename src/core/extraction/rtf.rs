@@ -30,7 +30,7 @@ const CHARACTERS: &[(&str, &str)] = &[
 const HIDDEN: &str = " colortbl filetbl fldinst fonttbl footer footerf footerl footerr header headerf \
     headerl headerr info object pict stylesheet ";
 
-/// What holds within a group.
+/// The state within a group.
 #[derive(Clone, Copy)]
 struct RtfGroup {
     is_hidden: bool,

@@ -33,7 +33,7 @@ pub struct TextBuilder {
     most: usize,
     content: String,
     truncated: bool,
-    /// Where the last tracked change ended.
+    /// The end of the last tracked change.
     change_end: usize,
 }
 

@@ -8,7 +8,7 @@ use super::{HistoryError, Result, object};
 use fileshed_storage::Root;
 use fileshed_types::zone::ZonePath;
 
-/// What a version of a file is.
+/// The content of a file in a version.
 #[derive(Debug, PartialEq, Eq)]
 pub enum FileVersion {
     /// Its bytes.
@@ -26,7 +26,7 @@ pub enum FileVersion {
 pub fn file_at(parent: &Root, revision: &str, path: &ZonePath, most: u64) -> Result<FileVersion> {
     ignore_the_host();
     let fail = HistoryError::git("read");
-    // What else git can look for takes long in a long history.
+    // Other searches of git take long in a long history.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/~^".contains(c);
     if !revision.chars().all(is_plain) {
         return Ok(FileVersion::NoCommit);

@@ -203,7 +203,7 @@ diagnostics! {
         NoCommit {
             /// The file.
             path: String = "report.md".to_owned(),
-            /// What was given.
+            /// The value received.
             version: String = "abc1234".to_owned(),
         } => {
             code: InvalidParameter,

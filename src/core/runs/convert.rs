@@ -76,9 +76,9 @@ pub struct Converted {
     pub to: String,
     /// Its bytes.
     pub size: u64,
-    /// Whether it took the place of another one.
+    /// `true` if it took the place of another one.
     pub replaced: bool,
-    /// What is not in it as it is in the source.
+    /// Differences from the source.
     pub notes: Vec<String>,
 }
 
@@ -287,7 +287,7 @@ diagnostics! {
     /// A file that was not converted.
     #[derive(Debug, thiserror::Error)]
     pub enum ConvertError {
-        /// Nothing makes this of that.
+        /// No conversion leads from the one format to the other.
         #[error("`{path}` cannot be converted from {from} to {to}")]
         NoConversion {
             /// The file.
@@ -326,7 +326,7 @@ diagnostics! {
             path: String = "a.docx".to_owned(),
             /// The program.
             program: &'static str = "pandoc",
-            /// What it says.
+            /// Its message.
             reason: String = "couldn't unpack docx container".to_owned(),
         } => {
             code: ExecError,

@@ -68,7 +68,7 @@ pub struct DocumentSource<'s> {
     pub path: &'s str,
     /// Its bytes.
     pub size: u64,
-    /// What it holds.
+    /// Its text.
     pub content: &'s mut dyn Read,
 }
 
@@ -257,7 +257,7 @@ type ExtractionResult = Result<DocumentText, ExtractionFault>;
 enum ExtractionFault {
     /// It needs a password.
     Encrypted,
-    /// What is wrong with it.
+    /// Its fault.
     Unreadable(String),
 }
 

@@ -53,7 +53,7 @@ const BEHIND_SHELL_SCRIPTS: [(&str, &str); 2] =
 /// Interpreters that a script may name; a shell is none of them.
 const INTERPRETERS: [&str; 2] = ["perl", "python3"];
 
-/// Where git keeps the programs that it starts itself, below the directory that it is installed in.
+/// Directories of the programs that git starts itself, below the directory that it is installed in.
 const GIT_HELPERS: [&str; 2] = ["lib/git-core", "libexec/git-core"];
 
 /// The programs of git, by their names there.

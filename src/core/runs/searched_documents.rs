@@ -27,7 +27,7 @@ pub struct SearchedDocuments<'r> {
     budget: Mutex<SearchBudget>,
 }
 
-/// What is left for a search.
+/// The time and the bytes that are left for a search.
 struct SearchBudget {
     deadline: Instant,
     bytes: u64,

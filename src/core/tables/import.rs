@@ -99,7 +99,7 @@ impl Engine {
                 continue;
             }
             let text = CsvText::new(source)?;
-            // What is no table has no types.
+            // A result without a table has no types.
             let scan = match Scan::new(&text, &source.import, self, false) {
                 Ok(scan) => Some(scan),
                 Err(DatabaseError::CsvEmpty) => None,

@@ -145,7 +145,7 @@ impl TableFormat {
     }
 }
 
-/// How rows are written.
+/// The form in which rows are written.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Export {
     /// The format of the file.
@@ -315,7 +315,7 @@ pub struct ImportedTable {
     pub lost_in_rows: Vec<u64>,
     /// `true` if bytes were no text, and became U+FFFD.
     pub flawed: bool,
-    /// What else is not in the table as it is in the file.
+    /// Other differences of the table from the file.
     pub notes: Vec<String>,
 }
 
@@ -370,7 +370,7 @@ pub enum DatabaseError {
     Parameter {
         /// Its name.
         name: String,
-        /// What was given.
+        /// The value received.
         received: String,
         /// What it may be.
         expected: String,

@@ -281,7 +281,7 @@ impl<'t> Folded<'t> {
         self.places.resize(self.text.len(), place);
     }
 
-    /// Where a folded text begins, in whole characters.
+    /// Positions at which a folded text begins, in whole characters.
     fn places_of(&self, folded: &[u8]) -> impl Iterator<Item = usize> {
         let is_whole = |at: &usize| {
             let (first, last) = (*at, at + folded.len() - 1);
@@ -300,7 +300,7 @@ impl<'t> Folded<'t> {
             .flat_map(move |folded| memmem::find_iter(&self.text, folded).filter(is_whole))
     }
 
-    /// Where a text stands that reads as `find` does, at the end of a line where `find` ends in blanks.
+    /// Places of a text that reads as `find` does, at the ends of lines if `find` ends in blanks.
     fn typographic_places(&self, find: &str) -> impl Iterator<Item = Range<usize>> {
         let folded = Folded::new(find.as_bytes(), self.fold).text;
         let ends_line = find.ends_with([' ', '\t', '\r']);
@@ -313,7 +313,7 @@ impl<'t> Folded<'t> {
         })
     }
 
-    /// Where a text stands, in whole characters; with as much white space at both ends as the text
+    /// The first place of a text, in whole characters; with as much white space at both ends as the text
     /// has.
     fn place(&self, find: &str) -> Option<Range<usize>> {
         let folded = Folded::new(find.as_bytes(), self.fold).text;

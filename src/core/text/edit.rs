@@ -41,8 +41,8 @@ pub struct TextEdit<'a> {
     pub regex_flags: &'a str,
     /// Whether to edit at every match of the pattern or the text instead of one.
     pub match_all: bool,
-    /// Whether the only place that reads as `find` does is taken where `find` itself is not there: it
-    /// may differ in white space at the ends of lines, and in blanks, quotes, dashes and accents.
+    /// `true` if the only place that reads as `find` does may be taken for it: it may differ in white
+    /// space at the ends of lines, and in blanks, quotes, dashes and accents.
     pub finds_alike: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct Edited {
     pub matches: u64,
     /// A few lines around the places that were edited, numbered.
     pub lines: String,
-    /// How the place was found, where not as it was asked for.
+    /// The leniency with which the place was found.
     pub leniency: Option<Leniency>,
 }
 
@@ -388,7 +388,7 @@ impl Leniency {
         }
     }
 
-    /// What the answer says about it.
+    /// The sentence of the answer about it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -218,7 +218,7 @@ pub(super) struct TextDecoder {
     encoding: Encoding,
     /// Bytes of the mark that are still to come.
     mark: usize,
-    /// Nothing for UTF-32, and for ASCII until a byte shows that it is more.
+    /// `None` for UTF-32, and for ASCII until a byte shows that it is more.
     decoder: Option<encoding_rs::Decoder>,
     /// The beginning of a character of UTF-32.
     unit: Vec<u8>,

@@ -30,7 +30,7 @@ const LATIN: [&str; 5] = [
     "ISO-8859-2",
 ];
 
-/// What names have between letters.
+/// Characters between the letters of names.
 const PUNCTUATION: &str = "\u{2013}\u{2014}\u{2019}\u{201c}\u{201d}\u{201e}\u{2026}\u{2116}";
 
 /// Bytes of names that are looked at to guess an encoding.

@@ -65,7 +65,7 @@ pub struct LineRange {
     pub column: u64,
     /// The bytes of text that an answer holds.
     pub most: usize,
-    /// Whether each line is to be shown with its number, which takes room as well.
+    /// `true` if each line is shown with its number, which takes room as well.
     pub numbered: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct SelectedLines {
 }
 
 impl LineRange {
-    /// Whether every line is asked for.
+    /// Returns `true` if every line is asked for.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.first == 1 && self.last == u64::MAX
@@ -92,14 +92,14 @@ impl LineRange {
     /// The lines of a text that is in memory.
     #[must_use]
     pub fn of(&self, text: &str) -> SelectedLines {
-        let mut selection = Selection::new(self);
+        let mut selection = LineSelection::new(self);
         selection.add(text);
         selection.lines
     }
 
     /// The lines of a text in this encoding.
     pub fn read(&self, source: &mut impl Read, encoding: Encoding) -> io::Result<SelectedLines> {
-        let mut selection = Selection::new(self);
+        let mut selection = LineSelection::new(self);
         decode(source, encoding, |text| selection.add(text))?;
         Ok(selection.lines)
     }
@@ -136,17 +136,17 @@ fn decode(
 }
 
 /// Lines that are being selected.
-struct Selection<'r> {
+struct LineSelection<'r> {
     range: &'r LineRange,
     lines: SelectedLines,
     within_line: bool,
     /// The next character of the line, from 1.
     column: u64,
-    /// Where the line begins in the content.
+    /// The beginning of the line in the content.
     line_start: usize,
 }
 
-impl<'r> Selection<'r> {
+impl<'r> LineSelection<'r> {
     fn new(range: &'r LineRange) -> Self {
         Self {
             range,
@@ -221,7 +221,7 @@ impl<'r> Selection<'r> {
 }
 
 impl SelectedLines {
-    /// How many lines are shown.
+    /// The number of lines that are shown.
     #[must_use]
     pub fn count(&self) -> u64 {
         let is_empty = self.content.is_empty() && self.rest.is_none();
@@ -332,7 +332,7 @@ mod tests {
         ) {
             let range = LineRange { column, most, ..range(first, last) };
             let expected = range.of(&text);
-            let mut selection = Selection::new(&range);
+            let mut selection = LineSelection::new(&range);
             let mut decoder = TextDecoder::new(Encoding::Utf8);
             for piece in text.as_bytes().chunks(piece) {
                 selection.add(&decoder.decode(piece, false));

@@ -259,7 +259,7 @@ timings! {
         census: milliseconds(20),
         /// How long the proxy may take to accept: it listens on this machine and answers at once.
         proxy: seconds(5),
-        /// How long a spare jail waits for a job.
+        /// The time for which a spare jail waits for a job.
         spare: seconds(20),
     }
 

@@ -45,7 +45,7 @@ pub(in crate::http) struct FormFile {
     pub(in crate::http) modified: Option<i64>,
 }
 
-/// What the headers of a part say.
+/// The headers of a part.
 #[derive(Default)]
 struct PartHead {
     field: String,

@@ -243,7 +243,10 @@ fn what_is_above_the_files_of_chats_cannot_be_changed() {
     assert_eq!(ada.send("MKCOL", "uploads/one", &[]).status, 405);
     let listed = ada.send("GET", "uploads", &[]);
     assert_eq!(listed.status, 200, "a collection");
-    assert!(listed.text.contains("href=\"./uploads/one/\""), "{listed:?}");
+    assert!(
+        listed.text.contains("href=\"./uploads/one/\""),
+        "{listed:?}"
+    );
     let to_chat = [("Destination", "http://localhost/dav/uploads/new")];
     ada.put("storage/a.txt", "a");
     let [code, message, _] = refusal(&ada.send("MOVE", "storage/a.txt", &to_chat));

@@ -231,7 +231,7 @@ impl Files<'_> {
 struct FileReader<'f> {
     files: &'f Files<'f>,
     beginning: &'f FileBytes,
-    /// What was read last.
+    /// The bytes that were read last.
     piece: Vec<u8>,
     position: u64,
 }

@@ -16,7 +16,7 @@ const SEARCHING: [&str; 4] = ["grep", "egrep", "fgrep", "rg"];
 const MOST: usize = 1000;
 const TIME: Duration = timings::seconds(2);
 
-/// What is said of the documents among the files that a command searched.
+/// A note about the documents among the files that a command searched.
 pub(super) fn note(zone: &Zone<'_>, plan: &CommandPlan) -> Option<Hint> {
     if !SEARCHING.contains(&plan.command) {
         return None;

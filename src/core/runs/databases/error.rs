@@ -116,7 +116,7 @@ diagnostics! {
         Parameter {
             /// Which one.
             name: String = "date_columns".to_owned(),
-            /// What was sent.
+            /// The value received.
             received: String = "day".to_owned(),
             /// What is taken.
             expected: String = "names of columns".to_owned(),

@@ -10,10 +10,10 @@ const SAMPLE: usize = 200;
 /// Most rows above a table.
 const ABOVE: usize = 30;
 
-/// How fields are quoted.
+/// Quoting of fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Dialect {
-    /// What encloses a field.
+    /// The character that encloses a field.
     pub(crate) quote: u8,
     /// Blanks stand between delimiters and quotes.
     blanks: bool,
@@ -21,7 +21,7 @@ pub(crate) struct Dialect {
     escapes: bool,
 }
 
-/// Where in its field a character stands.
+/// The position of a character in its field.
 #[derive(Clone, Copy, Debug)]
 enum FieldState {
     Start { behind_blank: bool },

@@ -641,7 +641,7 @@ fn headers_of_every_script_name_columns() {
     }
 }
 
-/// What stands above a table is left out, and said.
+/// Lines above a table are left out, and said.
 #[test]
 fn tables_are_found_below_titles_and_comments() {
     let server = TestApp::start();
