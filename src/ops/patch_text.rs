@@ -4,14 +4,18 @@ use fileshed_core::changes::{FileWrite, WrittenFile};
 use fileshed_core::misnamed::expect_named_right;
 use fileshed_core::settings::WriteMode;
 use fileshed_core::text::{
-    Edited, Leniency, Position, TextEdit, TextError, addition, compare, expect_editable,
-    line_count, readable,
+    Comparison, Edited, Leniency, Position, TextEdit, TextError, addition, compare,
+    expect_editable, line_count, readable,
 };
 use fileshed_core::{Repeat, Timings};
 
 use super::prelude::*;
 use super::vocabulary::write_mode;
 use super::write::{self, Response};
+
+/// Bytes and lines of the longest text of which a diff is made.
+const DIFF_BYTES: usize = 2_000_000;
+const DIFF_LINES: usize = 50_000;
 
 /// `shed_patch_text`
 pub struct PatchText;
@@ -204,27 +208,37 @@ fn preview(
     let shown = |bytes: &[u8]| readable(bytes).unwrap_or_default();
     let is_new = old.is_none();
     let (old, revised) = (shown(&old.unwrap_or_default()), shown(&new));
-    let comparison = compare(&old, &revised, false, Timings::STANDARD.work.comparison);
-    let (diff, is_cut) = comparison.unified(most);
+    let is_short = |text: &str| text.len() <= DIFF_BYTES && text.lines().nth(DIFF_LINES).is_none();
+    let compared = || compare(&old, &revised, false, Timings::STANDARD.work.comparison);
+    let comparison = (is_short(&old) && is_short(&revised)).then(compared);
+    let shown = comparison
+        .as_ref()
+        .map(|comparison| comparison.unified(most));
+    let (diff, is_cut) = shown.unzip();
+    let lines = |comparison: &Comparison| (comparison.additions + comparison.deletions) as u64;
     let note = edited.as_ref().and_then(|edited| edited.leniency);
     let response = Response {
         path: request.path.clone(),
         zone: file.zone.name.as_str(),
         position: write::position(request.overwrite, edit.position.as_str()),
-        lines_affected: Some((comparison.additions + comparison.deletions) as u64),
+        lines_affected: comparison.as_ref().map(lines),
         created: is_new,
         file_size: new.len() as u64,
         safe_mode: request.safe,
         pattern_matches: edited
             .map(|edited| edited.matches)
             .filter(|matches| *matches > 0),
-        diff: Some(diff),
+        diff,
         ..Response::default()
     };
     let message = "Nothing was written: dry_run shows what would change";
     Ok(Reply::new(response, message)
         .noting(note.map(Leniency::as_str))
-        .noting(is_cut.then_some("the rest of the diff does not fit")))
+        .noting(match is_cut {
+            None => Some("the text is too long for a diff"),
+            Some(true) => Some("the rest of the diff does not fit"),
+            Some(false) => None,
+        }))
 }
 
 /// Makes the edit. What a long file has at its end is not looked at, nor shown.

@@ -14,6 +14,9 @@ use super::prelude::*;
 use super::{ImmediateRun, Picture};
 use crate::content_type;
 
+/// Most files that one call reads.
+const FILES: usize = 50;
+
 /// `shed_read`
 pub struct Read;
 
@@ -129,6 +132,14 @@ impl Operation for Read {
             zone: &zone,
             lines: lines_of(&request)?,
         };
+        if request.paths.len() >= FILES {
+            return Err(ArgumentError::Range {
+                parameter: "paths",
+                received: request.paths.len() as i64,
+                range: "fewer than 50 files",
+            }
+            .into());
+        }
         if !request.paths.is_empty() {
             return reader.several(request, most);
         }
@@ -342,7 +353,7 @@ impl Reader<'_> {
             let page = document.page_without_text;
             let lines = self.lines.of(&document.shown(), most);
             return Ok(ShownFile {
-                scanned: page.map(|page| as_picture(self.runs, &path, page)),
+                scanned: page.map(|page| as_picture(self.runs, self.zone, &path, page)),
                 ..ShownFile::text(&path, size, &lines)
             });
         }
@@ -408,14 +419,14 @@ fn text_limit(settings: &Settings) -> u64 {
 }
 
 /// The hint for a page without text, which is probably a scan.
-fn as_picture(runs: &Runs, path: &ZonePath, page: u64) -> Hint {
+fn as_picture(runs: &Runs, zone: &Zone<'_>, path: &ZonePath, page: u64) -> Hint {
     let see = NextCall::here("shed_read")
         .with("path", path.as_str())
         .with("page", page);
     let hint = Hint::new(format!("page {page} has no text, as of a scan; "))
         .call(see)
         .say(" shows it as an image");
-    if !runs.programs.has("ocrmypdf") {
+    if zone.name == ZoneName::Uploads || !runs.programs.has("ocrmypdf") {
         return hint;
     }
     let arguments = vec![path.as_str(), "with-text.pdf"];

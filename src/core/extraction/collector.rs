@@ -203,10 +203,16 @@ impl<'t> Collector<'t> {
         }
     }
 
+    /// Returns `true` if an element within one that is passed by has an end. In web pages many have
+    /// none.
+    fn is_counted(&self, name: &str) -> bool {
+        self.markup != Markup::Web || self.markup.passes_by(name)
+    }
+
     fn begin(&mut self, element: &BytesStart<'_>) {
         let name = local_name(element);
         if self.passed_by > 0 || self.markup.passes_by(name) {
-            self.passed_by += 1;
+            self.passed_by += usize::from(self.is_counted(name));
             return;
         }
         self.depth += 1;
@@ -314,7 +320,7 @@ impl<'t> Collector<'t> {
 
     fn end(&mut self, name: &str) {
         if self.passed_by > 0 {
-            self.passed_by -= 1;
+            self.passed_by -= usize::from(self.is_counted(name));
             return;
         }
         if self.markup.holds(name) {

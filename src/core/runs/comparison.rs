@@ -165,7 +165,9 @@ fn rows(text: &str) -> String {
                 characters.next();
                 rows.push('"');
             }
-            '"' => is_quoted = !is_quoted,
+            '"' if is_quoted => is_quoted = false,
+            '"' if rows.is_empty() || rows.ends_with(['\t', '\n']) => is_quoted = true,
+            '"' => rows.push('"'),
             '\n' | '\t' if is_quoted => rows.push(' '),
             character if character == delimiter && !is_quoted => rows.push('\t'),
             character => rows.push(character),

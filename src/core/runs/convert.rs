@@ -252,11 +252,11 @@ impl Pandoc<'_> {
         if !is_printed {
             return Ok(page);
         }
-        let base = format!("{directory}/");
+        let base = format!("--base-url=./{directory}/");
         self.filter(
             PRINTER,
             &["page.html", "-"],
-            &["-q", "-u", &base, "-", "-"],
+            &["-q", &base, "-", "-"],
             &page,
         )
     }

@@ -16,7 +16,7 @@ use super::import::quoted;
 use super::sql;
 use super::work::{
     Changed, DatabaseError, DatabaseReply, Export, ExportedCsv, FEW_ROWS, MOST_ROWS, Query, Rows,
-    StatementParameters,
+    StatementParameters, TableFormat,
 };
 
 /// Rows and time that it may take to say how many there are beyond those of the answer.
@@ -156,9 +156,15 @@ impl Engine {
         let explain = |error: rusqlite::Error| self.refusal(error, Some(&query.sql));
         let mut writer = TableWriter::new(export)?;
         let mut count = 0;
+        let mut left_out = Vec::new();
         if export.tables {
             let tables = statement.raw_query().mapped(|row| row.get::<_, String>(0));
-            for table in tables.collect::<Result<Vec<_>, _>>().map_err(explain)? {
+            let tables = tables.collect::<Result<Vec<_>, _>>().map_err(explain)?;
+            for (index, table) in tables.into_iter().enumerate() {
+                if index > 0 && export.format == TableFormat::Csv {
+                    left_out.push(table);
+                    continue;
+                }
                 let all = format!("SELECT * FROM {}", quoted(&table));
                 let mut rows = self.connection.prepare(&all).map_err(explain)?;
                 let columns = names(&rows)?;
@@ -178,7 +184,13 @@ impl Engine {
         Ok(DatabaseReply::Exported(ExportedCsv {
             columns,
             rows: count,
-            notes: Vec::new(),
+            notes: match left_out.len() {
+                0 => Vec::new(),
+                _ => vec![format!(
+                    "a file of this format has one table; not in it are {}",
+                    left_out.join(", ")
+                )],
+            },
         }))
     }
 }

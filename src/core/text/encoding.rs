@@ -1,7 +1,7 @@
 //! Encoding of a text file, detected from its beginning.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Seek};
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
@@ -122,15 +122,20 @@ impl Encoding {
             bytes.extend_from_slice(text.as_bytes());
             return Ok(bytes);
         }
-        let mut odd = HashMap::new();
+        let mut odd: HashMap<_, VecDeque<&[u8]>> = HashMap::new();
         for line in old.split_inclusive(|byte| *byte == b'\n') {
             let decoded = self.decode(line);
             if self.encoded(&decoded).map_or(true, |again| again != line) {
-                odd.insert(decoded, line);
+                odd.entry(decoded).or_default().push_back(line);
             }
         }
         for line in text.split_inclusive('\n') {
-            match odd.get(line) {
+            // Of several lines that read alike each keeps its own bytes, in their order.
+            let same = odd.get_mut(line).and_then(|lines| match lines.len() {
+                0 | 1 => lines.front().copied(),
+                _ => lines.pop_front(),
+            });
+            match same {
                 Some(same) => bytes.extend_from_slice(same),
                 None => bytes.extend_from_slice(&self.encoded(line)?),
             }

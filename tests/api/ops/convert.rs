@@ -191,6 +191,12 @@ fn a_database_becomes_a_sheet_each_table() {
         select(&client, "storage", "b.db", "SELECT * FROM people"),
         json!([{"name": "Ada", "age": 36}])
     );
+    let call = json!({"zone": "storage", "path": "a.db", "to": "csv"});
+    let answer = client.call("shed_convert", &call);
+    assert!(answer.text.contains("not in it are old"), "{}", answer.text);
+    let read = json!({"zone": "storage", "path": "a.csv"});
+    let content = done(&client, "shed_read", &read)["content"].clone();
+    assert_eq!(content, "     1→name,age\n     2→Ada,36");
 }
 
 #[test]

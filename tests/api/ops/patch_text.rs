@@ -274,6 +274,10 @@ fn a_dry_run_shows_the_diff_and_writes_nothing() {
     client
         .call("shed_read", &json!({"zone": "storage", "path": "new.md"}))
         .refused(404, "FILE_NOT_FOUND");
+    file(&client, "storage", "long.md", &"\n".repeat(50_001));
+    let mut arguments = with(&json!({"path": "long.md", "overwrite": true}));
+    arguments["dry_run"] = json!(true);
+    assert!(done(&client, "shed_patch_text", &arguments)["diff"].is_null());
     let mut arguments = with(&json!({"find": "four"}));
     arguments["dry_run"] = json!(true);
     client
