@@ -39,6 +39,7 @@ def calls(mark: str) -> list[Call]:
         _in("storage", "shed_hexdump", path=note, length=16),
         _in("storage", "shed_convert_eol", path=table, to="unix"),
         _in("storage", "shed_convert", path=table, to="xlsx"),
+        _in("storage", "shed_diff", path=note, to_path=table),
         _in("storage", "shed_sqlite", path=book, import_csv=table, table="t"),
         _in("storage", "shed_sqlite", path=book, query="SELECT sum(b) AS s FROM t WHERE a < ?", params=[9]),
         _in("storage", "shed_zip", src=mark, dest=f"{mark}.zip"),
