@@ -56,9 +56,9 @@ _WAYS = {
     "audio": "mp3 wav ogg oga flac m4a opus aac",
     "document": "pdf",
     "table": "csv tsv zip sqlite sqlite3 db",
-    "extracted": "docx pptx xlsx odt ods odp",
+    "extracted": "docx pptx xlsx xlsm xlsb xls odt ods odp epub rtf eml",
     "markdown": "md markdown",
-    "nothing": "epub xls doc tif tiff tar gz tgz xz bz2 7z zst xyz bin",
+    "nothing": "doc tif tiff tar gz tgz xz bz2 7z zst xyz bin",
 }
 
 #: Files that are not what their names say.

@@ -60,8 +60,9 @@ def known_extensions() -> set[str]:
     """The extensions that the page's own lists name."""
     source = fileshed.REPOSITORY / "src" / "http" / "page" / "web"
     kinds = re.search(r"^const KINDS = \[$(.*?)^\];$", (source / "icons.js").read_text(), re.M | re.S)
-    preview = (source / "preview.js").read_text()
-    lists = [re.search(rf"^const {name} = \[(.*?)\];$", preview, re.M) for name in ("EXTRACTED", "DATABASES", "PICTURES")]
+    modules = "".join((source / name).read_text() for name in ("preview.js", "state.js"))
+    names = ("EXTRACTED", "DATABASES", "PICTURES")
+    lists = [re.search(rf"^(?:export )?const {name} = \[(.*?)\];$", modules, re.M) for name in names]
     check.that("the lists of extensions are found", kinds and all(lists), (kinds, lists))
     named = re.findall(r'\["\w+", \[(.*?)\]\]', kinds.group(1), re.S)
     words = {word for part in [*named, *(found.group(1) for found in lists)] for word in re.findall(r'"(\w+)"', part)}
@@ -78,14 +79,16 @@ def _of(extension: str) -> bytes:
     made = {
         "gif": _gif, "svg": _svg, "bmp": _bitmap, "ico": _icon, "tif": _tiff, "tiff": _tiff, "pdf": lambda: PAPER,
         "docx": _docx, "pptx": _pptx, "xlsx": _xlsx, "odt": _open_document, "ods": _open_sheet, "odp": _open_document,
-        "epub": _zip, "zip": _zip, "sqlite": _database, "sqlite3": _database, "db": _database, "csv": lambda: _table(","),
+        "xls": _xlsx, "xlsb": _xlsx, "xlsm": _xlsx, "epub": _book, "zip": _zip,
+        "rtf": lambda: f"{{\\rtf1\\ansi {WORD}\\par}}".encode(),
+        "eml": lambda: f"From: ada@example.org\r\nSubject: {WORD}\r\n\r\n{WORD}\r\n".encode(), "sqlite": _database, "sqlite3": _database, "db": _database, "csv": lambda: _table(","),
         "tsv": lambda: _table("\t"), "json": lambda: f'{{"word": "{WORD}", "list": [1, 2.5, null, true]}}\n'.encode(),
         "ipynb": _notebook, "md": _markdown, "markdown": _markdown,
         "html": lambda: f"<!doctype html><title>{WORD}</title><p>{WORD}</p>\n".encode(),
         "py": lambda: f"def answer():\n    return 42  # {WORD}\n".encode(),
     }
     sound = {"mp3", "wav", "ogg", "oga", "flac", "m4a", "opus", "aac"}
-    binary = {"xls", "doc", "tar", "gz", "tgz", "xz", "bz2", "7z", "zst", "avi", "ogv"}
+    binary = {"doc", "tar", "gz", "tgz", "xz", "bz2", "7z", "zst", "avi", "ogv"}
     if extension in media:
         return (MEDIA / media[extension]).read_bytes()
     if extension in made:
@@ -156,7 +159,21 @@ def _docx() -> bytes:
 
 def _pptx() -> bytes:
     slide = f'<p:sld xmlns:p="{_SLIDES}" xmlns:a="{_DRAWING}"><a:p><a:r><a:t>{WORD}</a:t></a:r></a:p></p:sld>'
-    return _zip({"ppt/slides/slide1.xml": slide})
+    relations = "http://schemas.openxmlformats.org/package/2006/relationships"
+    shown = '<p:sldIdLst><p:sldId id="256" r:id="r1"/></p:sldIdLst>'
+    return _zip({
+        "_rels/.rels": f'<Relationships xmlns="{relations}"><Relationship Id="r" Type="{_RELATIONS}/officeDocument" Target="ppt/presentation.xml"/></Relationships>',
+        "ppt/presentation.xml": f'<p:presentation xmlns:p="{_SLIDES}" xmlns:r="{_RELATIONS}">{shown}</p:presentation>',
+        "ppt/_rels/presentation.xml.rels": f'<Relationships xmlns="{relations}"><Relationship Id="r1" Type="{_RELATIONS}/slide" Target="slides/slide1.xml"/></Relationships>',
+        "ppt/slides/slide1.xml": slide,
+    })
+
+
+def _book() -> bytes:
+    container = '<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles><rootfile full-path="b.opf"/></rootfiles></container>'
+    package = '<package xmlns="http://www.idpf.org/2007/opf"><manifest><item id="a" href="a.xhtml"/></manifest><spine><itemref idref="a"/></spine></package>'
+    page = f'<html xmlns="http://www.w3.org/1999/xhtml"><head><meta charset="utf-8"/></head><body><p>{WORD}</p></body></html>'
+    return _zip({"mimetype": "application/epub+zip", "META-INF/container.xml": container, "b.opf": package, "a.xhtml": page})
 
 
 def _xlsx() -> bytes:
