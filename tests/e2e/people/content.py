@@ -141,6 +141,8 @@ def edit(world: World) -> None:
         world.store("documents", f"editing/{name}", f"{word} 1\r\n{word} 2\r\n".encode(encoding))
         world.open(f"documents/editing?open={name}")
         page.click("button", "Edit")
+        # The text that was shown has the same name until then.
+        page.see("button", "Save")
         page.write("textbox", name, f"{word} 3\n{word} 4\n")
         page.click("button", "Save")
         page.see("button", "Edit")
